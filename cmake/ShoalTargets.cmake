@@ -1,0 +1,74 @@
+# Functions that make our targets: shoal_library, shoal_program, shoal_test; one flag set for all of them.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+add_link_options(-fuse-ld=lld)
+if(SHOAL_SANITIZE)
+  add_compile_options(-fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SHOAL_SANITIZE})
+endif()
+
+# Own code: every warning is an error. Generated code is compiled apart, without this.
+add_library(shoal_own_code INTERFACE)
+target_compile_options(shoal_own_code INTERFACE -Wall -Wextra -Wconversion -Werror)
+target_include_directories(shoal_own_code INTERFACE
+  "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
+
+# toml++ is used from headers, without exceptions: a parse error is a value.
+function(shoal_toml)
+  find_package(tomlplusplus CONFIG REQUIRED)
+  add_library(shoal_toml INTERFACE)
+  target_link_libraries(shoal_toml INTERFACE tomlplusplus::tomlplusplus)
+  target_compile_definitions(shoal_toml INTERFACE TOML_EXCEPTIONS=0)
+endfunction()
+
+# shoal_library(<folder> SOURCES ... HEADERS ... [PUBLIC libs] [PRIVATE libs])
+# Makes shoal_<folder>. PUBLIC: what the headers include; PRIVATE: what only the sources do.
+function(shoal_library folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
+  set(name shoal_${folder})
+  if(arg_SOURCES)
+    add_library(${name} STATIC ${arg_SOURCES} ${arg_HEADERS})
+    target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE shoal_own_code ${arg_PRIVATE})
+    target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${arg_PUBLIC} ${arg_PRIVATE})
+    target_include_directories(${name} INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
+  endif()
+endfunction()
+
+# shoal_program(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
+function(shoal_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
+endfunction()
+
+# shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s]): one test program a folder.
+function(shoal_test folder)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  set(name ${folder}_test)
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE shoal_own_code shoal_catch_main ${arg_LIBRARIES})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_test(NAME ${folder} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${folder} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "unit;${arg_LABELS}")
+endfunction()

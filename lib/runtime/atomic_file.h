@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are either the old or the new one, whenever the process dies.
+//
+// Thread-safe for different paths. Errors: NOT_FOUND, INTERNAL naming the path and the system's
+// reason; RESOURCE_EXHAUSTED when the disk is full.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/status.h"
+
+namespace shoal::runtime {
+
+// Writes `path`.tmp-<pid>, syncs it, renames it over `path`, syncs the folder. Makes missing
+// folders.
+absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes);
+
+// The whole file; RESOURCE_EXHAUSTED past `max_bytes`.
+absl::StatusOr<std::string> ReadFile(const std::string& path,
+                                     std::size_t max_bytes = std::size_t{1} << 32);
+
+}  // namespace shoal::runtime

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random draws that are functions of what they are for: the same (seed, stream, counters) gives the
+// same number on every machine, in any order of asking.
+//
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace shoal::runtime {
+
+// The block of four 32-bit words for a 128-bit counter under a 64-bit key.
+std::array<std::uint32_t, 4> Philox(const std::array<std::uint32_t, 4>& counter, std::uint64_t key);
+
+// A seed for a named purpose, so that two purposes never share draws.
+std::uint64_t DeriveSeed(std::uint64_t seed, std::string_view purpose);
+
+// Uniform in [0, 1) for (environment, episode, step) under `seed`.
+double UniformAt(std::uint64_t seed, std::uint64_t environment, std::uint64_t episode,
+                 std::uint32_t step);
+
+// A sequence of draws. Not thread-safe. Meets std::uniform_random_bit_generator.
+class Random {
+ public:
+  using result_type = std::uint64_t;
+
+  // Sequences with different (seed, stream) are independent.
+  explicit Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
+
+  std::uint64_t operator()();
+  // Uniform in [0, 1), 53 bits.
+  double Uniform();
+  // Uniform in [0, bound). REQUIRES: bound >= 1.
+  std::uint64_t Below(std::uint64_t bound);
+  // Standard normal.
+  double Normal();
+
+  static constexpr std::uint64_t min() { return 0; }
+  static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
+
+ private:
+  const std::uint64_t seed_;
+  const std::uint64_t stream_;
+  std::uint64_t counter_ = 0;
+};
+
+}  // namespace shoal::runtime
