@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request to a simulated service and its response, without a network: what Instance::Handle takes
+// and gives, and what the HTTP front translates.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace shoal::mockserver {
+
+using Json = nlohmann::json;
+
+enum class Method : std::uint8_t { kGet, kHead, kPatch, kPost, kPut, kDelete, kOptions, kOther };
+
+// "GET" -> kGet; kOther for what the service does not know.
+Method ParseMethod(std::string_view name);
+std::string_view Name(Method method);
+
+// Borrows its text from the caller for the length of the call.
+struct Request {
+  Method method = Method::kGet;
+  // Path, maybe with a query; a trailing slash, doubled slashes and a fragment are forgiven.
+  std::string_view uri;
+  std::string_view body = {};
+  // Header values; empty when absent.
+  std::string_view if_match = {};
+  std::string_view if_none_match = {};
+};
+
+struct Response {
+  int status = 200;
+  // Serialised JSON; null for none (204, 304, HEAD keeps it so that lengths agree). Shared: the
+  // same text object is handed out until the resource changes, across instances while none changed
+  // it, so its address is a cache key for as long as the pointer is held.
+  std::shared_ptr<const std::string> body;
+  // The same parsed; null when body is.
+  std::shared_ptr<const Json> json;
+  // Headers; empty when absent. `allow` has the world's lifetime.
+  std::string etag;
+  std::string location;
+  std::string_view allow = {};
+};
+
+}  // namespace shoal::mockserver
