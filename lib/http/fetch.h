@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request on a connection of its own, waiting for the answer: for tools and tests.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "http/message.h"
+#include "runtime/status.h"
+
+namespace shoal::http {
+
+// Blocks at most `deadline`, connecting included. Errors are those of ClientConnection.
+absl::StatusOr<ClientResponse> Fetch(
+    const std::string& address, ClientRequest request,
+    std::chrono::milliseconds deadline = std::chrono::milliseconds(10'000));
+
+}  // namespace shoal::http
