@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tokens/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace shoal::tokens {
+namespace {
+
+enum class Kind : std::uint8_t { kOther, kLower, kUpper, kDigit };
+
+Kind KindOf(char c) {
+  if (c >= 'a' && c <= 'z') return Kind::kLower;
+  if (c >= 'A' && c <= 'Z') return Kind::kUpper;
+  if (c >= '0' && c <= '9') return Kind::kDigit;
+  return static_cast<unsigned char>(c) >= 0x80 ? Kind::kLower : Kind::kOther;
+}
+
+bool StartsWord(std::string_view text, std::size_t position) {
+  const Kind kind = KindOf(text[position]);
+  const Kind before = KindOf(text[position - 1]);
+  if (kind == Kind::kDigit || before == Kind::kDigit) return kind != before;
+  if (kind != Kind::kUpper) return false;
+  if (before == Kind::kLower) return true;
+  return position + 1 < text.size() && KindOf(text[position + 1]) == Kind::kLower &&
+         static_cast<unsigned char>(text[position + 1]) < 0x80;
+}
+
+std::string Normalised(std::string_view word) {
+  std::string lowered(word);
+  for (char& c : lowered) {
+    if (KindOf(c) == Kind::kUpper) c = static_cast<char>(c - 'A' + 'a');
+  }
+  const std::size_t length = lowered.size();
+  if (length >= 5 && lowered[length - 1] == 's') {
+    const char before = lowered[length - 2];
+    if (before != 's' && before != 'u' && before != 'i') lowered.pop_back();
+  }
+  return lowered;
+}
+
+constexpr std::array<std::string_view, 61> kFunctionWords = {
+    "a",     "all",    "also",  "an",     "and",  "any",  "are",   "as",   "at",
+    "be",    "been",   "being", "but",    "by",   "can",  "do",    "does", "each",
+    "for",   "from",   "has",   "have",   "if",   "in",   "into",  "is",   "it",
+    "its",   "just",   "make",  "may",    "must", "my",   "need",  "of",   "or",
+    "our",   "please", "shall", "should", "so",   "such", "sure",  "that", "the",
+    "their", "then",   "there", "these",  "they", "this", "those", "to",   "want",
+    "we",    "when",   "which", "while",  "will", "with", "you"};
+
+}  // namespace
+
+void AppendWords(std::string_view text, std::size_t limit, std::vector<std::string>& words) {
+  std::size_t position = 0;
+  while (position < text.size() && words.size() < limit) {
+    if (KindOf(text[position]) == Kind::kOther) {
+      ++position;
+      continue;
+    }
+    std::size_t end = position + 1;
+    while (end < text.size() && KindOf(text[end]) != Kind::kOther && !StartsWord(text, end)) ++end;
+    words.push_back(Normalised(text.substr(position, end - position)));
+    position = end;
+  }
+}
+
+bool IsFunctionWord(std::string_view word) {
+  return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
+}
+
+}  // namespace shoal::tokens
