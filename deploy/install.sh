@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What ./run, ./test, .ci/run and the Dockerfile share: the list of packages, the libtorch wheel, the build.
+# Source it, or run it with the name of one function: `deploy/install.sh install_packages`.
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+# To build. One name a line, so that a difference reads well.
+BUILD_PACKAGES=(
+  build-essential
+  catch2
+  ccache
+  cmake
+  git
+  libabsl-dev
+  libarchive-dev
+  libboost-dev
+  libcli11-dev
+  libgrpc++-dev
+  libprotobuf-dev
+  libpugixml-dev
+  libspdlog-dev
+  libssl-dev
+  libtomlplusplus-dev
+  libxxhash-dev
+  libzstd-dev
+  lld
+  ninja-build
+  nlohmann-json3-dev
+  pkg-config
+  prometheus-cpp-dev
+  protobuf-compiler
+  protobuf-compiler-grpc
+)
+# To fetch the libtorch wheel; not needed where LIBTORCH_ROOT points at one.
+WHEEL_PACKAGES=(ca-certificates python3-pip)
+# For the lanes of .ci/run.
+# shellcheck disable=SC2034  # used by .ci/run
+CI_PACKAGES=(clang-14 clang-format-14 libclang-rt-14-dev)
+# One command for all of them: a second `pip install --target` leaves an existing nvidia/ as it is.
+WHEELS=(torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "error: $*"; exit 1; }
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    case "$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null)" in
+      *installed*) ;;
+      *) printf '%s\n' "$package" ;;
+    esac
+  done
+}
+
+# Installs what is missing of the packages named; without root and sudo, prints the line to type and stops.
+install_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ "${#missing[@]}" -eq 0 ] && return 0
+  command -v apt-get >/dev/null || fail "apt-get is missing; install by hand: ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+      as_root=(sudo)
+    else
+      say "These Debian packages are missing. As root, type:"
+      say ""
+      say "  apt-get update && apt-get install --no-install-recommends --yes ${missing[*]}"
+      exit 1
+    fi
+  fi
+  say "Installing ${#missing[@]} Debian packages: ${missing[*]}"
+  "${as_root[@]}" apt-get update -q >&2 || fail "apt-get update failed"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --no-install-recommends --yes -q "${missing[@]}" >&2 || fail "apt-get install failed"
+}
+
+libtorch_root() { printf '%s\n' "${LIBTORCH_ROOT:-$ROOT/.deps}"; }
+
+has_libtorch() {
+  [ -f "$1/torch/lib/libtorch_cpu.so" ] && [ -d "$1/torch/include/torch" ] &&
+    [ -f "$1/nvidia/cu13/lib/libcudart.so.13" ] && [ -f "$1/nvidia/cu13/lib/libcupti.so.13" ]
+}
+
+# Fetches the libtorch wheel (0.5 GB) and its two CUDA runtime wheels into .deps/, whole or not at all.
+install_libtorch() {
+  local root partial
+  root="$(libtorch_root)"
+  has_libtorch "$root" && return 0
+  [ -n "${LIBTORCH_ROOT:-}" ] && fail "LIBTORCH_ROOT=$LIBTORCH_ROOT holds no torch/lib/libtorch_cpu.so and nvidia/cu13/lib"
+  python3 -m pip --version >/dev/null 2>&1 || install_packages "${WHEEL_PACKAGES[@]}"
+  local python=python3
+  "$python" -m pip --version >/dev/null 2>&1 || python=/usr/bin/python3
+  say "Fetching ${WHEELS[*]} into $root (0.5 GB, once)"
+  partial="$root.partial"
+  rm -rf "$partial"
+  PIP_BREAK_SYSTEM_PACKAGES=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
+    "$python" -m pip install --quiet --no-cache-dir --target "$partial" --no-deps "${WHEELS[@]}" >&2 ||
+    fail "pip could not fetch ${WHEELS[*]}"
+  has_libtorch "$partial" || fail "the wheels do not hold the libraries expected; look into $partial"
+  rm -rf "$root"
+  mv "$partial" "$root"
+}
+
+install_all() {
+  install_packages "${BUILD_PACKAGES[@]}"
+  install_libtorch
+}
+
+# configure <preset> <build folder>: only when there is no build of that libtorch yet.
+configure() {
+  local cache="$2/CMakeCache.txt" root
+  root="$(libtorch_root)"
+  if [ -f "$2/build.ninja" ] && grep -qxE "LIBTORCH_ROOT:[A-Z]+=$root" "$cache" 2>/dev/null; then return 0; fi
+  cmake --preset "$1" -S "$ROOT" -B "$2" -DLIBTORCH_ROOT="$root" >&2 || fail "cmake could not configure $2"
+}
+
+# build <preset> <build folder> [targets]
+build() {
+  local preset="$1" folder="$2"
+  shift 2
+  (cd "$ROOT" && configure "$preset" "$folder" && cmake --build "$folder" --parallel "$(nproc)" ${1:+--target "$@"}) >&2 ||
+    fail "the build in $folder failed"
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  set -euo pipefail
+  "$@"
+fi
