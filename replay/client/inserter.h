@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends items to the replay shards: one bounded outbox a shard, kept until the shard acknowledges.
+//
+// An item is placed once, on the live shard with the emptiest outbox, and stays with that shard:
+// after a reconnect it is sent again there, and the shard ignores an id that it has seen. So an
+// item enters at most one table, at most once. Items of a shard that stays away for longer than
+// `lost_after` are dropped and counted, and so are items that a shard refuses for good.
+//
+// Thread-safe. Nothing here blocks but Drain and the destructor; the callback `on_space` runs on
+// the inserter's own thread. What is full: TryInsert says so and the item stays with the caller.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/replay.pb.h"
+#include "replay/client/content_provider.h"
+#include "runtime/clock.h"
+#include "runtime/metrics.h"
+#include "runtime/status.h"
+
+namespace shoal::replay::client {
+
+struct InserterOptions {
+  // "host:port", one per shard.
+  std::vector<std::string> addresses;
+  // Names this process in a shard's log.
+  std::string client;
+  // Items and bytes that one shard's outbox holds, those sent and not yet acknowledged included.
+  std::size_t outbox_items = 256;
+  std::size_t outbox_bytes = std::size_t{64} << 20;
+  // An item larger than this is refused at once.
+  std::size_t max_item_bytes = std::size_t{16} << 20;
+  // A shard that is not connected for this long loses its items.
+  std::chrono::milliseconds lost_after = std::chrono::seconds(60);
+};
+
+struct InserterStats {
+  std::uint64_t inserted_total = 0;
+  std::uint64_t acknowledged_total = 0;
+  // Lost shard, refused by the shard, or a content that the provider no longer has.
+  std::uint64_t dropped_total = 0;
+  // In the outboxes now.
+  std::size_t waiting = 0;
+  std::size_t live_shards = 0;
+};
+
+class Inserter {
+ public:
+  // Connects in the background; no shard needs to be up. `provider` and `metrics` outlive this.
+  // INVALID_ARGUMENT without addresses.
+  static absl::StatusOr<std::unique_ptr<Inserter>> Create(
+      InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
+      runtime::Clock& clock = runtime::SystemClock());
+  // Drops what was not acknowledged.
+  ~Inserter();
+
+  // Takes `item` and returns OK; on any other status `item` is untouched:
+  //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
+  //   INVALID_ARGUMENT    larger than max_item_bytes, or without id, table or payload.
+  //   CANCELLED           draining.
+  // content_keys names the contents of the rows alone: the candidates of a catalog travel with it.
+  absl::Status TryInsert(proto::Item&& item);
+
+  // `on_space` is called after a TryInsert that said RESOURCE_EXHAUSTED, once, when trying again
+  // may help. Set before the first TryInsert.
+  void OnSpace(std::function<void()> on_space);
+
+  // Takes no more items and waits until all are acknowledged. DEADLINE_EXCEEDED naming how many are
+  // left.
+  absl::Status Drain(std::chrono::milliseconds timeout);
+
+  InserterStats stats() const;
+
+ private:
+  class Impl;
+  explicit Inserter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shoal::replay::client

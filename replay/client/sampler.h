@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws items of one table from all shards at once, by credit, into a bounded queue.
+//
+// A shard that is lost is skipped and reconnected to in the background; one that has nothing to
+// give never holds up the others. What a shard handed out and the connection lost is gone: an item
+// comes at most as often as its table allows. Items in the queue that became stale are dropped by
+// Next and counted.
+//
+// Thread-safe. Next is for one thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/replay.pb.h"
+#include "proto/unroll.pb.h"
+#include "replay/client/content_sink.h"
+#include "runtime/clock.h"
+#include "runtime/metrics.h"
+#include "runtime/status.h"
+
+namespace shoal::replay::client {
+
+struct SamplerOptions {
+  // "host:port", one per shard.
+  std::vector<std::string> addresses;
+  // Names this process in a shard's log.
+  std::string client;
+  std::string table;
+  // Items that may lie in the queue or be on their way, all shards together; at least one a shard.
+  std::size_t prefetch = 64;
+  // Items with a version older than the current one by epoch, or by more than this many steps, are
+  // never returned. 0: any age.
+  std::uint32_t max_lag = 0;
+};
+
+struct SampledUnroll {
+  proto::Unroll unroll;
+  proto::PolicyVersion oldest_version;
+  proto::PolicyVersion newest_version;
+  // Rows that carry weight.
+  std::uint32_t steps = 0;
+  float priority = 0;
+  // Probability with which it was drawn; 1 for FIFO.
+  double probability = 1;
+  std::uint64_t table_size = 0;
+  // How often the shard has handed it out, this time included.
+  std::uint32_t times_sampled = 0;
+  // Position in `addresses`.
+  std::size_t shard = 0;
+};
+
+struct SamplerStats {
+  std::uint64_t received_total = 0;
+  std::uint64_t dropped_stale_total = 0;
+  // Payloads that do not parse, or name a content that never came.
+  std::uint64_t dropped_invalid_total = 0;
+  // In the queue now.
+  std::size_t waiting = 0;
+  std::size_t live_shards = 0;
+};
+
+class Sampler {
+ public:
+  // Connects in the background; no shard needs to be up. `sink` and `metrics` outlive this.
+  // INVALID_ARGUMENT without addresses or table.
+  static absl::StatusOr<std::unique_ptr<Sampler>> Create(
+      SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
+      runtime::Clock& clock = runtime::SystemClock());
+  ~Sampler();
+
+  // The next unroll; its contents are with the sink. DEADLINE_EXCEEDED when none came in `timeout`,
+  // CANCELLED after Close.
+  absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout);
+
+  // What the learner has published: shards evict what is too old, and Next drops it. A version that
+  // is not newer is ignored.
+  void SetCurrentVersion(const proto::PolicyVersion& version);
+
+  // Ends the streams and wakes Next. Idempotent.
+  void Close();
+
+  SamplerStats stats() const;
+
+ private:
+  class Impl;
+  explicit Sampler(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shoal::replay::client
