@@ -27,12 +27,12 @@ target_compile_options(shoal_own_code INTERFACE -Wall -Wextra -Wconversion -Werr
 target_include_directories(shoal_own_code INTERFACE
   "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
 
-# toml++ is used from headers, without exceptions: a parse error is a value.
+# toml++ from headers alone: Debian's library is built with exceptions, and ours takes a parse error as a value.
 function(shoal_toml)
-  find_package(tomlplusplus CONFIG REQUIRED)
+  find_path(TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
   add_library(shoal_toml INTERFACE)
-  target_link_libraries(shoal_toml INTERFACE tomlplusplus::tomlplusplus)
-  target_compile_definitions(shoal_toml INTERFACE TOML_EXCEPTIONS=0)
+  target_include_directories(shoal_toml SYSTEM INTERFACE "${TOML_INCLUDE_DIR}")
+  target_compile_definitions(shoal_toml INTERFACE TOML_EXCEPTIONS=0 TOML_HEADER_ONLY=1)
 endfunction()
 
 # shoal_library(<folder> SOURCES ... HEADERS ... [PUBLIC libs] [PRIVATE libs])

@@ -12,6 +12,7 @@
 // code runs in a signal handler. Used from the main thread, except RequestStop.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -78,6 +79,9 @@ class Program {
   std::unique_ptr<Flags> flags_;
   std::int64_t index_ = 0;
   int stop_fd_ = -1;
+  // Written once, before stop_fd_ becomes readable.
+  static constexpr int kNoRequest = -1;
+  std::atomic<int> requested_exit_code_{kNoRequest};
 };
 
 // Revision that the build was made from, "unknown" outside a checkout.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Clock that stands still until the test moves it.
+//
+// Thread-safe. A waiter wakes when Advance passes its deadline or its condition is notified.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "runtime/clock.h"
+
+namespace shoal::doubles {
+
+class ManualClock final : public runtime::Clock {
+ public:
+  runtime::TimePoint Now() const override {
+    return runtime::TimePoint(std::chrono::nanoseconds(nanos_.load()));
+  }
+  std::uint64_t UnixNanos() const override { return static_cast<std::uint64_t>(nanos_.load()); }
+  // Polls: real waiting is bounded, so a test that forgets to advance still ends.
+  bool WaitUntil(runtime::CondVar& condition, runtime::Mutex& mutex,
+                 runtime::TimePoint deadline) override {
+    if (Now() >= deadline) return false;
+    condition.WaitUntil(mutex, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+    return Now() < deadline;
+  }
+
+  void Advance(runtime::Duration by) {
+    nanos_ += std::chrono::duration_cast<std::chrono::nanoseconds>(by).count();
+  }
+
+ private:
+  // Sequentially consistent: tests read the time on one thread and move it on another.
+  std::atomic<std::int64_t> nanos_{1'000'000'000};
+};
+
+}  // namespace shoal::doubles
