@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redfish service as it was recorded: every resource's body by canonical URI.
+//
+// Captures are `<path>/index.json` trees in a .tar.xz archive or a folder, with or without
+// "redfish/v1" in the path; both come out as "/redfish/v1/...". What was recorded as {"error": ...}
+// is absent. Immutable after Load, shared by pointer, safe for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+class Capture {
+ public:
+  using Resources = std::map<std::string, nlohmann::json, std::less<>>;
+
+  // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: truncated or corrupt
+  // archive, a body that is not a JSON object, or a tree without a service root.
+  static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
+
+  // From bodies in memory, keys canonicalised; for tests and for services that were crawled.
+  // DATA_LOSS when there is no service root.
+  static absl::StatusOr<std::shared_ptr<const Capture>> FromResources(std::string name,
+                                                                      Resources resources);
+
+  const Resources& resources() const { return resources_; }
+  // nullptr when the service has no such resource. `uri` is canonical.
+  const nlohmann::json* Find(std::string_view uri) const;
+  const nlohmann::json& service_root() const { return *service_root_; }
+
+  // File name without folders and ".tar.xz".
+  const std::string& name() const { return name_; }
+  // 64 hexadecimal digits: SHA-256 of the archive; of the canonical resources for a folder.
+  const std::string& digest() const { return digest_; }
+  // Members that collections list and the capture lacks: a GET of one is a 404.
+  std::int64_t dangling_count() const { return dangling_count_; }
+  // Recorded {"error": ...} bodies that were left out.
+  std::int64_t error_count() const { return error_count_; }
+
+ private:
+  Capture(std::string name, Resources resources);
+  void DropErrors();
+  void CountDangling();
+
+  const std::string name_;
+  Resources resources_;
+  const nlohmann::json* service_root_ = nullptr;
+  std::string digest_;
+  std::int64_t dangling_count_ = 0;
+  std::int64_t error_count_ = 0;
+};
+
+}  // namespace shoal::redfish

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can be asked of a service: the ordered list of its candidates.
+//
+// Made from the tree and the schema alone, by one generic rule for every service and every goal:
+//   GET    every operational resource (no schema files, registries, log entries);
+//   PATCH  each writable leaf that is present, one candidate for each value of a boolean or an
+//          enumeration (the resource's AllowableValues narrow it), one with a slot for a string, a
+//          number or a list of strings;
+//          an object whose leaves belong together, with all of them at once: the boot override
+//          (target and enabled), a protocol with more than its switch;
+//   POST   each action with each combination of its parameters' allowable values;
+//   WAIT   once.
+// An equal request is listed once. What is left out is counted by reason. Immutable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "redfish/candidate.h"
+#include "redfish/capture.h"
+#include "redfish/schema.h"
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+class Catalog {
+ public:
+  using Counts = std::map<std::string, std::int64_t>;
+
+  // An action with more combinations of arguments is left out.
+  static constexpr std::int64_t kMaximumCombinations = 64;
+
+  static absl::StatusOr<std::shared_ptr<const Catalog>> Build(const Capture& capture,
+                                                              const Schema& schema);
+  // Build, or the copy that an earlier call left in `folder` for this capture's digest. `folder`
+  // empty: always Build. A copy that cannot be read is built anew; one that cannot be written is
+  // an error naming it.
+  static absl::StatusOr<std::shared_ptr<const Catalog>> BuildCached(const Capture& capture,
+                                                                    const Schema& schema,
+                                                                    const std::string& folder);
+
+  // DATA_LOSS naming the file when it is not a catalog for `capture_digest`.
+  static absl::StatusOr<std::shared_ptr<const Catalog>> Load(const std::string& path,
+                                                             const std::string& capture_digest);
+  absl::Status Save(const std::string& path) const;
+
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+  std::size_t size() const { return candidates_.size(); }
+  // Of the ordered candidate keys.
+  const content::ContentKey& key() const { return key_; }
+  const std::string& capture_name() const { return capture_name_; }
+  // Index of the first candidate that is the same request; -1 when there is none.
+  std::int64_t IndexOf(const content::ContentKey& key) const;
+
+  // Candidates by method ("GET", "PATCH", "POST", "WAIT") and "slots": those that have any.
+  const Counts& counts() const { return counts_; }
+  // Requests that were not made, by reason in words.
+  const Counts& left_out() const { return left_out_; }
+  // "openbmc-stock: 219 candidates (GET 69, ...); left out: ...".
+  std::string Summary() const;
+
+ private:
+  Catalog(std::string capture_name, std::string capture_digest, std::vector<Candidate> candidates,
+          Counts left_out);
+
+  const std::string capture_name_;
+  const std::string capture_digest_;
+  const std::vector<Candidate> candidates_;
+  const Counts left_out_;
+  content::ContentKey key_;
+  Counts counts_;
+  std::map<content::ContentKey, std::int64_t> index_;
+};
+
+}  // namespace shoal::redfish

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions over a service's resources and its history, written as JSON.
+//
+//   {"equals":  {"uri": U, "pointer": P, "value": V}}     also "not_equals", "prefix" (of a text)
+//   {"in":      {"uri": U, "pointer": P, "values": [..]}}
+//   {"contains":{"uri": U, "pointer": P, "value": V}}     the array at P has an element V
+//   {"exists":  {"uri": U, "pointer": P}}
+//   {"every":   {"members": U | "uris": [..], "holds": X}}  X with "uri" left out, of each member
+//   {"some":    {"members": U | "uris": [..], "holds": X}}
+//   {"happened":{"kind": K, "uri": U?, "detail": {..}?, "at_least": N = 1, "at_most": N?}}
+//   {"all": [..]}  {"any": [..]}  {"not": X}
+// A comparison with an absent resource or property is false, "not_equals" too. Integers and floats
+// with the same value are equal. Parsed once, evaluated often; immutable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+// Kinds of history records that goals speak of.
+inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": "Pxe"}
+inline constexpr std::string_view kResetRecord = "reset";  // detail {"ResetType": "On"}
+
+struct HistoryRecord {
+  std::string kind;
+  // Resource that it happened to, canonical.
+  std::string uri;
+  nlohmann::json detail;
+  // Seconds of the service's virtual clock.
+  double time = 0.0;
+};
+
+// The service as a predicate sees it. Called from one thread at a time.
+class StateView {
+ public:
+  virtual ~StateView() = default;
+  // nullptr when there is no such resource. Valid until the next change of the service.
+  virtual const nlohmann::json* Find(std::string_view uri) const = 0;
+  // Oldest first; starts empty with the episode.
+  virtual const std::vector<HistoryRecord>& history() const = 0;
+};
+
+class Predicate {
+ public:
+  // INVALID_ARGUMENT naming the part that is wrong. Nesting is at most 32 deep.
+  static absl::StatusOr<Predicate> Parse(const nlohmann::json& json);
+
+  bool Evaluate(const StateView& state) const;
+  // What it was parsed from.
+  const nlohmann::json& json() const { return *json_; }
+
+  struct Node;
+
+ private:
+  Predicate(std::shared_ptr<const Node> root, std::shared_ptr<const nlohmann::json> json);
+  std::shared_ptr<const Node> root_;
+  std::shared_ptr<const nlohmann::json> json_;
+};
+
+}  // namespace shoal::redfish

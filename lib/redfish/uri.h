@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Canonical URIs of a service's resources, and JSON Pointers (RFC 6901) into their bodies.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::redfish {
+
+inline constexpr std::string_view kServiceRoot = "/redfish/v1";
+
+// Path of `uri` without scheme, host, query, fragment, doubled or trailing slashes.
+std::string CanonicalUri(std::string_view uri);
+
+// The tokens of a pointer, unescaped; "" and "/" have none. "/Boot/BootOrder" is {Boot, BootOrder}.
+std::vector<std::string> PointerTokens(std::string_view pointer);
+// `pointer` with one more token, escaped.
+std::string AppendPointer(std::string_view pointer, std::string_view token);
+
+// What `pointer` names inside `value`; nullptr when there is nothing.
+const nlohmann::json* Resolve(const nlohmann::json& value, std::string_view pointer);
+// Writes `leaf` at `pointer`, making objects on the way. False when the way is blocked by a value
+// that is no object, or by an array index past its end.
+bool Assign(nlohmann::json& value, std::string_view pointer, nlohmann::json leaf);
+
+// The URI that a {"@odata.id": "..."} names, canonical; empty when `link` is none.
+std::string LinkTarget(const nlohmann::json& link);
+// LinkTarget of the first member of an array of links; empty when there is none.
+std::string FirstLinkTarget(const nlohmann::json* links);
+
+}  // namespace shoal::redfish

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an episode wants to know of a service after each request: is the goal reached, which
+// milestones, how many side effects.
+//
+// As JSON: {"predicate": X, "milestones": [X, ..], "allowed": [{"uri": U, "pointer": P}, ..]} with
+// predicates X as in predicate.h. An allowed pointer covers everything below it. A Watch is
+// immutable; what was reached so far is the caller's WatchState.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "redfish/predicate.h"
+#include "redfish/schema.h"
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+// A property of a resource.
+struct PropertyPath {
+  std::string uri;
+  std::string pointer;
+  auto operator<=>(const PropertyPath&) const = default;
+};
+
+struct WatchState {
+  bool satisfied = false;
+  // Bit i: milestone i was reached at some time. Once set, it stays.
+  std::uint64_t milestones = 0;
+};
+
+class Watch {
+ public:
+  static constexpr std::size_t kMaximumMilestones = 64;
+
+  // INVALID_ARGUMENT naming the part that is wrong, or more than kMaximumMilestones.
+  static absl::StatusOr<Watch> Parse(const nlohmann::json& json);
+  nlohmann::json ToJson() const;
+
+  // Evaluates everything on `state` and latches milestones into `progress`.
+  void Update(const StateView& state, WatchState& progress) const;
+
+  // Whether a change of this property is within the side-effect budget.
+  bool Allows(std::string_view uri, std::string_view pointer) const;
+
+  std::size_t milestone_count() const { return milestones_.size(); }
+  const std::set<PropertyPath>& allowed() const { return allowed_; }
+
+ private:
+  Watch(Predicate predicate, std::vector<Predicate> milestones, std::set<PropertyPath> allowed);
+
+  Predicate predicate_;
+  std::vector<Predicate> milestones_;
+  std::set<PropertyPath> allowed_;
+};
+
+// Pointers of the leaves that differ between two bodies of one resource. A member that one side
+// lacks is one change; arrays are compared whole; members with '@' in their name are skipped.
+std::vector<std::string> ChangedLeaves(const nlohmann::json& before, const nlohmann::json& after);
+
+// Side effects in one resource: changed leaves that the schema calls writable, and PowerState,
+// which resets write, without those that `watch` allows. `after` names the type.
+std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
+                                     const nlohmann::json& before, const nlohmann::json& after);
+
+}  // namespace shoal::redfish
