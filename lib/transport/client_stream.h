@@ -74,19 +74,22 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
     BreakLocked();
   }
 
-  // Blocks until OnEnd has returned; its status. Never in a reaction.
-  absl::Status AwaitEnd() ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    while (!ended_) end_.Wait(mutex_);
-    return final_;
+  // Blocks until OnEnd has returned and gRPC has let go of the stream, so that the channel may be
+  // dropped next; its status. Never in a reaction.
+  absl::Status AwaitEnd() {
+    const std::shared_ptr<End> end = end_;
+    const runtime::MutexLock lock(end->mutex);
+    while (!end->reached) end->changed.Wait(end->mutex);
+    return end->status;
   }
   // False when the stream has not ended at `deadline`.
-  bool AwaitEndUntil(runtime::TimePoint deadline) ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    while (!ended_) {
-      if (!end_.WaitUntil(mutex_, deadline)) break;
+  bool AwaitEndUntil(runtime::TimePoint deadline) {
+    const std::shared_ptr<End> end = end_;
+    const runtime::MutexLock lock(end->mutex);
+    while (!end->reached) {
+      if (!end->changed.WaitUntil(end->mutex, deadline)) break;
     }
-    return ended_;
+    return end->reached;
   }
 
   std::size_t outbox_size() const ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -103,6 +106,14 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
   virtual void OnEnd(const absl::Status& status) = 0;
 
  private:
+  // Outlives the stream, which drops itself before waiters wake.
+  struct End {
+    runtime::Mutex mutex;
+    runtime::CondVar changed;
+    bool reached ABSL_GUARDED_BY(mutex) = false;
+    absl::Status status ABSL_GUARDED_BY(mutex);
+  };
+
   void OnReadDone(bool ok) final ABSL_LOCKS_EXCLUDED(mutex_) {
     if (!ok) {
       const runtime::MutexLock lock(mutex_);
@@ -137,11 +148,12 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
       broken_ = true;
     }
     OnEnd(converted);
-    const auto self = std::move(self_);
-    const runtime::MutexLock lock(mutex_);
-    final_ = converted;
-    ended_ = true;
-    end_.NotifyAll();
+    const std::shared_ptr<End> end = end_;
+    self_.reset();
+    const runtime::MutexLock lock(end->mutex);
+    end->status = converted;
+    end->reached = true;
+    end->changed.NotifyAll();
   }
 
   void MaybeStartWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -171,17 +183,15 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
   grpc::ClientContext context_;
   Reply reply_;
   std::shared_ptr<ClientStream> self_;
+  const std::shared_ptr<End> end_ = std::make_shared<End>();
 
   mutable runtime::Mutex mutex_;
-  runtime::CondVar end_;
   std::deque<Request> outbox_ ABSL_GUARDED_BY(mutex_);
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool broken_ ABSL_GUARDED_BY(mutex_) = false;
   bool half_closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool held_ ABSL_GUARDED_BY(mutex_) = true;
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Status final_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace shoal::transport
