@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/client/act_client.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <utility>
+
+#include "content/canonical_json.h"
+#include "inference/client/act_stream.h"
+#include "inference/client/reply_reader.h"
+#include "inference/client/row_encoder.h"
+#include "runtime/log.h"
+#include "runtime/mutex.h"
+#include "runtime/random.h"
+#include "runtime/thread.h"
+#include "transport/channel.h"
+#include "transport/protocol.h"
+
+namespace shoal::inference::client {
+namespace {
+
+// A server that asks this often for the contents of one row has no room for them.
+constexpr int kMaxAttempts = 16;
+
+using RowId = std::pair<std::uint64_t, std::uint64_t>;
+
+struct Pending {
+  Row row;
+  int attempts = 0;
+};
+
+struct Resend {
+  runtime::TimePoint due;
+  RowId id;
+};
+
+Answer Lost(Row row) {
+  Answer answer{.environment_id = row.environment_id, .sequence = row.sequence};
+  answer.row = std::move(row);
+  return answer;
+}
+
+}  // namespace
+
+class ActClient::Implementation {
+ public:
+  Implementation(ActClientOptions options, ActHandler& handler, runtime::Clock& clock)
+      : options_(std::move(options)),
+        handler_(handler),
+        clock_(clock),
+        channel_(transport::CreateChannel(options_.address)),
+        stub_(proto::Inference::NewStub(channel_)),
+        backoff_(options_.min_backoff),
+        jitter_(clock.UnixNanos()),
+        thread_("act_client", [this] { Run(); }) {}
+
+  ~Implementation() {
+    inbox_.Stop();
+    thread_.Join();
+  }
+
+  absl::Status Send(std::vector<Row>& rows) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::size_t room() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return options_.max_outstanding - std::min(options_.max_outstanding, Outstanding());
+  }
+  RowStatusCounts status_counts() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return status_counts_;
+  }
+
+ private:
+  void Run();
+  void Open() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Serve() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status TakeReply(const proto::ActReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status TakeWelcome(const proto::ActWelcome& welcome) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status TakeRows(const proto::RowReplies& replies) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SettleLocked(const RowReply& reply, const RowId& id, std::vector<Answer>& answers)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetLocked(const proto::RowReplies& replies) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendDue() ABSL_LOCKS_EXCLUDED(mutex_);
+  void WriteLocked(std::span<const Row* const> rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  runtime::TimePoint NextDue() const ABSL_LOCKS_EXCLUDED(mutex_);
+  void ReturnRefused() ABSL_LOCKS_EXCLUDED(mutex_);
+  void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool Pause();
+
+  std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return pending_.size() + refused_.size();
+  }
+
+  const ActClientOptions options_;
+  ActHandler& handler_;
+  runtime::Clock& clock_;
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<proto::Inference::Stub> stub_;
+  ActInbox inbox_;
+
+  // Of the client's thread.
+  std::chrono::milliseconds backoff_;
+  runtime::Random jitter_;
+  std::uint64_t server_epoch_ = 0;
+  std::string last_error_;
+
+  mutable runtime::Mutex mutex_;
+  std::shared_ptr<ActStream> stream_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<RowEncoder> encoder_ ABSL_GUARDED_BY(mutex_);
+  bool connected_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_map<RowId, Pending> pending_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Resend> resends_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Row> refused_ ABSL_GUARDED_BY(mutex_);
+  RowStatusCounts status_counts_ ABSL_GUARDED_BY(mutex_) = {};
+
+  runtime::Thread thread_;
+};
+
+absl::Status ActClient::Implementation::Send(std::vector<Row>& rows) {
+  if (rows.empty()) return absl::OkStatus();
+  const runtime::MutexLock lock(mutex_);
+  if (Outstanding() + rows.size() > options_.max_outstanding) {
+    return runtime::ResourceExhausted(std::to_string(options_.max_outstanding) +
+                                      " rows are outstanding at most");
+  }
+  if (!connected_) {
+    for (Row& row : rows) refused_.push_back(std::move(row));
+    rows.clear();
+    inbox_.Wake();
+    return absl::OkStatus();
+  }
+  std::vector<const Row*> pointers;
+  for (const Row& row : rows) pointers.push_back(&row);
+  WriteLocked(pointers);
+  for (Row& row : rows) {
+    const RowId id(row.environment_id, row.sequence);
+    pending_.insert_or_assign(id, Pending{.row = std::move(row)});
+  }
+  rows.clear();
+  return absl::OkStatus();
+}
+
+void ActClient::Implementation::WriteLocked(std::span<const Row* const> rows) {
+  if (stream_ == nullptr) return;
+  for (proto::ActRequest& message : encoder_->Encode(rows)) stream_->Send(std::move(message));
+}
+
+void ActClient::Implementation::Run() {
+  bool stopping = false;
+  while (!stopping) {
+    Open();
+    const absl::Status status = Serve();
+    if (absl::IsCancelled(status)) return;
+    End(status);
+    stopping = Pause();
+  }
+}
+
+void ActClient::Implementation::Open() {
+  auto stream = std::make_shared<ActStream>(inbox_);
+  stream->Start([this](grpc::ClientContext* context, auto* reactor) {
+    stub_->async()->Act(context, reactor);
+  });
+  proto::ActRequest request;
+  proto::ActHello* hello = request.mutable_hello();
+  hello->set_protocol_version(transport::kProtocolVersion);
+  hello->set_client(options_.name);
+  hello->set_canonicaliser_version(std::string(content::kCanonicaliserVersion));
+  *hello->mutable_spec() = options_.spec;
+  stream->Send(std::move(request));
+  const runtime::MutexLock lock(mutex_);
+  encoder_ = std::make_unique<RowEncoder>(options_.spec);
+  stream_ = std::move(stream);
+}
+
+// CANCELLED when the client is stopping; otherwise why the stream ended.
+absl::Status ActClient::Implementation::Serve() {
+  std::shared_ptr<ActStream> stream;
+  {
+    const runtime::MutexLock lock(mutex_);
+    stream = stream_;
+  }
+  const runtime::TimePoint welcome_deadline = clock_.Now() + options_.start_timeout;
+  bool welcomed = false;
+  absl::Status failure;
+  while (true) {
+    ActInbox::Events events =
+        inbox_.Await(clock_, !welcomed && failure.ok() ? welcome_deadline : NextDue());
+    for (const proto::ActReply& reply : events.replies) {
+      if (failure.ok()) failure = TakeReply(reply);
+      welcomed = true;
+      if (!failure.ok()) stream->Cancel();
+    }
+    if (events.stopping) {
+      stream->Cancel();
+      stream->AwaitEnd().IgnoreError();
+      return runtime::Cancelled("the client is stopping");
+    }
+    if (events.end) {
+      stream->AwaitEnd().IgnoreError();
+      if (!failure.ok()) return failure;
+      return events.end->ok() ? runtime::Unavailable("the server ended the stream")
+             : absl::IsCancelled(*events.end)
+                 ? runtime::Unavailable("the server cancelled the stream")
+                 : *events.end;
+    }
+    if (!welcomed && failure.ok() && clock_.Now() >= welcome_deadline) {
+      failure = runtime::Unavailable("no welcome in time");
+      stream->Cancel();
+    }
+    ReturnRefused();
+    SendDue();
+  }
+}
+
+absl::Status ActClient::Implementation::TakeReply(const proto::ActReply& reply) {
+  bool connected = false;
+  {
+    const runtime::MutexLock lock(mutex_);
+    connected = connected_;
+  }
+  if (!connected) {
+    if (!reply.has_welcome()) return runtime::Internal("the first reply is no welcome");
+    return TakeWelcome(reply.welcome());
+  }
+  return reply.has_replies() ? TakeRows(reply.replies()) : absl::OkStatus();
+}
+
+absl::Status ActClient::Implementation::TakeWelcome(const proto::ActWelcome& welcome) {
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(welcome.protocol_version()));
+  spdlog::info("event=connected server={} server_epoch={} encoder={}", options_.address,
+               welcome.server_epoch(), runtime::Quoted(welcome.encoder_version()));
+  server_epoch_ = welcome.server_epoch();
+  backoff_ = options_.min_backoff;
+  last_error_.clear();
+  {
+    const runtime::MutexLock lock(mutex_);
+    connected_ = true;
+  }
+  handler_.OnConnected(server_epoch_);
+  return absl::OkStatus();
+}
+
+absl::Status ActClient::Implementation::TakeRows(const proto::RowReplies& replies) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<RowReply> rows, ReadReplies(replies));
+  if (replies.server_epoch() != server_epoch_) {
+    return runtime::Unavailable("the server's epoch changed within a stream");
+  }
+  std::vector<Answer> answers;
+  {
+    const runtime::MutexLock lock(mutex_);
+    ForgetLocked(replies);
+    for (const RowReply& reply : rows) {
+      const RowId id(reply.environment_id, reply.sequence);
+      if (!pending_.contains(id)) continue;
+      ++status_counts_[static_cast<std::size_t>(reply.status)];
+      SettleLocked(reply, id, answers);
+    }
+  }
+  if (!answers.empty()) handler_.OnAnswers(std::move(answers));
+  return absl::OkStatus();
+}
+
+void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId& id,
+                                             std::vector<Answer>& answers) {
+  Pending& pending = pending_[id];
+  Answer answer{.environment_id = id.first, .sequence = id.second};
+  switch (reply.status) {
+    case proto::ROW_NEED_CONTENT:
+    case proto::ROW_NEED_CATALOG:
+      if (++pending.attempts <= kMaxAttempts) {
+        if (pending.row.catalog != nullptr) {
+          encoder_->ForgetCatalog(std::string(pending.row.catalog->key().AsBytes()));
+        }
+        resends_.push_front({clock_.Now(), id});
+        return;
+      }
+      answer.outcome = Answer::Outcome::kInvalid;
+      answer.error = "the server asks again for contents that it was sent";
+      break;
+    case proto::ROW_OVERLOADED:
+    case proto::ROW_EXPIRED:
+      resends_.push_back({clock_.Now() + options_.overload_delay, id});
+      return;
+    case proto::ROW_OK:
+      answer.outcome = Answer::Outcome::kAction;
+      answer.action = reply.action;
+      answer.policy_epoch = reply.policy_epoch;
+      answer.policy_step = reply.policy_step;
+      break;
+    case proto::ROW_ACCEPTED:
+      answer.outcome = Answer::Outcome::kAccepted;
+      break;
+    case proto::ROW_FENCED:
+      answer.outcome = Answer::Outcome::kFenced;
+      break;
+    default:
+      answer.outcome = Answer::Outcome::kInvalid;
+      answer.error = reply.error;
+  }
+  pending_.erase(id);
+  answers.push_back(std::move(answer));
+}
+
+void ActClient::Implementation::ForgetLocked(const proto::RowReplies& replies) {
+  for (const std::string& key : replies.missing_keys()) encoder_->ForgetContent(key);
+  for (const std::string& key : replies.missing_catalogs()) encoder_->ForgetCatalog(key);
+}
+
+runtime::TimePoint ActClient::Implementation::NextDue() const {
+  const runtime::MutexLock lock(mutex_);
+  if (resends_.empty()) return clock_.Now() + std::chrono::hours(1);
+  return resends_.front().due;
+}
+
+void ActClient::Implementation::SendDue() {
+  const runtime::MutexLock lock(mutex_);
+  std::vector<const Row*> rows;
+  const runtime::TimePoint now = clock_.Now();
+  while (!resends_.empty() && resends_.front().due <= now) {
+    const auto it = pending_.find(resends_.front().id);
+    if (it != pending_.end()) rows.push_back(&it->second.row);
+    resends_.pop_front();
+  }
+  if (rows.empty()) return;
+  std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    return RowId(a->environment_id, a->sequence) < RowId(b->environment_id, b->sequence);
+  });
+  WriteLocked(rows);
+}
+
+void ActClient::Implementation::ReturnRefused() {
+  std::vector<Answer> answers;
+  {
+    const runtime::MutexLock lock(mutex_);
+    for (Row& row : refused_) answers.push_back(Lost(std::move(row)));
+    refused_.clear();
+  }
+  if (!answers.empty()) handler_.OnAnswers(std::move(answers));
+}
+
+void ActClient::Implementation::End(const absl::Status& status) {
+  std::vector<Answer> answers;
+  std::shared_ptr<ActStream> stream;
+  {
+    const runtime::MutexLock lock(mutex_);
+    connected_ = false;
+    stream.swap(stream_);
+    resends_.clear();
+    for (auto& [id, pending] : pending_) answers.push_back(Lost(std::move(pending.row)));
+    pending_.clear();
+  }
+  std::sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) {
+    return RowId(a.environment_id, a.sequence) < RowId(b.environment_id, b.sequence);
+  });
+  if (!answers.empty()) handler_.OnAnswers(std::move(answers));
+  if (const std::string message = runtime::Message(status); message != last_error_) {
+    spdlog::warn("event=disconnected server={} reason={}", options_.address,
+                 runtime::Quoted(message));
+    last_error_ = message;
+  }
+  handler_.OnDisconnected(status);
+}
+
+// True when the client is stopping.
+bool ActClient::Implementation::Pause() {
+  const auto delay =
+      std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double, std::milli>(
+          static_cast<double>(backoff_.count()) * (0.5 + 0.5 * jitter_.Uniform())));
+  backoff_ = std::min(backoff_ * 2, options_.max_backoff);
+  const runtime::TimePoint until = clock_.Now() + delay;
+  while (clock_.Now() < until) {
+    if (inbox_.Await(clock_, until).stopping) return true;
+    ReturnRefused();
+  }
+  return false;
+}
+
+ActClient::ActClient(ActClientOptions options, ActHandler& handler, runtime::Clock& clock)
+    : implementation_(std::make_unique<Implementation>(std::move(options), handler, clock)) {}
+ActClient::~ActClient() = default;
+
+absl::Status ActClient::Send(std::vector<Row>& rows) { return implementation_->Send(rows); }
+std::size_t ActClient::room() const { return implementation_->room(); }
+RowStatusCounts ActClient::status_counts() const { return implementation_->status_counts(); }
+
+}  // namespace shoal::inference::client

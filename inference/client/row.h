@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One environment's row and its answer, as an actor holds them: the wire's structure of arrays
+// turned by ninety degrees. proto/act.proto says what each field means.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "content/content_key.h"
+#include "proto/act.pb.h"
+
+namespace shoal::inference::client {
+
+// A text by its key. The zero key has no text.
+struct ContentReference {
+  content::ContentKey key = {};
+  std::shared_ptr<const std::string> text = nullptr;
+};
+
+// A catalog with the texts of its candidates. Immutable; shared by the rows that point into it.
+class CandidateList {
+ public:
+  // In the order of the action index.
+  explicit CandidateList(std::vector<ContentReference> candidates);
+
+  const content::ContentKey& key() const { return key_; }
+  const std::vector<ContentReference>& candidates() const { return candidates_; }
+  // The candidates' keys, concatenated, 16 bytes each.
+  const std::string& key_bytes() const { return key_bytes_; }
+
+ private:
+  std::vector<ContentReference> candidates_;
+  std::string key_bytes_;
+  content::ContentKey key_;
+};
+
+struct Row {
+  std::uint64_t environment_id = 0;
+  std::uint64_t incarnation = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t episode_id = 0;
+  bool evaluate = false;
+  // Bits of proto::RowFlag.
+  std::uint32_t flags = 0;
+  float reward = 0;
+  // [observation size of the spec]; all zero where the row has no observation.
+  std::vector<float> observation = {};
+  // One per content field of the spec.
+  std::vector<ContentReference> contents = {};
+  // Null unless the spec's actions are candidates.
+  std::shared_ptr<const CandidateList> catalog = nullptr;
+  // Nothing: the current policy.
+  std::optional<proto::PolicySelector> policy = std::nullopt;
+};
+
+struct Answer {
+  enum class Outcome : std::uint8_t {
+    // `action` holds the answer.
+    kAction,
+    // An end row was taken.
+    kAccepted,
+    // Refused for good; `error` says why.
+    kInvalid,
+    // A newer incarnation of the environment is known.
+    kFenced,
+    // The stream ended before the answer; `row` is the row, to be sent again or dropped.
+    kLost,
+  };
+  Outcome outcome = Outcome::kLost;
+  std::uint64_t environment_id = 0;
+  std::uint64_t sequence = 0;
+  std::int64_t action = -1;
+  // The version that acted.
+  std::uint64_t policy_epoch = 0;
+  std::uint64_t policy_step = 0;
+  std::string error = "";
+  Row row = {};
+};
+
+}  // namespace shoal::inference::client

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns rows into messages of one stream, with the contents and catalogs that it has not carried
+// yet.
+//
+// Not thread-safe. One encoder a stream: what it sent is forgotten with it.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inference/client/row.h"
+
+namespace shoal::inference::client {
+
+class RowEncoder {
+ public:
+  // Contents past this many bytes go ahead in messages of their own, well below the size limit of a
+  // channel.
+  static constexpr std::size_t kMaxContentBytes = std::size_t{1} << 20;
+
+  explicit RowEncoder(proto::EnvironmentSpec spec) : spec_(std::move(spec)) {}
+
+  // The messages that carry `rows`, to be sent in order; the last one has the rows. REQUIRES: at
+  // least one row, each with as many contents as the spec has fields.
+  std::vector<proto::ActRequest> Encode(std::span<const Row* const> rows);
+
+  // The server asked for these again: the next row that has them brings them. 16 bytes each; other
+  // lengths are ignored.
+  void ForgetContent(const std::string& key) { contents_.erase(key); }
+  // The catalog and those of its candidates that were forgotten.
+  void ForgetCatalog(const std::string& key) { catalogs_.erase(key); }
+
+ private:
+  void AddContent(const ContentReference& content, std::vector<proto::ActRequest>& messages,
+                  std::size_t& bytes);
+  void AddCatalog(const CandidateList& catalog, std::vector<proto::ActRequest>& messages,
+                  std::size_t& bytes);
+  void FillRows(std::span<const Row* const> rows, proto::Rows& out) const;
+
+  const proto::EnvironmentSpec spec_;
+  // Keys as bytes.
+  absl::flat_hash_set<std::string> contents_;
+  absl::flat_hash_set<std::string> catalogs_;
+};
+
+}  // namespace shoal::inference::client
