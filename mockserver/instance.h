@@ -2,7 +2,7 @@
 // One simulated service: a world plus what was changed in it.
 //
 //   Instance instance(world, {.seed = 7});
-//   instance.Reset({{"/redfish/v1/Systems/1", "/PowerState", "Off"}}, watch);
+//   SHOAL_RETURN_IF_ERROR(instance.Reset(episode.start, watch));
 //   Response response = instance.Handle({.method = Method::kGet, .uri = "/redfish/v1/Systems/1"});
 //   Evaluation evaluation = instance.Evaluate();
 //
@@ -29,6 +29,8 @@
 #include "mockserver/world.h"
 #include "redfish/goal.h"
 #include "redfish/predicate.h"
+#include "redfish/watch.h"
+#include "runtime/status.h"
 
 namespace shoal::mockserver {
 
@@ -38,89 +40,80 @@ struct InstanceOptions {
   std::chrono::milliseconds power_transient{0};
 };
 
-// `value` at `pointer` (RFC 6901) of the resource at `uri`; missing members are made.
-struct StartPatch {
-  std::string uri;
-  std::string pointer;
-  Json value;
-};
-
-// What an episode is judged by.
-struct Watch {
-  redfish::Predicate success;
-  // At most 64.
-  std::vector<redfish::Predicate> milestones;
-  // Writable properties that may differ from the start; everything at or below a pointer.
-  std::vector<redfish::AllowedChange> allowed_changes;
-};
-
 struct Evaluation {
   bool satisfied = false;
-  // Bit i: milestone i was true at some evaluation since Reset.
+  // Bit i: milestone i was true at some evaluation since Reset, or at Reset.
   std::uint64_t milestones = 0;
   // Writable properties that differ from the start and are not allowed to.
-  int collateral = 0;
+  std::int64_t collateral = 0;
 };
 
 class Instance final : public redfish::StateView {
  public:
   explicit Instance(std::shared_ptr<const World> world, InstanceOptions options = {});
 
+  // REQUIRES: nothing; any text may come from a peer.
   Response Handle(const Request& request);
 
-  // Back to the world's state, then `patches` as the start that collateral is measured from.
-  // History, clock and watch start anew. NOT_FOUND for a patch of a resource that the world lacks,
-  // INVALID_ARGUMENT for a bad pointer or more than 64 milestones; the instance is then without
-  // changes and watch.
-  absl::Status Reset(std::span<const StartPatch> patches = {}, std::optional<Watch> watch = {});
+  // Back to the world's state, then `start` in order as what collateral is measured from;
+  // milestones that hold there are latched. History, clock and watch start anew. NOT_FOUND for a
+  // start of a resource that the world lacks, INVALID_ARGUMENT for a pointer that leads nowhere;
+  // the instance is then without changes and watch.
+  absl::Status Reset(std::span<const redfish::StartOperation> start = {},
+                     std::optional<redfish::Watch> watch = {});
 
-  // Moves the virtual clock and completes what was due. REQUIRES: `by` is not negative.
+  // Moves the virtual clock and completes what was due; a negative duration counts as 0.
   void Advance(std::chrono::milliseconds by);
   std::chrono::milliseconds now() const { return now_; }
 
-  // Latches milestones. All false and zero without a watch.
+  // Latches milestones. All false and zero without a watch. Cheap when nothing has changed.
   Evaluation Evaluate();
   bool has_watch() const { return watch_.has_value(); }
 
-  // redfish::StateView. A pointer is valid until the next non-const call.
+  // redfish::StateView. `uri` canonical; a pointer is valid until the next non-const call.
   const Json* Find(std::string_view uri) const override;
-  std::span<const redfish::HistoryRecord> history() const override { return history_; }
+  const std::vector<redfish::HistoryRecord>& history() const override { return history_; }
 
   const World& world() const { return *world_; }
+  // Resources that differ, or once differed, from the world's.
   std::size_t changed_resources() const { return deltas_.size(); }
 
  private:
-  // What handlers (patch.cc, power.cc, ...) may do to an instance.
+  // What handlers (patch.cc, power.cc, ...) do to an instance.
   friend class Editor;
 
   struct Delta {
     std::shared_ptr<Json> json;
+    // As it was after Reset.
+    std::shared_ptr<const Json> start;
     // Null until asked for again.
     std::shared_ptr<const std::string> body;
     std::uint64_t version = 0;
+    // -1: to be counted again.
+    std::int64_t collateral = 0;
   };
-  // The first value of a writable property that something wrote to since Reset.
-  struct Touched {
-    ResourceId resource;
-    std::string pointer;
-    std::optional<Json> start;
-  };
+  // The end of a power transient.
   struct Timer {
     std::chrono::milliseconds due;
-    ResourceId resource;
-    std::string power_state;
+    ResourceId system;
+    bool power_on;
   };
+
+  Response Read(ResourceId id, const Request& request);
+  std::int64_t CountCollateral();
 
   const std::shared_ptr<const World> world_;
   const InstanceOptions options_;
 
   absl::flat_hash_map<ResourceId, Delta> deltas_;
   std::vector<redfish::HistoryRecord> history_;
-  std::vector<Touched> touched_;
   std::vector<Timer> timers_;
   std::chrono::milliseconds now_{0};
-  std::optional<Watch> watch_;
-  std::uint64_t latched_ = 0;
+  std::optional<redfish::Watch> watch_;
+  redfish::WatchState progress_;
+  // Evaluate's last answer holds.
+  bool evaluated_ = false;
+  Evaluation evaluation_;
 };
 
 }  // namespace shoal::mockserver

@@ -50,6 +50,7 @@ class World {
     std::string odata_type;
     // "GET, HEAD, PATCH".
     std::string allow;
+    // PATCH reaches properties of it.
     bool patchable = false;
   };
   // A target that POST reaches.
