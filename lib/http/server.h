@@ -7,8 +7,8 @@
 //   server->Drain(std::chrono::seconds(5));
 //
 // The handler is called on worker threads, on several at once; it must not block. A request that is
-// malformed, too large or too slow never reaches it: it gets 400, 413, 431 or 408, and its
-// connection is closed. Connections past the limit get 503.
+// malformed or too large never reaches it: it gets 400, 413 or 431, and its connection is closed;
+// one that is too slow has its connection closed. Connections past the limit get 503.
 #pragma once
 
 #include <chrono>

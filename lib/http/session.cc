@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
+#include <chrono>
 #include <exception>
 
 namespace shoal::http {
@@ -16,6 +17,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 
 constexpr std::size_t kReadBytes = 16384;
+constexpr std::chrono::milliseconds kLinger{1000};
 
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -80,10 +82,7 @@ void Session::Read() {
 
 void Session::OnRead(beast::error_code error, std::size_t bytes) {
   if (error) {
-    if (error == beast::error::timeout && !idle_ && !closed_) {
-      // The stream is closed with its timer: nothing can be answered any more.
-      owner_.Rejected();
-    }
+    if (error == beast::error::timeout && !idle_) owner_.Rejected();
     return Close();
   }
   buffer_.commit(bytes);
@@ -136,6 +135,7 @@ void Session::Answer() {
 }
 
 void Session::Reject(beast::error_code error) {
+  owner_.Rejected();
   if (error == beast::http::error::body_limit) {
     return RejectWith(413, "The body is longer than " +
                                std::to_string(owner_.options->max_body_bytes) + " bytes.");
@@ -148,8 +148,8 @@ void Session::Reject(beast::error_code error) {
 }
 
 void Session::RejectWith(int status, std::string_view message) {
-  owner_.Rejected();
   keep_alive_ = false;
+  linger_ = true;
   auto body = std::make_shared<std::string>("{\"error\":{\"code\":\"Base.1.18.GeneralError\",");
   body->append("\"message\":\"").append(message).append("\"}}");
   Write({.status = status, .body = std::move(body)}, true);
@@ -180,9 +180,25 @@ void Session::Write(const ServerResponse& response, bool with_body) {
   asio::async_write(stream_, buffers,
                     [self = shared_from_this()](beast::error_code error, std::size_t) {
                       self->body_ = nullptr;
-                      if (error || !self->keep_alive_) return self->Close();
-                      self->NextRequest();
+                      if (error) return self->Close();
+                      if (self->linger_) return self->Linger();
+                      self->keep_alive_ ? self->NextRequest() : self->Close();
                     });
+}
+
+void Session::Linger() {
+  boost::system::error_code ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(kLinger);
+  Discard();
+}
+
+void Session::Discard() {
+  buffer_.clear();
+  stream_.async_read_some(buffer_.prepare(kReadBytes),
+                          [self = shared_from_this()](beast::error_code error, std::size_t) {
+                            error ? self->Close() : self->Discard();
+                          });
 }
 
 void Session::Drain() {

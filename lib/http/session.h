@@ -65,6 +65,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void Answer();
   void Reject(boost::beast::error_code error);
   void RejectWith(int status, std::string_view message);
+  // Reads what the peer still sends, for a while: closing before it has read the answer would
+  // reset the connection and lose it.
+  void Linger();
+  void Discard();
   void Write(const ServerResponse& response, bool with_body);
 
   boost::beast::tcp_stream stream_;
@@ -77,6 +81,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool closed_ = false;
   bool keep_alive_ = true;
   bool continued_ = false;
+  bool linger_ = false;
 };
 
 }  // namespace shoal::http
