@@ -3,10 +3,10 @@
 //
 // A compact table compiled from DMTF's CSDL (data/schema/README.md). A type is named as bodies name
 // it: "#ComputerSystem.v1_13_0.ComputerSystem"; the '#' may be missing. A property counts when the
-// named version has it. A version that the table does not know stands for the newest one below it,
-// and below all for the oldest; no version ("ChassisCollection.ChassisCollection") for the newest.
-// OEM types are unknown: nothing is found in them. Immutable, safe for any number of threads;
-// pointers live as long as the Schema.
+// named version has it. A version that the table does not know stands for the newest one below it;
+// no version ("ChassisCollection.ChassisCollection") for the newest of all. OEM types are unknown:
+// nothing is found in them. Immutable, safe for any number of threads; pointers live as long as the
+// Schema.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <system_error>
+
+namespace shoal::redfish {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CloseArchive {
+  void operator()(archive* handle) const { archive_read_free(handle); }
+};
+
+std::string_view WithoutDot(std::string_view path) {
+  while (path.substr(0, 2) == "./") path.remove_prefix(2);
+  return path;
+}
+
+absl::Status Corrupt(const std::string& path, archive* handle) {
+  const char* reason = archive_error_string(handle);
+  return runtime::DataLoss("archive " + path +
+                           " is corrupt: " + (reason != nullptr ? reason : "unknown error"));
+}
+
+absl::StatusOr<std::string> ReadEntry(const std::string& path, archive* handle,
+                                      std::size_t remaining) {
+  std::string bytes;
+  char buffer[65536];
+  for (;;) {
+    const la_ssize_t count = archive_read_data(handle, buffer, sizeof(buffer));
+    if (count < 0) return Corrupt(path, handle);
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+    if (bytes.size() > remaining) {
+      return runtime::DataLoss("archive " + path + " unpacks to more than " +
+                               std::to_string(kMaximumUnpackedBytes) + " bytes");
+    }
+  }
+}
+
+absl::Status Unpack(const std::string& path, std::string_view suffix, Archive& result) {
+  const std::unique_ptr<archive, CloseArchive> handle(archive_read_new());
+  archive_read_support_filter_all(handle.get());
+  archive_read_support_format_tar(handle.get());
+  if (archive_read_open_memory(handle.get(), result.bytes.data(), result.bytes.size()) !=
+      ARCHIVE_OK) {
+    return Corrupt(path, handle.get());
+  }
+  std::size_t remaining = kMaximumUnpackedBytes;
+  for (;;) {
+    archive_entry* entry = nullptr;
+    const int status = archive_read_next_header(handle.get(), &entry);
+    if (status == ARCHIVE_EOF) return absl::OkStatus();
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return Corrupt(path, handle.get());
+    const char* name = archive_entry_pathname(entry);
+    if (name == nullptr || archive_entry_filetype(entry) != AE_IFREG) continue;
+    const std::string_view relative = WithoutDot(name);
+    if (!relative.ends_with(suffix)) continue;
+    SHOAL_ASSIGN_OR_RETURN(std::string bytes, ReadEntry(path, handle.get(), remaining));
+    remaining -= bytes.size();
+    result.files.push_back({std::string(relative), std::move(bytes)});
+  }
+}
+
+absl::StatusOr<Archive> ReadFolder(const std::string& path, std::string_view suffix) {
+  Archive result;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    if (!it->is_regular_file(error)) continue;
+    const std::string relative = it->path().lexically_relative(path).generic_string();
+    if (!relative.ends_with(suffix)) continue;
+    SHOAL_ASSIGN_OR_RETURN(std::string bytes, ReadWholeFile(it->path().string()));
+    result.files.push_back({relative, std::move(bytes)});
+  }
+  if (error) return runtime::DataLoss("folder " + path + " is unreadable: " + error.message());
+  std::sort(result.files.begin(), result.files.end(),
+            [](const ArchiveFile& a, const ArchiveFile& b) { return a.path < b.path; });
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return runtime::NotFound("no file " + path);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file || file.bad()) return runtime::DataLoss("file " + path + " is unreadable");
+  return bytes;
+}
+
+absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return runtime::NotFound("no capture at " + path);
+  if (fs::is_directory(path, error)) return ReadFolder(path, suffix);
+  Archive result;
+  SHOAL_ASSIGN_OR_RETURN(result.bytes, ReadWholeFile(path));
+  if (result.bytes.empty()) return runtime::DataLoss("archive " + path + " is empty");
+  SHOAL_RETURN_IF_ERROR(Unpack(path, suffix, result));
+  return result;
+}
+
+}  // namespace shoal::redfish

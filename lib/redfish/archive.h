@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of a .tar.xz archive, or of a folder, in memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+struct ArchiveFile {
+  // Relative, with '/', without "./" at the front.
+  std::string path;
+  std::string bytes;
+};
+
+struct Archive {
+  std::vector<ArchiveFile> files;
+  // The archive's own bytes; empty for a folder.
+  std::string bytes;
+};
+
+// No file of an archive may unpack to more; it is a guard, real captures are 15 MB in all.
+inline constexpr std::size_t kMaximumUnpackedBytes = std::size_t{1} << 30;
+
+// Regular files whose name ends in `suffix`. NOT_FOUND: nothing at `path`. DATA_LOSS: truncated,
+// corrupt, or unpacking to more than kMaximumUnpackedBytes. Every error names `path`.
+absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix);
+
+// The whole file. NOT_FOUND or DATA_LOSS naming it.
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
+
+}  // namespace shoal::redfish

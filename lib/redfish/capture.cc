@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/capture.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "content/canonical_json.h"
+#include "content/content_key.h"
+#include "redfish/archive.h"
+#include "redfish/uri.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kIndexFile = "index.json";
+constexpr std::string_view kMarker = "redfish/v1/";
+
+std::string NameOf(const std::string& path) {
+  std::string name = std::filesystem::path(path).lexically_normal().filename().string();
+  if (name.empty()) name = std::filesystem::path(path).lexically_normal().parent_path().filename();
+  for (const std::string_view suffix : {".tar.xz", ".txz", ".tar"}) {
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  }
+  return name;
+}
+
+// The folder prefix of the service root: of the shortest path that ends in "redfish/v1/index.json",
+// else of the shortest index.json.
+std::optional<std::string> RootPrefix(const std::vector<ArchiveFile>& files) {
+  std::optional<std::string> marked;
+  std::optional<std::string> plain;
+  for (const ArchiveFile& file : files) {
+    const std::string_view path = file.path;
+    if (path != kIndexFile && !path.ends_with("/index.json")) continue;
+    const std::string folder(path.substr(0, path.size() - kIndexFile.size()));
+    const bool at_marker = folder == kMarker || folder.ends_with("/redfish/v1/");
+    std::optional<std::string>& best = at_marker ? marked : plain;
+    if (!best || folder.size() < best->size()) best = folder;
+  }
+  return marked ? marked : plain;
+}
+
+absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, const Archive& tree) {
+  const std::optional<std::string> prefix = RootPrefix(tree.files);
+  if (!prefix) return runtime::DataLoss("capture " + source + " has no index.json");
+  Capture::Resources resources;
+  for (const ArchiveFile& file : tree.files) {
+    const std::string_view path = file.path;
+    if (!path.starts_with(*prefix)) continue;
+    const std::string_view below = path.substr(prefix->size());
+    if (below != kIndexFile && !below.ends_with("/index.json")) continue;
+    Json body = Json::parse(file.bytes, nullptr, false);
+    if (!body.is_object()) {
+      return runtime::DataLoss("capture " + source + ": " + file.path + " is no JSON object");
+    }
+    const std::string_view folder = below.substr(0, below.size() - kIndexFile.size());
+    std::string uri = CanonicalUri(std::string(kServiceRoot) + "/" + std::string(folder));
+    resources.emplace(std::move(uri), std::move(body));
+  }
+  return resources;
+}
+
+std::string DigestOf(const Capture::Resources& resources) {
+  std::string all;
+  for (const auto& [uri, body] : resources) {
+    all += uri;
+    all += '\n';
+    all += content::CanonicalJson(body);
+    all += '\n';
+  }
+  return content::Sha256Hex(all);
+}
+
+bool IsErrorBody(const Json& body) {
+  const auto error = body.find("error");
+  return error != body.end() && error->is_object() && !body.contains("@odata.id");
+}
+
+}  // namespace
+
+Capture::Capture(std::string name, Resources resources)
+    : name_(std::move(name)), resources_(std::move(resources)) {
+  DropErrors();
+  service_root_ = Find(kServiceRoot);
+  CountDangling();
+}
+
+void Capture::DropErrors() {
+  error_count_ = static_cast<std::int64_t>(
+      std::erase_if(resources_, [](const auto& entry) { return IsErrorBody(entry.second); }));
+}
+
+void Capture::CountDangling() {
+  for (const auto& [uri, body] : resources_) {
+    const auto members = body.find("Members");
+    if (members == body.end() || !members->is_array()) continue;
+    for (const Json& member : *members) {
+      const std::string target = LinkTarget(member);
+      const bool link_only = member.is_object() && member.size() == 1;
+      if (!target.empty() && link_only && Find(target) == nullptr) ++dangling_count_;
+    }
+  }
+}
+
+const Json* Capture::Find(std::string_view uri) const {
+  const auto found = resources_.find(uri);
+  return found == resources_.end() ? nullptr : &found->second;
+}
+
+absl::StatusOr<std::shared_ptr<const Capture>> Capture::Load(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kIndexFile));
+  SHOAL_ASSIGN_OR_RETURN(Resources resources, ParseResources(path, tree));
+  const std::shared_ptr<Capture> capture(new Capture(NameOf(path), std::move(resources)));
+  if (capture->service_root_ == nullptr) {
+    return runtime::DataLoss("capture " + path + " has no service root");
+  }
+  capture->digest_ =
+      tree.bytes.empty() ? DigestOf(capture->resources_) : content::Sha256Hex(tree.bytes);
+  return capture;
+}
+
+absl::StatusOr<std::shared_ptr<const Capture>> Capture::FromResources(std::string name,
+                                                                      Resources resources) {
+  Resources canonical;
+  for (auto& [uri, body] : resources) {
+    if (!body.is_object()) {
+      return runtime::DataLoss("capture " + name + ": " + uri + " is no JSON object");
+    }
+    canonical.emplace(CanonicalUri(uri), std::move(body));
+  }
+  const std::shared_ptr<Capture> capture(new Capture(std::move(name), std::move(canonical)));
+  if (capture->service_root_ == nullptr) {
+    return runtime::DataLoss("capture " + capture->name_ + " has no service root");
+  }
+  capture->digest_ = DigestOf(capture->resources_);
+  return capture;
+}
+
+}  // namespace shoal::redfish

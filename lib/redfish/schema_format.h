@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of the compiled schema table (data/schema/README.md), shared by its compiler and its loader.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace shoal::redfish::format {
+
+inline constexpr const char* kFormatKey = "format";
+inline constexpr int kFormatVersion = 1;
+inline constexpr const char* kTypes = "types";
+inline constexpr const char* kEnumerations = "enumerations";
+inline constexpr const char* kDefinitions = "definitions";
+inline constexpr const char* kActions = "actions";
+
+// Of a type.
+inline constexpr const char* kBase = "base";
+inline constexpr const char* kMethods = "methods";
+inline constexpr const char* kProperties = "properties";
+
+// Of a property or parameter.
+inline constexpr const char* kName = "name";
+inline constexpr const char* kKind = "k";
+inline constexpr const char* kFormat = "f";
+inline constexpr const char* kType = "t";
+inline constexpr const char* kElement = "e";
+inline constexpr const char* kWritable = "w";
+inline constexpr const char* kNotNull = "nn";
+inline constexpr const char* kRequired = "r";
+inline constexpr const char* kSince = "s";
+inline constexpr const char* kMinimum = "min";
+inline constexpr const char* kMaximum = "max";
+inline constexpr const char* kPattern = "p";
+
+// "ComputerSystem.v1_13_0.ComputerSystem" in parts.
+struct TypeName {
+  std::string space;  // "ComputerSystem"
+  std::string key;    // "ComputerSystem.ComputerSystem"
+  bool versioned = false;
+  std::uint16_t major = 0;
+  std::uint16_t minor = 0;
+};
+
+// A leading '#' is dropped. `key` is empty for what has no '.'.
+TypeName ParseTypeName(std::string_view name);
+
+}  // namespace shoal::redfish::format

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/uri.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+// The array index that `token` spells; `size` or more when it spells none.
+std::size_t ParseIndex(std::string_view token, std::size_t size) {
+  std::size_t index = size;
+  const auto result = std::from_chars(token.data(), token.data() + token.size(), index);
+  if (result.ec != std::errc() || result.ptr != token.data() + token.size()) return size;
+  return index;
+}
+
+const Json* Step(const Json& value, const std::string& token) {
+  if (value.is_object()) {
+    const auto member = value.find(token);
+    return member == value.end() ? nullptr : &*member;
+  }
+  if (value.is_array()) {
+    const std::size_t index = ParseIndex(token, value.size());
+    return index < value.size() ? &value[index] : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string CanonicalUri(std::string_view uri) {
+  if (const auto scheme = uri.find("://"); scheme != std::string_view::npos) {
+    const auto path = uri.find('/', scheme + 3);
+    uri = path == std::string_view::npos ? std::string_view() : uri.substr(path);
+  }
+  uri = uri.substr(0, uri.find_first_of("?#"));
+  std::string canonical;
+  canonical.reserve(uri.size());
+  for (const char c : uri) {
+    if (c == '/' && !canonical.empty() && canonical.back() == '/') continue;
+    canonical += c;
+  }
+  if (canonical.size() > 1 && canonical.back() == '/') canonical.pop_back();
+  return canonical;
+}
+
+std::vector<std::string> PointerTokens(std::string_view pointer) {
+  std::vector<std::string> tokens;
+  if (pointer == "/") return tokens;
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::size_t end = std::min(pointer.find('/'), pointer.size());
+    std::string token;
+    for (std::size_t i = 0; i < end; ++i) {
+      const bool escape = pointer[i] == '~' && i + 1 < end;
+      if (escape && pointer[i + 1] == '1') {
+        token += '/';
+        ++i;
+      } else if (escape && pointer[i + 1] == '0') {
+        token += '~';
+        ++i;
+      } else {
+        token += pointer[i];
+      }
+    }
+    tokens.push_back(std::move(token));
+    pointer.remove_prefix(end);
+  }
+  return tokens;
+}
+
+std::string AppendPointer(std::string_view pointer, std::string_view token) {
+  std::string longer(pointer);
+  longer += '/';
+  for (const char c : token) {
+    if (c == '~') {
+      longer += "~0";
+    } else if (c == '/') {
+      longer += "~1";
+    } else {
+      longer += c;
+    }
+  }
+  return longer;
+}
+
+const Json* Resolve(const Json& value, std::string_view pointer) {
+  const Json* at = &value;
+  for (const std::string& token : PointerTokens(pointer)) {
+    at = Step(*at, token);
+    if (at == nullptr) return nullptr;
+  }
+  return at;
+}
+
+bool Assign(Json& value, std::string_view pointer, Json leaf) {
+  Json* at = &value;
+  for (const std::string& token : PointerTokens(pointer)) {
+    if (at->is_null()) *at = Json::object();
+    if (at->is_object()) {
+      at = &(*at)[token];
+    } else if (at->is_array()) {
+      const std::size_t index = ParseIndex(token, at->size());
+      if (index >= at->size()) return false;
+      at = &(*at)[index];
+    } else {
+      return false;
+    }
+  }
+  *at = std::move(leaf);
+  return true;
+}
+
+std::string LinkTarget(const Json& link) {
+  if (!link.is_object()) return {};
+  const auto id = link.find("@odata.id");
+  if (id == link.end() || !id->is_string()) return {};
+  return CanonicalUri(id->get_ref<const std::string&>());
+}
+
+std::string FirstLinkTarget(const Json* links) {
+  if (links == nullptr || !links->is_array() || links->empty()) return {};
+  return LinkTarget(links->front());
+}
+
+}  // namespace shoal::redfish
