@@ -85,7 +85,8 @@ class ActClient::Implementation {
   void SendDue() ABSL_LOCKS_EXCLUDED(mutex_);
   void WriteLocked(std::span<const Row* const> rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   runtime::TimePoint NextDue() const ABSL_LOCKS_EXCLUDED(mutex_);
-  void ReturnRefused() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Rows that came while there was no connection; `connecting`: from now on they are sent.
+  void ReturnRefused(bool connecting = false) ABSL_LOCKS_EXCLUDED(mutex_);
   void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   bool Pause();
 
@@ -235,10 +236,7 @@ absl::Status ActClient::Implementation::TakeWelcome(const proto::ActWelcome& wel
   server_epoch_ = welcome.server_epoch();
   backoff_ = options_.min_backoff;
   last_error_.clear();
-  {
-    const runtime::MutexLock lock(mutex_);
-    connected_ = true;
-  }
+  ReturnRefused(true);
   handler_.OnConnected(server_epoch_);
   return absl::OkStatus();
 }
@@ -331,10 +329,11 @@ void ActClient::Implementation::SendDue() {
   WriteLocked(rows);
 }
 
-void ActClient::Implementation::ReturnRefused() {
+void ActClient::Implementation::ReturnRefused(bool connecting) {
   std::vector<Answer> answers;
   {
     const runtime::MutexLock lock(mutex_);
+    connected_ = connected_ || connecting;
     for (Row& row : refused_) answers.push_back(Lost(std::move(row)));
     refused_.clear();
   }
