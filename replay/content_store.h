@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Embeddings, catalogs and overlays, each once, counted by what uses it.
+//
+// Users are items, a catalog (of its candidates) and an overlay (of its base and its appended
+// candidates). A catalog stays for ever. What nobody uses stays too, least recently used out first,
+// until such contents pass `unused_capacity_bytes`: so a client need not send again what the next
+// item uses. `capacity_bytes` bounds all together; past it new contents are refused.
+//
+// A reader is a stream to a sampler: the store knows what each of up to 64 readers was given. An
+// embedding from another encoder version replaces the one before, for new readers of it and old.
+//
+// Not thread-safe. Contents are immutable and may be read without a lock once handed out.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "replay/item.h"
+#include "replay/key.h"
+#include "runtime/status.h"
+
+namespace shoal::replay {
+
+struct Embedding {
+  std::string encoder_version;
+  // FLOAT16 [dimension], little endian.
+  std::string vector;
+};
+
+struct Catalog {
+  std::vector<Key> candidates;
+};
+
+struct Overlay {
+  Key base;
+  // Ascending, each less than the base's size.
+  std::vector<std::uint32_t> removed;
+  std::vector<Key> appended;
+};
+
+struct Content {
+  Key key;
+  std::variant<Embedding, Catalog, Overlay> body;
+
+  std::size_t bytes() const;
+};
+
+struct ContentStoreOptions {
+  std::size_t capacity_bytes = std::size_t{4} << 30;
+  std::size_t unused_capacity_bytes = std::size_t{256} << 20;
+};
+
+class ContentStore {
+ public:
+  explicit ContentStore(const ContentStoreOptions& options) : options_(options) {}
+
+  // Keeps `content`; one that is there already only counts as used just now.
+  //   NOT_FOUND           a candidate or base that it names is unknown.
+  //   INVALID_ARGUMENT    an overlay's base is no catalog, or removes what the base does not have.
+  //   RESOURCE_EXHAUSTED  the store is full of contents in use.
+  absl::Status Put(Content content);
+
+  // Counts `item` as a user of all its keys, or of none: NOT_FOUND naming the first unknown key.
+  absl::Status Acquire(const Item& item);
+  // REQUIRES: Acquire(item) was OK, once for each Release.
+  void Release(const Item& item);
+
+  // A reader that was given nothing yet; RESOURCE_EXHAUSTED when 64 are open.
+  absl::StatusOr<int> OpenReader();
+  void CloseReader(int reader);
+  // Appends what `item` uses and `reader` was not given, each after what it uses itself, and counts
+  // it as given. REQUIRES: `item` is acquired.
+  void Collect(const Item& item, int reader, std::vector<std::shared_ptr<const Content>>& out);
+
+  bool Contains(const Key& key) const { return entries_.contains(key); }
+  std::size_t size() const { return entries_.size(); }
+  std::size_t bytes() const { return bytes_; }
+  std::size_t unused_bytes() const { return unused_bytes_; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Content> content;
+    std::uint32_t uses = 0;
+    // Bit r: reader r was given it.
+    std::uint64_t given = 0;
+    // Place in unused_ while uses is 0.
+    std::list<Key>::iterator place;
+  };
+
+  absl::Status Replace(Entry& entry, Content content);
+  absl::Status CheckUses(const Content& content) const;
+  void Use(const Key& key);
+  void Unuse(const Key& key);
+  void UseParts(const Content& content);
+  void UnuseParts(const Content& content);
+  void Trim(std::size_t incoming_bytes);
+  void CollectKey(const Key& key, std::uint64_t bit,
+                  std::vector<std::shared_ptr<const Content>>& out);
+
+  const ContentStoreOptions options_;
+  absl::flat_hash_map<Key, Entry, KeyHash> entries_;
+  // Least recently used first.
+  std::list<Key> unused_;
+  std::vector<Key> catalogs_;
+  std::size_t bytes_ = 0;
+  std::size_t unused_bytes_ = 0;
+  std::uint64_t readers_ = 0;
+};
+
+}  // namespace shoal::replay

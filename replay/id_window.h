@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Remembers the last ids that were added, so that none is taken twice.
+//
+// Not thread-safe. An id older than the last `capacity` ones is forgotten.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstddef>
+#include <deque>
+
+#include "replay/item.h"
+
+namespace shoal::replay {
+
+class IdWindow {
+ public:
+  // 0 remembers nothing.
+  explicit IdWindow(std::size_t capacity) : capacity_(capacity) {}
+
+  bool Contains(const UnrollId& id) const { return ids_.contains(id); }
+
+  // False when `id` is there already.
+  bool Add(const UnrollId& id) {
+    if (capacity_ == 0) return true;
+    if (!ids_.insert(id).second) return false;
+    order_.push_back(id);
+    if (order_.size() > capacity_) {
+      ids_.erase(order_.front());
+      order_.pop_front();
+    }
+    return true;
+  }
+
+  std::size_t size() const { return order_.size(); }
+
+ private:
+  const std::size_t capacity_;
+  absl::flat_hash_set<UnrollId> ids_;
+  std::deque<UnrollId> order_;
+};
+
+}  // namespace shoal::replay

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/insert_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replay/wire.h"
+#include "runtime/log.h"
+#include "transport/protocol.h"
+
+namespace shoal::replay {
+
+void InsertStream::OnMessage(proto::InsertRequest&& request) {
+  {
+    const runtime::MutexLock lock(mutex_);
+    const absl::Status greeting = greeted_ ? absl::OkStatus() : Greet(request);
+    if (greeting.ok()) {
+      PutContents(request);
+      Answer(request);
+    } else {
+      Fail(greeting);
+    }
+  }
+  Release();
+}
+
+absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
+  if (!request.has_hello()) {
+    return runtime::InvalidArgument("the first message of Insert has no hello");
+  }
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version()));
+  greeted_ = true;
+  client_ = request.hello().client();
+  spdlog::info("event=insert_stream_open client={}", runtime::Quoted(client_));
+  proto::InsertReply reply;
+  reply.set_credit(Credit());
+  starved_ = reply.credit() == 0;
+  Send(std::move(reply));
+  return absl::OkStatus();
+}
+
+void InsertStream::PutContents(const proto::InsertRequest& request) {
+  const auto put = [this](absl::StatusOr<Content> content) {
+    const absl::Status status = content.ok() ? shard_.Put(*std::move(content)) : content.status();
+    if (!status.ok()) {
+      spdlog::warn("event=content_refused reason={}", runtime::Quoted(status.ToString()));
+    }
+  };
+  for (const auto& embeddings : request.embeddings()) {
+    auto contents = FromProto(embeddings);
+    if (!contents.ok()) {
+      put(contents.status());
+      continue;
+    }
+    for (Content& content : *contents) put(std::move(content));
+  }
+  for (const auto& catalog : request.catalogs()) put(FromProto(catalog));
+  for (const auto& overlay : request.overlays()) put(FromProto(overlay));
+}
+
+absl::Status InsertStream::Insert(proto::Item& item) {
+  const std::string table = item.table();
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
+  SHOAL_RETURN_IF_ERROR(shard_.Insert(table, parsed));
+  tables_.insert(table);
+  return absl::OkStatus();
+}
+
+void InsertStream::Answer(proto::InsertRequest& request) {
+  if (request.items_size() == 0) return;
+  proto::InsertReply reply;
+  bool full = false;
+  bool withhold = false;
+  for (proto::Item& item : *request.mutable_items()) {
+    const absl::Status status = Insert(item);
+    full = full || absl::IsResourceExhausted(status);
+    withhold = (status.ok() && fault_.Withhold()) || withhold;
+    proto::ItemStatus& answer = *reply.add_items();
+    *answer.mutable_id() = item.id();
+    answer.set_code(static_cast<std::int32_t>(status.code()));
+    if (!status.ok()) answer.set_message(runtime::Message(status));
+  }
+  if (withhold) return;
+  reply.set_credit(full ? 0 : Credit());
+  starved_ = reply.credit() == 0;
+  Send(std::move(reply));
+}
+
+void InsertStream::Wake() {
+  const runtime::MutexLock lock(mutex_);
+  if (!starved_ || !greeted_) return;
+  const std::uint32_t credit = Credit();
+  if (credit == 0) return;
+  starved_ = false;
+  proto::InsertReply reply;
+  reply.set_credit(credit);
+  Send(std::move(reply));
+}
+
+std::uint32_t InsertStream::Credit() const {
+  std::size_t room = options_.credit;
+  if (tables_.empty()) {
+    room = 0;
+    for (const TableOptions& table : shard_.options().tables) {
+      room = std::max(room, shard_.Room(table.name));
+    }
+  }
+  for (const std::string& table : tables_) room = std::min(room, shard_.Room(table));
+  if (room == 0) return 0;
+  const std::size_t share = room / std::max<std::size_t>(1, streams_.size());
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(share, 1, options_.credit));
+}
+
+}  // namespace shoal::replay

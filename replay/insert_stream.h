@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shard's end of one Insert stream: contents and items in, one acknowledgement an item out.
+//
+// Life and locks as transport::ServerStream; `mutex_` is taken before the stream's own, never
+// after.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "proto/replay.pb.h"
+#include "replay/acknowledgement_fault.h"
+#include "replay/shard.h"
+#include "replay/waiters.h"
+#include "runtime/mutex.h"
+#include "transport/server_stream.h"
+
+namespace shoal::replay {
+
+struct InsertStreamOptions {
+  std::size_t max_item_bytes = std::size_t{16} << 20;
+  std::size_t credit = 32;
+};
+
+class InsertStream final : public transport::ServerStream<proto::InsertRequest, proto::InsertReply>,
+                           public Waiter {
+ public:
+  // The references outlive the stream.
+  InsertStream(const InsertStreamOptions& options, Shard& shard, AcknowledgementFault& fault,
+               Waiters& streams, transport::StreamRegistry& registry)
+      : ServerStream({}, registry),
+        options_(options),
+        shard_(shard),
+        fault_(fault),
+        streams_(streams) {}
+
+  // Gives credit where it ran out and there is room again.
+  void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  void OnMessage(proto::InsertRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnEnd() override { streams_.Remove(this); }
+
+  absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PutContents(const proto::InsertRequest& request);
+  absl::Status Insert(proto::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Items that this stream may send now: its share of the room.
+  std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const InsertStreamOptions options_;
+  Shard& shard_;
+  AcknowledgementFault& fault_;
+  Waiters& streams_;
+
+  runtime::Mutex mutex_;
+  bool greeted_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string client_ ABSL_GUARDED_BY(mutex_);
+  // Tables that items of this stream named.
+  std::set<std::string> tables_ ABSL_GUARDED_BY(mutex_);
+  // The last reply gave no credit.
+  bool starved_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shoal::replay

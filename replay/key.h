@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 16-byte name of a content, catalog or overlay. Zero: no content; never stored, never missing.
+#pragma once
+
+#include "content/content_key.h"
+
+namespace shoal::replay {
+
+using Key = content::ContentKey;
+using KeyHash = content::ContentKeyHash;
+
+}  // namespace shoal::replay

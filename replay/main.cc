@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+
+#include "replay/options.h"
+#include "replay/service.h"
+#include "replay/shard.h"
+#include "runtime/log.h"
+#include "runtime/metrics.h"
+#include "runtime/program.h"
+#include "transport/server.h"
+
+using namespace shoal;
+
+int main(int argc, char** argv) {
+  runtime::Program program("replay", "Keeps unrolls between inference servers and learners.");
+  replay::Options options;
+  program.AddSection("replay", options);
+  if (const auto code = program.Parse(argc, argv)) return *code;
+
+  const auto listen = replay::ListenAddress(options, program.cluster(), program.index());
+  if (!listen.ok()) return program.Fail(listen.status());
+
+  runtime::Metrics metrics;
+  if (auto status = metrics.Expose(options.metrics_listen); !status.ok()) {
+    return program.Fail(status);
+  }
+  auto shard = replay::Shard::Create(options.ForShard(program.cluster().replay.size()));
+  if (!shard.ok()) return program.Fail(shard.status());
+  replay::Service service(
+      {.insert = {.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),
+                  .credit = static_cast<std::size_t>(options.insert_credit)},
+       .exit_before_acknowledgement = options.exit_before_acknowledgement,
+       .exit_marker =
+           program.run().path() + "/replay-" + std::to_string(program.index()) + ".killed"},
+      **shard, metrics);
+  auto server = transport::Server::Create({.listen = *listen}, {&service});
+  if (!server.ok()) return program.Fail(server.status());
+  spdlog::info("event=listening address={}", (*server)->address());
+  (*server)->SetServing(true);
+
+  const int code = program.WaitForStop();
+
+  const std::chrono::milliseconds grace(options.drain_ms);
+  (*server)->SetServing(false);
+  const bool drained = service.Drain(grace);
+  (*server)->Shutdown(drained ? std::chrono::milliseconds(0) : grace);
+  spdlog::info("event=stopped drained={}", drained);
+  return code;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section [replay] of the cluster file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/shard.h"
+#include "runtime/cluster.h"
+#include "runtime/config.h"
+#include "runtime/status.h"
+
+namespace shoal::replay {
+
+struct Options {
+  std::string listen = "";
+  std::string metrics_listen = "";
+  std::vector<std::string> tables = {"unrolls"};
+  std::int64_t capacity_items = 1024;
+  std::int64_t capacity_bytes = std::int64_t{1} << 30;
+  std::int64_t min_size = 1;
+  std::int64_t max_times_sampled = 1;
+  double samples_per_insert = 0;
+  double error_buffer = 0;
+  std::int64_t id_window = 65536;
+  std::int64_t content_capacity_bytes = std::int64_t{2} << 30;
+  std::int64_t unused_content_bytes = std::int64_t{256} << 20;
+  std::int64_t max_item_bytes = std::int64_t{16} << 20;
+  std::int64_t insert_credit = 32;
+  std::int64_t drain_ms = 2000;
+  std::int64_t exit_before_acknowledgement = 0;
+
+  void Visit(runtime::Visitor& visitor);
+
+  // One shard's part: what is said for all shards together is divided by their number.
+  ShardOptions ForShard(std::size_t shards) const;
+};
+
+// `options.listen`, or the address of shard `index` in the cluster. INVALID_ARGUMENT naming both
+// when there is none.
+absl::StatusOr<std::string> ListenAddress(const Options& options,
+                                          const runtime::ClusterOptions& cluster,
+                                          std::int64_t index);
+
+}  // namespace shoal::replay

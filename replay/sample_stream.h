@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shard's end of one Sample stream: credit in, items and the contents they need out.
+//
+// Life and locks as transport::ServerStream; `mutex_` is taken before the stream's own, never
+// after, and is held from the draw to the send, so that contents leave before the items that use
+// them. Not more than two messages wait to be written: what is drawn is gone when a stream breaks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proto/replay.pb.h"
+#include "replay/shard.h"
+#include "replay/waiters.h"
+#include "runtime/mutex.h"
+#include "transport/server_stream.h"
+
+namespace shoal::replay {
+
+class SampleStream final : public transport::ServerStream<proto::SampleRequest, proto::SampleReply>,
+                           public Waiter {
+ public:
+  // The references outlive the stream.
+  SampleStream(Shard& shard, Waiters& streams, transport::StreamRegistry& registry)
+      : ServerStream({}, registry), shard_(shard), streams_(streams) {}
+
+  // Gives what there is.
+  void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  void OnMessage(proto::SampleRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnWritable() override { Wake(); }
+  void OnEnd() override ABSL_LOCKS_EXCLUDED(mutex_);
+
+  absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Shard& shard_;
+  Waiters& streams_;
+
+  runtime::Mutex mutex_;
+  std::string table_ ABSL_GUARDED_BY(mutex_);
+  std::uint32_t max_lag_ ABSL_GUARDED_BY(mutex_) = 0;
+  // -1 before the hello and after the end.
+  int reader_ ABSL_GUARDED_BY(mutex_) = -1;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace shoal::replay

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gRPC service of one shard: Insert, Sample and Info, and the thread that wakes waiting
+// streams.
+//
+// Thread-safe. Order of the end: Drain, the server's Shutdown, then destroy.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "proto/replay.grpc.pb.h"
+#include "replay/acknowledgement_fault.h"
+#include "replay/insert_stream.h"
+#include "replay/shard.h"
+#include "replay/shard_metrics.h"
+#include "replay/waiters.h"
+#include "runtime/clock.h"
+#include "runtime/metrics.h"
+#include "runtime/thread.h"
+#include "transport/stream_registry.h"
+
+namespace shoal::replay {
+
+struct ServiceOptions {
+  InsertStreamOptions insert;
+  // See AcknowledgementFault.
+  std::int64_t exit_before_acknowledgement = 0;
+  std::string exit_marker;
+};
+
+class Service final : public proto::Replay::CallbackService {
+ public:
+  // `shard` and `metrics` outlive this.
+  Service(const ServiceOptions& options, Shard& shard, runtime::Metrics& metrics,
+          runtime::Clock& clock = runtime::SystemClock());
+  ~Service() override;
+
+  // Ends all streams with UNAVAILABLE and refuses new ones. False when some are left after `grace`.
+  bool Drain(runtime::Duration grace);
+
+  grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Insert(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Sample(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* Info(grpc::CallbackServerContext* context,
+                                 const proto::InfoRequest* request,
+                                 proto::InfoReply* reply) override;
+
+ private:
+  void WakeStreams();
+
+  const ServiceOptions options_;
+  Shard& shard_;
+  AcknowledgementFault fault_;
+  ShardMetrics metrics_;
+  Waiters insert_streams_;
+  Waiters sample_streams_;
+  transport::StreamRegistry registry_;
+  runtime::Thread waker_;
+};
+
+}  // namespace shoal::replay

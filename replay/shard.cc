@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/shard.h"
+
+#include <utility>
+
+#include "replay/fifo.h"
+
+namespace shoal::replay {
+
+absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runtime::Clock& clock) {
+  if (options.tables.empty()) return runtime::InvalidArgument("a shard needs a table");
+  std::unique_ptr<Shard> shard(new Shard(std::move(options), clock));
+  const runtime::MutexLock lock(shard->mutex_);
+  for (std::size_t i = 0; i < shard->options_.tables.size(); ++i) {
+    const TableOptions& table = shard->options_.tables[i];
+    if (shard->Index(table.name) != i) {
+      return runtime::InvalidArgument("two tables are named " + table.name);
+    }
+    SHOAL_ASSIGN_OR_RETURN(auto made,
+                           Table::Create(table, std::make_unique<Fifo>(), shard->contents_));
+    shard->tables_.push_back(std::move(made));
+  }
+  return shard;
+}
+
+Shard::Shard(ShardOptions options, runtime::Clock& clock)
+    : options_(std::move(options)), clock_(clock), contents_(options_.contents) {}
+
+std::size_t Shard::Index(std::string_view table) const {
+  std::size_t i = 0;
+  while (i < options_.tables.size() && options_.tables[i].name != table) ++i;
+  return i;
+}
+
+absl::Status Shard::Put(Content content) {
+  const runtime::MutexLock lock(mutex_);
+  return contents_.Put(std::move(content));
+}
+
+absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) {
+  const std::size_t index = Index(table);
+  if (index == options_.tables.size()) {
+    return runtime::FailedPrecondition("no table is named " + std::string(table));
+  }
+  const runtime::MutexLock lock(mutex_);
+  SHOAL_RETURN_IF_ERROR(tables_[index]->Insert(item));
+  ChangedLocked();
+  return absl::OkStatus();
+}
+
+std::size_t Shard::Room(std::string_view table) const {
+  const std::size_t index = Index(table);
+  if (index == options_.tables.size()) return 0;
+  const runtime::MutexLock lock(mutex_);
+  return tables_[index]->room();
+}
+
+absl::StatusOr<int> Shard::OpenReader() {
+  const runtime::MutexLock lock(mutex_);
+  return contents_.OpenReader();
+}
+
+void Shard::CloseReader(int reader) {
+  const runtime::MutexLock lock(mutex_);
+  contents_.CloseReader(reader);
+}
+
+SampleBatch Shard::Draw(std::string_view table, int reader, std::size_t max_items,
+                        std::size_t max_bytes) {
+  SampleBatch batch;
+  std::size_t bytes = 0;
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  Table& source = *tables_[index];
+  while (batch.samples.size() < max_items && bytes < max_bytes) {
+    std::optional<Sample> sample = source.Draw();
+    if (!sample) break;
+    contents_.Collect(*sample->item, reader, batch.contents);
+    source.Collected(*sample);
+    bytes += sample->item->payload.size();
+    batch.samples.push_back(*std::move(sample));
+  }
+  if (!batch.samples.empty()) ChangedLocked();
+  return batch;
+}
+
+void Shard::SetCurrentVersion(std::string_view table, const PolicyVersion& current,
+                              std::uint32_t max_lag) {
+  std::vector<std::shared_ptr<Item>> evicted;
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  tables_[index]->SetCurrentVersion(current, max_lag, evicted);
+  if (!evicted.empty()) ChangedLocked();
+}
+
+std::uint64_t Shard::AwaitChange(std::uint64_t seen, runtime::Duration timeout) {
+  const runtime::TimePoint deadline = clock_.Now() + timeout;
+  const runtime::MutexLock lock(mutex_);
+  while (!closed_ && changes_ == seen) {
+    if (!clock_.WaitUntil(changed_, mutex_, deadline)) break;
+  }
+  return changes_;
+}
+
+void Shard::Close() {
+  const runtime::MutexLock lock(mutex_);
+  closed_ = true;
+  changed_.NotifyAll();
+}
+
+bool Shard::closed() const {
+  const runtime::MutexLock lock(mutex_);
+  return closed_;
+}
+
+ShardStats Shard::stats() const {
+  ShardStats stats;
+  const runtime::MutexLock lock(mutex_);
+  for (const auto& table : tables_) stats.tables.push_back(table->stats());
+  stats.content_count = contents_.size();
+  stats.content_bytes = contents_.bytes();
+  stats.unused_content_bytes = contents_.unused_bytes();
+  return stats;
+}
+
+void Shard::ChangedLocked() {
+  ++changes_;
+  changed_.NotifyAll();
+}
+
+}  // namespace shoal::replay

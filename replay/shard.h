@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// One replay shard without its network: contents and tables behind one lock.
+//
+// Thread-safe. Nothing waits under the lock, and big things are freed after it. Whoever wants to
+// know when trying again may help calls AwaitChange on a thread of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/content_store.h"
+#include "replay/table.h"
+#include "runtime/clock.h"
+#include "runtime/mutex.h"
+#include "runtime/status.h"
+
+namespace shoal::replay {
+
+struct ShardOptions {
+  std::vector<TableOptions> tables;
+  ContentStoreOptions contents;
+};
+
+struct SampleBatch {
+  // Each after what it uses itself; what the reader was given before is left out.
+  std::vector<std::shared_ptr<const Content>> contents;
+  std::vector<Sample> samples;
+};
+
+struct ShardStats {
+  // In the order of ShardOptions::tables.
+  std::vector<TableStats> tables;
+  std::size_t content_count = 0;
+  std::size_t content_bytes = 0;
+  std::size_t unused_content_bytes = 0;
+};
+
+class Shard {
+ public:
+  // INVALID_ARGUMENT without tables, with two of one name, or with a table's contradiction.
+  static absl::StatusOr<std::unique_ptr<Shard>> Create(
+      ShardOptions options, runtime::Clock& clock = runtime::SystemClock());
+
+  // As ContentStore::Put.
+  absl::Status Put(Content content) ABSL_LOCKS_EXCLUDED(mutex_);
+  // As Table::Insert; FAILED_PRECONDITION when there is no such table.
+  absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Items that `table` would take now; 0 when there is no such table.
+  std::size_t Room(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  bool HasTable(std::string_view table) const { return Index(table) < options_.tables.size(); }
+  // As ContentStore's.
+  absl::StatusOr<int> OpenReader() ABSL_LOCKS_EXCLUDED(mutex_);
+  void CloseReader(int reader) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Up to `max_items`; stops after the item that passes `max_bytes` of payloads. Empty when there
+  // is nothing to give now. REQUIRES: HasTable(table), `reader` is open.
+  SampleBatch Draw(std::string_view table, int reader, std::size_t max_items, std::size_t max_bytes)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // As Table::SetCurrentVersion. REQUIRES: HasTable(table).
+  void SetCurrentVersion(std::string_view table, const PolicyVersion& current,
+                         std::uint32_t max_lag) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Waits until something changed since the call that returned `seen`, or for `timeout`, or until
+  // Close. Start with 0.
+  std::uint64_t AwaitChange(std::uint64_t seen, runtime::Duration timeout)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Wakes AwaitChange for good.
+  void Close() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool closed() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  ShardStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+  const ShardOptions& options() const { return options_; }
+
+ private:
+  Shard(ShardOptions options, runtime::Clock& clock);
+  // The number of tables when there is none of that name.
+  std::size_t Index(std::string_view table) const;
+  void ChangedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const ShardOptions options_;
+  runtime::Clock& clock_;
+
+  mutable runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  ContentStore contents_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shoal::replay

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a shard counts, as Prometheus metrics.
+#pragma once
+
+#include <vector>
+
+#include "replay/shard.h"
+#include "runtime/metrics.h"
+
+namespace shoal::replay {
+
+// Not thread-safe.
+class ShardMetrics {
+ public:
+  // `metrics` outlives this.
+  ShardMetrics(const ShardOptions& options, runtime::Metrics& metrics);
+
+  void Update(const ShardStats& stats);
+
+ private:
+  struct Count {
+    prometheus::Counter* counter;
+    std::uint64_t TableStats::*field;
+  };
+  struct OneTable {
+    prometheus::Gauge* items;
+    prometheus::Gauge* bytes;
+    prometheus::Gauge* credit;
+    std::vector<Count> counts;
+  };
+
+  std::vector<OneTable> tables_;
+  std::vector<TableStats> last_;
+  prometheus::Gauge& contents_;
+  prometheus::Gauge& content_bytes_;
+};
+
+}  // namespace shoal::replay

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/wire.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace shoal::replay {
+namespace {
+
+absl::StatusOr<Key> KeyFrom(std::string_view bytes, std::string_view what) {
+  auto key = Key::FromBytes(bytes);
+  if (!key.ok()) return runtime::Annotate(key.status(), what);
+  return *key;
+}
+
+// [N * 16] -> N keys.
+absl::StatusOr<std::vector<Key>> KeysFrom(std::string_view bytes, std::string_view what) {
+  if (bytes.size() % Key::kBytes != 0) {
+    return runtime::InvalidArgument(std::string(what) + " has " + std::to_string(bytes.size()) +
+                                    " bytes, not a multiple of 16");
+  }
+  std::vector<Key> keys;
+  keys.reserve(bytes.size() / Key::kBytes);
+  for (std::size_t at = 0; at < bytes.size(); at += Key::kBytes) {
+    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes.substr(at, Key::kBytes), what));
+  }
+  return keys;
+}
+
+template <typename Repeated>
+absl::Status KeysFrom(const Repeated& wire, std::string_view what, std::vector<Key>& keys) {
+  keys.reserve(static_cast<std::size_t>(wire.size()));
+  for (const std::string& bytes : wire) {
+    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes, what));
+  }
+  return absl::OkStatus();
+}
+
+void AppendLittleEndian(std::uint32_t value, std::string& out) {
+  for (int shift = 0; shift < 32; shift += 8) {
+    out.push_back(static_cast<char>((value >> shift) & 0xff));
+  }
+}
+
+std::string Concatenate(const std::vector<Key>& keys) {
+  std::string bytes;
+  bytes.reserve(keys.size() * Key::kBytes);
+  for (const Key& key : keys) bytes.append(key.AsBytes());
+  return bytes;
+}
+
+// Fills messages up to kMessageBytes each.
+class ReplyBuilder {
+ public:
+  void Add(const Content& content) {
+    std::visit([this, &content](const auto& body) { AddBody(content.key, body); }, content.body);
+  }
+
+  void Add(Sample& sample) {
+    proto::SampleReply& reply = Place(sample.item->payload.size());
+    embeddings_ = nullptr;
+    proto::SampledItem& out = *reply.add_items();
+    out.set_probability(sample.probability);
+    out.set_table_size(sample.table_size);
+    out.set_times_sampled(sample.times_sampled);
+    proto::Item& item = *out.mutable_item();
+    Item& source = *sample.item;
+    item.mutable_id()->set_environment_id(source.id.environment_id);
+    item.mutable_id()->set_incarnation(source.id.incarnation);
+    item.mutable_id()->set_first_sequence(source.id.first_sequence);
+    item.mutable_oldest_version()->set_epoch(source.oldest_version.epoch);
+    item.mutable_oldest_version()->set_step(source.oldest_version.step);
+    item.mutable_newest_version()->set_epoch(source.newest_version.epoch);
+    item.mutable_newest_version()->set_step(source.newest_version.step);
+    item.set_steps(source.steps);
+    item.set_priority(source.priority);
+    for (const Key& key : source.content_keys) item.add_content_keys(std::string(key.AsBytes()));
+    for (const Key& key : source.catalog_keys) item.add_catalog_keys(std::string(key.AsBytes()));
+    if (sample.sole_owner()) {
+      item.set_payload(std::move(source.payload));
+    } else {
+      item.set_payload(source.payload);
+    }
+  }
+
+  std::vector<proto::SampleReply> Take() { return std::move(replies_); }
+
+ private:
+  void AddBody(const Key& key, const Embedding& embedding) {
+    proto::SampleReply& reply = Place(embedding.vector.size());
+    const auto dimension = static_cast<std::int64_t>(embedding.vector.size() / 2);
+    if (embeddings_ == nullptr || embeddings_->encoder_version() != embedding.encoder_version ||
+        embeddings_->vectors().shape(1) != dimension) {
+      embeddings_ = reply.add_embeddings();
+      embeddings_->set_encoder_version(embedding.encoder_version);
+      embeddings_->mutable_vectors()->set_dtype(proto::FLOAT16);
+      embeddings_->mutable_vectors()->add_shape(0);
+      embeddings_->mutable_vectors()->add_shape(dimension);
+    }
+    embeddings_->mutable_keys()->append(key.AsBytes());
+    proto::Tensor& vectors = *embeddings_->mutable_vectors();
+    vectors.set_shape(0, vectors.shape(0) + 1);
+    vectors.mutable_data()->append(embedding.vector);
+  }
+
+  void AddBody(const Key& key, const Catalog& catalog) {
+    proto::Catalog& out = *Place(catalog.candidates.size() * Key::kBytes).add_catalogs();
+    out.set_key(std::string(key.AsBytes()));
+    out.set_candidate_keys(Concatenate(catalog.candidates));
+  }
+
+  void AddBody(const Key& key, const Overlay& overlay) {
+    proto::Overlay& out = *Place(overlay.appended.size() * Key::kBytes).add_overlays();
+    out.set_key(std::string(key.AsBytes()));
+    out.set_base(std::string(overlay.base.AsBytes()));
+    out.mutable_removed()->Add(overlay.removed.begin(), overlay.removed.end());
+    out.set_appended_keys(Concatenate(overlay.appended));
+  }
+
+  proto::SampleReply& Place(std::size_t bytes) {
+    if (replies_.empty() || (filled_ > 0 && filled_ + bytes > kMessageBytes)) {
+      replies_.emplace_back();
+      embeddings_ = nullptr;
+      filled_ = 0;
+    }
+    filled_ += bytes;
+    return replies_.back();
+  }
+
+  std::vector<proto::SampleReply> replies_;
+  proto::Embeddings* embeddings_ = nullptr;
+  std::size_t filled_ = 0;
+};
+
+}  // namespace
+
+PolicyVersion FromProto(const proto::PolicyVersion& version) {
+  return {.epoch = version.epoch(), .step = version.step()};
+}
+
+absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes) {
+  if (!item.has_id()) return runtime::InvalidArgument("the item has no id");
+  if (item.payload().empty()) return runtime::InvalidArgument("the item has no payload");
+  if (item.payload().size() > max_item_bytes) {
+    return runtime::InvalidArgument("the item's payload has " +
+                                    std::to_string(item.payload().size()) +
+                                    " bytes, the limit is " + std::to_string(max_item_bytes));
+  }
+  if (FromProto(item.newest_version()) < FromProto(item.oldest_version())) {
+    return runtime::InvalidArgument("the item's newest version is older than its oldest");
+  }
+  auto out = std::make_unique<Item>();
+  out->id = {.environment_id = item.id().environment_id(),
+             .incarnation = item.id().incarnation(),
+             .first_sequence = item.id().first_sequence()};
+  out->oldest_version = FromProto(item.oldest_version());
+  out->newest_version = FromProto(item.newest_version());
+  out->steps = item.steps();
+  out->priority = item.priority();
+  SHOAL_RETURN_IF_ERROR(KeysFrom(item.content_keys(), "content_keys", out->content_keys));
+  SHOAL_RETURN_IF_ERROR(KeysFrom(item.catalog_keys(), "catalog_keys", out->catalog_keys));
+  out->payload = std::move(*item.mutable_payload());
+  return out;
+}
+
+absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Key> keys,
+                         KeysFrom(embeddings.keys(), "embeddings.keys"));
+  const proto::Tensor& vectors = embeddings.vectors();
+  constexpr std::int64_t kMaxDimension = 65536;
+  if (vectors.dtype() != proto::FLOAT16 || vectors.shape_size() != 2 ||
+      vectors.shape(0) != static_cast<std::int64_t>(keys.size()) || vectors.shape(1) < 1 ||
+      vectors.shape(1) > kMaxDimension ||
+      vectors.data().size() != keys.size() * static_cast<std::size_t>(vectors.shape(1)) * 2) {
+    return runtime::InvalidArgument("embeddings.vectors must be FLOAT16 [" +
+                                    std::to_string(keys.size()) + ", dimension]");
+  }
+  const auto row = static_cast<std::size_t>(vectors.shape(1)) * 2;
+  std::vector<Content> contents;
+  contents.reserve(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    contents.push_back({.key = keys[i],
+                        .body = Embedding{.encoder_version = embeddings.encoder_version(),
+                                          .vector = vectors.data().substr(i * row, row)}});
+  }
+  return contents;
+}
+
+absl::StatusOr<Content> FromProto(const proto::Catalog& catalog) {
+  SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(catalog.key(), "catalog.key"));
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Key> candidates,
+                         KeysFrom(catalog.candidate_keys(), "catalog.candidate_keys"));
+  if (content::KeyOf(catalog.candidate_keys()) != key) {
+    return runtime::InvalidArgument("catalog " + key.ToHex() + " does not match its candidates");
+  }
+  return Content{.key = key, .body = Catalog{.candidates = std::move(candidates)}};
+}
+
+absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
+  SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(overlay.key(), "overlay.key"));
+  SHOAL_ASSIGN_OR_RETURN(const Key base, KeyFrom(overlay.base(), "overlay.base"));
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Key> appended,
+                         KeysFrom(overlay.appended_keys(), "overlay.appended_keys"));
+  std::string hashed = overlay.base();
+  for (const std::uint32_t index : overlay.removed()) AppendLittleEndian(index, hashed);
+  hashed += overlay.appended_keys();
+  if (content::KeyOf(hashed) != key) {
+    return runtime::InvalidArgument("overlay " + key.ToHex() + " does not match what it holds");
+  }
+  std::vector<std::uint32_t> removed(overlay.removed().begin(), overlay.removed().end());
+  if (std::adjacent_find(removed.begin(), removed.end(), std::greater_equal<>()) != removed.end()) {
+    return runtime::InvalidArgument("overlay " + key.ToHex() + ": removed is not ascending");
+  }
+  return Content{.key = key,
+                 .body = Overlay{
+                     .base = base, .removed = std::move(removed), .appended = std::move(appended)}};
+}
+
+std::vector<proto::SampleReply> ToReplies(SampleBatch& batch) {
+  ReplyBuilder builder;
+  for (const auto& content : batch.contents) builder.Add(*content);
+  for (Sample& sample : batch.samples) builder.Add(sample);
+  return builder.Take();
+}
+
+}  // namespace shoal::replay

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shard's values to and from the messages of replay.proto, checked at the edge.
+//
+// Pure functions. Errors are INVALID_ARGUMENT naming the field and the limit.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "proto/content.pb.h"
+#include "proto/replay.pb.h"
+#include "replay/item.h"
+#include "replay/shard.h"
+#include "runtime/status.h"
+
+namespace shoal::replay {
+
+// Contents and bytes of vectors that one message carries at most; a single catalog may be larger.
+inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
+
+// Moves the payload out of `item` when OK.
+absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
+PolicyVersion FromProto(const proto::PolicyVersion& version);
+
+absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings);
+// The key must be the hash of what it names.
+absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
+absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
+
+// The messages that carry `batch`, to be sent in order: contents first. Moves payloads away.
+std::vector<proto::SampleReply> ToReplies(SampleBatch& batch);
+
+}  // namespace shoal::replay
