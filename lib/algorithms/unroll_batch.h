@@ -25,6 +25,7 @@ struct UnrollBatch {
   std::int64_t length = 0;   // T
   std::int64_t columns = 0;  // B; 0: a rank without data, which takes part with zero weight
 
+  std::vector<std::int64_t> lengths;        // [B], 1 to T; empty: all T
   std::vector<float> observation;           // [T+1, B, O]
   std::vector<std::uint16_t> embeddings;    // [U, D], binary16, each content once
   std::vector<std::int32_t> content_index;  // [T+1, B, F] into embeddings, -1: none

@@ -3,9 +3,9 @@
 //
 // <root>/checkpoint-<number>/ holds the files and manifest.json {"version", "number", "files":
 // {name:
-// {"bytes", "sha256"}}}; <root>/LATEST names the newest. A checkpoint is written beside, synced and
-// renamed, so a crash leaves the one before. Reading checks every size and digest and falls back to
-// an older checkpoint when one is damaged. One writer at a time.
+// {"bytes", "sha256"}}}; <root>/LATEST names the last one written, for people. A checkpoint is
+// written beside, synced and renamed, so a crash leaves the one before. Reading checks every size
+// and digest and falls back to an older checkpoint when one is damaged. One writer at a time.
 #pragma once
 
 #include <cstdint>

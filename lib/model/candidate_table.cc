@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/candidate_table.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "model/candidate_table_tensors.h"
+
+namespace shoal::model {
+namespace {
+
+std::uint64_t NextId() {
+  // Relaxed: only uniqueness matters.
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+absl::Status CheckArguments(const runtime::Tensor& embeddings,
+                            std::span<const std::uint32_t> removed) {
+  const runtime::Shape& shape = embeddings.shape();
+  if (embeddings.dtype() != runtime::DType::kFloat16 || shape.size() != 2 || shape[0] < 1 ||
+      shape[1] < 1) {
+    return runtime::InvalidArgument("candidate embeddings: need FLOAT16 [N, D], got " +
+                                    std::string(runtime::Name(embeddings.dtype())) + " " +
+                                    runtime::ToString(shape));
+  }
+  for (const std::uint32_t index : removed) {
+    if (index >= shape[0]) {
+      return runtime::InvalidArgument("removed candidate " + std::to_string(index) + " of " +
+                                      std::to_string(shape[0]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
+    : tensors_(std::move(tensors)) {}
+CandidateTable::~CandidateTable() = default;
+
+absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
+    const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed) {
+  SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed));
+  try {
+    const at::NoGradGuard no_grad;
+    auto tensors = std::make_unique<Tensors>();
+    const runtime::Shape& shape = embeddings.shape();
+    // Only read: from_blob has no const form.
+    auto* data = const_cast<std::byte*>(embeddings.bytes().data());
+    tensors->embeddings = at::from_blob(data, {shape[0], shape[1]}, at::kHalf).to(at::kFloat);
+    if (!tensors->embeddings.sum().isfinite().item<bool>()) {
+      return runtime::InvalidArgument("candidate embeddings: not all are finite");
+    }
+    const at::Tensor norm = tensors->embeddings.norm(2, {1});
+    tensors->inverse_norm = norm.reciprocal().masked_fill_(norm.eq(0), 0.0);
+    tensors->legal_count = shape[0];
+    if (!removed.empty()) {
+      tensors->illegal = at::zeros({shape[0]}, at::kBool);
+      bool* const illegal = tensors->illegal.data_ptr<bool>();
+      for (const std::uint32_t index : removed) illegal[index] = true;
+      tensors->legal_count -= tensors->illegal.sum().item<std::int64_t>();
+    }
+    if (tensors->legal_count < 1) return runtime::InvalidArgument("every candidate is removed");
+    tensors->id = NextId();
+    return std::shared_ptr<const CandidateTable>(new CandidateTable(std::move(tensors)));
+  } catch (const std::exception& error) {
+    return runtime::Internal(std::string("candidate table: ") + error.what());
+  }
+}
+
+std::int64_t CandidateTable::size() const { return tensors_->embeddings.size(0); }
+std::int64_t CandidateTable::embedding_size() const { return tensors_->embeddings.size(1); }
+std::int64_t CandidateTable::legal_count() const { return tensors_->legal_count; }
+std::uint64_t CandidateTable::id() const { return tensors_->id; }
+
+bool CandidateTable::legal(std::int64_t candidate) const {
+  if (candidate < 0 || candidate >= size()) return false;
+  return !tensors_->illegal.defined() || !tensors_->illegal.data_ptr<bool>()[candidate];
+}
+
+at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals) {
+  const CandidateTable::Tensors& tensors = table.tensors();
+  const at::Tensor goal_norm = goals.norm(2, {1}, /*keepdim=*/true);
+  const at::Tensor unit = goals.div(goal_norm.clamp_min(1e-12));
+  at::Tensor cosine = at::mm(unit, tensors.embeddings.t()).mul_(tensors.inverse_norm);  // [G, N]
+  const auto count = static_cast<double>(tensors.legal_count);
+  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
+  const at::Tensor mean = cosine.sum({1}, /*keepdim=*/true).div_(count);
+  cosine.sub_(mean);
+  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
+  const at::Tensor deviation = cosine.norm(2, {1}, /*keepdim=*/true).div_(std::sqrt(count));
+  cosine.mul_(deviation.reciprocal().masked_fill_(deviation.lt(1e-6), 0.0));
+  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, kIllegalLogit);
+  return cosine;
+}
+
+}  // namespace shoal::model

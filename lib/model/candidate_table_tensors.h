@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CandidateTable holds, for the folders that may see torch.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "model/candidate_table.h"
+
+namespace shoal::model {
+
+struct CandidateTable::Tensors {
+  at::Tensor embeddings;    // [N, D], float
+  at::Tensor inverse_norm;  // [N], float; 0 for a zero embedding
+  at::Tensor illegal;       // [N], bool; undefined when all are legal
+  std::int64_t legal_count = 0;
+  std::uint64_t id = 0;
+};
+
+// Cosine of each goal with each candidate, standardised over the legal ones (zeros when they are
+// all equal): [G, N], kIllegalLogit where removed. `goals` [G, D]. Throws what torch throws.
+at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals);
+
+}  // namespace shoal::model
