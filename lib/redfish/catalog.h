@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "redfish/candidate.h"
@@ -42,9 +43,11 @@ class Catalog {
                                                                     const Schema& schema,
                                                                     const std::string& folder);
 
-  // DATA_LOSS naming the file when it is not a catalog for `capture_digest`.
+  // DATA_LOSS naming the file when it is not a catalog of this capture under this schema and this
+  // generator's version.
   static absl::StatusOr<std::shared_ptr<const Catalog>> Load(const std::string& path,
-                                                             const std::string& capture_digest);
+                                                             const Capture& capture,
+                                                             const Schema& schema);
   absl::Status Save(const std::string& path) const;
 
   const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -63,16 +66,17 @@ class Catalog {
   std::string Summary() const;
 
  private:
-  Catalog(std::string capture_name, std::string capture_digest, std::vector<Candidate> candidates,
+  Catalog(std::string capture_name, std::string identity, std::vector<Candidate> candidates,
           Counts left_out);
 
   const std::string capture_name_;
-  const std::string capture_digest_;
+  // Digests of capture and schema, and the generator's version.
+  const std::string identity_;
   const std::vector<Candidate> candidates_;
   const Counts left_out_;
   content::ContentKey key_;
   Counts counts_;
-  std::map<content::ContentKey, std::int64_t> index_;
+  std::unordered_map<content::ContentKey, std::int64_t> index_;
 };
 
 }  // namespace shoal::redfish

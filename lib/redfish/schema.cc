@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "content/content_key.h"
 #include "redfish/archive.h"
 #include "redfish/schema_format.h"
 #include "redfish/uri.h"
@@ -91,6 +92,7 @@ absl::StatusOr<std::string> Unpack(const std::string& path, const std::string& p
 }  // namespace
 
 struct Schema::Table {
+  std::string digest;
   std::unordered_map<std::string, Type> types;
   std::map<std::string, ActionDefinition, std::less<>> actions;
 
@@ -180,6 +182,7 @@ absl::StatusOr<std::shared_ptr<const Schema>> Schema::Load(const std::string& pa
                              std::to_string(format::kFormatVersion));
   }
   auto table = std::make_unique<Table>();
+  table->digest = content::Sha256Hex(packed);
   try {
     for (const auto& [key, from] : root.at(format::kTypes).items()) {
       Type& type = table->types[key];
@@ -260,6 +263,8 @@ const ActionDefinition* Schema::FindAction(std::string_view odata_type,
   const auto found = table_->actions.find(action);
   return found == table_->actions.end() ? nullptr : &found->second;
 }
+
+const std::string& Schema::digest() const { return table_->digest; }
 
 std::size_t Schema::size() const { return table_->types.size(); }
 

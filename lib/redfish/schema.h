@@ -94,6 +94,8 @@ class Schema {
   AllowedMethods Methods(std::string_view odata_type) const;
   // nullptr when the type has no such action. `action` as in bodies, without '#'.
   const ActionDefinition* FindAction(std::string_view odata_type, std::string_view action) const;
+  // 64 hexadecimal digits: SHA-256 of the table's file.
+  const std::string& digest() const;
   // Types in the table, complex ones included.
   std::size_t size() const;
 
