@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "encoder/lexical_commands.h"
+#include "runtime/program.h"
+
+int main(int argc, char** argv) {
+  using namespace shoal;
+  CLI::App app("Makes and shows the vectors that texts become.", "encoder");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", runtime::GitRevision());
+  CLI::App* lexical = app.add_subcommand("lexical", "Hashed words, pairs and n-grams with TF-IDF");
+  lexical->require_subcommand(1);
+
+  encoder::FitOptions fit;
+  CLI::App* fit_command = lexical->add_subcommand("fit", "Counts how rare each feature is");
+  fit_command->add_option("--captures", fit.captures, "Capture archives or folders")->required();
+  fit_command->add_option("--schema", fit.schema, "Schema table")->capture_default_str();
+  fit_command->add_option("--output", fit.output, "IDF table to write")->required();
+
+  encoder::EmbedOptions embed;
+  CLI::App* embed_command =
+      lexical->add_subcommand("embed", "Shows a text's vector and neighbours");
+  embed_command->add_option("--text", embed.text, "A sentence or JSON")->required();
+  embed_command->add_option("--table", embed.table, "IDF table")->capture_default_str();
+  embed_command->add_option("--schema", embed.schema, "Schema table")->capture_default_str();
+  embed_command->add_option("--capture", embed.capture, "Rank the candidates of this capture");
+  embed_command->add_option("--top", embed.top, "Candidates shown")->capture_default_str();
+
+  CLI11_PARSE(app, argc, argv);
+  const absl::Status status = fit_command->parsed() ? encoder::FitLexical(fit, std::cout)
+                                                    : encoder::EmbedLexical(embed, std::cout);
+  if (status.ok()) return 0;
+  std::cerr << "encoder: " << status.message() << '\n';
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? runtime::kExitConfiguration
+                                                                     : runtime::kExitFailed;
+}

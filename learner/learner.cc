@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/learner.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "algorithms/policy_trainer.h"
+#include "collectives/gradient_reducer.h"
+#include "learner/batch_builder.h"
+#include "learner/content_table.h"
+#include "learner/episode_returns.h"
+#include "learner/epoch_file.h"
+#include "learner/learner_metrics.h"
+#include "learner/publication.h"
+#include "learner/round.h"
+#include "learner/unroll_decoder.h"
+#include "learner/unroll_ledger.h"
+#include "model/policy.h"
+#include "replay/client/sampler.h"
+#include "runtime/clock.h"
+#include "runtime/log.h"
+#include "runtime/metrics.h"
+
+namespace shoal::learner {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kForgivenInARow = 10;
+constexpr std::size_t kDigestBytes = 64;
+
+double Seconds(runtime::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+class SamplerSource final : public UnrollSource {
+ public:
+  explicit SamplerSource(replay::client::Sampler& sampler) : sampler_(sampler) {}
+  absl::StatusOr<replay::client::SampledUnroll> Next(milliseconds timeout) override {
+    return sampler_.Next(timeout);
+  }
+
+ private:
+  replay::client::Sampler& sampler_;
+};
+
+std::string ListenAddress(const LearnerSetup& setup) {
+  if (!setup.learner.listen.empty()) return setup.learner.listen;
+  return setup.cluster.learner.empty() ? "127.0.0.1:0" : setup.cluster.learner;
+}
+
+std::string NoteOf(double environment_steps) {
+  return nlohmann::json{{"environment_steps", environment_steps}}.dump();
+}
+
+double EnvironmentStepsIn(const std::string& note) {
+  const auto parsed = nlohmann::json::parse(note, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) return 0;
+  const auto found = parsed.find("environment_steps");
+  return found != parsed.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+}  // namespace
+
+struct Learner::Parts {
+  runtime::Metrics metrics;
+  std::unique_ptr<collectives::GradientReducer> reducer;
+  std::unique_ptr<algorithms::PolicyTrainer> trainer;
+  std::unique_ptr<UnrollLedger> ledger;
+  std::unique_ptr<LearnerMetrics> reports;   // rank 0
+  std::unique_ptr<Publication> publication;  // rank 0
+  std::unique_ptr<ContentTable> contents;
+  std::unique_ptr<UnrollDecoder> decoder;
+  std::unique_ptr<replay::client::Sampler> sampler;
+  std::unique_ptr<SamplerSource> source;
+  std::unique_ptr<Round> round;
+
+  parameters::Version version;
+  std::string encoder_version;
+  EpisodeReturns episodes;
+  double environment_steps = 0;
+  int failures_in_a_row = 0;
+  // Of the round in progress.
+  std::vector<DecodedUnroll> unrolls;
+  UpdateRecord record;
+};
+
+absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(const LearnerSetup& setup) {
+  SHOAL_RETURN_IF_ERROR(setup.policy.Validate());
+  model::SetTorchThreads(static_cast<int>(setup.learner.torch_threads));
+  auto learner = std::unique_ptr<Learner>(new Learner(std::make_unique<Parts>(), setup));
+  SHOAL_RETURN_IF_ERROR(learner->Start());
+  return learner;
+}
+
+Learner::Learner(std::unique_ptr<Parts> parts, const LearnerSetup& setup)
+    : setup_(setup), parts_(std::move(parts)) {}
+
+Learner::~Learner() {
+  if (parts_->sampler != nullptr) parts_->sampler->Close();
+}
+
+bool Learner::finished() const {
+  return setup_.learner.updates > 0 && parts_->trainer->updates() >= setup_.learner.updates;
+}
+std::int64_t Learner::rank() const { return parts_->reducer->rank(); }
+std::string Learner::Digest() const { return parts_->trainer->Digest(); }
+
+absl::Status Learner::Start() {
+  Parts& parts = *parts_;
+  const LearnerOptions& options = setup_.learner;
+  SHOAL_ASSIGN_OR_RETURN(parts.reducer, collectives::JoinGroup());
+  const std::int64_t ranks = parts.reducer->world_size();
+  if (setup_.run.deterministic && ranks > 1) {
+    return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
+                                    std::to_string(ranks));
+  }
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
+                                                       static_cast<std::uint64_t>(setup_.run.seed),
+                                                       *parts.reducer));
+  SHOAL_RETURN_IF_ERROR(Resume());
+  SHOAL_RETURN_IF_ERROR(JoinEpoch());
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.ledger,
+      UnrollLedger::Create({.folder = setup_.run.path(),
+                            .rank = static_cast<int>(rank()),
+                            .window = static_cast<std::size_t>(options.unroll_id_window)}));
+  if (rank() == 0) {
+    SHOAL_ASSIGN_OR_RETURN(
+        parts.reports, LearnerMetrics::Create(setup_.run.path() + "/learner.jsonl", parts.metrics));
+    SHOAL_RETURN_IF_ERROR(parts.metrics.Expose(options.metrics_listen));
+    SHOAL_ASSIGN_OR_RETURN(
+        parts.publication,
+        Publication::Create({.listen = ListenAddress(setup_),
+                             .folder = setup_.run.path() + "/parameters",
+                             .keep = static_cast<std::size_t>(options.keep_parameters)},
+                            parts.metrics));
+  }
+  const auto share = static_cast<std::size_t>((options.round_unrolls + ranks - 1) / ranks);
+  parts.contents = std::make_unique<ContentTable>(
+      ContentTableOptions{.embedding_size = setup_.policy.embedding_size,
+                          .max_contents = static_cast<std::size_t>(options.content_capacity)});
+  parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents);
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.sampler,
+      replay::client::Sampler::Create({.addresses = setup_.cluster.replay,
+                                       .client = "learner-" + std::to_string(rank()),
+                                       .table = options.table,
+                                       .prefetch = share,
+                                       .max_lag = static_cast<std::uint32_t>(options.max_lag)},
+                                      *parts.contents, parts.metrics));
+  parts.source = std::make_unique<SamplerSource>(*parts.sampler);
+  parts.round =
+      std::make_unique<Round>(RoundOptions{.share = share,
+                                           .timeout = milliseconds(options.round_timeout_ms),
+                                           .max_lag = static_cast<std::uint64_t>(options.max_lag),
+                                           .deterministic = setup_.run.deterministic},
+                              *parts.source, *parts.decoder, *parts.ledger, runtime::SystemClock());
+  return Publish(/*save=*/true);
+}
+
+absl::Status Learner::Resume() {
+  const auto note = parts_->trainer->Load(setup_.run.path() + "/checkpoints");
+  if (note.ok()) {
+    parts_->environment_steps = EnvironmentStepsIn(*note);
+    spdlog::info("event=resumed update={} environment_steps={}", parts_->trainer->updates(),
+                 parts_->environment_steps);
+  } else if (!absl::IsNotFound(note.status())) {
+    return note.status();
+  }
+  return CompareRanks("at start");
+}
+
+absl::Status Learner::JoinEpoch() {
+  std::uint64_t epoch = 0;
+  if (rank() == 0) {
+    SHOAL_ASSIGN_OR_RETURN(epoch, BumpEpoch(setup_.run.path() + "/epoch"));
+  }
+  SHOAL_RETURN_IF_ERROR(
+      parts_->reducer->Broadcast(std::as_writable_bytes(std::span(&epoch, std::size_t{1}))));
+  parts_->version = {epoch, 0};
+  spdlog::info("event=epoch epoch={} rank={} ranks={}", epoch, rank(),
+               parts_->reducer->world_size());
+  return absl::OkStatus();
+}
+
+absl::Status Learner::CompareRanks(const std::string& when) {
+  if (parts_->reducer->world_size() == 1) return absl::OkStatus();
+  const std::string own = Digest();
+  std::array<char, kDigestBytes> first{};
+  std::copy_n(own.begin(), std::min(own.size(), first.size()), first.begin());
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->Broadcast(std::as_writable_bytes(std::span(first))));
+  const bool same = std::equal(own.begin(), own.end(), first.begin(), first.end());
+  std::array<double, 1> different = {same ? 0.0 : 1.0};
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceSum(std::span<double>(different)));
+  if (different[0] == 0) {
+    spdlog::debug("event=ranks_identical update={} digest={}", parts_->trainer->updates(), own);
+    return absl::OkStatus();
+  }
+  return runtime::Internal("ranks hold different parameters " + when + ": rank " +
+                           std::to_string(rank()) + " has " + own + ", rank 0 has " +
+                           std::string(first.data(), first.size()));
+}
+
+absl::Status Learner::Publish(bool save) {
+  Parts& parts = *parts_;
+  parts.sampler->SetCurrentVersion(parameters::ToProto(parts.version));
+  if (rank() != 0) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(std::string bytes, parts.trainer->SerializeParameters(
+                                                {{"epoch", std::to_string(parts.version.epoch)},
+                                                 {"step", std::to_string(parts.version.step)},
+                                                 {"encoder_version", parts.encoder_version}}));
+  const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
+                                          parts.encoder_version,
+                                          std::make_shared<const std::string>(std::move(bytes))};
+  parts.publication->Publish(parameters);
+  return save ? parts.publication->Save(parameters) : absl::OkStatus();
+}
+
+absl::Status Learner::SaveCheckpoint() {
+  if (rank() != 0) return absl::OkStatus();
+  return parts_->trainer->Save(setup_.run.path() + "/checkpoints",
+                               NoteOf(parts_->environment_steps));
+}
+
+absl::Status Learner::Run() {
+  while (!finished()) {
+    SHOAL_ASSIGN_OR_RETURN(const bool go_on, RunRound());
+    if (!go_on) break;
+  }
+  spdlog::info("event=digest update={} digest={}", parts_->trainer->updates(), Digest());
+  parts_->sampler->Close();
+  absl::Status saved = SaveCheckpoint();
+  if (rank() == 0) {
+    if (saved.ok()) saved = Publish(/*save=*/true);
+    parts_->publication->Drain();
+    parts_->publication.reset();
+  }
+  return saved;
+}
+
+absl::StatusOr<bool> Learner::RunRound() {
+  Parts& parts = *parts_;
+  const auto begin = runtime::SystemClock().Now();
+  const auto decoding_before = parts.round->decoding();
+  auto collected = parts.round->Collect(
+      parts.version, [this] { return stopped_.load(std::memory_order_relaxed); });
+  if (!collected.ok() && !absl::IsCancelled(collected.status())) return collected.status();
+  const bool stopping = !collected.ok();
+  parts.unrolls = stopping ? std::vector<DecodedUnroll>() : *std::move(collected);
+  parts.record = {};
+  parts.record.decoding_seconds = Seconds(parts.round->decoding() - decoding_before);
+  parts.record.waiting_seconds =
+      Seconds(runtime::SystemClock().Now() - begin) - parts.record.decoding_seconds;
+
+  std::array<double, 2> sums = {static_cast<double>(parts.unrolls.size()), stopping ? 1.0 : 0.0};
+  SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(sums)));
+  if (sums[1] > 0) return false;
+  if (2 * sums[0] < static_cast<double>(setup_.learner.round_unrolls)) {
+    parts.round->Restore(std::exchange(parts.unrolls, {}));
+    return true;
+  }
+  parts.record.unrolls = static_cast<std::int64_t>(sums[0]);
+  SHOAL_RETURN_IF_ERROR(Train());
+  return true;
+}
+
+absl::Status Learner::Train() {
+  Parts& parts = *parts_;
+  const auto begin = runtime::SystemClock().Now();
+  const algorithms::UnrollBatch batch = BuildBatch(setup_.policy, parts.unrolls, parts.version);
+  std::vector<UnrollKey> keys;
+  for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
+  SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
+      parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
+  auto report = parts.trainer->Update(batch);
+  if (!report.ok()) return Forgive(report.status());
+  parts.failures_in_a_row = 0;
+  parts.record.report = *std::move(report);
+  const auto updated = runtime::SystemClock().Now();
+  parts.record.updating_seconds = Seconds(updated - begin);
+
+  ++parts.version.step;
+  parts.environment_steps += parts.record.report.rows;
+  if (setup_.learner.verify_ranks) SHOAL_RETURN_IF_ERROR(CompareRanks("after an update"));
+  return AfterUpdate();
+}
+
+absl::Status Learner::AfterUpdate() {
+  Parts& parts = *parts_;
+  const auto begin = runtime::SystemClock().Now();
+  const std::int64_t update = parts.trainer->updates();
+  const bool checkpoint = update % setup_.learner.checkpoint_every_updates == 0;
+  if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
+    parts.encoder_version = parts.unrolls.front().encoder_version;
+  }
+  SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
+  if (checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
+  const std::int64_t digest_every = setup_.learner.digest_every_updates;
+  if (digest_every > 0 && update % digest_every == 0) {
+    spdlog::info("event=digest update={} digest={}", update, Digest());
+  }
+  UpdateRecord& record = parts.record;
+  record.version = parts.version;
+  record.environment_steps = parts.environment_steps;
+  record.episodes = parts.episodes.Add(parts.unrolls);
+  record.counts = parts.round->counts();
+  record.publishing_seconds = Seconds(runtime::SystemClock().Now() - begin);
+  if (parts.reports != nullptr) parts.reports->Record(record);
+  parts.unrolls.clear();
+  return absl::OkStatus();
+}
+
+// A loss that is not finite fails on all ranks alike and changed nothing; a batch that one rank
+// cannot use would leave the others waiting, so only a group of one outlives it.
+absl::Status Learner::Forgive(const absl::Status& failure) {
+  const bool alike = absl::IsInternal(failure) || parts_->reducer->world_size() == 1;
+  if (!alike || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;
+  spdlog::error("event=update_failed update={} reason={}", parts_->trainer->updates(),
+                runtime::Quoted(runtime::Message(failure)));
+  if (parts_->reports != nullptr) parts_->reports->RecordFailure();
+  parts_->unrolls.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::learner

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/learner_options.h"
+
+namespace shoal::learner {
+
+void LearnerOptions::Visit(runtime::Visitor& visitor) {
+  constexpr double kMany = 1e9;
+  visitor.Knob("listen", listen,
+               {.help = "host:port of rank 0's parameters and health services; empty: "
+                        "cluster.learner, or a free port of 127.0.0.1"});
+  visitor.Knob("metrics_listen", metrics_listen,
+               {.help = "host:port of rank 0's Prometheus endpoint; empty: none"});
+  visitor.Knob("table", table, {.help = "replay table to draw from"});
+  visitor.Knob("round_unrolls", round_unrolls,
+               {.help = "unrolls in a round, all ranks together",
+                .unit = "unrolls",
+                .min = 1,
+                .max = 1 << 20});
+  visitor.Knob("round_timeout_ms", round_timeout_ms,
+               {.help = "a round goes on with half of its unrolls after this time; in "
+                        "deterministic mode it only says who is missing",
+                .unit = "ms",
+                .min = 10,
+                .max = kMany});
+  visitor.Knob("max_lag", max_lag,
+               {.help = "publications that an unroll may be behind; 0: any number",
+                .unit = "publications",
+                .min = 0,
+                .max = kMany});
+  visitor.Knob("checkpoint_every_updates", checkpoint_every_updates,
+               {.help = "updates between checkpoints", .unit = "updates", .min = 1, .max = kMany});
+  visitor.Knob("keep_parameters", keep_parameters,
+               {.help = "newest parameter files kept, besides the initial one",
+                .unit = "files",
+                .min = 1,
+                .max = 10000});
+  visitor.Knob("updates", updates,
+               {.help = "end by itself after this many updates, earlier runs' included; 0: never",
+                .unit = "updates",
+                .min = 0,
+                .max = kMany});
+  visitor.Knob("torch_threads", torch_threads,
+               {.help = "threads that torch uses inside one operation",
+                .unit = "threads",
+                .min = 1,
+                .max = 256});
+  visitor.Knob("unroll_id_window", unroll_id_window,
+               {.help = "ids of trained unrolls that are remembered",
+                .unit = "unrolls",
+                .min = 1,
+                .max = kMany});
+  visitor.Knob(
+      "content_capacity", content_capacity,
+      {.help = "contents kept besides candidates", .unit = "contents", .min = 1, .max = kMany});
+  visitor.Knob("verify_ranks", verify_ranks,
+               {.help = "compare parameter digests of all ranks after every update, stop when "
+                        "they differ"});
+  visitor.Knob("digest_every_updates", digest_every_updates,
+               {.help = "updates between logged digests of the parameters; 0: at the end alone",
+                .unit = "updates",
+                .min = 0,
+                .max = kMany});
+}
+
+}  // namespace shoal::learner

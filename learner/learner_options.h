@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section [learner] of the cluster file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/config.h"
+
+namespace shoal::learner {
+
+struct LearnerOptions {
+  // Rank 0's parameters and health services; empty: cluster.learner, or a free port of 127.0.0.1.
+  std::string listen = "";
+  // Rank 0's Prometheus endpoint; empty: none.
+  std::string metrics_listen = "";
+  // Replay table to draw from.
+  std::string table = "unrolls";
+  // N: unrolls in a round, all ranks together.
+  std::int64_t round_unrolls = 64;
+  // A round that has not got them in this time goes on with at least half of them.
+  std::int64_t round_timeout_ms = 5000;
+  // Unrolls that an older version acted in are dropped. 0: any age within the epoch.
+  std::int64_t max_lag = 4;
+  std::int64_t checkpoint_every_updates = 20;
+  // Newest parameter files kept, besides the run's initial one.
+  std::int64_t keep_parameters = 3;
+  // The process ends by itself after this many updates, earlier runs' included. 0: never.
+  std::int64_t updates = 0;
+  // Threads that torch uses inside one operation.
+  std::int64_t torch_threads = 1;
+  // Ids of trained unrolls that are remembered.
+  std::int64_t unroll_id_window = std::int64_t{1} << 20;
+  // Contents kept besides candidates.
+  std::int64_t content_capacity = std::int64_t{1} << 20;
+  // After every update all ranks compare the digests of their parameters, and stop when they
+  // differ.
+  bool verify_ranks = false;
+  // Every so many updates the digest of the parameters is logged. 0: at the end alone.
+  std::int64_t digest_every_updates = 0;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+}  // namespace shoal::learner

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "collectives/launch.h"
+#include "learner/learner.h"
+#include "runtime/log.h"
+#include "runtime/program.h"
+#include "runtime/thread.h"
+
+namespace {
+
+// Ranks are forked before anything else, so this flag is read ahead of all others.
+std::int64_t WorldSize(int argc, char** argv) {
+  constexpr std::string_view kFlag = "--world-size";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == kFlag && i + 1 < argc) return std::atoll(argv[i + 1]);
+    if (argument.starts_with(kFlag) && argument.substr(kFlag.size()).starts_with('=')) {
+      return std::atoll(argv[i] + kFlag.size() + 1);
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace shoal;
+  std::int64_t world_size = WorldSize(argc, argv);
+  const auto launched = collectives::LaunchRanks(world_size);
+  if (launched.ok() && launched->has_value()) return **launched;
+  if (const char* rank = std::getenv("RANK")) ::setenv("SHOAL_INDEX", rank, 0);
+
+  runtime::Program program("learner", "Trains the policy on unrolls and publishes parameters.");
+  learner::LearnerSetup setup;
+  program.AddSection("learner", setup.learner);
+  program.AddSection("policy", setup.policy);
+  program.AddSection("algorithm", setup.algorithm);
+  program.AddFlag("--world-size", world_size, "ranks to start on this node");
+  if (const auto code = program.Parse(argc, argv)) return *code;
+  if (!launched.ok()) return program.Fail(launched.status());
+  setup.run = program.run();
+  setup.cluster = program.cluster();
+
+  auto learner = learner::Learner::Create(setup);
+  if (!learner.ok()) return program.Fail(learner.status());
+  runtime::Thread loop("learner", [&] {
+    const absl::Status end = (*learner)->Run();
+    program.RequestStop(end.ok() ? 0 : program.Fail(end));
+  });
+  const int code = program.WaitForStop();
+  (*learner)->Stop();
+  loop.Join();
+  if ((*learner)->finished() && (*learner)->rank() == 0) {
+    std::printf("digest=%s\n", (*learner)->Digest().c_str());
+  }
+  return code;
+}

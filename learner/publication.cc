@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/publication.h"
+
+#include <chrono>
+#include <utility>
+
+#include "runtime/log.h"
+
+namespace shoal::learner {
+namespace {
+
+constexpr std::chrono::milliseconds kGrace(500);
+
+}  // namespace
+
+Publication::Publication(const PublicationOptions& options, runtime::Metrics& metrics)
+    : keep_(options.keep), folder_(options.folder), publisher_(metrics) {}
+
+absl::StatusOr<std::unique_ptr<Publication>> Publication::Create(const PublicationOptions& options,
+                                                                 runtime::Metrics& metrics) {
+  auto publication = std::unique_ptr<Publication>(new Publication(options, metrics));
+  SHOAL_ASSIGN_OR_RETURN(
+      publication->server_,
+      transport::Server::Create({.listen = options.listen}, {publication->publisher_.service()}));
+  spdlog::info("event=listening address={}", publication->address());
+  return publication;
+}
+
+Publication::~Publication() {
+  if (server_ != nullptr) Drain();
+}
+
+void Publication::Publish(const parameters::Parameters& parameters) {
+  publisher_.Publish(parameters);
+  server_->SetServing(true);
+}
+
+absl::Status Publication::Save(const parameters::Parameters& parameters) const {
+  SHOAL_RETURN_IF_ERROR(folder_.Save(parameters));
+  return folder_.KeepNewest(keep_);
+}
+
+void Publication::Drain() {
+  server_->SetServing(false);
+  publisher_.Drain();
+  server_->Shutdown(kGrace);
+}
+
+}  // namespace shoal::learner
