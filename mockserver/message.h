@@ -32,15 +32,15 @@ struct Request {
 
 struct Response {
   int status = 200;
-  // Serialised JSON; null for none (204, 304, HEAD keeps it so that lengths agree). Shared: the
+  // Serialised JSON; null for none (204, 304). HEAD has what GET would answer, for its length. The
   // same text object is handed out until the resource changes, across instances while none changed
   // it, so its address is a cache key for as long as the pointer is held.
-  std::shared_ptr<const std::string> body;
+  std::shared_ptr<const std::string> body = {};
   // The same parsed; null when body is.
-  std::shared_ptr<const Json> json;
+  std::shared_ptr<const Json> json = {};
   // Headers; empty when absent. `allow` has the world's lifetime.
-  std::string etag;
-  std::string location;
+  std::string etag = {};
+  std::string location = {};
   std::string_view allow = {};
 };
 

@@ -3,19 +3,19 @@
 //
 // A resource is serialised once; its body and ETag serve every instance that has not changed it.
 // Immutable after Create, so thread-safe. Members that a collection lists and the capture lacks are
-// absent (404); dangling_count() says how many.
+// absent (404).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mockserver/message.h"
-#include "runtime/status.h"
 
 namespace shoal::redfish {
 class Capture;
@@ -44,9 +44,7 @@ class World {
     std::string etag;
     // Hash of the ETag: what the ETags of changed versions are derived from.
     std::uint64_t version = 0;
-    // Unversioned type, "ComputerSystem"; empty when the resource names none.
-    std::string type;
-    // "#ComputerSystem.v1_16_0.ComputerSystem".
+    // "#ComputerSystem.v1_16_0.ComputerSystem"; empty when the resource names none.
     std::string odata_type;
     // "GET, HEAD, PATCH".
     std::string allow;
@@ -62,42 +60,36 @@ class World {
     const Json* object = nullptr;
   };
 
-  // INVALID_ARGUMENT when the capture has no service root.
-  static absl::StatusOr<std::shared_ptr<const World>> Create(
-      std::shared_ptr<const redfish::Capture> capture,
-      std::shared_ptr<const redfish::Schema> schema, WorldOptions options = {});
+  static std::shared_ptr<const World> Create(std::shared_ptr<const redfish::Capture> capture,
+                                             std::shared_ptr<const redfish::Schema> schema,
+                                             WorldOptions options = {});
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   std::span<const Resource> resources() const { return resources_; }
   const Resource& resource(ResourceId id) const { return resources_[id]; }
-  // Null when absent. `uri` is canonical: see CanonicalUri.
-  const ResourceId* Find(std::string_view uri) const;
+  // `uri` is canonical. Nothing, or null, when absent.
+  std::optional<ResourceId> Find(std::string_view uri) const;
   const Action* FindAction(std::string_view uri) const;
-  std::span<const ResourceId> systems() const { return systems_; }
 
   const redfish::Capture& capture() const { return *capture_; }
   const redfish::Schema& schema() const { return *schema_; }
   const WorldOptions& options() const { return options_; }
-  std::size_t dangling_count() const { return dangling_count_; }
 
  private:
   struct Index;
 
-  World();
+  World(std::shared_ptr<const redfish::Capture> capture,
+        std::shared_ptr<const redfish::Schema> schema, WorldOptions options);
+  void AddResource(const std::string& uri, const Json& json);
+  void AddActions(ResourceId id, const Json& actions);
 
-  std::shared_ptr<const redfish::Capture> capture_;
-  std::shared_ptr<const redfish::Schema> schema_;
-  WorldOptions options_;
+  const std::shared_ptr<const redfish::Capture> capture_;
+  const std::shared_ptr<const redfish::Schema> schema_;
+  const WorldOptions options_;
   std::vector<Resource> resources_;
-  std::vector<ResourceId> systems_;
-  std::unique_ptr<Index> index_;
-  std::size_t dangling_count_ = 0;
+  const std::unique_ptr<Index> index_;
 };
-
-// Without query, fragment, trailing slash and doubled slashes; `storage` holds the text when it had
-// to be rewritten, otherwise the result borrows from `uri`.
-std::string_view CanonicalUri(std::string_view uri, std::string& storage);
 
 }  // namespace shoal::mockserver

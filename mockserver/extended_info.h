@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a service says about a request, in the words of the standard's Base message registry.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mockserver/message.h"
+
+namespace shoal::mockserver {
+
+// One element of @Message.ExtendedInfo. `id` is a name of the registry, "PropertyUnknown"; `args`
+// fill its %1, %2, ...; `property` is the JSON Pointer of what it is about, empty for none.
+Json ExtendedInfo(std::string_view id, std::initializer_list<std::string> args = {},
+                  std::string_view property = {});
+
+// {"error": {code, message, @Message.ExtendedInfo}}; the code is the first message's, or
+// GeneralError when there are several. REQUIRES: `messages` is not empty.
+Response ErrorResponse(int status, std::vector<Json> messages);
+Response ErrorResponse(int status, std::string_view id,
+                       std::initializer_list<std::string> args = {});
+
+// 200 with the registry's Success; the same text object each time.
+Response SuccessResponse();
+
+// A response whose body is `json`.
+Response JsonResponse(int status, Json json);
+
+// `value` as an argument of a message: at most 100 bytes of it.
+std::string Excerpt(const Json& value);
+
+// JSON as this service writes it: invalid UTF-8 is replaced, never an error.
+std::string Serialise(const Json& json);
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/patch.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mockserver/etag.h"
+#include "mockserver/extended_info.h"
+#include "mockserver/request_body.h"
+#include "redfish/schema.h"
+#include "redfish/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+using redfish::Property;
+using redfish::PropertyKind;
+
+// Judges a body and collects what to write and what to complain about.
+class Judge {
+ public:
+  struct Change {
+    std::string pointer;
+    Json value;
+  };
+  struct Problem {
+    std::string pointer;
+    Json info;
+  };
+
+  Judge(const Editor& editor, ResourceId id)
+      : editor_(editor), id_(id), type_(editor.world().resource(id).odata_type) {}
+
+  void Visit(const Json& members, const std::string& parent) {
+    for (const auto& [name, value] : members.items()) {
+      if (name.find('@') != std::string::npos) continue;
+      VisitMember(name, value, parent);
+    }
+  }
+
+  std::vector<Change> changes;
+  std::vector<Problem> problems;
+
+ private:
+  void VisitMember(const std::string& name, const Json& value, const std::string& parent) {
+    const std::string pointer = redfish::AppendPointer(parent, name);
+    const Property* const property = editor_.world().schema().Find(type_, pointer);
+    const Json* const present = editor_.Read(id_, pointer);
+    if (present == nullptr) return Complain("PropertyUnknown", {name}, pointer);
+    if (property == nullptr) return Complain("PropertyNotWritable", {name}, pointer);
+    switch (property->kind) {
+      case PropertyKind::kComplex:
+        if (!value.is_object()) return Misplaced(name, value, pointer);
+        if (!present->is_object()) return Complain("PropertyNotWritable", {name}, pointer);
+        return Visit(value, pointer);
+      case PropertyKind::kArray:
+        return VisitArray(*property, value, *present, pointer);
+      default:
+        if (Fits(*property, value, pointer, parent)) changes.push_back({pointer, value});
+    }
+  }
+
+  // Whether `value` may stand at `pointer`; complains when not.
+  bool Fits(const Property& property, const Json& value, const std::string& pointer,
+            const std::string& parent) {
+    if (!property.writable) {
+      Complain("PropertyNotWritable", {property.name}, pointer);
+      return false;
+    }
+    const std::string_view misfit = redfish::Misfit(property, value);
+    if (!misfit.empty()) {
+      Complain(misfit, {Excerpt(value), property.name}, pointer);
+      return false;
+    }
+    const Json* const allowed = editor_.Read(
+        id_, redfish::AppendPointer(parent, property.name + "@Redfish.AllowableValues"));
+    const bool is_listed = allowed == nullptr || !allowed->is_array() || allowed->empty() ||
+                           value.is_null() ||
+                           std::find(allowed->begin(), allowed->end(), value) != allowed->end();
+    if (!is_listed) Complain("PropertyValueNotInList", {Excerpt(value), property.name}, pointer);
+    return is_listed;
+  }
+
+  void VisitArray(const Property& property, const Json& value, const Json& present,
+                  const std::string& pointer) {
+    if (!value.is_array()) {
+      if (!property.writable) return Complain("PropertyNotWritable", {property.name}, pointer);
+      return Misplaced(property.name, value, pointer);
+    }
+    const Json elements = present.is_array() ? present : Json::array();
+    const bool is_complex =
+        property.element != nullptr && property.element->kind == PropertyKind::kComplex;
+    const bool keeps_shape = value.size() == elements.size() &&
+                             std::all_of(value.begin(), value.end(),
+                                         [](const Json& element) { return element.is_object(); });
+    if (is_complex && keeps_shape) {
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        Visit(value[i], redfish::AppendPointer(pointer, std::to_string(i)));
+      }
+      return;
+    }
+    if (!property.writable) return Complain("PropertyNotWritable", {property.name}, pointer);
+    Json result = Json::array();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const Json& element = value[i];
+      if (element.is_null()) continue;
+      const bool is_present = i < elements.size();
+      if (element.is_object() && element.empty()) {
+        if (is_present) result.push_back(elements[i]);
+      } else if (is_complex && element.is_object()) {
+        Json merged = is_present && elements[i].is_object() ? elements[i] : Json::object();
+        if (!Merge(element, redfish::AppendPointer(pointer, std::to_string(i)), merged)) return;
+        result.push_back(std::move(merged));
+      } else if (!FitsElement(property, element, pointer)) {
+        return;
+      } else {
+        result.push_back(element);
+      }
+    }
+    changes.push_back({pointer, std::move(result)});
+  }
+
+  bool FitsElement(const Property& property, const Json& element, const std::string& pointer) {
+    if (property.element == nullptr) return true;
+    const std::string_view misfit = redfish::Misfit(*property.element, element);
+    if (misfit.empty()) return true;
+    Complain(misfit, {Excerpt(element), property.name}, pointer);
+    return false;
+  }
+
+  // Members of a new or reshaped array's element into `merged`; false after a complaint.
+  bool Merge(const Json& members, const std::string& pointer, Json& merged) {
+    for (const auto& [name, value] : members.items()) {
+      if (name.find('@') != std::string::npos) continue;
+      const std::string at = redfish::AppendPointer(pointer, name);
+      const Property* const property = editor_.world().schema().Find(type_, at);
+      if (property == nullptr) {
+        Complain("PropertyUnknown", {name}, at);
+        return false;
+      }
+      if (!Fits(*property, value, at, pointer)) return false;
+      merged[name] = value;
+    }
+    return true;
+  }
+
+  void Misplaced(const std::string& name, const Json& value, const std::string& pointer) {
+    Complain("PropertyValueTypeError", {Excerpt(value), name}, pointer);
+  }
+
+  void Complain(std::string_view id, std::initializer_list<std::string> args,
+                const std::string& pointer) {
+    problems.push_back({pointer, ExtendedInfo(id, args, pointer)});
+  }
+
+  const Editor& editor_;
+  const ResourceId id_;
+  const std::string& type_;
+};
+
+void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes) {
+  for (Judge::Change& change : changes) {
+    if (change.value.is_array()) {
+      editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
+    }
+    editor.Set(id, change.pointer, std::move(change.value));
+  }
+}
+
+Response Done(Editor& editor, ResourceId id) {
+  Response response = editor.world().options().style == WorldOptions::Style::kNoContent
+                          ? Response{.status = 204}
+                          : SuccessResponse();
+  response.etag = editor.ETag(id);
+  return response;
+}
+
+Response PartlyDone(Editor& editor, ResourceId id, std::vector<Judge::Problem> problems) {
+  Json body = editor.Read(id);
+  for (Judge::Problem& problem : problems) {
+    redfish::Assign(body, problem.pointer + "@Message.ExtendedInfo",
+                    Json::array({std::move(problem.info)}));
+  }
+  Response response = JsonResponse(200, std::move(body));
+  response.etag = editor.ETag(id);
+  return response;
+}
+
+}  // namespace
+
+Response Patch(Editor& editor, ResourceId id, const Request& request) {
+  if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
+    return ErrorResponse(412, "PreconditionFailed");
+  }
+  const RequestBody body = ParseRequestBody(request.body);
+  if (!body.object.has_value()) return body.refusal;
+
+  Judge judge(editor, id);
+  judge.Visit(*body.object, "");
+  if (judge.changes.empty() && judge.problems.empty()) return ErrorResponse(400, "NoOperation");
+  if (judge.changes.empty()) {
+    std::vector<Json> messages;
+    for (Judge::Problem& problem : judge.problems) messages.push_back(std::move(problem.info));
+    return ErrorResponse(400, std::move(messages));
+  }
+  Apply(editor, id, std::move(judge.changes));
+  return judge.problems.empty() ? Done(editor, id)
+                                : PartlyDone(editor, id, std::move(judge.problems));
+}
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON object in a request's body, as far as a service is ready to look at it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "mockserver/message.h"
+
+namespace shoal::mockserver {
+
+// Deeper JSON is refused: what walks values recursively must not be led to the end of its stack.
+inline constexpr int kMaximumNesting = 64;
+
+// What to answer instead when `object` is nothing.
+struct RequestBody {
+  std::optional<Json> object;
+  Response refusal;
+};
+
+// Not JSON, or nested too deeply: 400 MalformedJSON. No object: 400 UnrecognizedRequestBody.
+RequestBody ParseRequestBody(std::string_view text);
+
+}  // namespace shoal::mockserver

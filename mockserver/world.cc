@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/world.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <utility>
+
+#include "mockserver/etag.h"
+#include "mockserver/extended_info.h"
+#include "redfish/capture.h"
+#include "redfish/schema.h"
+#include "redfish/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+std::string ETagOf(const Json& json, const std::string& body) {
+  const auto recorded = json.find(kETagProperty);
+  if (recorded == json.end() || !recorded->is_string()) return FormatETag(HashText(body));
+  std::string etag = recorded->get<std::string>();
+  const bool quoted = etag.starts_with('"') || etag.starts_with("W/\"");
+  return quoted ? etag : '"' + etag + '"';
+}
+
+}  // namespace
+
+struct World::Index {
+  // Keys borrow from Resource::uri: resources_ does not grow after Create.
+  absl::flat_hash_map<std::string_view, ResourceId> resources;
+  absl::flat_hash_map<std::string, Action> actions;
+};
+
+World::World(std::shared_ptr<const redfish::Capture> capture,
+             std::shared_ptr<const redfish::Schema> schema, WorldOptions options)
+    : capture_(std::move(capture)),
+      schema_(std::move(schema)),
+      options_(options),
+      index_(std::make_unique<Index>()) {}
+
+World::~World() = default;
+
+std::shared_ptr<const World> World::Create(std::shared_ptr<const redfish::Capture> capture,
+                                           std::shared_ptr<const redfish::Schema> schema,
+                                           WorldOptions options) {
+  const std::shared_ptr<World> world(new World(std::move(capture), std::move(schema), options));
+  const auto& captured = world->capture_->resources();
+  world->resources_.reserve(captured.size());
+  for (const auto& [uri, json] : captured) world->AddResource(uri, json);
+  for (ResourceId id = 0; id < world->resources_.size(); ++id) {
+    const Resource& resource = world->resources_[id];
+    world->index_->resources.emplace(resource.uri, id);
+    const auto actions = resource.json->find("Actions");
+    if (actions != resource.json->end()) world->AddActions(id, *actions);
+  }
+  return world;
+}
+
+void World::AddResource(const std::string& uri, const Json& json) {
+  Resource resource;
+  resource.uri = uri;
+  resource.json = std::shared_ptr<const Json>(capture_, &json);
+  resource.body = std::make_shared<const std::string>(Serialise(json));
+  resource.etag = ETagOf(json, *resource.body);
+  resource.version = HashText(resource.etag);
+  const auto type = json.find("@odata.type");
+  if (type != json.end() && type->is_string()) resource.odata_type = type->get<std::string>();
+  resource.patchable = schema_->Methods(resource.odata_type).update;
+  resource.allow = resource.patchable ? "GET, HEAD, PATCH" : "GET, HEAD";
+  resources_.push_back(std::move(resource));
+}
+
+void World::AddActions(ResourceId id, const Json& actions) {
+  if (!actions.is_object()) return;
+  for (const auto& [name, object] : actions.items()) {
+    if (name == "Oem") {
+      AddActions(id, object);
+      continue;
+    }
+    const auto target = object.find("target");
+    if (!name.starts_with('#') || target == object.end() || !target->is_string()) continue;
+    const std::string uri = redfish::CanonicalUri(target->get_ref<const std::string&>());
+    index_->actions.emplace(uri, Action{id, name.substr(1), &object});
+  }
+}
+
+std::optional<ResourceId> World::Find(std::string_view uri) const {
+  const auto found = index_->resources.find(uri);
+  if (found == index_->resources.end()) return std::nullopt;
+  return found->second;
+}
+
+const World::Action* World::FindAction(std::string_view uri) const {
+  const auto found = index_->actions.find(uri);
+  return found == index_->actions.end() ? nullptr : &found->second;
+}
+
+}  // namespace shoal::mockserver
