@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The services' HTTP front: finds the instance that a request means and lets it answer.
+//
+// /i/<id>/redfish/v1/... names an instance; so does the first label of Host (<id>.example:8000);
+// otherwise it is the default instance, the first capture's. Bodies name resources without the
+// prefix, as the capture does.
+//
+// A request with the header Shoal-Watch gets, with its ordinary response,
+//   Shoal-Watch-Result: satisfied=0;milestones=3;collateral=1
+// as Instance::Evaluate says after it, when the instance has a watch. An instance that is not there
+// is 404 with Shoal-Error: unknown-instance. Thread-safe; requests to one instance are serialised.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "http/message.h"
+#include "mockserver/instance_table.h"
+#include "runtime/metrics.h"
+
+namespace shoal::mockserver {
+
+inline constexpr std::string_view kWatchHeader = "Shoal-Watch";
+inline constexpr std::string_view kWatchResultHeader = "Shoal-Watch-Result";
+
+class Front {
+ public:
+  // Borrows both.
+  Front(InstanceTable& table, runtime::Metrics& metrics);
+  ~Front();
+  Front(const Front&) = delete;
+  Front& operator=(const Front&) = delete;
+
+  http::ServerResponse Handle(const http::ServerRequest& request);
+
+ private:
+  struct Counters;
+
+  http::ServerResponse Answer(const http::ServerRequest& request, Method method);
+
+  InstanceTable& table_;
+  const std::unique_ptr<Counters> counters_;
+};
+
+}  // namespace shoal::mockserver
