@@ -165,18 +165,30 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   return out;
 }
 
+absl::Status Check(const proto::Embeddings& embeddings) {
+  constexpr std::int64_t kMaxDimension = 65536;
+  const proto::Tensor& vectors = embeddings.vectors();
+  const std::size_t count = embeddings.keys().size() / Key::kBytes;
+  if (embeddings.keys().size() % Key::kBytes != 0) {
+    return runtime::InvalidArgument("embeddings.keys has " +
+                                    std::to_string(embeddings.keys().size()) +
+                                    " bytes, not a multiple of 16");
+  }
+  if (vectors.dtype() != proto::FLOAT16 || vectors.shape_size() != 2 ||
+      vectors.shape(0) != static_cast<std::int64_t>(count) || vectors.shape(1) < 1 ||
+      vectors.shape(1) > kMaxDimension ||
+      vectors.data().size() != count * static_cast<std::size_t>(vectors.shape(1)) * 2) {
+    return runtime::InvalidArgument("embeddings.vectors must be FLOAT16 [" + std::to_string(count) +
+                                    ", dimension]");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings) {
+  SHOAL_RETURN_IF_ERROR(Check(embeddings));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Key> keys,
                          KeysFrom(embeddings.keys(), "embeddings.keys"));
   const proto::Tensor& vectors = embeddings.vectors();
-  constexpr std::int64_t kMaxDimension = 65536;
-  if (vectors.dtype() != proto::FLOAT16 || vectors.shape_size() != 2 ||
-      vectors.shape(0) != static_cast<std::int64_t>(keys.size()) || vectors.shape(1) < 1 ||
-      vectors.shape(1) > kMaxDimension ||
-      vectors.data().size() != keys.size() * static_cast<std::size_t>(vectors.shape(1)) * 2) {
-    return runtime::InvalidArgument("embeddings.vectors must be FLOAT16 [" +
-                                    std::to_string(keys.size()) + ", dimension]");
-  }
   const auto row = static_cast<std::size_t>(vectors.shape(1)) * 2;
   std::vector<Content> contents;
   contents.reserve(keys.size());

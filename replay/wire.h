@@ -23,6 +23,8 @@ inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
 
+// Keys are whole and vectors are FLOAT16 [N, dimension].
+absl::Status Check(const proto::Embeddings& embeddings);
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings);
 // The key must be the hash of what it names.
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);

@@ -4,9 +4,9 @@
 //
 // Called from the sampler's thread, one call at a time, never under one of its locks; must not
 // block for long. The same content comes again from another shard and after a reconnect: the last
-// one holds (they are equal). Everything is validated: keys are whole, vectors are FLOAT16
-// [N, dimension], a catalog's and an overlay's key is the hash of what it holds, a catalog's
-// candidates came before it, an overlay's base and appended candidates before the overlay.
+// one holds (they are equal). Keys are whole, vectors are FLOAT16 [N, dimension], a catalog's and
+// an overlay's key is the hash of what it holds; a shard sends candidates before the catalog, and
+// base and appended candidates before the overlay.
 #pragma once
 
 #include "proto/content.pb.h"

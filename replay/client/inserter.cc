@@ -1,1 +1,353 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "replay/client/inserter.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "replay/client/insert_outbox.h"
+#include "replay/client/link.h"
+#include "runtime/log.h"
+#include "runtime/mutex.h"
+#include "runtime/thread.h"
+#include "transport/protocol.h"
+
+namespace shoal::replay::client {
+namespace {
+
+using InsertLink = Link<proto::InsertRequest, proto::InsertReply>;
+
+constexpr std::chrono::milliseconds kTick{50};
+constexpr std::size_t kWaitingMessages = 4;
+
+void BeginInsert(proto::Replay::Stub& stub, grpc::ClientContext* context,
+                 InsertLink::Reactor* reactor) {
+  stub.async()->Insert(context, reactor);
+}
+
+}  // namespace
+
+class Inserter::Impl {
+ public:
+  Impl(InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
+       runtime::Clock& clock);
+  ~Impl();
+
+  absl::Status TryInsert(proto::Item&& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnSpace(std::function<void()> on_space) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Drain(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
+  InserterStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  // The thread's own; no lock.
+  struct Worker {
+    Worker(const std::string& address, ContentProvider& provider, std::function<void()> wake)
+        : link(address, BeginInsert, std::move(wake)), outbox(provider) {}
+    InsertLink link;
+    InsertOutbox outbox;
+    bool live = false;
+    std::uint64_t resent_total = 0;
+    runtime::TimePoint away_since;
+  };
+  struct Placed {
+    std::deque<proto::Item> incoming;
+    std::size_t items = 0;
+    std::size_t bytes = 0;
+    bool live = false;
+  };
+  struct ShardMetrics {
+    prometheus::Gauge* waiting;
+    prometheus::Gauge* live;
+  };
+
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Receive(std::size_t shard, OutboxOutcome& outcome);
+  void DropIfLost(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Settle(std::size_t shard, const OutboxOutcome& outcome) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellSpace() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::optional<std::size_t> EmptiestLocked(std::size_t bytes, std::size_t turn) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::size_t WaitingLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const InserterOptions options_;
+  runtime::Clock& clock_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<ShardMetrics> shard_metrics_;
+  prometheus::Counter& acknowledged_;
+  prometheus::Counter& resent_;
+  prometheus::Counter& dropped_lost_;
+  prometheus::Counter& dropped_refused_;
+  prometheus::Counter& dropped_content_;
+  prometheus::Counter& blocked_full_;
+  prometheus::Counter& blocked_away_;
+
+  mutable runtime::Mutex mutex_;
+  runtime::CondVar work_;
+  runtime::CondVar settled_;
+  std::vector<Placed> placed_ ABSL_GUARDED_BY(mutex_);
+  std::function<void()> on_space_ ABSL_GUARDED_BY(mutex_);
+  InserterStats stats_ ABSL_GUARDED_BY(mutex_);
+  std::size_t turn_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
+  bool wants_space_ ABSL_GUARDED_BY(mutex_) = false;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+
+  runtime::Thread thread_;
+};
+
+Inserter::Impl::Impl(InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
+                     runtime::Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      acknowledged_(metrics.Counter("shoal_inserter_acknowledged_total",
+                                    "Items that a replay shard acknowledged")),
+      resent_(metrics.Counter("shoal_inserter_resent_total", "Items sent once more")),
+      dropped_lost_(metrics.Counter("shoal_inserter_dropped_total", "Items dropped",
+                                    {{"reason", "shard_lost"}})),
+      dropped_refused_(metrics.Counter("shoal_inserter_dropped_total", "Items dropped",
+                                       {{"reason", "refused"}})),
+      dropped_content_(metrics.Counter("shoal_inserter_dropped_total", "Items dropped",
+                                       {{"reason", "content_missing"}})),
+      blocked_full_(metrics.Counter("shoal_inserter_blocked_total", "Inserts turned away",
+                                    {{"reason", "outbox_full"}})),
+      blocked_away_(metrics.Counter("shoal_inserter_blocked_total", "Inserts turned away",
+                                    {{"reason", "no_live_shard"}})),
+      placed_(options_.addresses.size()) {
+  for (std::size_t i = 0; i < options_.addresses.size(); ++i) {
+    const runtime::Labels labels = {{"shard", std::to_string(i)}};
+    shard_metrics_.push_back(
+        {.waiting = &metrics.Gauge("shoal_inserter_outbox_items",
+                                   "Items that the shard has not acknowledged", labels),
+         .live = &metrics.Gauge("shoal_inserter_shard_live", "1 while connected", labels)});
+    workers_.push_back(
+        std::make_unique<Worker>(options_.addresses[i], provider, [this] { Wake(); }));
+    workers_.back()->away_since = clock_.Now();
+  }
+  thread_ = runtime::Thread("replay-insert", [this] { Run(); });
+}
+
+Inserter::Impl::~Impl() {
+  {
+    const runtime::MutexLock lock(mutex_);
+    stopping_ = true;
+    work_.NotifyAll();
+  }
+  thread_.Join();
+  for (auto& worker : workers_) worker->link.Close();
+}
+
+absl::Status Inserter::Impl::TryInsert(proto::Item&& item) {
+  const std::size_t bytes = item.payload().size();
+  if (!item.has_id() || item.table().empty() || bytes == 0) {
+    return runtime::InvalidArgument("an item needs id, table and payload");
+  }
+  if (bytes > options_.max_item_bytes) {
+    return runtime::InvalidArgument("the item's payload has " + std::to_string(bytes) +
+                                    " bytes, the limit is " +
+                                    std::to_string(options_.max_item_bytes));
+  }
+  const runtime::MutexLock lock(mutex_);
+  if (draining_) return runtime::Cancelled("the inserter is draining");
+  const std::optional<std::size_t> shard = EmptiestLocked(bytes, turn_);
+  if (!shard) {
+    wants_space_ = true;
+    const bool away = stats_.live_shards == 0;
+    (away ? blocked_away_ : blocked_full_).Increment();
+    return runtime::ResourceExhausted(away ? "no replay shard is connected"
+                                           : "the outboxes of all replay shards are full");
+  }
+  turn_ = *shard + 1;
+  Placed& placed = placed_[*shard];
+  placed.incoming.push_back(std::move(item));
+  ++placed.items;
+  placed.bytes += bytes;
+  ++stats_.inserted_total;
+  has_work_ = true;
+  work_.NotifyOne();
+  return absl::OkStatus();
+}
+
+std::optional<std::size_t> Inserter::Impl::EmptiestLocked(std::size_t bytes,
+                                                          std::size_t turn) const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < placed_.size(); ++i) {
+    const std::size_t shard = (turn + i) % placed_.size();
+    const Placed& placed = placed_[shard];
+    const bool fits = placed.items == 0 || (placed.items < options_.outbox_items &&
+                                            placed.bytes + bytes <= options_.outbox_bytes);
+    if (!placed.live || !fits) continue;
+    if (!best || placed.items < placed_[*best].items) best = shard;
+  }
+  return best;
+}
+
+void Inserter::Impl::OnSpace(std::function<void()> on_space) {
+  const runtime::MutexLock lock(mutex_);
+  on_space_ = std::move(on_space);
+}
+
+absl::Status Inserter::Impl::Drain(std::chrono::milliseconds timeout) {
+  const runtime::TimePoint deadline = clock_.Now() + timeout;
+  const runtime::MutexLock lock(mutex_);
+  draining_ = true;
+  while (WaitingLocked() > 0) {
+    if (!clock_.WaitUntil(settled_, mutex_, deadline)) break;
+  }
+  if (WaitingLocked() == 0) return absl::OkStatus();
+  return absl::DeadlineExceededError(std::to_string(WaitingLocked()) +
+                                     " items are not acknowledged");
+}
+
+std::size_t Inserter::Impl::WaitingLocked() const {
+  std::size_t waiting = 0;
+  for (const Placed& placed : placed_) waiting += placed.items;
+  return waiting;
+}
+
+InserterStats Inserter::Impl::stats() const {
+  const runtime::MutexLock lock(mutex_);
+  InserterStats stats = stats_;
+  stats.waiting = WaitingLocked();
+  return stats;
+}
+
+void Inserter::Impl::Wake() {
+  const runtime::MutexLock lock(mutex_);
+  has_work_ = true;
+  work_.NotifyOne();
+}
+
+void Inserter::Impl::Run() {
+  for (;;) {
+    {
+      const runtime::TimePoint deadline = clock_.Now() + kTick;
+      const runtime::MutexLock lock(mutex_);
+      while (!has_work_ && !stopping_) {
+        if (!clock_.WaitUntil(work_, mutex_, deadline)) break;
+      }
+      if (stopping_) return;
+      has_work_ = false;
+    }
+    for (std::size_t shard = 0; shard < workers_.size(); ++shard) Step(shard);
+    TellSpace();
+  }
+}
+
+void Inserter::Impl::Step(std::size_t shard) {
+  Worker& worker = *workers_[shard];
+  OutboxOutcome outcome;
+  {
+    std::deque<proto::Item> incoming;
+    {
+      const runtime::MutexLock lock(mutex_);
+      incoming.swap(placed_[shard].incoming);
+    }
+    for (proto::Item& item : incoming) worker.outbox.Add(std::move(item));
+  }
+  Receive(shard, outcome);
+  proto::InsertRequest hello;
+  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+  hello.mutable_hello()->set_client(options_.client);
+  worker.link.MaybeOpen(clock_.Now(), std::move(hello));
+  while (worker.live && worker.outbox.MaySend() && worker.link.outbox_size() < kWaitingMessages) {
+    for (proto::InsertRequest& message : worker.outbox.SendNext(outcome)) {
+      worker.link.Send(std::move(message));
+    }
+  }
+  resent_.Increment(static_cast<double>(worker.outbox.resent_total() - worker.resent_total));
+  worker.resent_total = worker.outbox.resent_total();
+  Settle(shard, outcome);
+  DropIfLost(shard);
+}
+
+void Inserter::Impl::Receive(std::size_t shard, OutboxOutcome& outcome) {
+  Worker& worker = *workers_[shard];
+  for (const proto::InsertReply& reply : worker.link.TakeReplies()) {
+    worker.outbox.Handle(reply, outcome);
+    if (!worker.live) SetLive(shard, true);
+  }
+  if (const auto end = worker.link.TakeEnd(clock_.Now())) {
+    worker.outbox.Disconnected();
+    if (worker.live || !absl::IsUnavailable(*end)) {
+      spdlog::warn("event=insert_stream_end address={} reason={}", options_.addresses[shard],
+                   runtime::Quoted(end->ToString()));
+    }
+    if (worker.live) SetLive(shard, false);
+  }
+}
+
+void Inserter::Impl::SetLive(std::size_t shard, bool live) {
+  workers_[shard]->live = live;
+  workers_[shard]->away_since = clock_.Now();
+  shard_metrics_[shard].live->Set(live ? 1 : 0);
+  const runtime::MutexLock lock(mutex_);
+  placed_[shard].live = live;
+  live ? ++stats_.live_shards : --stats_.live_shards;
+}
+
+void Inserter::Impl::Settle(std::size_t shard, const OutboxOutcome& outcome) {
+  acknowledged_.Increment(static_cast<double>(outcome.acknowledged));
+  dropped_refused_.Increment(static_cast<double>(outcome.refused));
+  dropped_content_.Increment(static_cast<double>(outcome.without_content));
+  const runtime::MutexLock lock(mutex_);
+  Placed& placed = placed_[shard];
+  placed.items -= outcome.left();
+  placed.bytes -= outcome.bytes;
+  stats_.acknowledged_total += outcome.acknowledged;
+  stats_.dropped_total += outcome.refused + outcome.without_content;
+  shard_metrics_[shard].waiting->Set(static_cast<double>(placed.items));
+  if (outcome.left() > 0) settled_.NotifyAll();
+}
+
+void Inserter::Impl::DropIfLost(std::size_t shard) {
+  Worker& worker = *workers_[shard];
+  if (worker.live || worker.outbox.size() == 0) return;
+  if (clock_.Now() - worker.away_since < options_.lost_after) return;
+  std::size_t bytes = 0;
+  const std::size_t dropped = worker.outbox.DropAll(bytes);
+  dropped_lost_.Increment(static_cast<double>(dropped));
+  spdlog::error("event=shard_lost address={} dropped_items={}", options_.addresses[shard], dropped);
+  const runtime::MutexLock lock(mutex_);
+  placed_[shard].items -= dropped;
+  placed_[shard].bytes -= bytes;
+  stats_.dropped_total += dropped;
+  settled_.NotifyAll();
+}
+
+void Inserter::Impl::TellSpace() {
+  std::function<void()> on_space;
+  {
+    const runtime::MutexLock lock(mutex_);
+    if (!wants_space_ || !EmptiestLocked(0, 0)) return;
+    wants_space_ = false;
+    on_space = on_space_;
+  }
+  if (on_space) on_space();
+}
+
+Inserter::Inserter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Inserter::~Inserter() = default;
+
+absl::StatusOr<std::unique_ptr<Inserter>> Inserter::Create(InserterOptions options,
+                                                           ContentProvider& provider,
+                                                           runtime::Metrics& metrics,
+                                                           runtime::Clock& clock) {
+  if (options.addresses.empty()) {
+    return runtime::InvalidArgument("there is no replay shard to insert into");
+  }
+  return std::unique_ptr<Inserter>(
+      new Inserter(std::make_unique<Impl>(std::move(options), provider, metrics, clock)));
+}
+
+absl::Status Inserter::TryInsert(proto::Item&& item) { return impl_->TryInsert(std::move(item)); }
+void Inserter::OnSpace(std::function<void()> on_space) { impl_->OnSpace(std::move(on_space)); }
+absl::Status Inserter::Drain(std::chrono::milliseconds timeout) { return impl_->Drain(timeout); }
+InserterStats Inserter::stats() const { return impl_->stats(); }
+
+}  // namespace shoal::replay::client

@@ -1,1 +1,323 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "replay/client/sampler.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "replay/client/link.h"
+#include "replay/wire.h"
+#include "runtime/log.h"
+#include "runtime/mutex.h"
+#include "runtime/thread.h"
+#include "transport/protocol.h"
+
+namespace shoal::replay::client {
+namespace {
+
+using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
+
+constexpr std::chrono::milliseconds kTick{50};
+
+void BeginSample(proto::Replay::Stub& stub, grpc::ClientContext* context,
+                 SampleLink::Reactor* reactor) {
+  stub.async()->Sample(context, reactor);
+}
+
+}  // namespace
+
+class Sampler::Impl {
+ public:
+  Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics, runtime::Clock& clock);
+  ~Impl();
+
+  absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetCurrentVersion(const proto::PolicyVersion& version) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Close() ABSL_LOCKS_EXCLUDED(mutex_);
+  SamplerStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  // The thread's own; no lock.
+  struct Worker {
+    Worker(const std::string& address, std::function<void()> wake)
+        : link(address, BeginSample, std::move(wake)) {}
+    SampleLink link;
+    bool live = false;
+    // Credit given and not used by the shard.
+    std::size_t outstanding = 0;
+    PolicyVersion told;
+  };
+
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Deliver(const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Queue(std::size_t shard, proto::SampledItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const SamplerOptions options_;
+  // Items of one shard on their way or queued, at most.
+  const std::size_t share_;
+  ContentSink& sink_;
+  runtime::Clock& clock_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  prometheus::Counter& received_;
+  prometheus::Counter& dropped_stale_;
+  prometheus::Counter& dropped_invalid_;
+  prometheus::Gauge& queued_;
+  prometheus::Gauge& live_;
+
+  mutable runtime::Mutex mutex_;
+  runtime::CondVar work_;
+  runtime::CondVar not_empty_;
+  std::deque<SampledUnroll> queue_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::size_t> queued_of_ ABSL_GUARDED_BY(mutex_);
+  PolicyVersion current_ ABSL_GUARDED_BY(mutex_);
+  SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
+  bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+
+  runtime::Thread thread_;
+};
+
+Sampler::Impl::Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
+                    runtime::Clock& clock)
+    : options_(std::move(options)),
+      share_(std::max<std::size_t>(1, options_.prefetch / options_.addresses.size())),
+      sink_(sink),
+      clock_(clock),
+      received_(metrics.Counter("shoal_sampler_received_total", "Items that shards handed out")),
+      dropped_stale_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
+                                     {{"reason", "stale"}})),
+      dropped_invalid_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
+                                       {{"reason", "invalid"}})),
+      queued_(metrics.Gauge("shoal_sampler_queue_items", "Items waiting for the learner")),
+      live_(metrics.Gauge("shoal_sampler_live_shards", "Replay shards connected")),
+      queued_of_(options_.addresses.size()) {
+  for (const std::string& address : options_.addresses) {
+    workers_.push_back(std::make_unique<Worker>(address, [this] { Wake(); }));
+  }
+  thread_ = runtime::Thread("replay-sample", [this] { Run(); });
+}
+
+Sampler::Impl::~Impl() {
+  Close();
+  thread_.Join();
+  for (auto& worker : workers_) worker->link.Close();
+}
+
+absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds timeout) {
+  const runtime::TimePoint deadline = clock_.Now() + timeout;
+  const runtime::MutexLock lock(mutex_);
+  for (;;) {
+    while (!closed_ && queue_.empty()) {
+      if (!clock_.WaitUntil(not_empty_, mutex_, deadline)) break;
+    }
+    if (closed_) return runtime::Cancelled("the sampler is closed");
+    if (queue_.empty()) {
+      return absl::DeadlineExceededError("no unroll came in " + std::to_string(timeout.count()) +
+                                         " ms");
+    }
+    SampledUnroll unroll = std::move(queue_.front());
+    queue_.pop_front();
+    queued_.Set(static_cast<double>(queue_.size()));
+    --queued_of_[unroll.shard];
+    has_work_ = true;
+    work_.NotifyOne();
+    if (!IsStale(FromProto(unroll.oldest_version), current_, options_.max_lag)) return unroll;
+    ++stats_.dropped_stale_total;
+    dropped_stale_.Increment();
+  }
+}
+
+void Sampler::Impl::SetCurrentVersion(const proto::PolicyVersion& version) {
+  const runtime::MutexLock lock(mutex_);
+  if (FromProto(version) <= current_) return;
+  current_ = FromProto(version);
+  has_work_ = true;
+  work_.NotifyOne();
+}
+
+void Sampler::Impl::Close() {
+  const runtime::MutexLock lock(mutex_);
+  closed_ = true;
+  work_.NotifyAll();
+  not_empty_.NotifyAll();
+}
+
+SamplerStats Sampler::Impl::stats() const {
+  const runtime::MutexLock lock(mutex_);
+  SamplerStats stats = stats_;
+  stats.waiting = queue_.size();
+  return stats;
+}
+
+void Sampler::Impl::Wake() {
+  const runtime::MutexLock lock(mutex_);
+  has_work_ = true;
+  work_.NotifyOne();
+}
+
+void Sampler::Impl::Run() {
+  for (;;) {
+    {
+      const runtime::TimePoint deadline = clock_.Now() + kTick;
+      const runtime::MutexLock lock(mutex_);
+      while (!has_work_ && !closed_) {
+        if (!clock_.WaitUntil(work_, mutex_, deadline)) break;
+      }
+      if (closed_) return;
+      has_work_ = false;
+    }
+    for (std::size_t shard = 0; shard < workers_.size(); ++shard) Step(shard);
+  }
+}
+
+void Sampler::Impl::Step(std::size_t shard) {
+  Worker& worker = *workers_[shard];
+  Receive(shard);
+  proto::SampleRequest hello;
+  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+  hello.mutable_hello()->set_client(options_.client);
+  hello.mutable_hello()->set_table(options_.table);
+  hello.mutable_hello()->set_max_lag(options_.max_lag);
+  if (worker.link.MaybeOpen(clock_.Now(), std::move(hello))) {
+    worker.outstanding = 0;
+    worker.told = {};
+  }
+  if (worker.link.open()) Ask(shard);
+}
+
+void Sampler::Impl::Receive(std::size_t shard) {
+  Worker& worker = *workers_[shard];
+  for (proto::SampleReply& reply : worker.link.TakeReplies()) {
+    if (!worker.live) SetLive(shard, true);
+    Deliver(reply);
+    for (proto::SampledItem& item : *reply.mutable_items()) {
+      if (worker.outstanding > 0) --worker.outstanding;
+      Queue(shard, item);
+    }
+  }
+  if (const auto end = worker.link.TakeEnd(clock_.Now())) {
+    if (worker.live || !absl::IsUnavailable(*end)) {
+      spdlog::warn("event=sample_stream_end address={} reason={}", options_.addresses[shard],
+                   runtime::Quoted(end->ToString()));
+    }
+    if (worker.live) SetLive(shard, false);
+  }
+}
+
+void Sampler::Impl::Ask(std::size_t shard) {
+  Worker& worker = *workers_[shard];
+  PolicyVersion current;
+  std::size_t held = worker.outstanding;
+  {
+    const runtime::MutexLock lock(mutex_);
+    current = current_;
+    held += queued_of_[shard];
+  }
+  proto::SampleRequest request;
+  const std::size_t wanted = share_ - std::min(share_, held);
+  if (wanted >= std::max<std::size_t>(1, share_ / 4)) {
+    request.set_credit(static_cast<std::uint32_t>(wanted));
+  }
+  const bool news = worker.told < current;
+  if (news) {
+    request.mutable_current_version()->set_epoch(current.epoch);
+    request.mutable_current_version()->set_step(current.step);
+  }
+  if (request.credit() == 0 && !news) return;
+  const std::uint32_t credit = request.credit();
+  if (!worker.link.Send(std::move(request))) return;
+  worker.outstanding += credit;
+  worker.told = current;
+}
+
+void Sampler::Impl::Deliver(const proto::SampleReply& reply) {
+  for (const proto::Embeddings& embeddings : reply.embeddings()) {
+    const absl::Status status = Check(embeddings);
+    status.ok() ? sink_.AddEmbeddings(embeddings) : CountInvalid(status);
+  }
+  for (const proto::Catalog& catalog : reply.catalogs()) {
+    const auto checked = FromProto(catalog);
+    checked.ok() ? sink_.AddCatalog(catalog) : CountInvalid(checked.status());
+  }
+  for (const proto::Overlay& overlay : reply.overlays()) {
+    const auto checked = FromProto(overlay);
+    checked.ok() ? sink_.AddOverlay(overlay) : CountInvalid(checked.status());
+  }
+}
+
+void Sampler::Impl::Queue(std::size_t shard, proto::SampledItem& item) {
+  SampledUnroll out;
+  proto::Item& source = *item.mutable_item();
+  const proto::UnrollId& id = source.id();
+  if (!out.unroll.ParseFromString(source.payload())) {
+    CountInvalid(runtime::InvalidArgument("an item's payload is no Unroll"));
+    return;
+  }
+  if (out.unroll.id().environment_id() != id.environment_id() ||
+      out.unroll.id().incarnation() != id.incarnation() ||
+      out.unroll.id().first_sequence() != id.first_sequence()) {
+    CountInvalid(runtime::InvalidArgument("an item's unroll has another id"));
+    return;
+  }
+  out.oldest_version = source.oldest_version();
+  out.newest_version = source.newest_version();
+  out.steps = source.steps();
+  out.priority = source.priority();
+  out.probability = item.probability();
+  out.table_size = item.table_size();
+  out.times_sampled = item.times_sampled();
+  out.shard = shard;
+  received_.Increment();
+  const runtime::MutexLock lock(mutex_);
+  ++stats_.received_total;
+  ++queued_of_[shard];
+  queue_.push_back(std::move(out));
+  queued_.Set(static_cast<double>(queue_.size()));
+  not_empty_.NotifyOne();
+}
+
+void Sampler::Impl::CountInvalid(const absl::Status& reason) {
+  spdlog::warn("event=sample_refused reason={}", runtime::Quoted(reason.ToString()));
+  dropped_invalid_.Increment();
+  const runtime::MutexLock lock(mutex_);
+  ++stats_.dropped_invalid_total;
+}
+
+void Sampler::Impl::SetLive(std::size_t shard, bool live) {
+  workers_[shard]->live = live;
+  const runtime::MutexLock lock(mutex_);
+  live ? ++stats_.live_shards : --stats_.live_shards;
+  live_.Set(static_cast<double>(stats_.live_shards));
+}
+
+Sampler::Sampler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Sampler::~Sampler() = default;
+
+absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options, ContentSink& sink,
+                                                         runtime::Metrics& metrics,
+                                                         runtime::Clock& clock) {
+  if (options.addresses.empty()) {
+    return runtime::InvalidArgument("there is no replay shard to sample from");
+  }
+  if (options.table.empty()) return runtime::InvalidArgument("there is no table to sample from");
+  return std::unique_ptr<Sampler>(
+      new Sampler(std::make_unique<Impl>(std::move(options), sink, metrics, clock)));
+}
+
+absl::StatusOr<SampledUnroll> Sampler::Next(std::chrono::milliseconds timeout) {
+  return impl_->Next(timeout);
+}
+void Sampler::SetCurrentVersion(const proto::PolicyVersion& version) {
+  impl_->SetCurrentVersion(version);
+}
+void Sampler::Close() { impl_->Close(); }
+SamplerStats Sampler::stats() const { return impl_->stats(); }
+
+}  // namespace shoal::replay::client

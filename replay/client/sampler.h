@@ -57,7 +57,7 @@ struct SampledUnroll {
 struct SamplerStats {
   std::uint64_t received_total = 0;
   std::uint64_t dropped_stale_total = 0;
-  // Payloads that do not parse, or name a content that never came.
+  // Payloads that are no Unroll of the item's id, contents that are not whole.
   std::uint64_t dropped_invalid_total = 0;
   // In the queue now.
   std::size_t waiting = 0;

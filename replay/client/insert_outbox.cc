@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/client/insert_outbox.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "runtime/log.h"
+
+namespace shoal::replay::client {
+namespace {
+
+constexpr int kMaxSendsWithoutContent = 4;
+constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
+// Vectors asked for before their size is known.
+constexpr std::size_t kFirstStep = 32;
+constexpr std::size_t kMaxKnown = std::size_t{1} << 20;
+
+bool Same(const proto::UnrollId& a, const proto::UnrollId& b) {
+  return a.environment_id() == b.environment_id() && a.incarnation() == b.incarnation() &&
+         a.first_sequence() == b.first_sequence();
+}
+
+std::vector<std::string> Split(std::string_view keys) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at + content::ContentKey::kBytes <= keys.size();
+       at += content::ContentKey::kBytes) {
+    out.emplace_back(keys.substr(at, content::ContentKey::kBytes));
+  }
+  return out;
+}
+
+}  // namespace
+
+void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcome) {
+  credit_ = reply.credit();
+  for (const proto::ItemStatus& status : reply.items()) {
+    const auto found = std::find_if(
+        entries_.begin(), entries_.end(),
+        [&status](const Entry& entry) { return entry.sent && Same(entry.item.id(), status.id()); });
+    if (found == entries_.end()) continue;
+    --unanswered_;
+    found->sent = false;
+    const auto code = static_cast<absl::StatusCode>(status.code());
+    if (code == absl::StatusCode::kResourceExhausted) continue;
+    if (code == absl::StatusCode::kNotFound && found->sends < kMaxSendsWithoutContent) {
+      known_.clear();
+      continue;
+    }
+    if (code == absl::StatusCode::kOk) {
+      ++outcome.acknowledged;
+    } else {
+      ++(code == absl::StatusCode::kNotFound ? outcome.without_content : outcome.refused);
+      spdlog::warn("event=item_refused code={} reason={}", status.code(),
+                   runtime::Quoted(status.message()));
+    }
+    outcome.bytes += found->item.payload().size();
+    entries_.erase(found);
+  }
+}
+
+void InsertOutbox::Disconnected() {
+  for (Entry& entry : entries_) entry.sent = false;
+  unanswered_ = 0;
+  credit_ = 0;
+  known_.clear();
+}
+
+std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
+  for (const Entry& entry : entries_) bytes += entry.item.payload().size();
+  const std::size_t count = entries_.size();
+  entries_.clear();
+  unanswered_ = 0;
+  return count;
+}
+
+std::vector<proto::InsertRequest> InsertOutbox::SendNext(OutboxOutcome& outcome) {
+  const auto next = std::find_if(entries_.begin(), entries_.end(),
+                                 [](const Entry& entry) { return !entry.sent; });
+  std::vector<proto::InsertRequest> messages;
+  const absl::Status status = AddContents(next->item, messages);
+  if (!status.ok()) {
+    spdlog::warn("event=item_dropped reason={}", runtime::Quoted(status.ToString()));
+    ++outcome.without_content;
+    outcome.bytes += next->item.payload().size();
+    entries_.erase(next);
+    return messages;
+  }
+  if (messages.empty()) messages.emplace_back();
+  *messages.back().add_items() = next->item;
+  next->sent = true;
+  if (next->sends++ > 0) ++resent_total_;
+  ++unanswered_;
+  return messages;
+}
+
+absl::Status InsertOutbox::AddContents(const proto::Item& item,
+                                       std::vector<proto::InsertRequest>& out) {
+  if (known_.size() > kMaxKnown) known_.clear();
+  SHOAL_RETURN_IF_ERROR(
+      AddEmbeddings(Keys(item.content_keys().begin(), item.content_keys().end()), out));
+  for (const std::string& key : item.catalog_keys()) {
+    SHOAL_RETURN_IF_ERROR(AddCatalog(key, out));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InsertOutbox::AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  std::vector<content::ContentKey> parsed;
+  Keys missing;
+  for (std::string& bytes : keys) {
+    SHOAL_ASSIGN_OR_RETURN(const content::ContentKey key, content::ContentKey::FromBytes(bytes));
+    if (key.IsZero() || known_.contains(key)) continue;
+    parsed.push_back(key);
+    missing.push_back(std::move(bytes));
+  }
+  const std::span<const std::string> wanted(missing);
+  std::size_t step = kFirstStep;
+  for (std::size_t at = 0; at < wanted.size();) {
+    const std::size_t count = std::min(step, wanted.size() - at);
+    SHOAL_ASSIGN_OR_RETURN(proto::Embeddings embeddings,
+                           provider_.FindEmbeddings(wanted.subspan(at, count)));
+    const std::size_t each = std::max<std::size_t>(1, embeddings.vectors().data().size() / count);
+    *out.emplace_back().add_embeddings() = std::move(embeddings);
+    at += count;
+    step = std::max<std::size_t>(1, kMessageBytes / each);
+  }
+  known_.insert(parsed.begin(), parsed.end());
+  return absl::OkStatus();
+}
+
+absl::Status InsertOutbox::AddCatalog(const std::string& key,
+                                      std::vector<proto::InsertRequest>& out) {
+  SHOAL_ASSIGN_OR_RETURN(const content::ContentKey parsed, content::ContentKey::FromBytes(key));
+  if (parsed.IsZero() || known_.contains(parsed)) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(auto found, provider_.FindCatalog(key));
+  if (auto* catalog = std::get_if<proto::Catalog>(&found)) {
+    SHOAL_RETURN_IF_ERROR(AddEmbeddings(Split(catalog->candidate_keys()), out));
+    *out.emplace_back().add_catalogs() = std::move(*catalog);
+  } else {
+    proto::Overlay& overlay = std::get<proto::Overlay>(found);
+    SHOAL_RETURN_IF_ERROR(AddCatalog(overlay.base(), out));
+    SHOAL_RETURN_IF_ERROR(AddEmbeddings(Split(overlay.appended_keys()), out));
+    *out.emplace_back().add_overlays() = std::move(overlay);
+  }
+  known_.insert(parsed);
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::replay::client

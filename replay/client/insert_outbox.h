@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The items of one shard until it acknowledges them, and what they still need to be sent.
+//
+// Not thread-safe: belongs to the inserter's thread. Items leave in the order they came; an item
+// that the shard put off is sent again before later ones.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "content/content_key.h"
+#include "proto/replay.pb.h"
+#include "replay/client/content_provider.h"
+#include "runtime/status.h"
+
+namespace shoal::replay::client {
+
+// What happened to items; each is counted once.
+struct OutboxOutcome {
+  std::size_t acknowledged = 0;
+  // The shard refused it for good.
+  std::size_t refused = 0;
+  // The provider no longer has a content, or the shard lost one again and again.
+  std::size_t without_content = 0;
+  // Bytes of payload of all the above.
+  std::size_t bytes = 0;
+
+  std::size_t left() const { return acknowledged + refused + without_content; }
+};
+
+class InsertOutbox {
+ public:
+  explicit InsertOutbox(ContentProvider& provider) : provider_(provider) {}
+
+  void Add(proto::Item&& item) { entries_.push_back({.item = std::move(item)}); }
+  std::size_t size() const { return entries_.size(); }
+
+  // Takes acknowledgements and credit.
+  void Handle(const proto::InsertReply& reply, OutboxOutcome& outcome);
+  // The connection is gone: everything is to be sent again, contents too.
+  void Disconnected();
+  // Empties it; how many items and bytes were dropped.
+  std::size_t DropAll(std::size_t& bytes);
+
+  // True when credit allows to send the next item.
+  bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
+  // The messages that send the next item, contents first; without the item when it was dropped
+  // instead.
+  // REQUIRES: MaySend().
+  std::vector<proto::InsertRequest> SendNext(OutboxOutcome& outcome);
+
+  std::uint64_t resent_total() const { return resent_total_; }
+
+ private:
+  struct Entry {
+    proto::Item item;
+    bool sent = false;
+    int sends = 0;
+  };
+  using Keys = std::vector<std::string>;
+
+  absl::Status AddContents(const proto::Item& item, std::vector<proto::InsertRequest>& out);
+  absl::Status AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out);
+  absl::Status AddCatalog(const std::string& key, std::vector<proto::InsertRequest>& out);
+
+  ContentProvider& provider_;
+  std::deque<Entry> entries_;
+  std::size_t unanswered_ = 0;
+  std::size_t credit_ = 0;
+  // Contents, catalogs and overlays that the shard was sent on this connection.
+  absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> known_;
+  std::uint64_t resent_total_ = 0;
+};
+
+}  // namespace shoal::replay::client

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// One shard as a client sees it: a stream that is opened again after it ended, and a mailbox of
+// what came. For the one thread that works on it; gRPC's threads only fill the mailbox and call
+// `wake`.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/replay.grpc.pb.h"
+#include "runtime/clock.h"
+#include "runtime/mutex.h"
+#include "transport/channel.h"
+#include "transport/client_stream.h"
+
+namespace shoal::replay::client {
+
+template <typename Request, typename Reply>
+class Link {
+ public:
+  using Reactor = grpc::ClientBidiReactor<Request, Reply>;
+  // Binds the RPC: calls stub.async()->Insert or ->Sample.
+  using Begin = std::function<void(proto::Replay::Stub&, grpc::ClientContext*, Reactor*)>;
+
+  // `wake` is called from gRPC's threads without a lock, until Close has returned.
+  Link(const std::string& address, Begin begin, std::function<void()> wake)
+      : channel_(transport::CreateChannel(address)),
+        stub_(proto::Replay::NewStub(channel_)),
+        begin_(std::move(begin)),
+        wake_(std::move(wake)) {}
+  ~Link() { Close(); }
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  // Opens a stream and sends `hello`, unless one is open or the pause after the last one's end is
+  // not over. True when it opened one.
+  bool MaybeOpen(runtime::TimePoint now, Request hello) {
+    if (stream_ || now < retry_at_) return false;
+    stream_ = std::make_shared<Stream>(wake_);
+    stream_->Start([this](grpc::ClientContext* context, Reactor* reactor) {
+      begin_(*stub_, context, reactor);
+    });
+    stream_->Send(std::move(hello));
+    return true;
+  }
+
+  // What came since the last call. A reply makes the pause after the next end short again.
+  std::vector<Reply> TakeReplies() {
+    if (!stream_) return {};
+    std::vector<Reply> replies = stream_->TakeReplies();
+    if (!replies.empty()) pause_ = kShortestPause;
+    return replies;
+  }
+
+  // How the stream ended, once, if it did; TakeReplies first. The pause begins.
+  std::optional<absl::Status> TakeEnd(runtime::TimePoint now) {
+    if (!stream_) return std::nullopt;
+    std::optional<absl::Status> end = stream_->TakeEnd();
+    if (!end) return std::nullopt;
+    stream_->AwaitEnd();
+    stream_.reset();
+    retry_at_ = now + pause_;
+    pause_ = std::min(2 * pause_, kLongestPause);
+    return end;
+  }
+
+  // False when no stream is open; the message then goes nowhere.
+  bool Send(Request request) { return stream_ && stream_->Send(std::move(request)); }
+  std::size_t outbox_size() const { return stream_ ? stream_->outbox_size() : 0; }
+  bool open() const { return stream_ != nullptr; }
+
+  // Ends the stream and waits for its last hook.
+  void Close() {
+    if (!stream_) return;
+    stream_->Cancel();
+    stream_->AwaitEnd();
+    stream_.reset();
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kShortestPause{50};
+  static constexpr std::chrono::milliseconds kLongestPause{1000};
+
+  class Stream final : public transport::ClientStream<Request, Reply> {
+   public:
+    explicit Stream(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+    std::vector<Reply> TakeReplies() ABSL_LOCKS_EXCLUDED(mailbox_mutex_) {
+      const runtime::MutexLock lock(mailbox_mutex_);
+      return std::exchange(replies_, {});
+    }
+    std::optional<absl::Status> TakeEnd() ABSL_LOCKS_EXCLUDED(mailbox_mutex_) {
+      const runtime::MutexLock lock(mailbox_mutex_);
+      if (!replies_.empty()) return std::nullopt;
+      return end_;
+    }
+
+   private:
+    void OnMessage(Reply&& reply) override ABSL_LOCKS_EXCLUDED(mailbox_mutex_) {
+      {
+        const runtime::MutexLock lock(mailbox_mutex_);
+        replies_.push_back(std::move(reply));
+      }
+      wake_();
+    }
+    void OnWritable() override { wake_(); }
+    void OnEnd(const absl::Status& status) override ABSL_LOCKS_EXCLUDED(mailbox_mutex_) {
+      {
+        const runtime::MutexLock lock(mailbox_mutex_);
+        end_ = status;
+      }
+      wake_();
+    }
+
+    const std::function<void()> wake_;
+    runtime::Mutex mailbox_mutex_;
+    std::vector<Reply> replies_ ABSL_GUARDED_BY(mailbox_mutex_);
+    std::optional<absl::Status> end_ ABSL_GUARDED_BY(mailbox_mutex_);
+  };
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<proto::Replay::Stub> stub_;
+  const Begin begin_;
+  const std::function<void()> wake_;
+  std::shared_ptr<Stream> stream_;
+  std::chrono::milliseconds pause_ = kShortestPause;
+  runtime::TimePoint retry_at_{};
+};
+
+}  // namespace shoal::replay::client
