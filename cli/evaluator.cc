@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/evaluator.h"
+
+#include <utility>
+
+#include "cli/effective_config.h"
+#include "runtime/atomic_file.h"
+
+namespace shoal::cli {
+namespace {
+
+constexpr int kLastWords = 8;
+
+}  // namespace
+
+Evaluator::Evaluator(EvaluatorOptions options, runtime::Clock& clock)
+    : options_(std::move(options)), clock_(clock) {}
+
+absl::Status Evaluator::Start(const EvaluationRequest& request) {
+  output_path_ = options_.folder + "/" + request.name + ".jsonl";
+  log_path_ = options_.folder + "/" + request.name + ".log";
+  ProcessSpec spec = {.name = request.name,
+                      .command = {options_.program, "--config", options_.config_path},
+                      .log_path = log_path_};
+  const std::vector<std::string> settings = {
+      "actor.mode=\"evaluate\"",
+      "actor.metrics_listen=\"\"",
+      "actor.health_listen=\"\"",
+      "actor.evaluate_output=" + TomlText(output_path_),
+      "actor.evaluate_policies=" + TomlList(request.policies),
+      "actor.evaluate_episodes=" + std::to_string(request.episodes),
+      "actor.evaluate_seed=" + std::to_string(request.seed),
+      "actor.evaluate_captures=" + TomlList(request.captures)};
+  for (const std::string& setting : settings) {
+    spec.command.insert(spec.command.end(), {"--set", setting});
+  }
+  SHOAL_ASSIGN_OR_RETURN(child_, ChildProcess::Start(spec));
+  deadline_ = clock_.Now() + options_.deadline;
+  return absl::OkStatus();
+}
+
+std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
+  if (child_ == nullptr) return std::nullopt;
+  const std::optional<ExitState> state = child_->Poll();
+  if (!state) {
+    if (clock_.Now() < deadline_) return std::nullopt;
+    child_.reset();
+    return absl::DeadlineExceededError("the evaluation took too long:\n" +
+                                       LastLines(log_path_, kLastWords));
+  }
+  child_.reset();
+  if (state->code != 0) {
+    return runtime::Internal("the evaluation ended with " + ToString(*state) + ":\n" +
+                             LastLines(log_path_, kLastWords));
+  }
+  absl::StatusOr<std::string> lines = runtime::ReadFile(output_path_);
+  if (!lines.ok()) return lines.status();
+  return ParseEvaluation(*lines);
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal health ADDRESS`: is a process of the cluster up and serving?
+#pragma once
+
+#include <string>
+
+#include "runtime/clock.h"
+#include "runtime/status.h"
+
+namespace shoal::cli {
+
+// "host:port" asks the gRPC health service there; "http://host:port/path" wants an answer 200 to a
+// GET. Blocks at most `timeout`. OK: serving. UNAVAILABLE, DEADLINE_EXCEEDED: not.
+absl::Status CheckAddress(const std::string& address, runtime::Duration timeout);
+
+}  // namespace shoal::cli

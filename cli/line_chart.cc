@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/line_chart.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace shoal::cli {
+namespace {
+
+constexpr double kWidth = 460;
+constexpr double kHeight = 230;
+constexpr double kLeft = 56;
+constexpr double kRight = 12;
+constexpr double kTop = 28;
+constexpr double kBottom = 38;
+constexpr std::size_t kMaxPoints = 400;
+constexpr std::array<const char*, 6> kColours = {"#1f6feb", "#d1542c", "#2a9d57",
+                                                 "#8a4fd0", "#b8860b", "#5b6573"};
+
+using Points = std::vector<std::pair<double, double>>;
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void Take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+std::string Format(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+Points Thinned(const Points& points) {
+  Points finite;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(finite), [](const auto& point) {
+    return std::isfinite(point.first) && std::isfinite(point.second);
+  });
+  if (finite.size() <= kMaxPoints) return finite;
+  Points thinned;
+  const std::size_t group = (finite.size() + kMaxPoints - 1) / kMaxPoints;
+  for (std::size_t i = 0; i < finite.size(); i += group) {
+    const std::size_t end = std::min(finite.size(), i + group);
+    std::pair<double, double> mean = {0, 0};
+    for (std::size_t j = i; j < end; ++j) {
+      mean.first += finite[j].first / static_cast<double>(end - i);
+      mean.second += finite[j].second / static_cast<double>(end - i);
+    }
+    thinned.push_back(mean);
+  }
+  return thinned;
+}
+
+// A step of 1, 2 or 5 times a power of ten that gives about `count` steps.
+double NiceStep(double span, int count) {
+  const double rough = span / count;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (rough <= factor * power) return factor * power;
+  }
+  return 10 * power;
+}
+
+class Frame {
+ public:
+  Frame(Range x, Range y) : x_(x), y_(y) {
+    if (x_.high <= x_.low) x_.high = x_.low + 1;
+    if (y_.high <= y_.low) {
+      const double pad = std::max(0.5, std::abs(y_.low) * 0.1);
+      y_ = {y_.low - pad, y_.high + pad};
+    }
+  }
+  double X(double value) const {
+    return kLeft + (value - x_.low) / (x_.high - x_.low) * (kWidth - kLeft - kRight);
+  }
+  double Y(double value) const {
+    return kHeight - kBottom - (value - y_.low) / (y_.high - y_.low) * (kHeight - kTop - kBottom);
+  }
+  std::string Axes() const {
+    std::string svg;
+    const double x_step = NiceStep(x_.high - x_.low, 6);
+    for (double x = std::ceil(x_.low / x_step) * x_step; x <= x_.high * (1 + 1e-9); x += x_step) {
+      svg += "<text class=\"t\" text-anchor=\"middle\" x=\"" + Format("%.1f", X(x)) + "\" y=\"" +
+             Format("%.1f", kHeight - kBottom + 14) + "\">" + Format("%.5g", x) + "</text>";
+    }
+    const double y_step = NiceStep(y_.high - y_.low, 4);
+    for (double y = std::ceil(y_.low / y_step) * y_step; y <= y_.high + y_step * 1e-9;
+         y += y_step) {
+      const std::string at = Format("%.1f", Y(y));
+      svg += "<path class=\"g\" d=\"M" + Format("%.0f", kLeft) + " " + at + "H" +
+             Format("%.0f", kWidth - kRight) + "\"/><text class=\"t\" text-anchor=\"end\" x=\"" +
+             Format("%.0f", kLeft - 5) + "\" y=\"" + Format("%.1f", Y(y) + 3.5) + "\">" +
+             Format("%.4g", std::abs(y) < y_step * 1e-6 ? 0 : y) + "</text>";
+    }
+    return svg;
+  }
+
+ private:
+  Range x_;
+  Range y_;
+};
+
+std::string DrawLine(const Frame& frame, const Points& points, bool dots, const char* colour) {
+  std::string path;
+  std::string marks;
+  for (const auto& [x, y] : points) {
+    path +=
+        (path.empty() ? "M" : "L") + Format("%.1f", frame.X(x)) + " " + Format("%.1f", frame.Y(y));
+    if (!dots) continue;
+    marks += "<circle r=\"2.5\" fill=\"" + std::string(colour) + "\" cx=\"" +
+             Format("%.1f", frame.X(x)) + "\" cy=\"" + Format("%.1f", frame.Y(y)) + "\"/>";
+  }
+  return "<path fill=\"none\" stroke-width=\"1.5\" stroke=\"" + std::string(colour) + "\" d=\"" +
+         path + "\"/>" + marks;
+}
+
+}  // namespace
+
+std::string EscapeHtml(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped.push_back(c);
+    }
+  }
+  return escaped;
+}
+
+std::string DrawChart(const Chart& chart) {
+  Range x;
+  Range y;
+  std::vector<Points> drawn;
+  for (const ChartLine& line : chart.lines) {
+    drawn.push_back(Thinned(line.points));
+    for (const auto& point : drawn.back()) {
+      x.Take(point.first);
+      y.Take(point.second);
+    }
+  }
+  if (x.high < x.low) return "";
+  const Frame frame(x, y);
+  std::string svg = "<svg viewBox=\"0 0 " + Format("%.0f", kWidth) + " " + Format("%.0f", kHeight) +
+                    "\" role=\"img\"><title>" + EscapeHtml(chart.title) +
+                    "</title><text class=\"h\" x=\"8\" y=\"16\">" + EscapeHtml(chart.title) +
+                    "</text>" + frame.Axes();
+  double legend = kWidth - kRight;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (drawn[i].empty()) continue;
+    const char* const colour = kColours[i % kColours.size()];
+    svg += DrawLine(frame, drawn[i], chart.lines[i].dots, colour);
+    if (chart.lines.size() < 2) continue;
+    svg += "<text class=\"t\" text-anchor=\"end\" fill=\"" + std::string(colour) + "\" x=\"" +
+           Format("%.0f", legend) + "\" y=\"16\">" + EscapeHtml(chart.lines[i].name) + "</text>";
+    legend -= 12 + 6.2 * static_cast<double>(chart.lines[i].name.size());
+  }
+  return svg + "<text class=\"t\" text-anchor=\"middle\" x=\"" +
+         Format("%.0f", (kLeft + kWidth - kRight) / 2) + "\" y=\"" + Format("%.0f", kHeight - 6) +
+         "\">" + EscapeHtml(chart.x_title) + "</text></svg>";
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line chart as inline SVG: no script, no network.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal::cli {
+
+struct ChartLine {
+  std::string name;
+  // (x, y), x ascending; points that are not finite are left out.
+  std::vector<std::pair<double, double>> points;
+  // Marks each point: for few points, as of evaluations.
+  bool dots = false;
+};
+
+struct Chart {
+  std::string title;
+  std::string x_title;
+  std::vector<ChartLine> lines;
+};
+
+// Empty when there is nothing to draw. Long lines are averaged down to some hundred points.
+std::string DrawChart(const Chart& chart);
+
+// `text` safe inside HTML and SVG.
+std::string EscapeHtml(const std::string& text);
+
+}  // namespace shoal::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "cli/line_chart.h"
+#include "runtime/atomic_file.h"
+
+namespace shoal::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kStyle =
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;margin:2rem auto;max-width:1480px;"
+    "padding:0 1rem}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(420px,1fr));gap:12px}"
+    "svg{width:100%;border:1px solid #d8dee6;border-radius:6px;background:#fff}"
+    "svg .t{font:11px sans-serif;fill:#5b6573}svg .h{font:600 13px sans-serif;fill:#1c2430}"
+    "svg .g{stroke:#e7ebf0}table{border-collapse:collapse;font-size:14px}"
+    "td,th{padding:3px 12px;border-bottom:1px solid #e7ebf0;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}pre{background:#f5f7fa;padding:1rem;"
+    "border-radius:6px;overflow:auto;font-size:13px}";
+
+std::string ReadOrEmpty(const std::string& path) {
+  const absl::StatusOr<std::string> text = runtime::ReadFile(path);
+  return text.ok() ? *text : "";
+}
+
+// Lines that do not parse (the last one of a run that goes on) are left out.
+std::vector<Json> ReadLines(const std::string& path) {
+  std::vector<Json> rows;
+  std::istringstream lines(ReadOrEmpty(path));
+  for (std::string line; std::getline(lines, line);) {
+    Json row = Json::parse(line, nullptr, false);
+    if (row.is_object()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json ReadObject(const std::string& path) {
+  Json object = Json::parse(ReadOrEmpty(path), nullptr, false);
+  return object.is_object() ? object : Json::object();
+}
+
+ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const std::string& key,
+                 bool dots = false) {
+  ChartLine line = {.name = name, .points = {}, .dots = dots};
+  for (const Json& row : rows) {
+    const Json* value = row.contains(key) ? &row[key] : nullptr;
+    if (value == nullptr && row.contains("details") && row["details"].contains(key)) {
+      value = &row["details"][key];
+    }
+    if (value == nullptr || !value->is_number() || !row.contains("environment_steps")) continue;
+    line.points.emplace_back(row["environment_steps"].get<double>(), value->get<double>());
+  }
+  return line;
+}
+
+std::string Charts(const std::vector<Json>& metrics, const std::vector<Json>& evaluations) {
+  std::vector<Chart> charts;
+  const std::string x = "environment steps";
+  charts.push_back(
+      {"success",
+       x,
+       {LineOf(metrics, "training", "success"), LineOf(evaluations, "greedy", "success", true)}});
+  charts.push_back(
+      {"return",
+       x,
+       {LineOf(metrics, "training", "return"), LineOf(evaluations, "greedy", "return", true)}});
+  charts.push_back({"requests over the least possible",
+                    x,
+                    {LineOf(evaluations, "steps", "steps_per_optimal", true),
+                     LineOf(evaluations, "mutations", "mutations_per_optimal", true)}});
+  charts.push_back(
+      {"environment steps/s", x, {LineOf(metrics, "training", "environment_steps_per_second")}});
+  charts.push_back({"staleness, publications", x, {LineOf(metrics, "training", "staleness")}});
+  std::set<std::string> names;
+  for (const Json& row : metrics) {
+    if (!row.contains("details")) continue;
+    for (const auto& [name, value] : row["details"].items()) names.insert(name);
+  }
+  for (const std::string& name : names) charts.push_back({name, x, {LineOf(metrics, name, name)}});
+
+  std::string html;
+  for (const Chart& chart : charts) html += DrawChart(chart);
+  return html;
+}
+
+std::string Cell(const Json& row, const char* key) {
+  if (!row.contains(key)) return "–";
+  const Json& value = row[key];
+  if (value.is_string()) return EscapeHtml(value.get<std::string>());
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", value.get<double>());
+  return text;
+}
+
+std::string Table(const std::vector<Json>& rows, const std::vector<const char*>& columns) {
+  std::string html = "<table><tr>";
+  for (const char* column : columns) html += "<th>" + std::string(column) + "</th>";
+  html += "</tr>";
+  for (const Json& row : rows) {
+    html += "<tr>";
+    for (const char* column : columns) html += "<td>" + Cell(row, column) + "</td>";
+    html += "</tr>";
+  }
+  return html + "</table>";
+}
+
+std::string ResultTables(const Json& result) {
+  if (!result.contains("totals") || !result.contains("pairs")) {
+    return "<p>The run has no final evaluation (yet).</p>";
+  }
+  std::vector<Json> totals;
+  for (const auto& [policy, score] : result["totals"].items()) {
+    Json row = score;
+    row["policy"] = policy;
+    totals.push_back(std::move(row));
+  }
+  const std::vector<const char*> figures = {"policy",
+                                            "episodes",
+                                            "success",
+                                            "reached",
+                                            "clean",
+                                            "steps_per_optimal",
+                                            "mutations_per_optimal",
+                                            "client_errors_per_step",
+                                            "return"};
+  std::vector<const char*> pair_columns = {"goal", "capture"};
+  pair_columns.insert(pair_columns.end(), figures.begin(), figures.end());
+  return Table(totals, figures) + "<h2>By goal and capture</h2>" +
+         Table({result["pairs"].begin(), result["pairs"].end()}, pair_columns);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteReport(const std::string& run_path) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string run_text, runtime::ReadFile(run_path + "/run.json"));
+  const Json run = Json::parse(run_text, nullptr, false);
+  if (!run.is_object()) return runtime::DataLoss(run_path + "/run.json is no JSON object");
+  const std::string name = EscapeHtml(run.value("name", run_path));
+  std::string html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + name +
+                     "</title><style>" + std::string(kStyle) + "</style><h1>" + name + "</h1><p>" +
+                     EscapeHtml(run.value("started", "")) + ", revision " +
+                     EscapeHtml(run.value("revision", "")) + "<br><code>" +
+                     EscapeHtml(run.value("command", "")) + "</code></p>";
+  const Json result = ReadObject(run_path + "/result.json");
+  if (result.contains("line")) {
+    html += "<p><b>" + EscapeHtml(result["line"].get<std::string>()) + "</b></p>";
+  }
+  html +=
+      "<h2>Learning curves</h2><div class=\"charts\">" +
+      Charts(ReadLines(run_path + "/metrics.jsonl"), ReadLines(run_path + "/evaluations.jsonl")) +
+      "</div><h2>Evaluation</h2>" + ResultTables(result) + "<h2>Configuration</h2><pre>" +
+      EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre></html>\n";
+  const std::string path = run_path + "/report.html";
+  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(path, html));
+  return path;
+}
+
+}  // namespace shoal::cli

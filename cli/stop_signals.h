@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGINT and SIGTERM, read by the main thread instead of handled: no code runs in a signal handler.
+#pragma once
+
+#include "runtime/clock.h"
+
+namespace shoal::cli {
+
+// Blocks both, and SIGCHLD; call it before any thread exists.
+void BlockStopSignals();
+
+// Waits until one of the two came (true), a child ended or `limit` passed (false).
+bool WaitForStopSignal(runtime::Duration limit);
+
+}  // namespace shoal::cli

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/train_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/effective_config.h"
+#include "cli/local_cluster.h"
+#include "cli/run_directory.h"
+#include "cli/stop_signals.h"
+#include "cli/training_session.h"
+#include "runtime/config.h"
+#include "runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+// The sections that this program reads.
+struct OwnConfig {
+  runtime::RunOptions run;
+  runtime::ClusterOptions cluster;
+  TrainOptions train;
+  std::string printed;
+};
+
+std::vector<std::string> OverridesOf(const TrainFlags& flags) {
+  std::vector<std::string> overrides;
+  const auto set = [&overrides](const std::string& key, const std::string& value) {
+    overrides.push_back(key + "=" + value);
+  };
+  if (flags.seed) set("run.seed", std::to_string(*flags.seed));
+  if (flags.minutes) set("train.minutes", std::to_string(*flags.minutes));
+  if (!flags.goals.empty()) set("environment.goals", "[" + flags.goals + "]");
+  if (!flags.captures.empty()) set("environment.captures", TomlList(flags.captures));
+  if (!flags.access.empty()) set("environment.access", TomlText(flags.access));
+  if (!flags.hold_out.empty()) set("environment.hold_out", TomlList({flags.hold_out}));
+  if (flags.world_size) set("cluster.learner_ranks", std::to_string(*flags.world_size));
+  if (flags.episodes) set("train.final_episodes", std::to_string(*flags.episodes));
+  overrides.insert(overrides.end(), flags.overrides.begin(), flags.overrides.end());
+  return overrides;
+}
+
+absl::StatusOr<OwnConfig> LoadOwn(const std::string& path,
+                                  const std::vector<std::string>& overrides) {
+  OwnConfig own;
+  runtime::Config config;
+  config.Add("run", own.run);
+  config.Add("cluster", own.cluster);
+  config.Add("train", own.train);
+  SHOAL_RETURN_IF_ERROR(config.Load(path, overrides));
+  own.printed = config.Print();
+  return own;
+}
+
+std::vector<std::string> WithSet(const std::string& path,
+                                 const std::vector<std::string>& overrides) {
+  std::vector<std::string> arguments = {"--config", path};
+  for (const std::string& text : overrides) arguments.insert(arguments.end(), {"--set", text});
+  return arguments;
+}
+
+absl::StatusOr<EffectiveConfig> GatherAll(const TrainFlags& flags, const OwnConfig& own,
+                                          const std::vector<std::string>& overrides) {
+  const std::string folder = ProgramFolder();
+  std::vector<std::string> programs = {folder + "/actor"};
+  if (!flags.attach) {
+    for (const char* name : {"/mockserver", "/replay", "/inference", "/learner"}) {
+      programs.push_back(folder + name);
+    }
+  }
+  return EffectiveConfig::Gather(own.printed, programs, WithSet(flags.config_path, overrides));
+}
+
+std::string StartTime() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  ::gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
+}
+
+// A name made up of the time may be taken by a run of the same second.
+absl::StatusOr<RunDirectory> MakeDirectory(const TrainFlags& flags, const OwnConfig& own) {
+  if (!flags.name.empty()) return RunDirectory::Create(own.run.directory, flags.name);
+  const std::string name = DefaultRunName(flags.config_path);
+  absl::StatusOr<RunDirectory> directory = RunDirectory::Create(own.run.directory, name);
+  for (int i = 2; absl::IsAlreadyExists(directory.status()) && i < 100; ++i) {
+    directory = RunDirectory::Create(own.run.directory, name + "-" + std::to_string(i));
+  }
+  return directory;
+}
+
+absl::Status Describe(const TrainFlags& flags, const RunDirectory& directory,
+                      const EffectiveConfig& config) {
+  const nlohmann::json run = {{"name", std::filesystem::path(directory.path()).filename().string()},
+                              {"command", flags.command_line},
+                              {"revision", runtime::GitRevision()},
+                              {"started", StartTime()}};
+  SHOAL_RETURN_IF_ERROR(directory.Write("run.json", run.dump(1) + "\n"));
+  return directory.Write("config.toml", config.text());
+}
+
+bool NeedsMockserver(const EffectiveConfig& config) {
+  return config.Text("environment.kind") == "redfish" &&
+         config.Text("environment.access") == "http";
+}
+
+struct Prepared {
+  SessionOptions session;
+  RunDirectory directory;
+};
+
+SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
+                               const EffectiveConfig& config, const RunDirectory& directory) {
+  SessionOptions session;
+  session.train = own.train;
+  session.has_goals = config.Text("environment.kind") == "redfish";
+  if (!session.has_goals) std::erase(session.train.baselines, "similarity");
+  const std::vector<std::string> held_out = config.Texts("environment.hold_out");
+  if (!held_out.empty()) session.held_out = held_out.front();
+  session.captures = config.Texts("environment.captures");
+  std::erase(session.captures, session.held_out);
+  session.evaluator = {.program = ProgramFolder() + "/actor",
+                       .config_path = directory.path() + "/config.toml",
+                       .folder = directory.path() + "/evaluations"};
+  session.only_judge = flags.purpose == Purpose::kEvaluate;
+  session.never_judge = flags.purpose == Purpose::kUp;
+  if (session.never_judge) session.train.evaluate_every_seconds = 0;
+  return session;
+}
+
+absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
+  std::vector<std::string> overrides = OverridesOf(flags);
+  SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
+  SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
+  const bool mockserver = NeedsMockserver(asked);
+  if (!flags.attach) {
+    SHOAL_RETURN_IF_ERROR(FillAddresses(own.cluster, mockserver));
+    const std::vector<std::string> addresses = AddressOverrides(own.cluster);
+    overrides.insert(overrides.end(), addresses.begin(), addresses.end());
+  }
+  SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
+  const std::string name = std::filesystem::path(directory.path()).filename().string();
+  overrides.push_back("run.name=" + TomlText(name));
+  SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
+  SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, GatherAll(flags, own, overrides));
+  SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
+
+  SessionOptions session = DescribeSession(flags, own, config, directory);
+  if (!flags.attach) {
+    const bool learns = flags.purpose != Purpose::kEvaluate;
+    SHOAL_ASSIGN_OR_RETURN(session.processes,
+                           PlanCluster({.programs = ProgramFolder(),
+                                        .config_path = directory.path() + "/config.toml",
+                                        .logs = directory.path() + "/logs",
+                                        .cluster = own.cluster,
+                                        .mockserver = mockserver,
+                                        .learner = learns,
+                                        .actors = learns}));
+  }
+  return Prepared{std::move(session), std::move(directory)};
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
+  const bool configuration = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+                             absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
+  return configuration ? runtime::kExitConfiguration : runtime::kExitFailed;
+}
+
+}  // namespace
+
+int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
+  BlockStopSignals();
+  absl::StatusOr<Prepared> prepared = Prepare(flags);
+  if (!prepared.ok()) return Fail(prepared.status());
+  prepared->session.started = started;
+  std::fprintf(stderr, "run %s\n", prepared->directory.path().c_str());
+  auto session = TrainingSession::Create(std::move(prepared->session),
+                                         std::move(prepared->directory), runtime::SystemClock());
+  if (!session.ok()) return Fail(session.status());
+  return (*session)->Run();
+}
+
+}  // namespace shoal::cli

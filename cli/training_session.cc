@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/training_session.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "cli/report.h"
+#include "cli/stop_signals.h"
+#include "runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick(50);
+constexpr milliseconds kScrapeInterval(1000);
+// While environment steps are still to come: the evaluations' clock starts with the first one.
+constexpr milliseconds kFirstScrapeInterval(200);
+constexpr int kExitStopped = 130;
+
+double UnixSeconds(const runtime::Clock& clock) {
+  return static_cast<double>(clock.UnixNanos()) / 1e9;
+}
+
+runtime::Duration Seconds(double seconds) {
+  return std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double>(seconds));
+}
+
+std::string Format(const char* format, double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+Extent ExtentOf(const TrainOptions& train) {
+  Extent extent;
+  if (train.minutes > 0) extent.seconds = train.minutes * 60;
+  if (train.max_steps > 0) extent.environment_steps = static_cast<double>(train.max_steps);
+  return extent;
+}
+
+std::string EvaluationNote(const Evaluation& evaluation) {
+  const Score score = evaluation.Total("learned");
+  if (!evaluation.has_goals) return "return " + Format("%.1f", score.mean_return());
+  std::string note = "success " + Format("%.3f", score.success_rate()) + "  clean " +
+                     Format("%.2f", score.clean_rate());
+  if (const auto ratio = score.mutations_per_optimal()) {
+    note += "  mutations/W " + Format("%.2f", *ratio);
+  }
+  return note + "  (" + std::to_string(score.episodes) + " episodes)";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TrainingSession>> TrainingSession::Create(SessionOptions options,
+                                                                         RunDirectory directory,
+                                                                         runtime::Clock& clock) {
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<EventWriter> events,
+                         EventWriter::Create(directory.path(), UnixSeconds(clock)));
+  return std::unique_ptr<TrainingSession>(
+      new TrainingSession(std::move(options), std::move(directory), std::move(events), clock));
+}
+
+TrainingSession::TrainingSession(SessionOptions options, RunDirectory directory,
+                                 std::unique_ptr<EventWriter> events, runtime::Clock& clock)
+    : options_(std::move(options)),
+      directory_(std::move(directory)),
+      clock_(clock),
+      events_(std::move(events)),
+      supervisor_({}, clock),
+      evaluator_(options_.evaluator, clock),
+      display_(Seconds(options_.train.status_every_seconds), clock),
+      stop_rule_(options_.train),
+      tracker_(options_.has_goals),
+      extent_(ExtentOf(options_.train)) {}
+
+int TrainingSession::Run() {
+  if (const absl::Status started = StartProcesses(); !started.ok()) {
+    Complain(started);
+    supervisor_.Stop();
+    return runtime::kExitConfiguration;
+  }
+  const TrainingEnd end = Train();
+  evaluator_.Cancel();
+  int code = runtime::kExitConfiguration;
+  if (end == TrainingEnd::kFinished) code = Judge();
+  if (stopped_) code = kExitStopped;
+  display_.Note(stopped_ ? "stopping" : "ending");
+  if (!supervisor_.Stop()) display_.Note("a process did not end in time and was killed");
+  const absl::StatusOr<std::string> report = WriteReport(directory_.path());
+  if (!report.ok()) Complain(report.status());
+  if (report.ok()) display_.Note("report: " + *report);
+  if (code == 0) std::printf("%s", result_.c_str());
+  std::fflush(stdout);
+  return code;
+}
+
+absl::Status TrainingSession::StartProcesses() {
+  for (const PlannedProcess& process : options_.processes) {
+    SHOAL_RETURN_IF_ERROR(supervisor_.Start(process.spec, process.stage));
+  }
+  training_started_ = clock_.Now();
+  next_evaluation_ = training_started_ + Seconds(options_.train.evaluate_every_seconds);
+  return absl::OkStatus();
+}
+
+TrainingSession::TrainingEnd TrainingSession::Train() {
+  while (!TimeIsUp() && !supervisor_.finished()) {
+    if (WaitForStopSignal(kTick)) {
+      stopped_ = true;
+      return TrainingEnd::kStopped;
+    }
+    if (!Tick()) return TrainingEnd::kFailed;
+    PollEvaluation();
+  }
+  Scrape();
+  return TrainingEnd::kFinished;
+}
+
+bool TrainingSession::TimeIsUp() const {
+  const TrainOptions& train = options_.train;
+  if (options_.never_judge) return false;
+  if (good_enough_ || options_.only_judge) return true;
+  if (train.minutes > 0 && SecondsSince(training_started_) >= train.minutes * 60) return true;
+  return train.max_steps > 0 && progress_.environment_steps >= static_cast<double>(train.max_steps);
+}
+
+bool TrainingSession::Tick() {
+  const absl::Status status = supervisor_.Poll();
+  for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
+  if (!status.ok()) {
+    Complain(status);
+    return false;
+  }
+  if (clock_.Now() < next_scrape_) return true;
+  Scrape();
+  const bool flowing = progress_.environment_steps > 0;
+  next_scrape_ = clock_.Now() + (flowing ? kScrapeInterval : kFirstScrapeInterval);
+  display_.Show(progress_, extent_);
+  if (clock_.Now() >= next_record_) {
+    Record();
+    next_record_ = clock_.Now() + Seconds(options_.train.record_every_seconds);
+  }
+  return true;
+}
+
+void TrainingSession::Scrape() {
+  const auto scrape = [this](const std::string& name, const std::string& address) {
+    const auto samples = ScrapeMetrics(address);
+    if (samples.ok()) totals_.Update(name, *samples);
+  };
+  for (const PlannedProcess& process : options_.processes) {
+    scrape(process.spec.name, process.metrics_address);
+  }
+  for (const std::string& address : options_.train.metrics) scrape(address, address);
+  progress_ = tracker_.Observe(SecondsSince(training_started_), totals_);
+}
+
+void TrainingSession::Record() {
+  std::map<std::string, double> values = progress_.details;
+  values["environment_steps_per_second"] = progress_.environment_steps_per_second;
+  values["updates"] = progress_.updates;
+  if (progress_.success) values["success"] = *progress_.success;
+  if (progress_.mean_return) values["return"] = *progress_.mean_return;
+  const auto step = static_cast<std::int64_t>(progress_.environment_steps);
+  const absl::Status line = directory_.AppendLine("metrics.jsonl", ToJson(progress_));
+  const absl::Status event = events_->Write(UnixSeconds(clock_), step, values);
+  if (!line.ok()) Complain(line);
+  if (!event.ok()) Complain(event);
+}
+
+void TrainingSession::PollEvaluation() {
+  if (auto outcome = evaluator_.Poll()) {
+    next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
+    if (!outcome->ok()) return Complain(outcome->status());
+    NoteEvaluation(**outcome);
+    good_enough_ = stop_rule_.Observe(**outcome);
+    return;
+  }
+  if (options_.train.evaluate_every_seconds <= 0 || evaluator_.running()) return;
+  if (progress_.updates > 0 && clock_.Now() >= next_evaluation_) StartEvaluation();
+}
+
+void TrainingSession::StartEvaluation() {
+  ++evaluations_;
+  const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
+                                                 .policies = {"learned"},
+                                                 .episodes = options_.train.evaluate_episodes,
+                                                 .seed = evaluations_,
+                                                 .captures = options_.captures});
+  if (!started.ok()) Complain(started);
+}
+
+void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
+  const Score score = evaluation.Total("learned");
+  nlohmann::json row = {{"seconds", progress_.seconds},
+                        {"environment_steps", progress_.environment_steps},
+                        {"return", score.mean_return()}};
+  std::map<std::string, double> values = {{"evaluation/return", score.mean_return()}};
+  if (evaluation.has_goals) {
+    row["success"] = score.success_rate();
+    row["clean"] = score.clean_rate();
+    values["evaluation/success"] = score.success_rate();
+    if (const auto ratio = score.steps_per_optimal()) row["steps_per_optimal"] = *ratio;
+    if (const auto ratio = score.mutations_per_optimal()) row["mutations_per_optimal"] = *ratio;
+  }
+  display_.Note("evaluation " + std::to_string(evaluations_) + " after " +
+                Format("%.0f", progress_.environment_steps) +
+                " steps: " + EvaluationNote(evaluation));
+  const absl::Status line = directory_.AppendLine("evaluations.jsonl", row.dump());
+  const absl::Status event = events_->Write(
+      UnixSeconds(clock_), static_cast<std::int64_t>(progress_.environment_steps), values);
+  if (!line.ok()) Complain(line);
+  if (!event.ok()) Complain(event);
+}
+
+int TrainingSession::Judge() {
+  Record();
+  display_.Note("trained for " + Format("%.0f", SecondsSince(training_started_)) + " s, " +
+                Format("%.0f", progress_.environment_steps) + " steps; evaluating");
+  supervisor_.StopStage(kActors);
+  supervisor_.StopStage(kLearner);
+  std::vector<std::string> policies = {"learned"};
+  policies.insert(policies.end(), options_.train.baselines.begin(), options_.train.baselines.end());
+  const absl::Status started = evaluator_.Start({.name = "final",
+                                                 .policies = policies,
+                                                 .episodes = options_.train.final_episodes,
+                                                 .seed = evaluations_ + 1});
+  if (!started.ok()) {
+    Complain(started);
+    return runtime::kExitFailed;
+  }
+  const absl::StatusOr<Evaluation> evaluation = WaitForEvaluation();
+  if (stopped_) return kExitStopped;
+  if (!evaluation.ok()) {
+    Complain(evaluation.status());
+    return runtime::kExitFailed;
+  }
+  const std::string line = ResultLine(*evaluation);
+  WriteResult(*evaluation, line);
+  result_ = "\n" + FormatTable(*evaluation, options_.held_out) + "\n" + line + "\n";
+  return 0;
+}
+
+absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {
+  while (true) {
+    if (auto outcome = evaluator_.Poll()) return std::move(*outcome);
+    if (WaitForStopSignal(kTick)) {
+      stopped_ = true;
+      evaluator_.Cancel();
+      return runtime::Cancelled("stopped");
+    }
+    SHOAL_RETURN_IF_ERROR(supervisor_.Poll());
+    for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
+  }
+}
+
+std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
+  const Score score = evaluation.Total("learned", "", "", options_.held_out);
+  std::string line = "result ";
+  if (evaluation.has_goals) {
+    line += "success=" + Format("%.3f", score.success_rate()) +
+            " episodes=" + std::to_string(score.episodes) +
+            " steps_per_optimal=" + Format("%.3f", score.steps_per_optimal().value_or(0));
+  } else {
+    line += "greedy=" + Format("%.1f", score.mean_return());
+  }
+  return line + " env_steps=" + Format("%.0f", progress_.environment_steps) +
+         " seconds=" + Format("%.0f", SecondsSince(options_.started));
+}
+
+void TrainingSession::WriteResult(const Evaluation& evaluation, const std::string& line) {
+  nlohmann::json result = nlohmann::json::parse(ToJson(evaluation, options_.held_out));
+  result["line"] = line;
+  const absl::Status written = directory_.Write("result.json", result.dump(1));
+  if (!written.ok()) Complain(written);
+}
+
+double TrainingSession::SecondsSince(runtime::TimePoint time) const {
+  return std::chrono::duration<double>(clock_.Now() - time).count();
+}
+
+void TrainingSession::Complain(const absl::Status& status) {
+  display_.Note("error: " + runtime::Message(status));
+}
+
+}  // namespace shoal::cli
