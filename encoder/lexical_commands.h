@@ -14,7 +14,7 @@ namespace shoal::encoder {
 struct FitOptions {
   // Capture archives or folders; the candidates of their catalogs are the documents.
   std::vector<std::string> captures;
-  std::string schema = "data/schema/schema.json.zst";
+  std::string schema = "data/schema/redfish.schema.zst";
   std::string output;
 };
 
@@ -24,7 +24,7 @@ absl::Status FitLexical(const FitOptions& options, std::ostream& out);
 struct EmbedOptions {
   std::string text;
   std::string table = "data/encoder/lexical.idf";
-  std::string schema = "data/schema/schema.json.zst";
+  std::string schema = "data/schema/redfish.schema.zst";
   // Empty: no candidates are ranked.
   std::string capture;
   std::size_t top = 10;
