@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws episodes of a bound goal.
+#include <algorithm>
+#include <utility>
+
+#include "redfish/goal_binding.h"
+#include "runtime/random.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+using runtime::Random;
+
+// How often another goal's target is left in some other state.
+constexpr double kLeftoverShare = 0.3;
+
+std::string SplitName(Split split) { return split == Split::kTrain ? "train" : "evaluate"; }
+
+template <typename T>
+const T& Pick(const std::vector<T>& choices, Random& random) {
+  return choices[random.Below(choices.size())];
+}
+
+// Fresh values, and under "other:<name>" a second draw that the goal does not ask for.
+TextValues DrawValues(const std::map<std::string, std::string>& parameters, Random& random) {
+  TextValues values;
+  for (const auto& [name, generator] : parameters) {
+    const std::string value = DrawParameter(generator, random);
+    std::string other = DrawParameter(generator, random);
+    while (other == value) other = DrawParameter(generator, random);
+    values[name] = value;
+    values["other:" + name] = std::move(other);
+  }
+  return values;
+}
+
+// Puts the target into a state in which it is reached, or into one in which it is not.
+void AddState(const BoundTarget& bound, bool reached, const TextValues& values, Random& random,
+              std::vector<StartOperation>& operations) {
+  for (const TargetProperty& property : bound.target.properties) {
+    Json value = FillJson(Pick(reached ? property.wanted : property.start, random), values);
+    if (reached && property.contains) value = Json::array({std::move(value)});
+    for (const std::string& uri : bound.along) {
+      operations.push_back({uri, property.pointer, value});
+    }
+    operations.push_back({bound.uri, property.pointer, std::move(value)});
+  }
+}
+
+Json Condition(const BoundTarget& bound, const TextValues& values) {
+  Json parts = Json::array();
+  for (const TargetProperty& property : bound.target.properties) {
+    Json where = {{"uri", bound.uri}, {"pointer", property.pointer}};
+    if (property.contains) {
+      where["value"] = FillJson(property.wanted.front(), values);
+      parts.push_back({{"contains", std::move(where)}});
+    } else {
+      where["values"] = FillJson(property.wanted, values);
+      parts.push_back({{"in", std::move(where)}});
+    }
+  }
+  return parts.size() == 1 ? parts[0] : Json{{bound.target.any ? "any" : "all", std::move(parts)}};
+}
+
+// "a", "a and b", "a, b and c".
+std::string JoinPhrases(const std::vector<std::string>& phrases) {
+  std::string joined;
+  for (std::size_t i = 0; i < phrases.size(); ++i) {
+    if (i > 0) joined += i + 1 == phrases.size() ? " and " : ", ";
+    joined += phrases[i];
+  }
+  return joined;
+}
+
+std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
+                     Random& random) {
+  values.insert(binding.names.begin(), binding.names.end());
+  std::vector<std::string> phrases;
+  for (const BoundTarget& bound : binding.targets) {
+    const std::vector<std::string>& choices = bound.target.phrasings.Of(split);
+    if (!choices.empty()) phrases.push_back(FillText(Pick(choices, random), values));
+  }
+  values["targets"] = JoinPhrases(phrases);
+  return FillText(Pick(binding.goal->phrasings(split), random), values);
+}
+
+// Which targets are reached at the start: all of them exactly when `satisfied`.
+std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_share,
+                              Random& random) {
+  std::vector<bool> reached(count, satisfied);
+  if (satisfied) return reached;
+  for (std::size_t i = 0; i < count; ++i) reached[i] = random.Uniform() < partial_share;
+  return reached;
+}
+
+Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
+  Json conditions = Json::array();
+  Json milestones = Json::array();
+  bool only_milestones = false;
+  for (const BoundTarget& bound : binding.targets) {
+    Json condition = Condition(bound, values);
+    milestones.push_back(condition);
+    if (bound.target.in_predicate) {
+      conditions.push_back(std::move(condition));
+    } else {
+      only_milestones = true;
+    }
+  }
+  for (const Json& condition : binding.require) conditions.push_back(FillJson(condition, values));
+  // A lone target is the goal itself, not a step on the way.
+  if (milestones.size() == 1 && !only_milestones) milestones.clear();
+  Json allowed = Json::array();
+  for (const PropertyPath& path : binding.allowed) {
+    allowed.push_back({{"uri", path.uri}, {"pointer", path.pointer}});
+  }
+  return {{"predicate", {{"all", std::move(conditions)}}},
+          {"milestones", std::move(milestones)},
+          {"allowed", std::move(allowed)}};
+}
+
+void AddLeftovers(const AppliedGoal::Binding& binding, Random& random,
+                  std::vector<StartOperation>& operations) {
+  for (const Leftover& leftover : binding.leftovers) {
+    const bool left = random.Uniform() < kLeftoverShare;
+    const bool reached = random.Below(2) == 0;
+    const TextValues values = DrawValues(leftover.parameters, random);
+    if (left) AddState(leftover.target, reached, values, random, operations);
+  }
+}
+
+}  // namespace
+
+std::string FillText(const std::string& text, const TextValues& values) {
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
+    if (close == std::string::npos) return filled + text.substr(at);
+    const auto value = values.find(text.substr(open + 1, close - open - 1));
+    filled += text.substr(at, open - at);
+    filled += value == values.end() ? text.substr(open, close - open + 1) : value->second;
+    at = close + 1;
+  }
+  return filled;
+}
+
+Json FillJson(const Json& json, const TextValues& values) {
+  if (json.is_string()) return FillText(json.get_ref<const std::string&>(), values);
+  if (!json.is_structured()) return json;
+  Json filled = json;
+  for (auto& item : filled) item = FillJson(item, values);
+  return filled;
+}
+
+absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
+                                                 Split split) const {
+  const Goal::Definition& goal = binding_->goal->definition();
+  const std::string stream =
+      "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
+  Random random(runtime::DeriveSeed(seed, stream), number);
+  const TextValues values = DrawValues(goal.parameters, random);
+  Episode episode;
+  episode.satisfied = random.Uniform() < goal.satisfied_share;
+  std::vector<bool> reached =
+      DrawReached(binding_->targets.size(), episode.satisfied, goal.partial_share, random);
+  const bool all = std::all_of(reached.begin(), reached.end(), [](bool one) { return one; });
+  // Where something is always left to do, all targets may be reached.
+  if (all && !episode.satisfied && goal.base_cost == 0) {
+    reached[random.Below(reached.size())] = false;
+  }
+  AddLeftovers(*binding_, random, episode.start);
+  episode.start.insert(episode.start.end(), binding_->start.begin(), binding_->start.end());
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    AddState(binding_->targets[i], reached[i], values, random, episode.start);
+    if (!reached[i]) episode.optimum += binding_->targets[i].target.cost;
+  }
+  if (!episode.satisfied) episode.optimum += goal.base_cost;
+  for (const auto& [name, generator] : goal.parameters) {
+    episode.slot_values[name] = values.at(name);
+  }
+  episode.text = DrawText(*binding_, values, split, random);
+  episode.watch = WatchOf(*binding_, values);
+  episode.milestone_count = static_cast<std::int64_t>(episode.watch.at("milestones").size());
+  SHOAL_RETURN_IF_ERROR(Watch::Parse(episode.watch).status());
+  return episode;
+}
+
+}  // namespace shoal::redfish

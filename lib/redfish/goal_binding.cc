@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/goal_binding.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "redfish/uri.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kAllowable = "@Redfish.AllowableValues";
+
+// "/Boot/BootSourceOverrideTarget" to its list of allowable values; nullptr when there is none.
+const Json* AllowableOf(const Json& resource, const std::string& pointer) {
+  const Json* list = Resolve(resource, pointer + kAllowable);
+  return list != nullptr && list->is_array() ? list : nullptr;
+}
+
+bool IsListed(const Json& list, const Json& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// False when the resource lacks the property or allows none of the wanted values.
+bool Restrict(const Json& resource, TargetProperty& property) {
+  if (Resolve(resource, property.pointer) == nullptr) return false;
+  const Json* allowable = AllowableOf(resource, property.pointer);
+  if (allowable == nullptr) return true;
+  const auto forbidden = [&](const Json& value) { return !IsListed(*allowable, value); };
+  std::erase_if(property.wanted, forbidden);
+  std::erase_if(property.start, forbidden);
+  return !property.wanted.empty() && !property.start.empty();
+}
+
+std::vector<Json> ResetTypes(const Capture& capture, const Json& system) {
+  const Json* action = Resolve(system, "/Actions/#ComputerSystem.Reset");
+  if (action == nullptr) return {};
+  if (const Json* list = AllowableOf(*action, "/ResetType")) {
+    return list->get<std::vector<Json>>();
+  }
+  const Json* info = Resolve(*action, "/@Redfish.ActionInfo");
+  if (info == nullptr || !info->is_string()) return {};
+  const Json* described = capture.Find(CanonicalUri(info->get_ref<const std::string&>()));
+  const Json* values =
+      described == nullptr ? nullptr : Resolve(*described, "/Parameters/0/AllowableValues");
+  if (values == nullptr || !values->is_array()) return {};
+  return values->get<std::vector<Json>>();
+}
+
+absl::Status NeedsReset(const Goal::Definition& goal, const Landmarks& landmarks,
+                        const Capture& capture) {
+  if (goal.reset_types.empty()) return absl::OkStatus();
+  const Json* system = capture.Find(landmarks.system);
+  const std::vector<Json> offered =
+      system == nullptr ? std::vector<Json>() : ResetTypes(capture, *system);
+  for (const std::string& type : goal.reset_types) {
+    if (std::find(offered.begin(), offered.end(), type) != offered.end()) return absl::OkStatus();
+  }
+  return runtime::NotFound("goal " + goal.name + ": " + capture.name() + " has no fitting reset");
+}
+
+std::set<PropertyPath> PathsOf(const BoundTarget& bound) {
+  std::set<PropertyPath> paths;
+  for (const TargetProperty& property : bound.target.properties) {
+    paths.insert({bound.uri, property.pointer});
+    for (const std::string& uri : bound.along) paths.insert({uri, property.pointer});
+  }
+  return paths;
+}
+
+// "$system" and the like to URIs, at every depth.
+Json PlaceLandmarks(const Json& json, const Landmarks& landmarks) {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    return text.starts_with('$') ? Json(UriOf(landmarks, text.substr(1))) : json;
+  }
+  if (!json.is_structured()) return json;
+  Json placed = json;
+  for (auto& item : placed) item = PlaceLandmarks(item, landmarks);
+  return placed;
+}
+
+void BindPlaces(const Goal::Definition& goal, const Landmarks& landmarks, const Capture& capture,
+                AppliedGoal::Binding& binding) {
+  const auto present = [&](const LandmarkProperty& place) {
+    const Json* body = capture.Find(UriOf(landmarks, place.resource));
+    return body != nullptr && Resolve(*body, place.pointer) != nullptr;
+  };
+  for (const LandmarkProperty& place : goal.start) {
+    if (!present(place)) continue;
+    binding.start.push_back({UriOf(landmarks, place.resource), place.pointer, place.value});
+    binding.allowed.insert({binding.start.back().uri, place.pointer});
+  }
+  for (const LandmarkProperty& place : goal.allowed) {
+    if (present(place)) {
+      binding.allowed.insert({UriOf(landmarks, place.resource), place.pointer});
+    }
+  }
+}
+
+void BindLeftovers(const GoalSuite& others, const Landmarks& landmarks, const Capture& capture,
+                   AppliedGoal::Binding& binding) {
+  const Goal::Definition& own = binding.goal->definition();
+  std::set<PropertyPath> taken = binding.allowed;
+  for (const std::shared_ptr<const Goal>& other : others) {
+    const auto& barred = own.no_leftovers_of;
+    const bool excluded = std::find(barred.begin(), barred.end(), other->name()) != barred.end();
+    if (other->id() == own.id || excluded) continue;
+    for (const GoalTarget& target : other->definition().targets) {
+      std::optional<BoundTarget> bound = BindTarget(target, landmarks, capture);
+      if (!bound) continue;
+      const std::set<PropertyPath> paths = PathsOf(*bound);
+      const bool free = std::none_of(paths.begin(), paths.end(), [&](const PropertyPath& path) {
+        return taken.contains(path);
+      });
+      if (!free) continue;
+      taken.insert(paths.begin(), paths.end());
+      binding.leftovers.push_back({std::move(*bound), other->definition().parameters});
+    }
+  }
+}
+
+void BindNames(const Landmarks& landmarks, const Capture& capture, AppliedGoal::Binding& binding) {
+  for (const std::string resource : {"system", "chassis", "manager"}) {
+    const Json* body = capture.Find(UriOf(landmarks, resource));
+    const Json* name = body == nullptr ? nullptr : Resolve(*body, "/Name");
+    binding.names[resource] = name != nullptr && name->is_string() ? name->get<std::string>() : "";
+  }
+}
+
+}  // namespace
+
+const std::string& UriOf(const Landmarks& landmarks, const std::string& resource) {
+  static const std::string kNone;
+  if (resource == "system") return landmarks.system;
+  if (resource == "chassis") return landmarks.chassis;
+  if (resource == "manager") return landmarks.manager;
+  if (resource == "network_protocol") return landmarks.network_protocol;
+  return kNone;
+}
+
+std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Landmarks& landmarks,
+                                      const Capture& capture) {
+  BoundTarget bound{target, UriOf(landmarks, target.resource), {}};
+  const Json* resource = capture.Find(bound.uri);
+  if (resource == nullptr) return std::nullopt;
+  std::erase_if(bound.target.properties,
+                [&](TargetProperty& property) { return !Restrict(*resource, property); });
+  const std::size_t wanted = target.any ? 1 : target.properties.size();
+  if (bound.target.properties.size() < wanted) return std::nullopt;
+  for (const std::string& name : target.along) {
+    const Json* body = capture.Find(UriOf(landmarks, name));
+    if (body != nullptr && Resolve(*body, target.properties.front().pointer) != nullptr) {
+      bound.along.push_back(UriOf(landmarks, name));
+    }
+  }
+  return bound;
+}
+
+AppliedGoal::AppliedGoal(std::unique_ptr<const Binding> binding) : binding_(std::move(binding)) {}
+AppliedGoal::~AppliedGoal() = default;
+
+const Goal& AppliedGoal::goal() const { return *binding_->goal; }
+const std::string& AppliedGoal::capture_name() const { return binding_->capture_name; }
+
+absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
+    std::shared_ptr<const Goal> goal, const Capture& capture, const GoalSuite& others) {
+  const Goal::Definition& definition = goal->definition();
+  const Landmarks landmarks = FindLandmarks(capture);
+  SHOAL_RETURN_IF_ERROR(NeedsReset(definition, landmarks, capture));
+  auto binding = std::make_unique<Binding>();
+  binding->goal = std::move(goal);
+  binding->capture_name = capture.name();
+  for (const GoalTarget& target : definition.targets) {
+    std::optional<BoundTarget> bound = BindTarget(target, landmarks, capture);
+    if (!bound) continue;
+    binding->allowed.merge(PathsOf(*bound));
+    binding->targets.push_back(std::move(*bound));
+  }
+  if (binding->targets.empty()) {
+    return runtime::NotFound("goal " + definition.name + ": " + capture.name() +
+                             " has none of its resources and properties");
+  }
+  for (const Json& condition : definition.require) {
+    Json placed = PlaceLandmarks(condition, landmarks);
+    const absl::Status status = Predicate::Parse(placed).status();
+    if (!status.ok()) return runtime::Annotate(status, "goal " + definition.name + " require");
+    binding->require.push_back(std::move(placed));
+  }
+  BindPlaces(definition, landmarks, capture, *binding);
+  BindLeftovers(others, landmarks, capture, *binding);
+  BindNames(landmarks, capture, *binding);
+  return std::shared_ptr<const AppliedGoal>(new AppliedGoal(std::move(binding)));
+}
+
+}  // namespace shoal::redfish

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a goal's file says, before it meets a capture. data/goals/README.md explains the keys.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redfish/goal.h"
+#include "runtime/random.h"
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+struct Phrasings {
+  std::vector<std::string> train;
+  std::vector<std::string> evaluate;
+
+  const std::vector<std::string>& Of(Split split) const {
+    return split == Split::kTrain ? train : evaluate;
+  }
+};
+
+// Values that a property may have when its target is reached, and before.
+struct TargetProperty {
+  std::string pointer;
+  // The property is an array, and `wanted` values are elements of it.
+  bool contains = false;
+  std::vector<nlohmann::json> wanted;
+  std::vector<nlohmann::json> start;
+};
+
+// One resource that the goal wants in some state; dropped where the capture lacks it.
+struct GoalTarget {
+  std::string name;
+  // Landmark: "system", "chassis", "manager", "network_protocol".
+  std::string resource;
+  // Landmarks whose equal property moves along, e.g. a chassis' PowerState.
+  std::vector<std::string> along;
+  // Any one of the properties is enough, and absent ones do not count; otherwise all must exist.
+  bool any = false;
+  // Part of the predicate; otherwise a milestone only.
+  bool in_predicate = true;
+  // Least number of mutations that reach it.
+  std::int64_t cost = 1;
+  std::vector<TargetProperty> properties;
+  Phrasings phrasings;
+};
+
+// A property of a landmark.
+struct LandmarkProperty {
+  std::string resource;
+  std::string pointer;
+  nlohmann::json value;
+};
+
+struct Goal::Definition {
+  std::int64_t id = 0;
+  std::string name;
+  Phrasings phrasings;
+  // Generator by parameter (and slot) name.
+  std::map<std::string, std::string> parameters;
+  std::vector<GoalTarget> targets;
+  // Further conditions of the predicate, with "$system" for URIs.
+  std::vector<nlohmann::json> require;
+  std::vector<LandmarkProperty> start;
+  std::vector<LandmarkProperty> allowed;
+  // The system must offer one of these; empty: none is needed.
+  std::vector<std::string> reset_types;
+  // Mutations that no start saves, e.g. the restart.
+  std::int64_t base_cost = 0;
+  // Share of starts in which the goal holds already.
+  double satisfied_share = 0.25;
+  // Share of targets that hold already in the other starts.
+  double partial_share = 0.25;
+  // Names of goals that leave nothing in this one's starts.
+  std::vector<std::string> no_leftovers_of;
+};
+
+// INVALID_ARGUMENT naming `path` and the key that is wrong.
+absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(const std::string& path,
+                                                                           const std::string& toml);
+
+// Whether `generator` names one of DrawParameter's.
+bool IsGenerator(std::string_view generator);
+// A fresh value: "tag" an asset tag, "host" a host name or address.
+std::string DrawParameter(std::string_view generator, runtime::Random& random);
+
+}  // namespace shoal::redfish
