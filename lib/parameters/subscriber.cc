@@ -122,7 +122,7 @@ void Subscriber::Impl::Run() {
   while (AwaitWork()) Step();
   if (stream_) {
     stream_->Cancel();
-    stream_->AwaitEnd();
+    stream_->AwaitEnd().IgnoreError();
     stream_.reset();
   }
   Save();
@@ -181,7 +181,6 @@ void Subscriber::Impl::Open() {
   request.set_protocol_version(transport::kProtocolVersion);
   request.set_client(options_.client);
   if (const auto version = known()) *request.mutable_known() = ToProto(*version);
-  assembly_ = Assembly(options_.max_bytes);
   stream_ = std::make_shared<Subscription>([this] { Wake(); });
   stream_->Start(*stub_, std::move(request));
 }

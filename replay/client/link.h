@@ -63,7 +63,7 @@ class Link {
     if (!stream_) return std::nullopt;
     std::optional<absl::Status> end = stream_->TakeEnd();
     if (!end) return std::nullopt;
-    stream_->AwaitEnd();
+    stream_->AwaitEnd().IgnoreError();
     stream_.reset();
     retry_at_ = now + pause_;
     pause_ = std::min(2 * pause_, kLongestPause);
@@ -79,7 +79,7 @@ class Link {
   void Close() {
     if (!stream_) return;
     stream_->Cancel();
-    stream_->AwaitEnd();
+    stream_->AwaitEnd().IgnoreError();
     stream_.reset();
   }
 
