@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One batch after another: rows in, actions and unrolls out.
+//
+// Sorts out repeats and end rows, groups what is left by policy version, evaluates each group once,
+// moves every environment's memory on, and answers. Not thread-safe: one thread owns it, and with
+// it all environments.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "inference/answer_batch.h"
+#include "inference/environment_slot.h"
+#include "inference/inference_metrics.h"
+#include "inference/input_gatherer.h"
+#include "inference/parking_lot.h"
+#include "inference/policy_set.h"
+#include "inference/row_block.h"
+#include "inference/unroll_builder.h"
+
+namespace shoal::inference {
+
+struct ActOptions {
+  UnrollCut cut = {};
+  // Of the draws; a function of (seed, environment, episode, step).
+  std::uint64_t seed = 1;
+  // More are refused.
+  std::size_t max_environments = std::size_t{1} << 20;
+};
+
+class ActEngine {
+ public:
+  // References outlive this.
+  ActEngine(const ActOptions& options, const PolicyShape& shape, PolicySet& policies,
+            UnrollSink& sink, InferenceMetrics& metrics);
+
+  // Called for each finished unroll of an environment.
+  void OnUnroll(std::function<void(std::uint64_t environment)> on_unroll) {
+    on_unroll_ = std::move(on_unroll);
+  }
+
+  // Answers every row, or parks it. REQUIRES: there are parameters.
+  void Evaluate(std::vector<Row> rows);
+  void Answer(const std::vector<Row>& rows, RowStatus status);
+  // Replay may have room again.
+  void RetryParked();
+  // Lets everything go that waits for replay.
+  void ReleaseParked();
+
+  std::size_t parked() const { return parking_.size(); }
+
+ private:
+  // A row on its way through the policy.
+  struct Work {
+    Row row;
+    EnvironmentSlot* slot = nullptr;
+  };
+  struct Group {
+    VersionedPolicy policy;
+    std::vector<Work> work;
+  };
+
+  // Null when there are too many.
+  EnvironmentSlot* SlotOf(const Row& row);
+  void Sort(Row row);
+  void TakeRow(Row row, EnvironmentSlot& slot, bool lost);
+  void Refuse(const Row& row, std::string error);
+  // Null when the version is unknown: the row is then answered.
+  Group* GroupOf(const Row& row);
+  void Run(Group& group);
+  void Settle(const Work& work, const VersionedPolicy& policy, const model::PolicyOutputs& outputs,
+              std::size_t index);
+  void Remember(const Work& work, const model::PolicyOutputs& outputs, std::size_t index);
+  void Emit(std::optional<Unroll> unroll);
+  void Send(const Row& row, RowAnswer answer);
+
+  const ActOptions options_;
+  const PolicyShape& shape_;
+  PolicySet& policies_;
+  InferenceMetrics& metrics_;
+  std::function<void(std::uint64_t)> on_unroll_ = [](std::uint64_t) {};
+
+  std::unordered_map<std::uint64_t, EnvironmentSlot> slots_;
+  ParkingLot parking_;
+  InputGatherer gatherer_;
+  AnswerBatch answers_;
+  std::vector<Group> groups_;
+  // Repeats of rows in this batch.
+  std::vector<Row> repeats_;
+};
+
+}  // namespace shoal::inference

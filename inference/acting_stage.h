@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that acts: takes batches from the batcher and runs them through the engine.
+//
+// Acting begins with the first parameters; until then rows wait in the batcher. In deterministic
+// mode train rows pass a LockstepGate, evaluation rows are batched apart and never wait for it.
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "inference/act_engine.h"
+#include "inference/batcher.h"
+#include "inference/inference_metrics.h"
+#include "inference/lockstep_gate.h"
+#include "inference/policy_set.h"
+#include "runtime/thread.h"
+
+namespace shoal::inference {
+
+class ActingStage {
+ public:
+  // `lockstep_environments`: 0 for none. References outlive this.
+  ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policies, InferenceMetrics& metrics,
+              std::size_t lockstep_environments);
+  // Ends at once; rows that wait are dropped.
+  ~ActingStage();
+
+  // There are new parameters in the set.
+  void OnParameters();
+  // Replay has room again. From any thread.
+  void OnSpace();
+  // Answers what waits, unrolls without room in replay are dropped; the thread then ends.
+  void Drain();
+
+ private:
+  void Run();
+  void Act(Batcher::Batch batch);
+  void ActInLockstep(std::vector<Row> rows);
+  void Evaluate(std::vector<Row> rows);
+
+  Batcher& batcher_;
+  ActEngine& engine_;
+  PolicySet& policies_;
+  InferenceMetrics& metrics_;
+  std::optional<LockstepGate> gate_;
+  // Relaxed: a hint that a retry is due; the batcher's lock orders the rest.
+  std::atomic<bool> space_{false};
+  std::atomic<bool> draining_{false};
+  runtime::Thread thread_;
+};
+
+}  // namespace shoal::inference

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Catalogs and overlays by key, and the candidate tables that the policy needs of them.
+//
+// A table is made once, when the embeddings of all its candidates are there, and shared by all rows
+// that name its key. At most `max_lists` lists are kept; the least recently resolved one leaves and
+// is asked for again by NEED_CATALOG. Thread-safe; a table is made without holding the lock, by
+// whoever resolves first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "content/content_key.h"
+#include "inference/content_store.h"
+#include "inference/row_block.h"
+#include "runtime/mutex.h"
+#include "runtime/status.h"
+#include "runtime/tensor.h"
+
+namespace shoal::inference {
+
+// The model's CandidateTable::Create, behind a seam so that the core links without torch.
+using TableFactory = std::function<absl::StatusOr<std::shared_ptr<const model::CandidateTable>>(
+    const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed)>;
+
+// A catalog, or an overlay when it has a base.
+struct CandidateList {
+  content::ContentKey key;
+  std::optional<content::ContentKey> base;
+  // Overlay: indices into the base.
+  std::vector<std::uint32_t> removed;
+  // Catalog: all candidates; overlay: the appended ones.
+  std::vector<content::ContentKey> candidates;
+};
+
+class CatalogStore {
+ public:
+  struct Resolution {
+    // Ready when set.
+    std::shared_ptr<const Candidates> candidates = nullptr;
+    // Neither ready nor unknown: contents whose embeddings are not there yet.
+    std::vector<content::ContentKey> missing_contents = {};
+    // The key, or its base, was never sent.
+    std::optional<content::ContentKey> missing_list = std::nullopt;
+  };
+
+  static constexpr std::size_t kMaxCandidates = 1 << 20;
+
+  CatalogStore(ContentStore& contents, TableFactory factory, std::size_t max_lists = 4096)
+      : contents_(contents), factory_(std::move(factory)), max_lists_(max_lists) {}
+
+  // INVALID_ARGUMENT: the key is not the list's own, the list is empty or too long, or an index is
+  // repeated or out of order. A known key is OK.
+  absl::Status Add(CandidateList list) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // INVALID_ARGUMENT when no table can be made of the list.
+  absl::StatusOr<Resolution> Resolve(const content::ContentKey& key) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // As it was sent.
+  std::optional<CandidateList> Find(const content::ContentKey& key) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Entry {
+    CandidateList list;
+    std::shared_ptr<const Candidates> candidates;
+    std::uint64_t used = 0;
+  };
+
+  absl::StatusOr<Resolution> Make(const CandidateList& list, const CandidateList* base);
+  void EvictLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  ContentStore& contents_;
+  const TableFactory factory_;
+  const std::size_t max_lists_;
+
+  mutable runtime::Mutex mutex_;
+  std::unordered_map<content::ContentKey, Entry> lists_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// The key that a list of these parts must have.
+content::ContentKey KeyOf(const CandidateList& list);
+
+}  // namespace shoal::inference

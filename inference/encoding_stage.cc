@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/encoding_stage.h"
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "runtime/log.h"
+
+namespace shoal::inference {
+
+EncodingStage::EncodingStage(const EncodingOptions& options, const tokens::TextEncoder& encoder,
+                             ContentStore& store, std::function<void()> on_encoded,
+                             runtime::Metrics& metrics)
+    : options_(options),
+      encoder_(encoder),
+      store_(store),
+      on_encoded_(std::move(on_encoded)),
+      encoded_total_(metrics.Counter("shoal_inference_encoded_texts_total", "Texts encoded")),
+      failed_total_(metrics.Counter("shoal_inference_encoding_failures_total",
+                                    "Texts that the encoder refused")),
+      refused_total_(metrics.Counter("shoal_inference_refused_texts_total",
+                                     "Texts refused because too many waited")),
+      thread_("encode", [this] { Run(); }) {}
+
+EncodingStage::~EncodingStage() {
+  {
+    const runtime::MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.Join();
+}
+
+bool EncodingStage::Submit(const content::ContentKey& key, std::string text) {
+  if (store_.Find(key)) return true;
+  const runtime::MutexLock lock(mutex_);
+  if (waiting_.contains(key)) return true;
+  if (bytes_ + text.size() > options_.max_waiting_bytes) {
+    refused_total_.Increment();
+    return false;
+  }
+  bytes_ += text.size();
+  waiting_.insert(key);
+  queue_.push_back({key, std::move(text)});
+  changed_.NotifyOne();
+  return true;
+}
+
+bool EncodingStage::IsWaiting(const content::ContentKey& key) const {
+  const runtime::MutexLock lock(mutex_);
+  return waiting_.contains(key);
+}
+
+std::size_t EncodingStage::waiting() const {
+  const runtime::MutexLock lock(mutex_);
+  return waiting_.size();
+}
+
+void EncodingStage::Run() {
+  for (;;) {
+    const std::vector<Text> slice = TakeSlice();
+    if (slice.empty()) return;
+    Encode(slice);
+    {
+      const runtime::MutexLock lock(mutex_);
+      for (const Text& text : slice) {
+        waiting_.erase(text.key);
+        bytes_ -= text.text.size();
+      }
+    }
+    on_encoded_();
+  }
+}
+
+std::vector<EncodingStage::Text> EncodingStage::TakeSlice() {
+  const runtime::MutexLock lock(mutex_);
+  while (!stopping_ && queue_.empty()) changed_.Wait(mutex_);
+  std::vector<Text> slice;
+  std::size_t bytes = 0;
+  while (!stopping_ && !queue_.empty() && slice.size() < options_.slice_texts) {
+    bytes += queue_.front().text.size();
+    if (!slice.empty() && bytes > options_.slice_bytes) break;
+    slice.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return slice;
+}
+
+void EncodingStage::Encode(const std::vector<Text>& slice) {
+  std::vector<std::string_view> texts;
+  texts.reserve(slice.size());
+  for (const Text& text : slice) texts.emplace_back(text.text);
+  const auto encoded = encoder_.Encode(texts);
+  const std::size_t size = store_.embedding_size();
+  if (!encoded.ok() || encoded->dtype() != runtime::DType::kFloat16 ||
+      encoded->size() != slice.size() * size) {
+    failed_total_.Increment(static_cast<double>(slice.size()));
+    spdlog::error("event=encoding_failed texts={} reason={}", slice.size(),
+                  runtime::Quoted(encoded.ok() ? "wrong shape of the vectors"
+                                               : runtime::Message(encoded.status())));
+    return;
+  }
+  const auto* halves = reinterpret_cast<const std::uint16_t*>(encoded->bytes().data());
+  for (std::size_t i = 0; i < slice.size(); ++i) {
+    store_.Insert(slice[i].key, std::span(halves + i * size, size));
+  }
+  encoded_total_.Increment(static_cast<double>(slice.size()));
+}
+
+}  // namespace shoal::inference

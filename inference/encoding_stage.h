@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first of two batching stages: texts wait here until the encoder made vectors of them.
+//
+// Owns one thread, which encodes slices of bounded size into the content store, so that no text
+// waits long behind many. Bounded by bytes of text: what does not fit is refused and counted.
+// Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "content/content_key.h"
+#include "inference/content_store.h"
+#include "runtime/metrics.h"
+#include "runtime/mutex.h"
+#include "runtime/thread.h"
+#include "tokens/text_encoder.h"
+
+namespace shoal::inference {
+
+struct EncodingOptions {
+  // Texts and bytes in one call of the encoder.
+  std::size_t slice_texts = 64;
+  std::size_t slice_bytes = std::size_t{1} << 18;
+  // Text waiting, in bytes.
+  std::size_t max_waiting_bytes = std::size_t{256} << 20;
+};
+
+class EncodingStage {
+ public:
+  // `encoder`, `store` and `metrics` outlive this. `on_encoded` runs on the stage's thread after
+  // each slice, failed ones too; it must not block.
+  EncodingStage(const EncodingOptions& options, const tokens::TextEncoder& encoder,
+                ContentStore& store, std::function<void()> on_encoded, runtime::Metrics& metrics);
+  // Drops what waits.
+  ~EncodingStage();
+
+  // False when full. A text that waits already or is in the store is taken and dropped.
+  // REQUIRES: `key` is the text's.
+  bool Submit(const content::ContentKey& key, std::string text) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool IsWaiting(const content::ContentKey& key) const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Text {
+    content::ContentKey key;
+    std::string text;
+  };
+
+  void Run();
+  std::vector<Text> TakeSlice() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Encode(const std::vector<Text>& slice);
+
+  const EncodingOptions options_;
+  const tokens::TextEncoder& encoder_;
+  ContentStore& store_;
+  const std::function<void()> on_encoded_;
+  prometheus::Counter& encoded_total_;
+  prometheus::Counter& failed_total_;
+  prometheus::Counter& refused_total_;
+
+  mutable runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  std::deque<Text> queue_ ABSL_GUARDED_BY(mutex_);
+  // Queued or being encoded.
+  std::unordered_set<content::ContentKey> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+
+  runtime::Thread thread_;
+};
+
+}  // namespace shoal::inference
