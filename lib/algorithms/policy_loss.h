@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The losses of one row and their derivatives: pure functions, to be minimised.
+#pragma once
+
+namespace shoal::algorithms {
+
+struct PolicyLoss {
+  double loss = 0;
+  // Derivative by the log-probability of the row's action.
+  double by_log_probability = 0;
+  // pi / mu, 1 for REINFORCE.
+  double ratio = 1;
+  bool clipped = false;
+};
+
+// -min(r A, clip(r, 1 - clip, 1 + clip) A) with r = exp(log_probability - behaviour). The exponent
+// is held within +-20, so a forced action that the policy would never take stays finite.
+PolicyLoss ClippedPolicyLoss(double log_probability, double behaviour, double advantage,
+                             double clip);
+
+// -log_probability * A.
+PolicyLoss ReinforceLoss(double log_probability, double advantage);
+
+struct ValueLoss {
+  double loss = 0;
+  double by_value = 0;
+};
+
+// (value - target)^2 / 2; with clip > 0 the larger of that and the same for a value that may be at
+// most `clip` away from `behaviour`.
+ValueLoss SquaredValueLoss(double value, double behaviour, double target, double clip);
+
+}  // namespace shoal::algorithms
