@@ -25,6 +25,7 @@
 
 #include "http/message.h"
 #include "mockserver/instance_table.h"
+#include "runtime/metrics.h"
 
 namespace shoal::mockserver {
 
@@ -32,19 +33,23 @@ namespace shoal::mockserver {
 inline constexpr std::string_view kErrorHeader = "Shoal-Error";
 inline constexpr std::string_view kUnknownInstance = "unknown-instance";
 
-// Thread-safe. Borrows the table.
+// Thread-safe.
 class Control {
  public:
-  explicit Control(InstanceTable& table) : table_(table) {}
+  // Borrows both.
+  Control(InstanceTable& table, runtime::Metrics& metrics);
 
   http::ServerResponse Handle(const http::ServerRequest& request);
 
  private:
+  http::ServerResponse Route(const http::ServerRequest& request);
   http::ServerResponse HandleInstance(std::string_view method, std::string_view id,
                                       std::string_view verb, std::string_view body);
   http::ServerResponse CreateInstance(std::string_view body);
 
   InstanceTable& table_;
+  prometheus::Gauge& instances_;
+  prometheus::Counter& resets_;
 };
 
 }  // namespace shoal::mockserver

@@ -5,8 +5,6 @@
 // instance that is deleted while in use lives until its user lets go.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "mockserver/instance.h"
+#include "mockserver/text_map.h"
 #include "mockserver/world.h"
 #include "runtime/clock.h"
 #include "runtime/mutex.h"
@@ -23,6 +22,9 @@
 #include "runtime/thread.h"
 
 namespace shoal::mockserver {
+
+// The id by which the control API reaches the default instance.
+inline constexpr std::string_view kDefaultId = "default";
 
 struct InstanceTableOptions {
   std::int64_t max_instances = 4096;
@@ -87,7 +89,7 @@ class InstanceTable {
 
   mutable runtime::Mutex mutex_;
   runtime::CondVar wake_;
-  absl::flat_hash_map<std::string, std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  TextMap<std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t made_total_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 

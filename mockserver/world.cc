@@ -3,10 +3,12 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
+#include "mockserver/text_map.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
@@ -27,7 +29,7 @@ std::string ETagOf(const Json& json, const std::string& body) {
 struct World::Index {
   // Keys borrow from Resource::uri: resources_ does not grow after Create.
   absl::flat_hash_map<std::string_view, ResourceId> resources;
-  absl::flat_hash_map<std::string, Action> actions;
+  TextMap<Action> actions;
 };
 
 World::World(std::shared_ptr<const redfish::Capture> capture,
@@ -39,9 +41,9 @@ World::World(std::shared_ptr<const redfish::Capture> capture,
 
 World::~World() = default;
 
-std::shared_ptr<const World> World::Create(std::shared_ptr<const redfish::Capture> capture,
-                                           std::shared_ptr<const redfish::Schema> schema,
-                                           WorldOptions options) {
+absl::StatusOr<std::shared_ptr<const World>> World::Create(
+    std::shared_ptr<const redfish::Capture> capture, std::shared_ptr<const redfish::Schema> schema,
+    WorldOptions options) {
   const std::shared_ptr<World> world(new World(std::move(capture), std::move(schema), options));
   const auto& captured = world->capture_->resources();
   world->resources_.reserve(captured.size());
@@ -52,7 +54,14 @@ std::shared_ptr<const World> World::Create(std::shared_ptr<const redfish::Captur
     const auto actions = resource.json->find("Actions");
     if (actions != resource.json->end()) world->AddActions(id, *actions);
   }
-  return world;
+  const bool fits = std::any_of(
+      world->resources_.begin(), world->resources_.end(),
+      [&](const Resource& resource) { return world->schema_->Knows(resource.odata_type); });
+  if (!fits) {
+    return runtime::FailedPrecondition("the schema table knows no type of capture " +
+                                       world->capture_->name());
+  }
+  return std::shared_ptr<const World>(world);
 }
 
 void World::AddResource(const std::string& uri, const Json& json) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mockserver/message.h"
+#include "runtime/status.h"
 
 namespace shoal::redfish {
 class Capture;
@@ -60,9 +61,10 @@ class World {
     const Json* object = nullptr;
   };
 
-  static std::shared_ptr<const World> Create(std::shared_ptr<const redfish::Capture> capture,
-                                             std::shared_ptr<const redfish::Schema> schema,
-                                             WorldOptions options = {});
+  // FAILED_PRECONDITION when the schema knows no type of the capture.
+  static absl::StatusOr<std::shared_ptr<const World>> Create(
+      std::shared_ptr<const redfish::Capture> capture,
+      std::shared_ptr<const redfish::Schema> schema, WorldOptions options = {});
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;

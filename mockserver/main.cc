@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/server.h"
+#include "mockserver/control.h"
+#include "mockserver/front.h"
+#include "mockserver/instance_table.h"
+#include "mockserver/options.h"
+#include "runtime/log.h"
+#include "runtime/metrics.h"
+#include "runtime/program.h"
+
+using namespace shoal;
+
+int main(int argc, char** argv) {
+  runtime::Program program("mockserver", "Simulates Redfish services from captures.");
+  mockserver::Options options;
+  program.AddSection("mockserver", options);
+  if (const auto code = program.Parse(argc, argv)) return *code;
+
+  runtime::Metrics metrics;
+  if (auto status = metrics.Expose(options.metrics_listen); !status.ok()) {
+    return program.Fail(status);
+  }
+  auto worlds = mockserver::LoadWorlds(options);
+  if (!worlds.ok()) return program.Fail(worlds.status());
+  auto table = mockserver::InstanceTable::Create(*std::move(worlds), options.Table());
+  if (!table.ok()) return program.Fail(table.status());
+
+  mockserver::Front front(**table, metrics);
+  mockserver::Control control(**table, metrics);
+  auto services = http::Server::Create(
+      options.Front(program.cluster()),
+      [&front](const http::ServerRequest& request) { return front.Handle(request); });
+  if (!services.ok()) return program.Fail(services.status());
+  auto controls = http::Server::Create(
+      options.Control(program.cluster()),
+      [&control](const http::ServerRequest& request) { return control.Handle(request); });
+  if (!controls.ok()) return program.Fail(controls.status());
+  spdlog::info("event=listening address={} control={}", (*services)->address(),
+               (*controls)->address());
+
+  const int code = program.WaitForStop();
+
+  const std::chrono::milliseconds patience(options.drain_ms);
+  (*controls)->Drain(patience);
+  (*services)->Drain(patience);
+  spdlog::info("event=stopped");
+  return code;
+}

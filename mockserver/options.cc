@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/options.h"
+
+#include <optional>
+#include <utility>
+
+#include "redfish/capture.h"
+#include "redfish/schema.h"
+#include "runtime/log.h"
+#include "runtime/thread.h"
+
+namespace shoal::mockserver {
+
+void Options::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("listen", listen,
+               {.help = "host:port of the services; empty: cluster.mockserver, else a free port"});
+  visitor.Knob("control_listen", control_listen,
+               {.help = "host:port of the control API; empty: cluster.mockserver_control, else a "
+                        "free port"});
+  visitor.Knob("metrics_listen", metrics_listen, {.help = "host:port for Prometheus; empty: none"});
+  visitor.Knob("captures", captures,
+               {.help = "archives or folders to serve; plain /redfish/v1 is the first one's"});
+  visitor.Knob("schema", schema, {.help = "schema table"});
+  visitor.Knob("success", success,
+               {.help = "answer to a PATCH or action that has nothing to say",
+                .choices = {"extended_info", "no_content"}});
+  visitor.Knob("threads", threads, {.help = "threads that serve HTTP", .min = 1, .max = 256});
+  visitor.Knob("max_connections", max_connections,
+               {.help = "connections at once; further ones get 503", .min = 1, .max = 1'000'000});
+  visitor.Knob("max_body_bytes", max_body_bytes,
+               {.help = "longest request body", .unit = "bytes", .min = 1024, .max = 1 << 30});
+  visitor.Knob("max_header_bytes", max_header_bytes,
+               {.help = "longest request header", .unit = "bytes", .min = 1024, .max = 1 << 20});
+  visitor.Knob("request_deadline_ms", request_deadline_ms,
+               {.help = "from a request's first byte to its last, and for writing the answer",
+                .unit = "ms",
+                .min = 1,
+                .max = 3'600'000});
+  visitor.Knob("idle_deadline_ms", idle_deadline_ms,
+               {.help = "how long a connection may wait for its next request",
+                .unit = "ms",
+                .min = 1,
+                .max = 86'400'000});
+  visitor.Knob("max_instances", max_instances,
+               {.help = "instances at once", .min = 1, .max = 1'000'000});
+  visitor.Knob("instance_idle_seconds", instance_idle_seconds,
+               {.help = "an instance unused for so long is deleted; 0: never",
+                .unit = "s",
+                .min = 0,
+                .max = 31'536'000});
+  visitor.Knob("drain_ms", drain_ms,
+               {.help = "patience with requests in progress at shutdown",
+                .unit = "ms",
+                .min = 0,
+                .max = 600'000});
+}
+
+http::ServerOptions Options::Front(const runtime::ClusterOptions& cluster) const {
+  http::ServerOptions server;
+  server.listen = !listen.empty() ? listen : cluster.mockserver;
+  if (server.listen.empty()) server.listen = "127.0.0.1:0";
+  server.threads = threads;
+  server.max_connections = max_connections;
+  server.max_body_bytes = max_body_bytes;
+  server.max_header_bytes = max_header_bytes;
+  server.request_deadline = std::chrono::milliseconds(request_deadline_ms);
+  server.idle_deadline = std::chrono::milliseconds(idle_deadline_ms);
+  return server;
+}
+
+http::ServerOptions Options::Control(const runtime::ClusterOptions& cluster) const {
+  http::ServerOptions server = Front(cluster);
+  server.listen = !control_listen.empty() ? control_listen : cluster.mockserver_control;
+  if (server.listen.empty()) server.listen = "127.0.0.1:0";
+  server.threads = 1;
+  return server;
+}
+
+InstanceTableOptions Options::Table() const {
+  return {.max_instances = max_instances,
+          .idle_limit = std::chrono::seconds(instance_idle_seconds)};
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options) {
+  using Loaded = absl::StatusOr<std::shared_ptr<const World>>;
+  SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
+                         redfish::Schema::Load(options.schema));
+  const WorldOptions world_options{.style = options.success == "no_content"
+                                                ? WorldOptions::Style::kNoContent
+                                                : WorldOptions::Style::kExtendedInfo};
+  std::vector<std::optional<Loaded>> loaded(options.captures.size());
+  {
+    std::vector<runtime::Thread> loaders;
+    for (std::size_t i = 0; i < loaded.size(); ++i) {
+      loaders.emplace_back("loader", [&, i] {
+        auto capture = redfish::Capture::Load(options.captures[i]);
+        loaded[i] = capture.ok() ? World::Create(*std::move(capture), schema, world_options)
+                                 : Loaded(capture.status());
+      });
+    }
+  }
+  std::vector<std::shared_ptr<const World>> worlds;
+  for (std::optional<Loaded>& world : loaded) {
+    SHOAL_RETURN_IF_ERROR(world->status());
+    const redfish::Capture& capture = (**world)->capture();
+    spdlog::info("event=capture_loaded capture={} resources={} dangling={} errors={}",
+                 capture.name(), capture.resources().size(), capture.dangling_count(),
+                 capture.error_count());
+    if (capture.dangling_count() > 0) {
+      spdlog::warn("event=dangling_members capture={} count={} answer=404", capture.name(),
+                   capture.dangling_count());
+    }
+    worlds.push_back(**world);
+  }
+  return worlds;
+}
+
+}  // namespace shoal::mockserver

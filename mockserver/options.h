@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// [mockserver]: what the process is told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "http/server.h"
+#include "mockserver/instance_table.h"
+#include "mockserver/world.h"
+#include "runtime/cluster.h"
+#include "runtime/config.h"
+
+namespace shoal::mockserver {
+
+struct Options {
+  std::string listen = "";
+  std::string control_listen = "";
+  std::string metrics_listen = "";
+  std::vector<std::string> captures = {
+      "data/captures/openbmc-stock.tar.xz", "data/captures/dmtf-rackmount1.tar.xz",
+      "data/captures/hpe-dl380a-gen12.tar.xz", "data/captures/dell-r750.tar.xz"};
+  std::string schema = "data/schema/redfish.schema.zst";
+  std::string success = "extended_info";
+  std::int64_t threads = 1;
+  std::int64_t max_connections = 4096;
+  std::int64_t max_body_bytes = std::int64_t{1} << 20;
+  std::int64_t max_header_bytes = std::int64_t{32} << 10;
+  std::int64_t request_deadline_ms = 10'000;
+  std::int64_t idle_deadline_ms = 300'000;
+  std::int64_t max_instances = 4096;
+  std::int64_t instance_idle_seconds = 600;
+  std::int64_t drain_ms = 2'000;
+
+  void Visit(runtime::Visitor& visitor);
+
+  // The services' front, and the control API; addresses from [cluster] when there are none here.
+  http::ServerOptions Front(const runtime::ClusterOptions& cluster) const;
+  http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
+  InstanceTableOptions Table() const;
+};
+
+// Reads the schema and the captures, each on a thread of its own. The first error, which names the
+// file.
+absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options);
+
+}  // namespace shoal::mockserver
