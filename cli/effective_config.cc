@@ -3,6 +3,7 @@
 
 #include <toml++/toml.h>
 
+#include <cstdio>
 #include <set>
 #include <sstream>
 
@@ -81,9 +82,18 @@ std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
 }
 
 std::string TomlText(const std::string& value) {
-  std::ostringstream text;
-  text << toml::value<std::string>(value);
-  return text.str();
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text.push_back('\\');
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      text.push_back(c);
+      continue;
+    }
+    char escape[8];
+    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
+    text += escape;
+  }
+  return text + "\"";
 }
 
 std::string TomlList(const std::vector<std::string>& values) {

@@ -68,7 +68,7 @@ std::string PairTable(const Evaluation& evaluation, const std::string& held_out)
   Row head = {"goal", "capture"};
   Append(head, kFigureNames);
   for (const std::string& policy : policies) {
-    if (policy != "learned") head.push_back(policy);
+    if (policy != "learned") head.push_back(policy == "initial" ? "untrained" : policy);
   }
   rows.push_back(head);
   const auto add = [&](const std::string& goal, const std::string& capture,

@@ -81,7 +81,13 @@ absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) 
     finished_ = true;
     return absl::OkStatus();
   }
-  events_.push_back("event=ended process=" + process.spec.name + " by=\"" + ToString(state) + "\"");
+  std::string event =
+      "event=ended process=" + process.spec.name + " by=\"" + ToString(state) + "\"";
+  const std::string last_words = LastLines(process.spec.log_path, 1);
+  if (state.code && !last_words.empty()) {
+    event += "\n  " + last_words.substr(0, last_words.size() - 1);
+  }
+  events_.push_back(std::move(event));
   if (state.code == runtime::kExitConfiguration) {
     ++process.configuration_failures;
     if (!process.settled || process.configuration_failures >= options_.configuration_failures) {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "cli/effective_config.h"
+#include "cli/line_chart.h"
+#include "cli/run_directory.h"
+#include "runtime/atomic_file.h"
+
+namespace shoal::cli {
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    char pattern[] = "/tmp/shoal-report-XXXXXX";
+    path = ::mkdtemp(pattern);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("a run's name is taken once, and latest points at the last run") {
+  const Folder folder;
+  REQUIRE(RunDirectory::Create(folder.path, "one").ok());
+  REQUIRE(RunDirectory::Create(folder.path, "two").ok());
+  REQUIRE(std::filesystem::read_symlink(folder.path + "/latest") == "two");
+  REQUIRE(absl::IsAlreadyExists(RunDirectory::Create(folder.path, "one").status()));
+  for (const char* name : {"", "..", "a/b", "latest"}) {
+    REQUIRE(absl::IsInvalidArgument(RunDirectory::Create(folder.path, name).status()));
+  }
+}
+
+TEST_CASE("a report is one file that needs no network, whatever is missing or half written") {
+  const Folder folder;
+  auto run = RunDirectory::Create(folder.path, "run");
+  REQUIRE(run.ok());
+  REQUIRE(absl::IsNotFound(WriteReport(folder.path).status()));
+  REQUIRE(run->Write("run.json", R"({"name":"<run>","command":"shoal train x"})").ok());
+  REQUIRE(WriteReport(run->path()).ok());
+  REQUIRE(
+      run->AppendLine("metrics.jsonl", R"({"environment_steps":1,"return":2,"details":{"loss":3}})")
+          .ok());
+  REQUIRE(
+      run->AppendLine("metrics.jsonl", R"({"environment_steps":9,"return":4,"details":{"loss":1}})")
+          .ok());
+  REQUIRE(run->AppendLine("metrics.jsonl", R"({"environment_st)").ok());
+  REQUIRE(run->Write("result.json",
+                     R"({"line":"result x","totals":{"learned":{"episodes":3,"success":0.5}},)"
+                     R"("pairs":[{"goal":"1","capture":"a","policy":"learned","episodes":3}]})")
+              .ok());
+  const auto path = WriteReport(run->path());
+  REQUIRE(path.ok());
+  const std::string html = runtime::ReadFile(*path).value();
+  for (const char* part : {"<svg", "loss", "&lt;run&gt;", "result x", "<td>0.500</td>"}) {
+    REQUIRE(html.find(part) != std::string::npos);
+  }
+  for (const char* outside : {"http://", "https://", "<script", "@import", "<link"}) {
+    REQUIRE(html.find(outside) == std::string::npos);
+  }
+}
+
+TEST_CASE("a chart without points is nothing, and odd points do no harm") {
+  REQUIRE(DrawChart({"empty", "x", {{"a", {}}}}).empty());
+  const double infinity = std::numeric_limits<double>::infinity();
+  REQUIRE(DrawChart({"odd", "x", {{"a", {{0, infinity}, {1, 0.0 / 0.0}}}}}).empty());
+  const std::string flat = DrawChart({"flat", "x", {{"a", {{5, 2}}}}});
+  REQUIRE(flat.starts_with("<svg"));
+  REQUIRE(flat.find("nan") == std::string::npos);
+}
+
+TEST_CASE("the programs' sections are put together, the first to print one keeps it") {
+  const Folder folder;
+  const auto program = [&](const std::string& name, const std::string& script) {
+    const std::string path = folder.path + "/" + name;
+    REQUIRE(runtime::WriteFileAtomically(path, "#!/bin/sh\n" + script).ok());
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  };
+  const std::string first = program("first", "printf '[run]\\nseed = 9\\n[a]\\nb = \"x\"\\n'");
+  const std::string second = program("second", "printf '[a.c]\\nd = 1\\n[e]\\nf = [\"g\"]\\n'");
+  const auto config = EffectiveConfig::Gather("[run]\nseed = 1\n", {first, second}, {});
+  REQUIRE(config.ok());
+  REQUIRE(config->text() == "[run]\nseed = 1\n[a]\nb = \"x\"\n[e]\nf = [\"g\"]\n");
+  REQUIRE(config->Text("a.b") == "x");
+  REQUIRE(config->Texts("e.f") == std::vector<std::string>{"g"});
+  REQUIRE_FALSE(config->Text("a.missing"));
+
+  const std::string bad = program("bad", "echo 'x.toml:4: unknown key' >&2; exit 2");
+  const auto refused = EffectiveConfig::Gather("", {first, bad}, {});
+  REQUIRE(absl::IsInvalidArgument(refused.status()));
+  REQUIRE(runtime::Message(refused.status()) == "x.toml:4: unknown key");
+}
+
+TEST_CASE("text survives as TOML") {
+  REQUIRE(TomlText("a\"b\\c\n") == "\"a\\\"b\\\\c\\u000a\"");
+  REQUIRE(TomlList({"a", "b"}) == "[\"a\", \"b\"]");
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "rules.h"
+
+namespace shoal::layering {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kStart[] = "// SPDX-License-Identifier: Apache-2.0\n#pragma once\n\n";
+
+std::string Read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool IsSource(const fs::path& path) {
+  return path.extension() == ".h" || path.extension() == ".cc";
+}
+
+std::vector<std::string> BreachesBelow(const std::string& folder) {
+  std::vector<std::string> all;
+  if (!fs::exists(folder)) return all;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file() || !IsSource(entry.path())) continue;
+    const auto breaches = Breaches(entry.path().string(), Read(entry.path()));
+    all.insert(all.end(), breaches.begin(), breaches.end());
+  }
+  return all;
+}
+
+bool Breaks(const std::string& path, const std::string& include) {
+  return !Breaches(path, kStart + ("#include " + include + "\n")).empty();
+}
+
+}  // namespace
+
+TEST_CASE("every source file keeps to the include table") {
+  std::string all;
+  for (const char* folder : {"actor", "cli", "encoder", "inference", "learner", "lib", "mockserver",
+                             "replay", "tests"}) {
+    for (const std::string& breach : BreachesBelow(folder)) all += breach + "\n";
+  }
+  INFO(all);
+  REQUIRE(all.empty());
+}
+
+TEST_CASE("the build adds folders in the order of the table") {
+  const std::string text = Read("CMakeLists.txt");
+  const std::regex add("add_subdirectory\\((?:lib/)?([a-z]+)\\)");
+  std::vector<std::string> added;
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), add); it != std::sregex_iterator();
+       ++it) {
+    if ((*it)[1] != "tests") added.push_back((*it)[1]);
+  }
+  REQUIRE(added.size() > 10);
+  std::vector<std::string> expected;
+  std::copy_if(Folders().begin(), Folders().end(), std::back_inserter(expected),
+               [&](const std::string& folder) {
+                 return std::find(added.begin(), added.end(), folder) != added.end();
+               });
+  REQUIRE(added == expected);
+}
+
+TEST_CASE("a folder must not see the libraries that it is kept from") {
+  REQUIRE(Breaks("lib/runtime/clock.h", "<boost/asio.hpp>"));
+  REQUIRE(Breaks("lib/redfish/goal.h", "<sys/socket.h>"));
+  REQUIRE(Breaks("lib/redfish/goal.h", "\"proto/content.pb.h\""));
+  REQUIRE(Breaks("inference/server.cc", "<ATen/ATen.h>"));
+  REQUIRE(Breaks("learner/loop.cc", "<boost/beast.hpp>"));
+  REQUIRE(Breaks("lib/model/network.h", "<google/protobuf/message.h>"));
+  REQUIRE_FALSE(Breaks("lib/http/client.cc", "<boost/beast.hpp>"));
+  REQUIRE_FALSE(Breaks("lib/model/network.cc", "<torch/nn/modules/linear.h>"));
+}
+
+TEST_CASE("arrows point up, and processes meet through clients") {
+  REQUIRE(Breaks("lib/runtime/clock.h", "\"transport/channel.h\""));
+  REQUIRE(Breaks("replay/table.h", "\"learner/round.h\""));
+  REQUIRE(Breaks("learner/loop.cc", "\"replay/table.h\""));
+  REQUIRE(Breaks("cli/report.cc", "\"actor/environment.h\""));
+  REQUIRE(Breaks("actor/main.cc", "\"mockserver/front.h\""));
+  REQUIRE_FALSE(Breaks("actor/inprocess.cc", "\"mockserver/instance.h\""));
+  REQUIRE_FALSE(Breaks("learner/loop.cc", "\"replay/client/sampler.h\""));
+  REQUIRE_FALSE(Breaks("tests/actor/loop_test.cc", "\"actor/environment.h\""));
+}
+
+TEST_CASE("the whole of torch, Catch's CHECK and long files are found") {
+  REQUIRE(Breaks("lib/model/network.cc", "<torch/torch.h>"));
+  const std::string start = kStart;
+  REQUIRE_FALSE(Breaches("tests/a_test.cc", start + "  CHECK" + "(a == b);\n").empty());
+  REQUIRE_FALSE(Breaches("tests/a_test.cc", start + "CHECK" + "_FALSE(a);\n").empty());
+  REQUIRE(Breaches("lib/http/a.cc", start + "SHOAL_CHECK" + "(a);\n").empty());
+  REQUIRE_FALSE(Breaches("lib/http/a.h", start + std::string(250, '\n')).empty());
+  REQUIRE_FALSE(Breaches("lib/http/a.h", "#pragma once\n").empty());
+}
+
+}  // namespace shoal::layering

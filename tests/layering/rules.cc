@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace shoal::layering {
+namespace {
+
+constexpr std::size_t kMaxHeaderLines = 200;
+constexpr std::size_t kMaxSourceLines = 400;
+
+// What a folder must not see.
+enum Ban { kGrpc, kProtobuf, kTorch, kBoost, kSockets };
+
+struct Folder {
+  std::string name;
+  std::set<Ban> bans;
+};
+
+// In the order in which the root CMakeLists.txt adds them.
+const std::vector<Folder> kTable = {
+    {"proto", {}},
+    {"runtime", {kGrpc, kProtobuf, kTorch, kBoost}},
+    {"content", {kGrpc, kProtobuf, kTorch}},
+    {"transport", {kTorch, kBoost}},
+    {"http", {kGrpc, kProtobuf, kTorch}},
+    {"redfish", {kGrpc, kProtobuf, kTorch, kSockets}},
+    {"discovery", {kGrpc, kProtobuf, kTorch}},
+    {"tokens", {kGrpc, kProtobuf, kTorch}},
+    {"model", {kGrpc, kProtobuf}},
+    {"collectives", {kGrpc, kProtobuf, kBoost}},
+    {"training", {kGrpc, kProtobuf, kBoost}},
+    {"algorithms", {kGrpc, kProtobuf, kBoost}},
+    {"parameters", {kTorch}},
+    {"encoder", {kGrpc}},
+    {"mockserver", {kGrpc, kProtobuf, kTorch}},
+    {"replay", {kTorch}},
+    {"inference", {kTorch}},
+    {"learner", {kTorch, kBoost}},
+    {"actor", {kTorch}},
+    {"cli", {kTorch}},
+};
+const std::set<std::string> kProcesses = {"encoder", "mockserver", "replay", "inference",
+                                          "learner", "actor",      "cli"};
+// The front of the simulated service; the actor links what is behind it.
+const std::set<std::string> kMockserverFront = {"mockserver/front.h", "mockserver/control.h"};
+const std::set<std::string> kTooMuchTorch = {"torch/torch.h", "torch/script.h", "torch/extension.h",
+                                             "torch/all.h"};
+
+const std::map<Ban, std::pair<std::string, std::vector<std::string>>> kHeaders = {
+    {kGrpc, {"gRPC", {"grpcpp/", "grpc/"}}},
+    {kProtobuf, {"protobuf", {"google/protobuf/"}}},
+    {kTorch, {"torch", {"torch/", "ATen/", "c10/"}}},
+    {kBoost, {"Boost", {"boost/"}}},
+    {kSockets, {"sockets", {"sys/socket.h", "netinet/", "arpa/", "boost/asio", "boost/beast"}}},
+};
+
+// "http" of "lib/http/server.cc", "actor" of "actor/main.cc"; empty for tests and the like.
+std::string FolderOf(const std::string& path) {
+  std::string rest = path.starts_with("lib/") ? path.substr(4) : path;
+  rest = rest.substr(0, rest.find('/'));
+  const bool known = std::any_of(kTable.begin(), kTable.end(),
+                                 [&](const Folder& folder) { return folder.name == rest; });
+  return known ? rest : "";
+}
+
+std::size_t PositionOf(const std::string& folder) {
+  const auto found = std::find_if(kTable.begin(), kTable.end(),
+                                  [&](const Folder& it) { return it.name == folder; });
+  return static_cast<std::size_t>(found - kTable.begin());
+}
+
+bool Matches(Ban ban, const std::string& header) {
+  if (ban == kGrpc && header.ends_with(".grpc.pb.h")) return true;
+  if (ban == kProtobuf && header.ends_with(".pb.h")) return true;
+  const auto& prefixes = kHeaders.at(ban).second;
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return header.starts_with(prefix); });
+}
+
+// A process sees another through its client folder; the actor also what the simulated service is.
+bool MayUseProcess(const std::string& user, const std::string& header) {
+  const std::string used = FolderOf(header);
+  if (!kProcesses.contains(used) || used == user) return true;
+  if (header.starts_with(used + "/client/")) return true;
+  return user == "actor" && used == "mockserver" && !kMockserverFront.contains(header);
+}
+
+void CheckInclude(const std::string& path, const std::string& header,
+                  std::vector<std::string>& breaches) {
+  const auto report = [&](const std::string& why) {
+    breaches.push_back(path + " includes " + header + ": " + why);
+  };
+  if (kTooMuchTorch.contains(header)) report("name the torch headers that are needed");
+  const std::string user = FolderOf(path);
+  if (user.empty()) return;
+  for (const Ban ban : kTable[PositionOf(user)].bans) {
+    if (Matches(ban, header)) report(user + " must not see " + kHeaders.at(ban).first);
+  }
+  const std::string used = FolderOf(header);
+  if (used.empty() || header.find('/') == std::string::npos) return;
+  if (PositionOf(used) > PositionOf(user)) report(used + " stands below " + user);
+  if (!MayUseProcess(user, header)) report("another process is seen through its client/ alone");
+}
+
+void CheckShape(const std::string& path, const std::string& text,
+                std::vector<std::string>& breaches) {
+  if (!text.starts_with("// SPDX-License-Identifier: Apache-2.0\n")) {
+    breaches.push_back(path + " does not begin with its licence");
+  }
+  const bool header = path.ends_with(".h");
+  if (header && text.find("\n#pragma once\n") == std::string::npos) {
+    breaches.push_back(path + " has no #pragma once");
+  }
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const std::size_t limit = header ? kMaxHeaderLines : kMaxSourceLines;
+  if (lines > limit && !path.starts_with("tests/")) {
+    breaches.push_back(path + " has " + std::to_string(lines) + " lines, more than " +
+                       std::to_string(limit) + ": there are two nouns in it");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Breaches(const std::string& path, const std::string& text) {
+  static const std::regex include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*");
+  // glog comes in through torch and would make an abort of Catch's CHECK.
+  static const std::regex check("(^|[^A-Za-z0-9_])CHEC[K](_[A-Z_]+)?\\s*\\(.*");
+  std::vector<std::string> breaches;
+  CheckShape(path, text, breaches);
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::smatch match;
+    if (std::regex_match(line, match, include)) {
+      CheckInclude(path, match[1].str(), breaches);
+    } else if (line.find("CHECK") != std::string::npos && std::regex_search(line, check)) {
+      breaches.push_back(path + ":" + std::to_string(number) +
+                         " uses CHECK: REQUIRE in tests, SHOAL_CHECK elsewhere");
+    }
+  }
+  return breaches;
+}
+
+const std::vector<std::string>& Folders() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Folder& folder : kTable) all.push_back(folder.name);
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace shoal::layering
