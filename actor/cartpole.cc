@@ -70,8 +70,12 @@ void CartPole::Step(std::int64_t action, Done done) {
 }
 
 EpisodeFacts CartPole::facts() const {
-  return {
-      .goal = "balance", .capture = "cartpole", .steps = steps_, .success = steps_ >= kStepLimit};
+  EpisodeFacts facts;
+  facts.goal = OnlyPair().goal;
+  facts.capture = OnlyPair().capture;
+  facts.steps = steps_;
+  facts.success = facts.clean = steps_ >= kStepLimit;
+  return facts;
 }
 
 Observation CartPole::Observe() const {

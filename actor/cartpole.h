@@ -30,6 +30,7 @@ class CartPole final : public Environment {
   explicit CartPole(std::uint64_t seed) : seed_(seed) {}
 
   static EnvironmentSpec Spec();
+  static Pair OnlyPair() { return {.goal = "", .capture = "cartpole"}; }
 
   void Reset(const EpisodeStart& start, Done done) override;
   void Step(std::int64_t action, Done done) override;

@@ -12,7 +12,6 @@
 // Start and Stop are called from one other thread. Stop drops what is under way and joins.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -21,23 +20,12 @@
 #include <vector>
 
 #include "actor/actor_metrics.h"
-#include "actor/environment.h"
+#include "actor/environment_source.h"
 #include "actor/episode_plan.h"
 #include "inference/client/act_client.h"
 #include "runtime/status.h"
 
 namespace shoal::actor {
-
-// Makes the environments of a loop; they run on `executor`. Thread-safe.
-class EnvironmentSource {
- public:
-  virtual ~EnvironmentSource() = default;
-  virtual const EnvironmentSpec& spec() const = 0;
-  virtual const std::vector<Pair>& pairs() const = 0;
-  virtual std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
-                                                           std::uint64_t first_environment,
-                                                           std::size_t count) const = 0;
-};
 
 struct LoopOptions {
   std::uint64_t first_environment = 0;

@@ -4,10 +4,13 @@
 #include <charconv>
 #include <utility>
 
+#include "runtime/random.h"
+
 namespace shoal::actor {
 namespace {
 
-// Evaluation draws its episodes as environments that no actor has, one a pair.
+// Evaluation draws its episodes as environments that no actor has, one a pair, named after it:
+// which other pairs are evaluated does not matter.
 constexpr std::uint64_t kEvaluationBit = std::uint64_t{1} << 63;
 
 bool ParseNumber(std::string_view text, std::uint64_t& value) {
@@ -31,7 +34,9 @@ EvaluationPlan::EvaluationPlan(Work work, OnResult on_result, OnAllDone on_all_d
     for (std::uint64_t episode = 0; episode < work.episodes; ++episode) {
       for (std::size_t pair = 0; pair < work.pairs.size(); ++pair) {
         EpisodeAssignment assignment;
-        assignment.start = {.environment_id = kEvaluationBit | pair,
+        const Pair& names = work.pairs[pair];
+        const std::uint64_t id = runtime::DeriveSeed(0, names.goal + "/" + names.capture);
+        assignment.start = {.environment_id = kEvaluationBit | id,
                             .episode = episode,
                             .pair = pair,
                             .evaluation = true};

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/actor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/clock.h"
+#include "runtime/log.h"
+#include "runtime/random.h"
+
+namespace shoal::actor {
+namespace {
+
+// Environments of evaluations never meet those of training, nor their seeds.
+constexpr std::uint64_t kEvaluationBit = std::uint64_t{1} << 63;
+
+std::vector<std::string> ChooseCaptures(const ActorConfig& config) {
+  const EnvironmentOptions& environment = config.environment;
+  if (config.actor.evaluates()) {
+    return config.actor.evaluate_captures.empty() ? environment.captures
+                                                  : config.actor.evaluate_captures;
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& capture : environment.captures) {
+    const auto& held_out = environment.hold_out;
+    if (std::find(held_out.begin(), held_out.end(), capture) == held_out.end()) {
+      chosen.push_back(capture);
+    }
+  }
+  return chosen;
+}
+
+std::uint64_t ChooseSeed(const ActorConfig& config) {
+  const auto seed = static_cast<std::uint64_t>(config.run.seed);
+  if (!config.actor.evaluates()) return runtime::DeriveSeed(seed, "train");
+  return runtime::DeriveSeed(runtime::DeriveSeed(seed, "evaluate") +
+                                 static_cast<std::uint64_t>(config.actor.evaluate_seed),
+                             "evaluation");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) {
+  if (config.cluster.inference.empty()) {
+    return runtime::InvalidArgument("cluster.inference names no server");
+  }
+  if (config.run.deterministic && config.cluster.inference.size() > 1) {
+    return runtime::InvalidArgument("run.deterministic needs one inference server");
+  }
+  if (config.actor.rows_per_message_min > config.actor.rows_per_message_max) {
+    return runtime::InvalidArgument("actor.rows_per_message_min is above rows_per_message_max");
+  }
+  SHOAL_ASSIGN_OR_RETURN(auto source, MakeSource({.environment = config.environment,
+                                                  .cluster = config.cluster,
+                                                  .seed = ChooseSeed(config),
+                                                  .captures = ChooseCaptures(config)}));
+  std::unique_ptr<Actor> actor(new Actor(config, std::move(source)));
+  SHOAL_RETURN_IF_ERROR(actor->MakePlan());
+  actor->MakeLoops();
+  SHOAL_RETURN_IF_ERROR(actor->metrics_.Expose(config.actor.metrics_listen));
+  if (!config.actor.health_listen.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(actor->health_,
+                           transport::Server::Create({.listen = config.actor.health_listen}, {}));
+    spdlog::info("event=listening what=health address={}", actor->health_->address());
+  }
+  return actor;
+}
+
+Actor::Actor(const ActorConfig& config, std::unique_ptr<EnvironmentSource> source)
+    : config_(config), source_(std::move(source)), actor_metrics_(metrics_) {}
+
+Actor::~Actor() { Stop(); }
+
+absl::Status Actor::MakePlan() {
+  const ActorOptions& options = config_.actor;
+  const auto environments = static_cast<std::size_t>(options.environments);
+  if (!options.evaluates()) {
+    plan_ = std::make_unique<TrainingPlan>(config_.index * environments, environments);
+    return absl::OkStatus();
+  }
+  EvaluationPlan::Work work{.policies = {},
+                            .pairs = source_->pairs(),
+                            .episodes = static_cast<std::uint64_t>(options.evaluate_episodes)};
+  for (const std::string& text : options.evaluate_policies) {
+    SHOAL_ASSIGN_OR_RETURN(EvaluationPlan::Policy policy, ParsePolicy(text));
+    work.policies.push_back(std::move(policy));
+  }
+  if (work.policies.empty()) {
+    return runtime::InvalidArgument("actor.evaluate_policies names no policy");
+  }
+  SHOAL_ASSIGN_OR_RETURN(log_, EvaluationLog::Create(options.evaluate_output));
+  plan_ = std::make_unique<EvaluationPlan>(
+      std::move(work),
+      [this](const EpisodeAssignment& assignment, const EpisodeResult& result) {
+        log_->Write(assignment, result);
+      },
+      [this] { on_end_(log_->Close()); });
+  return absl::OkStatus();
+}
+
+void Actor::MakeLoops() {
+  const ActorOptions& options = config_.actor;
+  const auto environments = static_cast<std::size_t>(options.environments);
+  const std::size_t threads = std::min(environments, static_cast<std::size_t>(options.threads));
+  const std::uint64_t first =
+      options.evaluates() ? kEvaluationBit | config_.index << 32 : config_.index * environments;
+  const std::uint64_t incarnation = runtime::SystemClock().UnixNanos();
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    const std::size_t begin = environments * thread / threads;
+    const std::size_t end = environments * (thread + 1) / threads;
+    LoopOptions loop;
+    loop.first_environment = first + begin;
+    loop.environments = end - begin;
+    loop.incarnation = incarnation;
+    loop.evaluate = options.evaluates();
+    loop.inference = config_.cluster.inference;
+    loop.client_name = "actor index=" + std::to_string(config_.index) +
+                       " thread=" + std::to_string(thread) + " pid=" + std::to_string(getpid());
+    loop.block_size = static_cast<std::uint64_t>(options.block_size);
+    loop.rows_per_message_min = static_cast<std::size_t>(options.rows_per_message_min);
+    loop.rows_per_message_max = static_cast<std::size_t>(options.rows_per_message_max);
+    loop.max_wait = std::chrono::microseconds(options.max_wait_us);
+    loops_.push_back(
+        std::make_unique<EnvironmentLoop>(std::move(loop), *source_, *plan_, actor_metrics_));
+  }
+}
+
+void Actor::Start(OnEnd on_end) {
+  on_end_ = std::move(on_end);
+  for (auto& loop : loops_) {
+    loop->Start([this](const absl::Status& status) { on_end_(status); });
+  }
+  if (health_ != nullptr) health_->SetServing(true);
+  spdlog::info("event=started mode={} environments={} pairs={}", config_.actor.mode,
+               config_.actor.environments, source_->pairs().size());
+}
+
+void Actor::Stop() {
+  if (health_ != nullptr) health_->SetServing(false);
+  for (auto& loop : loops_) loop->Stop();
+  if (health_ != nullptr) health_->Shutdown(std::chrono::milliseconds(100));
+  health_.reset();
+}
+
+}  // namespace shoal::actor

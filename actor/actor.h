@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The actor process: environments on a few loops, their plan, what is counted and written.
+//
+//   SHOAL_ASSIGN_OR_RETURN(auto actor, Actor::Create(config));
+//   actor->Start([&](const absl::Status& end) { ... });
+//   ... stop ...
+//   actor->Stop();
+//
+// Create, Start and Stop are called from one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actor/actor_metrics.h"
+#include "actor/actor_options.h"
+#include "actor/environment_loop.h"
+#include "actor/environment_options.h"
+#include "actor/episode_plan.h"
+#include "actor/evaluation_log.h"
+#include "runtime/cluster.h"
+#include "runtime/metrics.h"
+#include "runtime/status.h"
+#include "transport/server.h"
+
+namespace shoal::actor {
+
+struct ActorConfig {
+  const ActorOptions& actor;
+  const EnvironmentOptions& environment;
+  const runtime::ClusterOptions& cluster;
+  const runtime::RunOptions& run;
+  // Which of several actors this is.
+  std::uint64_t index = 0;
+};
+
+class Actor {
+ public:
+  // From some thread, perhaps more than once: OK when an evaluation is complete, otherwise why
+  // going on is pointless.
+  using OnEnd = std::function<void(const absl::Status&)>;
+
+  // INVALID_ARGUMENT or NOT_FOUND naming what is wrong with the configuration or the data,
+  // FAILED_PRECONDITION naming an address that cannot be bound.
+  static absl::StatusOr<std::unique_ptr<Actor>> Create(const ActorConfig& config);
+  ~Actor();
+
+  void Start(OnEnd on_end);
+  // Health first, then the loops, then what was written.
+  void Stop();
+
+ private:
+  Actor(const ActorConfig& config, std::unique_ptr<EnvironmentSource> source);
+
+  absl::Status MakePlan();
+  void MakeLoops();
+
+  const ActorConfig config_;
+  const std::unique_ptr<EnvironmentSource> source_;
+  runtime::Metrics metrics_;
+  ActorMetrics actor_metrics_;
+  std::unique_ptr<transport::Server> health_;
+  std::unique_ptr<EvaluationLog> log_;
+  OnEnd on_end_;
+  std::unique_ptr<EpisodePlan> plan_;
+  std::vector<std::unique_ptr<EnvironmentLoop>> loops_;
+};
+
+}  // namespace shoal::actor

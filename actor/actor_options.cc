@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/actor_options.h"
+
+namespace shoal::actor {
+
+void ActorOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("mode", mode,
+               {.help = "play until stopped, or a number of episodes greedily",
+                .choices = {"train", "evaluate"}});
+  visitor.Knob("environments", environments,
+               {.help = "environments of this process", .min = 1, .max = 1 << 20});
+  visitor.Knob("threads", threads, {.help = "threads that play them", .min = 1, .max = 256});
+  visitor.Knob("block_size", block_size,
+               {.help = "environments that share an inference server", .min = 1, .max = 1 << 20});
+  visitor.Knob(
+      "rows_per_message_min", rows_per_message_min,
+      {.help = "rows with which a message leaves at once", .unit = "rows", .min = 1, .max = 65536});
+  visitor.Knob("rows_per_message_max", rows_per_message_max,
+               {.help = "rows in a message at most", .unit = "rows", .min = 1, .max = 65536});
+  visitor.Knob(
+      "max_wait_us", max_wait_us,
+      {.help = "wait of the oldest row for others at most", .unit = "us", .min = 0, .max = 1e6});
+  visitor.Knob("metrics_listen", metrics_listen,
+               {.help = "address of GET /metrics; empty: not served"});
+  visitor.Knob("health_listen", health_listen,
+               {.help = "address of the gRPC health service; empty: not served"});
+  visitor.Knob("evaluate_episodes", evaluate_episodes,
+               {.help = "episodes of each pair and policy", .min = 1, .max = 1e6});
+  visitor.Knob("evaluate_output", evaluate_output, {.help = "file with a JSON line an episode"});
+  visitor.Knob("evaluate_policies", evaluate_policies,
+               {.help = "current, initial, uniform, similarity or EPOCH.STEP"});
+  visitor.Knob("evaluate_captures", evaluate_captures,
+               {.help = "captures to evaluate on; empty: all"});
+  visitor.Knob("evaluate_seed", evaluate_seed,
+               {.help = "another number, other episodes", .min = 0, .max = 1e15});
+}
+
+}  // namespace shoal::actor

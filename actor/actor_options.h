@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Section [actor].
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/config.h"
+
+namespace shoal::actor {
+
+struct ActorOptions {
+  // "train": plays until it is told to stop. "evaluate": plays a number of episodes and exits.
+  std::string mode = "train";
+  // Of this process, over all its threads.
+  std::int64_t environments = 128;
+  std::int64_t threads = 1;
+  // Environments with the same id / block_size share an inference server.
+  std::int64_t block_size = 64;
+  // A message leaves with this many rows, or when no environment could add one...
+  std::int64_t rows_per_message_min = 16;
+  std::int64_t rows_per_message_max = 256;
+  // ... or when its oldest row has waited this long.
+  std::int64_t max_wait_us = 500;
+  // "host:port"; empty: not served.
+  std::string metrics_listen = "";
+  std::string health_listen = "";
+
+  // Evaluation: episodes of each (goal, capture) pair under each policy.
+  std::int64_t evaluate_episodes = 60;
+  // One JSON object a line for each episode.
+  std::string evaluate_output = "evaluation.jsonl";
+  // "current", "initial", "uniform", "similarity" or "EPOCH.STEP".
+  std::vector<std::string> evaluate_policies = {"current"};
+  // Empty: all of environment.captures, those held out too.
+  std::vector<std::string> evaluate_captures = {};
+  // Other numbers, other episodes.
+  std::int64_t evaluate_seed = 0;
+
+  bool evaluates() const { return mode == "evaluate"; }
+  void Visit(runtime::Visitor& visitor);
+};
+
+}  // namespace shoal::actor

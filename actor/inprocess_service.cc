@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/inprocess_service.h"
+
+#include <utility>
+
+namespace shoal::actor {
+namespace {
+
+Progress ProgressOf(mockserver::Instance& instance) {
+  const mockserver::Evaluation evaluation = instance.Evaluate();
+  return {.satisfied = evaluation.satisfied,
+          .milestones = evaluation.milestones,
+          .collateral = evaluation.collateral};
+}
+
+}  // namespace
+
+void InProcessService::Reset(const std::string& capture, const redfish::Episode& episode,
+                             ResetDone done) {
+  done(ResetNow(capture, episode));
+}
+
+absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
+                                                    const redfish::Episode& episode) {
+  auto instance = instances_.find(capture);
+  if (instance == instances_.end()) {
+    const auto world = worlds_.find(capture);
+    if (world == worlds_.end()) return runtime::NotFound("no capture " + capture);
+    instance = instances_.try_emplace(capture, world->second).first;
+  }
+  SHOAL_ASSIGN_OR_RETURN(redfish::Watch watch, redfish::Watch::Parse(episode.watch));
+  SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, std::move(watch)));
+  current_ = &instance->second;
+  return ProgressOf(*current_);
+}
+
+void InProcessService::Send(const ServiceRequest& request, Done done) {
+  mockserver::Response answer = current_->Handle({.method = mockserver::ParseMethod(request.method),
+                                                  .uri = request.uri,
+                                                  .body = request.body,
+                                                  .if_match = request.if_match});
+  done(ServiceResponse{.status = answer.status,
+                       .body = std::move(answer.body),
+                       .etag = std::move(answer.etag),
+                       .progress = ProgressOf(*current_)});
+}
+
+void InProcessService::Advance(std::chrono::seconds by, Done done) {
+  current_->Advance(by);
+  done(ServiceResponse{.progress = ProgressOf(*current_)});
+}
+
+}  // namespace shoal::actor

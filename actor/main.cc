@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/actor.h"
+#include "runtime/log.h"
+#include "runtime/program.h"
+
+int main(int argc, char** argv) {
+  shoal::actor::ActorOptions options;
+  shoal::actor::EnvironmentOptions environment;
+  shoal::runtime::Program program("actor", "Plays environments with actions from inference.");
+  program.AddSection("actor", options);
+  program.AddSection("environment", environment);
+  if (const auto code = program.Parse(argc, argv)) return *code;
+
+  auto actor = shoal::actor::Actor::Create({.actor = options,
+                                            .environment = environment,
+                                            .cluster = program.cluster(),
+                                            .run = program.run(),
+                                            .index = static_cast<std::uint64_t>(program.index())});
+  if (!actor.ok()) return program.Fail(actor.status());
+  (*actor)->Start([&program](const absl::Status& end) {
+    program.RequestStop(end.ok() ? 0 : program.Fail(end));
+  });
+  const int code = program.WaitForStop();
+  (*actor)->Stop();
+  spdlog::info("event=stopped code={}", code);
+  return code;
+}

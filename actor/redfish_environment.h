@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redfish service with a goal: the agent reads texts and picks requests.
+//
+// Observation: contents `goal` (the goal's text), `request` (the last request's candidate) and
+// `body` (what the service answered, canonical); and kObservationSize numbers: the class of the
+// last status (none, 2xx, 3xx, 4xx, 5xx), whether the last request could change something, the
+// share of the episode's limit that is left, and the share that is used. Whether the goal is
+// reached shows in the reward and in the end of the episode alone.
+//
+// Written rules, which nobody chooses: a PATCH carries If-Match when this episode has seen an ETag
+// of its URI; slots take the goal's values; `wait` moves the service's clock. The limit is part of
+// the task: reaching it terminates.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actor/body_texts.h"
+#include "actor/environment.h"
+#include "actor/environment_options.h"
+#include "actor/redfish_service.h"
+#include "redfish/catalog.h"
+#include "redfish/goal.h"
+#include "runtime/random.h"
+
+namespace shoal::actor {
+
+// What can be done on one service, as the policy's and as the environment's list.
+struct ServiceCatalog {
+  std::shared_ptr<const redfish::Catalog> catalog;
+  std::shared_ptr<const inference::client::CandidateList> candidates;
+};
+
+// Shared by all environments of a process; immutable.
+struct RedfishTasks {
+  EnvironmentOptions options;
+  std::uint64_t seed = 0;
+  std::vector<Pair> pairs;
+  // One a pair.
+  std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals;
+  // By the name of the capture.
+  std::map<std::string, ServiceCatalog> catalogs;
+};
+
+class RedfishEnvironment final : public Environment {
+ public:
+  static constexpr std::int64_t kObservationSize = 8;
+
+  static EnvironmentSpec Spec();
+
+  // `bodies` is shared by environments of one thread.
+  RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
+                     std::unique_ptr<RedfishService> service, std::shared_ptr<BodyTexts> bodies);
+
+  void Reset(const EpisodeStart& start, Done done) override;
+  void Step(std::int64_t action, Done done) override;
+  EpisodeFacts facts() const override;
+
+  // Of the running episode.
+  const redfish::Episode& episode() const { return episode_; }
+
+ private:
+  void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
+                  const Done& done);
+  void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
+  Observation Observe() const;
+
+  const std::shared_ptr<const RedfishTasks> tasks_;
+  const std::unique_ptr<RedfishService> service_;
+  const std::shared_ptr<BodyTexts> bodies_;
+
+  std::size_t pair_ = 0;
+  const ServiceCatalog* catalog_ = nullptr;
+  redfish::Episode episode_;
+  std::optional<runtime::Random> slot_values_;
+  inference::client::ContentReference goal_;
+  inference::client::ContentReference request_;
+  inference::client::ContentReference body_;
+  std::map<std::string, std::string> etags_;
+  Progress progress_;
+  int last_status_ = 0;
+  bool last_mutated_ = false;
+  int steps_ = 0;
+  int mutations_ = 0;
+  int client_errors_ = 0;
+};
+
+}  // namespace shoal::actor

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redfish service as an environment uses it: reset to a start, then asked, one request at a time.
+//
+// The seam between one environment and its two kinds of access: InProcessService and HttpService
+// give the same answers to the same calls. Not thread-safe; completions come on the environment's
+// thread, perhaps inline. Errors mean that the service is lost, never that it refused something.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "redfish/goal.h"
+#include "runtime/status.h"
+
+namespace shoal::actor {
+
+// How the episode stands.
+struct Progress {
+  bool satisfied = false;
+  // Bit i: milestone i was reached at some time.
+  std::uint64_t milestones = 0;
+  // Writable properties that differ from the start and are not allowed to.
+  std::int64_t collateral = 0;
+};
+
+struct ServiceRequest {
+  std::string method;
+  std::string uri;
+  // JSON; empty for none.
+  std::string body = "";
+  std::string if_match = "";
+};
+
+struct ServiceResponse {
+  int status = 0;
+  // Null for none.
+  std::shared_ptr<const std::string> body = nullptr;
+  std::string etag = "";
+  Progress progress = {};
+};
+
+class RedfishService {
+ public:
+  using ResetDone = std::function<void(absl::StatusOr<Progress>)>;
+  using Done = std::function<void(absl::StatusOr<ServiceResponse>)>;
+
+  virtual ~RedfishService() = default;
+
+  // A fresh service of `capture` with the start and the watch of `episode`. UNAVAILABLE when it
+  // cannot be reached.
+  virtual void Reset(const std::string& capture, const redfish::Episode& episode,
+                     ResetDone done) = 0;
+  // REQUIRES: Reset has completed with OK, and nothing else is under way.
+  virtual void Send(const ServiceRequest& request, Done done) = 0;
+  // Moves the service's clock. The response has status 0 and no body.
+  virtual void Advance(std::chrono::seconds by, Done done) = 0;
+};
+
+}  // namespace shoal::actor

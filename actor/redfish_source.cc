@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/redfish_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actor/http_service.h"
+#include "actor/inprocess_service.h"
+#include "redfish/capture.h"
+#include "redfish/schema.h"
+#include "runtime/log.h"
+
+namespace shoal::actor {
+namespace {
+
+class RedfishSource final : public EnvironmentSource {
+ public:
+  RedfishSource(RedfishData data, std::string mockserver, std::string control)
+      : data_(std::move(data)), mockserver_(std::move(mockserver)), control_(std::move(control)) {}
+
+  const EnvironmentSpec& spec() const override { return spec_; }
+  const std::vector<Pair>& pairs() const override { return data_.tasks->pairs; }
+
+  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
+                                                   std::uint64_t first_environment,
+                                                   std::size_t count) const override {
+    const auto bodies = std::make_shared<BodyTexts>();
+    std::shared_ptr<HttpConnections> connections;
+    if (data_.worlds.empty()) {
+      connections = std::make_shared<HttpConnections>(
+          executor, HttpConnections::Options{
+                        .service = mockserver_,
+                        .control = control_,
+                        .count = static_cast<std::size_t>(data_.tasks->options.connections),
+                        .max_waiting = 2 * count + 16});
+    }
+    std::vector<std::unique_ptr<Environment>> environments;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::unique_ptr<RedfishService> service;
+      if (connections != nullptr) {
+        service = std::make_unique<HttpService>(connections, first_environment + i);
+      } else {
+        service = std::make_unique<InProcessService>(data_.worlds);
+      }
+      environments.push_back(
+          std::make_unique<RedfishEnvironment>(data_.tasks, std::move(service), bodies));
+    }
+    return environments;
+  }
+
+ private:
+  const RedfishData data_;
+  const std::string mockserver_;
+  const std::string control_;
+  const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
+};
+
+ServiceCatalog Share(std::shared_ptr<const redfish::Catalog> catalog) {
+  std::vector<inference::client::ContentReference> candidates;
+  candidates.reserve(catalog->size());
+  for (const redfish::Candidate& candidate : catalog->candidates()) {
+    candidates.push_back({.key = candidate.key,
+                          .text = std::shared_ptr<const std::string>(catalog, &candidate.text)});
+  }
+  auto list = std::make_shared<const inference::client::CandidateList>(std::move(candidates));
+  return {.catalog = std::move(catalog), .candidates = std::move(list)};
+}
+
+absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suite,
+                      const redfish::Capture& capture, RedfishTasks& tasks) {
+  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::ApplyGoals(suite, capture));
+  const auto& wanted = config.environment.goals;
+  for (const auto& goal : applied) {
+    if (std::find(wanted.begin(), wanted.end(), goal->goal().id()) == wanted.end()) continue;
+    tasks.pairs.push_back({.goal = std::to_string(goal->goal().id()) + " " + goal->goal().name(),
+                           .capture = capture.name()});
+    tasks.goals.push_back(goal);
+    spdlog::info("event=pair goal={} capture={}", runtime::Quoted(tasks.pairs.back().goal),
+                 capture.name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& suite) {
+  for (const std::int64_t id : config.environment.goals) {
+    const bool known = std::any_of(suite.begin(), suite.end(),
+                                   [id](const auto& goal) { return goal->id() == id; });
+    if (!known) {
+      return runtime::NotFound("environment.goals: no goal " + std::to_string(id) + " in " +
+                               config.environment.data + "/goals");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
+  const EnvironmentOptions& options = config.environment;
+  RedfishData data;
+  auto tasks = std::make_shared<RedfishTasks>();
+  tasks->options = options;
+  tasks->seed = config.seed;
+  SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
+                         redfish::Schema::Load(options.data + "/schema/redfish.schema.zst"));
+  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite,
+                         redfish::LoadGoals(options.data + "/goals"));
+  SHOAL_RETURN_IF_ERROR(CheckGoals(config, suite));
+  for (const std::string& name : config.captures) {
+    SHOAL_ASSIGN_OR_RETURN(const auto capture,
+                           redfish::Capture::Load(options.data + "/captures/" + name + ".tar.xz"));
+    SHOAL_ASSIGN_OR_RETURN(auto catalog,
+                           redfish::Catalog::BuildCached(*capture, *schema, options.cache));
+    spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
+    tasks->catalogs[name] = Share(std::move(catalog));
+    SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));
+    if (options.access == "inprocess") {
+      SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
+    }
+  }
+  if (tasks->pairs.empty()) {
+    return runtime::InvalidArgument("no goal of environment.goals applies to any capture");
+  }
+  data.tasks = std::move(tasks);
+  return data;
+}
+
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const SourceConfig& config) {
+  if (config.environment.access == "http" &&
+      (config.cluster.mockserver.empty() || config.cluster.mockserver_control.empty())) {
+    return runtime::InvalidArgument(
+        "environment.access is http, but cluster.mockserver or cluster.mockserver_control is "
+        "empty");
+  }
+  SHOAL_ASSIGN_OR_RETURN(RedfishData data, LoadRedfishData(config));
+  return std::make_unique<RedfishSource>(std::move(data), config.cluster.mockserver,
+                                         config.cluster.mockserver_control);
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step earns: one pure function of the step's outcome.
+#pragma once
+
+#include <cstdint>
+
+#include "actor/environment_options.h"
+#include "actor/redfish_service.h"
+
+namespace shoal::actor {
+
+struct StepOutcome {
+  // 0 for a step without a request.
+  int status = 0;
+  Progress before = {};
+  Progress after = {};
+  std::int64_t milestone_count = 0;
+  // The last step that the episode limit leaves.
+  bool last = false;
+};
+
+struct Verdict {
+  float reward = 0;
+  // The episode ends with this step.
+  bool ends = false;
+};
+
+Verdict Judge(const RewardOptions& options, const StepOutcome& outcome);
+
+}  // namespace shoal::actor
