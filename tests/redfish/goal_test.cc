@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/goal.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "redfish/catalog.h"
+#include "redfish/goal_definition.h"
+#include "redfish/uri.h"
+#include "tests/redfish/fake_state.h"
+#include "tests/redfish/shipped.h"
+#include "tests/redfish/temporary_folder.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+using Applied = std::vector<std::shared_ptr<const AppliedGoal>>;
+
+const GoalSuite& Suite() {
+  static const GoalSuite suite = LoadGoals("data/goals").value();
+  return suite;
+}
+
+const Applied& AppliedTo(const std::string& capture) {
+  static std::map<std::string, Applied> applied;
+  auto& goals = applied[capture];
+  if (goals.empty()) goals = ApplyGoals(Suite(), Shipped(capture)).value();
+  return goals;
+}
+
+const AppliedGoal& Find(const std::string& capture, const std::string& name) {
+  for (const auto& goal : AppliedTo(capture)) {
+    if (goal->goal().name() == name) return *goal;
+  }
+  FAIL("goal " << name << " does not apply to " << capture);
+  throw;
+}
+
+FakeState StartOf(const std::string& capture, const Episode& episode) {
+  FakeState state(Shipped(capture));
+  for (const StartOperation& operation : episode.start) {
+    REQUIRE(Assign(state.resources.at(operation.uri), operation.pointer, operation.value));
+  }
+  return state;
+}
+
+WatchState Look(const Episode& episode, const FakeState& state) {
+  WatchState progress;
+  Watch::Parse(episode.watch)->Update(state, progress);
+  return progress;
+}
+
+// An episode of the goal that starts as asked for.
+Episode DrawStart(const AppliedGoal& goal, std::int64_t optimum) {
+  for (std::uint64_t number = 0; number < 1000; ++number) {
+    Episode episode = *goal.DrawEpisode(5, number, Split::kTrain);
+    if (episode.optimum == optimum) return episode;
+  }
+  FAIL("no start of " << goal.goal().name() << " has optimum " << optimum);
+  throw;
+}
+
+TEST_CASE("The goals that apply to each capture are the frozen ones") {
+  std::map<std::string, std::set<std::string>> now;
+  for (const char* capture : kShipped) {
+    for (const auto& goal : AppliedTo(capture)) {
+      now[std::to_string(goal->goal().id()) + " " + goal->goal().name()].insert(capture);
+    }
+  }
+  std::map<std::string, std::set<std::string>> frozen;
+  std::ifstream file("data/goals/applicable.txt");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.starts_with('#') || colon == std::string::npos) continue;
+    std::istringstream names(line.substr(colon + 1));
+    for (std::string name; names >> name;) frozen[line.substr(0, colon)].insert(name);
+  }
+  REQUIRE(now == frozen);
+}
+
+TEST_CASE("The same seed, number and split give the same episode, another gives another") {
+  for (const char* capture : kShipped) {
+    for (const auto& goal : AppliedTo(capture)) {
+      std::set<std::string> starts;
+      for (std::uint64_t number = 0; number < 40; ++number) {
+        const Episode one = *goal->DrawEpisode(9, number, Split::kTrain);
+        const Episode two = *goal->DrawEpisode(9, number, Split::kTrain);
+        REQUIRE(one.text == two.text);
+        REQUIRE(one.watch == two.watch);
+        REQUIRE(one.start.size() == two.start.size());
+        std::string start = one.text;
+        for (const StartOperation& operation : one.start) start += operation.value.dump();
+        starts.insert(start);
+      }
+      REQUIRE(starts.size() > 10);
+    }
+  }
+}
+
+TEST_CASE("The start satisfies the goal exactly when the episode says so") {
+  for (const char* capture : kShipped) {
+    for (const auto& goal : AppliedTo(capture)) {
+      for (const Split split : {Split::kTrain, Split::kEvaluate}) {
+        for (std::uint64_t number = 0; number < 60; ++number) {
+          const Episode episode = *goal->DrawEpisode(3, number, split);
+          const WatchState progress = Look(episode, StartOf(capture, episode));
+          REQUIRE(progress.satisfied == episode.satisfied);
+          REQUIRE((episode.optimum == 0) == episode.satisfied);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("At least a fifth of all starts are satisfied already") {
+  for (const char* capture : kShipped) {
+    int satisfied = 0;
+    int drawn = 0;
+    for (const auto& goal : AppliedTo(capture)) {
+      for (std::uint64_t number = 0; number < 400; ++number, ++drawn) {
+        satisfied += goal->DrawEpisode(11, number, Split::kTrain)->satisfied ? 1 : 0;
+      }
+    }
+    REQUIRE(satisfied >= drawn * 0.18);
+    REQUIRE(satisfied <= drawn * 0.30);
+  }
+}
+
+TEST_CASE("Some starts carry leftovers of other goals") {
+  const AppliedGoal& goal = Find("hpe-dl380a-gen12", "power_on");
+  int with = 0;
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    with += goal.DrawEpisode(1, number, Split::kTrain)->start.size() > 2 ? 1 : 0;
+  }
+  REQUIRE(with > 30);
+  REQUIRE(with < 100);
+}
+
+TEST_CASE("Phrasings of evaluation are none of training's, in sentences and in their parts") {
+  for (const auto& goal : Suite()) {
+    const auto disjoint = [](const std::vector<std::string>& a, const std::vector<std::string>& b) {
+      const std::set<std::string> known(a.begin(), a.end());
+      return std::none_of(b.begin(), b.end(),
+                          [&](const std::string& text) { return known.contains(text); });
+    };
+    REQUIRE(goal->phrasings(Split::kTrain).size() >= 4);
+    REQUIRE(goal->phrasings(Split::kEvaluate).size() >= 3);
+    REQUIRE(disjoint(goal->phrasings(Split::kTrain), goal->phrasings(Split::kEvaluate)));
+  }
+  std::set<std::string> train;
+  std::set<std::string> evaluate;
+  const AppliedGoal& goal = Find("dell-r750", "asset_tag");
+  for (std::uint64_t number = 0; number < 200; ++number) {
+    const Episode one = *goal.DrawEpisode(1, number, Split::kTrain);
+    const Episode other = *goal.DrawEpisode(1, number, Split::kEvaluate);
+    train.insert(one.slot_values.at("AssetTag").get<std::string>());
+    evaluate.insert(other.slot_values.at("AssetTag").get<std::string>());
+  }
+  REQUIRE(train.size() == 200);
+  for (const std::string& value : evaluate) REQUIRE_FALSE(train.contains(value));
+}
+
+TEST_CASE("Texts are complete: no placeholder is left, every slot value is said") {
+  for (const char* capture : kShipped) {
+    for (const auto& goal : AppliedTo(capture)) {
+      for (std::uint64_t number = 0; number < 50; ++number) {
+        for (const Split split : {Split::kTrain, Split::kEvaluate}) {
+          const Episode episode = *goal->DrawEpisode(2, number, split);
+          REQUIRE(episode.text.find_first_of("{}$") == std::string::npos);
+          if (goal->goal().name() != "asset_tag") continue;
+          const auto tag = episode.slot_values.at("AssetTag").get<std::string>();
+          REQUIRE(episode.text.find(tag) != std::string::npos);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("A goal's text says only what this capture has") {
+  const AppliedGoal& hpe = Find("hpe-dl380a-gen12", "protocol_hardening");
+  const AppliedGoal& openbmc = Find("openbmc-stock", "locate");
+  for (std::uint64_t number = 0; number < 50; ++number) {
+    const std::string text = hpe.DrawEpisode(1, number, Split::kTrain)->text;
+    REQUIRE(text.find("IPMI") != std::string::npos);
+    REQUIRE(text.find("NTP") == std::string::npos);
+    REQUIRE(text.find("Telnet") == std::string::npos);
+    REQUIRE(openbmc.DrawEpisode(1, number, Split::kTrain)->text.find("chassis") ==
+            std::string::npos);
+  }
+}
+
+TEST_CASE("Either indicator is a truthful way to be located") {
+  const Episode episode = DrawStart(Find("openbmc-stock", "locate"), 1);
+  const std::string system = "/redfish/v1/Systems/system";
+  for (const auto& [pointer, value] : {std::pair<std::string, Json>{"/IndicatorLED", "Lit"},
+                                       {"/IndicatorLED", "Blinking"},
+                                       {"/LocationIndicatorActive", true}}) {
+    FakeState state = StartOf("openbmc-stock", episode);
+    Assign(state.resources.at(system), pointer, value);
+    REQUIRE(Look(episode, state).satisfied);
+  }
+}
+
+TEST_CASE("A forced power off spoils the graceful one") {
+  const Episode episode = DrawStart(Find("dell-r750", "graceful_off"), 1);
+  FakeState state = StartOf("dell-r750", episode);
+  Assign(state.resources.at("/redfish/v1/Systems/System.Embedded.1"), "/PowerState", "Off");
+  REQUIRE(Look(episode, state).satisfied);
+  state.records.push_back(
+      {"reset", "/redfish/v1/Chassis/System.Embedded.1", {{"ResetType", "ForceOff"}}, 1.0});
+  REQUIRE_FALSE(Look(episode, state).satisfied);
+}
+
+TEST_CASE(
+    "Setting the PXE override is a milestone, booting from it with the override gone is the goal") {
+  const AppliedGoal& goal = Find("dmtf-rackmount1", "pxe_once");
+  const std::string system = "/redfish/v1/Systems/437XR1138R2";
+  const Episode episode = DrawStart(goal, 2);
+  REQUIRE(episode.milestone_count == 1);
+  FakeState state = StartOf("dmtf-rackmount1", episode);
+  REQUIRE(Look(episode, state).milestones == 0);
+  Assign(state.resources.at(system), "/Boot/BootSourceOverrideTarget", "Pxe");
+  Assign(state.resources.at(system), "/Boot/BootSourceOverrideEnabled", "Once");
+  REQUIRE(Look(episode, state).milestones == 1);
+  state.records.push_back({"boot", system, {{"target", "Pxe"}}, 1.0});
+  REQUIRE_FALSE(Look(episode, state).satisfied);
+  Assign(state.resources.at(system), "/Boot/BootSourceOverrideEnabled", "Disabled");
+  REQUIRE(Look(episode, state).satisfied);
+  REQUIRE(DrawStart(goal, 1).satisfied == false);
+}
+
+TEST_CASE("The catalog offers a request for every target that a start leaves open") {
+  for (const char* capture : kShipped) {
+    const auto catalog = Catalog::Build(Shipped(capture), ShippedSchema()).value();
+    for (const auto& goal : AppliedTo(capture)) {
+      for (std::uint64_t number = 0; number < 10; ++number) {
+        const Episode episode = *goal->DrawEpisode(8, number, Split::kTrain);
+        if (episode.satisfied) continue;
+        const WatchState before = Look(episode, StartOf(capture, episode));
+        bool progress = false;
+        for (const Candidate& candidate : catalog->candidates()) {
+          if (candidate.method != "PATCH") continue;
+          runtime::Random random(1);
+          FakeState state = StartOf(capture, episode);
+          state.resources.at(candidate.uri)
+              .merge_patch(BindSlots(candidate, episode.slot_values, random));
+          const WatchState after = Look(episode, state);
+          progress = after.satisfied || after.milestones > before.milestones;
+          if (progress) break;
+        }
+        const std::string& name = goal->goal().name();
+        const bool by_reset = name == "power_on" || name == "graceful_off" ||
+                              (name == "pxe_once" && episode.optimum == 1);
+        REQUIRE(progress != by_reset);
+      }
+    }
+  }
+}
+
+TEST_CASE("A wrong goal file is refused, naming file and key") {
+  const TemporaryFolder folder;
+  const auto refuse = [&](const std::string& text) {
+    const std::string path = folder.Write("wrong.toml", text);
+    const auto goal = Goal::Load(path);
+    REQUIRE(goal.status().code() == absl::StatusCode::kInvalidArgument);
+    const std::string message(goal.status().message());
+    REQUIRE(message.find(path) != std::string::npos);
+    return message;
+  };
+  const std::string head = "id = 1\nname = \"a\"\ntrain = [\"x\"]\nevaluate = [\"y\"]\n";
+  const std::string target =
+      "[[targets]]\nname = \"t\"\nresource = \"system\"\n"
+      "properties = [{ pointer = \"/A\", wanted = [1], start = [0] }]\n";
+  REQUIRE(Goal::Load(folder.Write("right.toml", head + target)).ok());
+  REQUIRE(refuse(head + "colour = 1\n" + target).find("colour") != std::string::npos);
+  REQUIRE(refuse(head + "satisfied_share = 2.0\n" + target).find("satisfied_share") !=
+          std::string::npos);
+  REQUIRE(refuse(head + "[parameters]\nX = \"poem\"\n" + target).find("\"X\"") !=
+          std::string::npos);
+  REQUIRE(refuse(head).find("targets") != std::string::npos);
+  REQUIRE(refuse("id = ").find("wrong.toml") != std::string::npos);
+  REQUIRE(refuse(head + "[[targets]]\nname = \"t\"\nresource = \"moon\"\n").find("moon") !=
+          std::string::npos);
+  REQUIRE(Goal::Load("/nowhere.toml").status().code() == absl::StatusCode::kNotFound);
+  REQUIRE(LoadGoals("/nowhere").status().code() == absl::StatusCode::kNotFound);
+  folder.Write("wrong.toml", head + target);
+  REQUIRE(LoadGoals(folder.path()).status().code() == absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace shoal::redfish
