@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "runtime/check.h"
-#include "runtime/git_revision.h"
 #include "runtime/log.h"
 
 namespace shoal::runtime {
@@ -158,7 +157,5 @@ void Program::RequestStop(int exit_code) {
   const std::uint64_t one = 1;
   SHOAL_CHECK(::write(stop_fd_, &one, sizeof one) == sizeof one);
 }
-
-std::string GitRevision() { return kGitRevision; }
 
 }  // namespace shoal::runtime
