@@ -89,7 +89,7 @@ void PrepareEvaluation(TrainFlags& flags, const std::string& run) {
        {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control"}) {
     flags.overrides.push_back(std::string(address) + "=\"\"");
   }
-  flags.overrides.push_back("inference.parameters=" + TomlText(run + "/checkpoints"));
+  flags.overrides.push_back("inference.parameters_folder=" + TomlText(run + "/parameters"));
 }
 
 void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::function<int()>& action,

@@ -70,6 +70,11 @@ std::optional<std::string> EffectiveConfig::Text(const std::string& path) const 
   return parsed.table().at_path(path).value<std::string>();
 }
 
+std::optional<std::int64_t> EffectiveConfig::Integer(const std::string& path) const {
+  const toml::parse_result parsed = toml::parse(text_);
+  return parsed.table().at_path(path).value<std::int64_t>();
+}
+
 std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
   std::vector<std::string> values;
   const toml::parse_result parsed = toml::parse(text_);

@@ -25,6 +25,7 @@ class EffectiveConfig {
   const std::string& text() const { return text_; }
   // The value of section.key; nothing when there is none of that type.
   std::optional<std::string> Text(const std::string& path) const;
+  std::optional<std::int64_t> Integer(const std::string& path) const;
   std::vector<std::string> Texts(const std::string& path) const;
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/evaluator.h"
 
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 #include "cli/effective_config.h"
@@ -10,6 +12,14 @@ namespace shoal::cli {
 namespace {
 
 constexpr int kLastWords = 8;
+
+// Undoes runtime::Quoted as far as sentences need it.
+std::string Unquoted(std::string text) {
+  if (text.size() < 2 || text.front() != '"') return text;
+  text = text.substr(1, text.rfind('"') - 1);
+  std::erase(text, '\\');
+  return text;
+}
 
 }  // namespace
 
@@ -56,6 +66,17 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
   absl::StatusOr<std::string> lines = runtime::ReadFile(output_path_);
   if (!lines.ok()) return lines.status();
   return ParseEvaluation(*lines);
+}
+
+std::string Evaluator::CatalogSizes() const {
+  constexpr std::string_view kEvent = "event=catalog summary=";
+  std::ifstream log(log_path_);
+  std::string sizes;
+  for (std::string line; std::getline(log, line);) {
+    const std::size_t at = line.find(kEvent);
+    if (at != std::string::npos) sizes += "  " + Unquoted(line.substr(at + kEvent.size())) + "\n";
+  }
+  return sizes;
 }
 
 }  // namespace shoal::cli

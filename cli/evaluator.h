@@ -49,6 +49,8 @@ class Evaluator {
   bool running() const { return child_ != nullptr; }
   // The outcome, once: an evaluation, or why there is none. Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
+  // What the last evaluation's actor says of the catalogs it built: one line a capture.
+  std::string CatalogSizes() const;
   // Kills one that is under way.
   void Cancel() { child_.reset(); }
 

@@ -41,6 +41,8 @@ class Planner {
     processes_.push_back(std::move(process));
   }
 
+  void LastFinishes() { processes_.back().spec.finishes = true; }
+
   std::vector<PlannedProcess> Take() { return std::move(processes_); }
 
  private:
@@ -102,6 +104,7 @@ absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan)
       ranks = {"--world-size", std::to_string(cluster.learner_ranks)};
     }
     planner.Add("learner", 0, kLearner, {{"listen", cluster.learner}}, ranks);
+    if (plan.learner_finishes) planner.LastFinishes();
   }
   for (std::int64_t i = 0; plan.actors && i < cluster.actors; ++i) {
     planner.Add("actor", static_cast<int>(i), kActors, {});

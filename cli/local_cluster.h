@@ -32,6 +32,8 @@ struct ClusterPlan {
   // Environments are Redfish services over HTTP.
   bool mockserver = false;
   bool learner = true;
+  // The learner ends by itself after a number of updates, and training with it.
+  bool learner_finishes = false;
   bool actors = true;
 };
 

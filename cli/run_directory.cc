@@ -22,7 +22,7 @@ absl::StatusOr<RunDirectory> RunDirectory::Create(const std::string& directory,
   if (!error && !fs::create_directory(path, error) && !error) {
     return absl::AlreadyExistsError("the run " + path + " is there already: give another --name");
   }
-  for (const char* part : {"/logs", "/checkpoints", "/evaluations"}) {
+  for (const char* part : {"/logs", "/evaluations"}) {
     if (!error) fs::create_directory(path + part, error);
   }
   if (error) return runtime::Internal("cannot make " + path + ": " + error.message());

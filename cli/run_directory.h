@@ -8,7 +8,7 @@
 //   result.json        the evaluation at the end
 //   report.html        learning curves and tables
 //   events.out.tfevents.*   the same numbers for TensorBoard
-//   logs/<process>.log checkpoints/ evaluations/
+//   logs/<process>.log evaluations/   and what the learner keeps: checkpoints/ parameters/ ...
 //
 // Not thread-safe.
 #pragma once

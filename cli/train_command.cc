@@ -110,6 +110,15 @@ bool NeedsMockserver(const EffectiveConfig& config) {
          config.Text("environment.access") == "http";
 }
 
+// The mock server serves what the actors will ask for.
+std::string ServedCaptures(const EffectiveConfig& config) {
+  std::vector<std::string> paths = config.Texts("environment.captures");
+  for (std::string& path : paths) {
+    path = config.Text("environment.data").value_or("data") + "/captures/" + path + ".tar.xz";
+  }
+  return "mockserver.captures=" + TomlList(paths);
+}
+
 struct Prepared {
   SessionOptions session;
   RunDirectory directory;
@@ -144,6 +153,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     const std::vector<std::string> addresses = AddressOverrides(own.cluster);
     overrides.insert(overrides.end(), addresses.begin(), addresses.end());
   }
+  if (mockserver && !flags.attach) overrides.push_back(ServedCaptures(asked));
   SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
@@ -154,14 +164,16 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SessionOptions session = DescribeSession(flags, own, config, directory);
   if (!flags.attach) {
     const bool learns = flags.purpose != Purpose::kEvaluate;
-    SHOAL_ASSIGN_OR_RETURN(session.processes,
-                           PlanCluster({.programs = ProgramFolder(),
-                                        .config_path = directory.path() + "/config.toml",
-                                        .logs = directory.path() + "/logs",
-                                        .cluster = own.cluster,
-                                        .mockserver = mockserver,
-                                        .learner = learns,
-                                        .actors = learns}));
+    SHOAL_ASSIGN_OR_RETURN(
+        session.processes,
+        PlanCluster({.programs = ProgramFolder(),
+                     .config_path = directory.path() + "/config.toml",
+                     .logs = directory.path() + "/logs",
+                     .cluster = own.cluster,
+                     .mockserver = mockserver,
+                     .learner = learns,
+                     .actors = learns,
+                     .learner_finishes = config.Integer("learner.updates").value_or(0) > 0}));
   }
   return Prepared{std::move(session), std::move(directory)};
 }

@@ -241,7 +241,9 @@ int TrainingSession::Judge() {
   }
   const std::string line = ResultLine(*evaluation);
   WriteResult(*evaluation, line);
-  result_ = "\n" + FormatTable(*evaluation, options_.held_out) + "\n" + line + "\n";
+  const std::string sizes = evaluator_.CatalogSizes();
+  if (!sizes.empty()) result_ = "\nrequests to choose from:\n" + sizes;
+  result_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n" + line + "\n";
   return 0;
 }
 
