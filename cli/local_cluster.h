@@ -32,9 +32,9 @@ struct ClusterPlan {
   // Environments are Redfish services over HTTP.
   bool mockserver = false;
   bool learner = true;
+  bool actors = true;
   // The learner ends by itself after a number of updates, and training with it.
   bool learner_finishes = false;
-  bool actors = true;
 };
 
 // Gives every process that has no address yet a free one of 127.0.0.1. INVALID_ARGUMENT when the
