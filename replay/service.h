@@ -22,10 +22,10 @@
 namespace shoal::replay {
 
 struct ServiceOptions {
-  InsertStreamOptions insert;
+  InsertStreamOptions insert = {};
   // See AcknowledgementFault.
   std::int64_t exit_before_acknowledgement = 0;
-  std::string exit_marker;
+  std::string exit_marker = {};
 };
 
 class Service final : public proto::Replay::CallbackService {

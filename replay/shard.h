@@ -21,8 +21,8 @@
 namespace shoal::replay {
 
 struct ShardOptions {
-  std::vector<TableOptions> tables;
-  ContentStoreOptions contents;
+  std::vector<TableOptions> tables = {};
+  ContentStoreOptions contents = {};
 };
 
 struct SampleBatch {

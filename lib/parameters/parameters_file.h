@@ -20,11 +20,11 @@ namespace shoal::parameters {
 
 // One version, immutable.
 struct Parameters {
-  Version version;
-  std::string spec_digest;
-  std::string encoder_version;
+  Version version = {};
+  std::string spec_digest = {};
+  std::string encoder_version = {};
   // A safetensors file.
-  std::shared_ptr<const std::string> bytes;
+  std::shared_ptr<const std::string> bytes = nullptr;
 };
 
 // 32 bytes.

@@ -26,15 +26,15 @@ namespace shoal::parameters {
 
 struct SubscriberOptions {
   // "host:port" of the learner's rank 0.
-  std::string address;
+  std::string address = {};
   // Names this process in the learner's log.
-  std::string client;
+  std::string client = {};
   // Where the newest version and the run's initial one are kept; empty: nowhere.
-  std::string folder;
+  std::string folder = {};
   // Newest versions kept in the folder, the initial one not counted; at least 1.
   std::size_t keep = 2;
   // A version with another digest is refused; empty: any.
-  std::string spec_digest;
+  std::string spec_digest = {};
   // A version that is larger is refused.
   std::uint64_t max_bytes = std::uint64_t{4} << 30;
 };

@@ -28,9 +28,9 @@ namespace shoal::replay::client {
 
 struct InserterOptions {
   // "host:port", one per shard.
-  std::vector<std::string> addresses;
+  std::vector<std::string> addresses = {};
   // Names this process in a shard's log.
-  std::string client;
+  std::string client = {};
   // Items and bytes that one shard's outbox holds, those sent and not yet acknowledged included.
   std::size_t outbox_items = 256;
   std::size_t outbox_bytes = std::size_t{64} << 20;

@@ -27,10 +27,10 @@ namespace shoal::replay::client {
 
 struct SamplerOptions {
   // "host:port", one per shard.
-  std::vector<std::string> addresses;
+  std::vector<std::string> addresses = {};
   // Names this process in a shard's log.
-  std::string client;
-  std::string table;
+  std::string client = {};
+  std::string table = {};
   // Items that may lie in the queue or be on their way, all shards together; at least one a shard.
   std::size_t prefetch = 64;
   // Items with a version older than the current one by epoch, or by more than this many steps, are

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/content_store.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "runtime/random.h"
+#include "tests/replay/values.h"
+
+namespace shoal::replay {
+namespace {
+
+Content CatalogOf(int number, std::vector<Key> candidates) {
+  return {.key = KeyNumber(number), .body = Catalog{.candidates = std::move(candidates)}};
+}
+
+std::vector<Key> Collected(ContentStore& store, const Item& item, int reader) {
+  std::vector<std::shared_ptr<const Content>> contents;
+  store.Collect(item, reader, contents);
+  std::vector<Key> keys;
+  for (const auto& content : contents) keys.push_back(content->key);
+  return keys;
+}
+
+TEST_CASE("a content that items use stays, one that none uses leaves oldest first") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore store({.unused_capacity_bytes = 2 * bytes});
+  REQUIRE(store.Put(EmbeddingNumber(0)).ok());
+  const auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(0)};
+  REQUIRE(store.Acquire(*item).ok());
+  for (int i = 1; i <= 4; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+  store.Release(*item);
+  REQUIRE(store.Contains(KeyNumber(0)));
+  REQUIRE(store.Contains(KeyNumber(4)));
+  REQUIRE_FALSE(store.Contains(KeyNumber(1)));
+  REQUIRE(store.unused_bytes() <= 2 * bytes);
+}
+
+TEST_CASE("acquiring counts all keys of an item or none") {
+  ContentStore store({.unused_capacity_bytes = 0});
+  const auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(0), KeyNumber(1)};
+  REQUIRE(store.Put(EmbeddingNumber(0)).ok());
+  const absl::Status status = store.Acquire(*item);
+  REQUIRE(absl::IsNotFound(status));
+  REQUIRE(runtime::Message(status).find(KeyNumber(1).ToHex()) != std::string::npos);
+  REQUIRE(store.Put(EmbeddingNumber(1)).ok());
+  REQUIRE_FALSE(store.Contains(KeyNumber(0)));
+}
+
+TEST_CASE("the zero key is never missing and never stored") {
+  ContentStore store({});
+  const auto item = ItemNumber(1);
+  item->content_keys = {Key{}};
+  REQUIRE(store.Acquire(*item).ok());
+  const int reader = *store.OpenReader();
+  REQUIRE(Collected(store, *item, reader).empty());
+  store.Release(*item);
+  REQUIRE(absl::IsInvalidArgument(
+      store.Put({.key = Key{}, .body = Embedding{.encoder_version = "e", .vector = "vv"}})));
+}
+
+TEST_CASE("a catalog holds its candidates and stays; a reader gets them in front of it") {
+  ContentStore store({.unused_capacity_bytes = 0});
+  REQUIRE(absl::IsNotFound(store.Put(CatalogOf(9, {KeyNumber(1)}))));
+  ContentStore roomy({.unused_capacity_bytes = 1 << 20});
+  REQUIRE(roomy.Put(EmbeddingNumber(1)).ok());
+  REQUIRE(roomy.Put(EmbeddingNumber(2)).ok());
+  REQUIRE(roomy.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)})).ok());
+  REQUIRE(roomy.unused_bytes() == 0);
+  const auto item = ItemNumber(1);
+  item->catalog_keys = {KeyNumber(9)};
+  REQUIRE(roomy.Acquire(*item).ok());
+  const int reader = *roomy.OpenReader();
+  REQUIRE(Collected(roomy, *item, reader) ==
+          std::vector<Key>{KeyNumber(1), KeyNumber(2), KeyNumber(9)});
+  REQUIRE(Collected(roomy, *item, reader).empty());
+  const int other = *roomy.OpenReader();
+  REQUIRE(Collected(roomy, *item, other).size() == 3);
+  roomy.Release(*item);
+  REQUIRE(roomy.size() == 3);
+}
+
+TEST_CASE("an overlay needs its base, keeps its candidates and leaves with them") {
+  ContentStore store({.unused_capacity_bytes = 1 << 20});
+  for (int i = 1; i <= 3; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+  REQUIRE(store.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)})).ok());
+  const auto overlay = [](std::vector<std::uint32_t> removed) {
+    return Content{
+        .key = KeyNumber(10),
+        .body = Overlay{
+            .base = KeyNumber(9), .removed = std::move(removed), .appended = {KeyNumber(3)}}};
+  };
+  REQUIRE(absl::IsInvalidArgument(store.Put(overlay({2}))));
+  REQUIRE(store.Put(overlay({0, 1})).ok());
+  const auto item = ItemNumber(1);
+  item->catalog_keys = {KeyNumber(10)};
+  REQUIRE(store.Acquire(*item).ok());
+  const int reader = *store.OpenReader();
+  REQUIRE(Collected(store, *item, reader).back() == KeyNumber(10));
+  store.Release(*item);
+  REQUIRE(store.size() == 5);
+}
+
+TEST_CASE("a content of one kind is not replaced by another, nor named as one") {
+  ContentStore store({});
+  REQUIRE(store.Put(EmbeddingNumber(1)).ok());
+  REQUIRE(absl::IsInvalidArgument(store.Put(CatalogOf(1, {}))));
+  const auto item = ItemNumber(1);
+  item->catalog_keys = {KeyNumber(1)};
+  REQUIRE(absl::IsNotFound(store.Acquire(*item)));
+}
+
+TEST_CASE("a reader that takes a closed one's place was given nothing") {
+  ContentStore store({});
+  REQUIRE(store.Put(EmbeddingNumber(1)).ok());
+  const auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(1)};
+  REQUIRE(store.Acquire(*item).ok());
+  const int first = *store.OpenReader();
+  REQUIRE(Collected(store, *item, first).size() == 1);
+  store.CloseReader(first);
+  const int second = *store.OpenReader();
+  REQUIRE(second == first);
+  REQUIRE(Collected(store, *item, second).size() == 1);
+  for (int i = 1; i < 64; ++i) REQUIRE(store.OpenReader().ok());
+  REQUIRE(absl::IsResourceExhausted(store.OpenReader().status()));
+}
+
+TEST_CASE("an embedding of a new encoder version is given to readers again") {
+  ContentStore store({});
+  REQUIRE(store.Put(EmbeddingNumber(1)).ok());
+  REQUIRE(store.Put(CatalogOf(9, {KeyNumber(1)})).ok());
+  const auto item = ItemNumber(1);
+  item->catalog_keys = {KeyNumber(9)};
+  REQUIRE(store.Acquire(*item).ok());
+  const int reader = *store.OpenReader();
+  REQUIRE(Collected(store, *item, reader).size() == 2);
+  REQUIRE(store.Put(EmbeddingNumber(1, "encoder 2")).ok());
+  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(1), KeyNumber(9)});
+}
+
+TEST_CASE("contents in use past the capacity refuse new ones") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore store({.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
+  const auto item = ItemNumber(1);
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+    item->content_keys.push_back(KeyNumber(i));
+  }
+  REQUIRE(store.Acquire(*item).ok());
+  REQUIRE(absl::IsResourceExhausted(store.Put(EmbeddingNumber(2))));
+  store.Release(*item);
+  REQUIRE(store.Put(EmbeddingNumber(2)).ok());
+  REQUIRE(store.bytes() <= 2 * bytes);
+}
+
+TEST_CASE("uses are what items hold, whatever the order of putting, acquiring and releasing") {
+  runtime::Random random(11);
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore store({.capacity_bytes = 1 << 30, .unused_capacity_bytes = 4 * bytes});
+  std::vector<std::unique_ptr<Item>> held;
+  for (int i = 0; i < 5000; ++i) {
+    const int choice = static_cast<int>(random.Below(3));
+    if (choice == 0) {
+      REQUIRE(store.Put(EmbeddingNumber(static_cast<int>(random.Below(30)))).ok());
+    } else if (choice == 1) {
+      auto item = ItemNumber(1);
+      for (int k = 0; k < 3; ++k) {
+        item->content_keys.push_back(KeyNumber(static_cast<int>(random.Below(30))));
+      }
+      if (store.Acquire(*item).ok()) held.push_back(std::move(item));
+    } else if (!held.empty()) {
+      const std::size_t at = random.Below(held.size());
+      store.Release(*held[at]);
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    std::set<Key> used;
+    for (const auto& item : held) used.insert(item->content_keys.begin(), item->content_keys.end());
+    for (const Key& key : used) REQUIRE(store.Contains(key));
+    REQUIRE(store.bytes() - store.unused_bytes() == used.size() * bytes);
+    REQUIRE(store.unused_bytes() <= 5 * bytes);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::replay

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/client/insert_outbox.h"
+
+#include <catch2/catch.hpp>
+
+#include "replay/wire.h"
+#include "tests/replay/messages.h"
+
+namespace shoal::replay::client {
+namespace {
+
+proto::InsertReply Credit(std::uint32_t credit) {
+  proto::InsertReply reply;
+  reply.set_credit(credit);
+  return reply;
+}
+
+proto::InsertReply Answer(const proto::Item& item, absl::StatusCode code, std::uint32_t credit) {
+  proto::InsertReply reply = Credit(credit);
+  *reply.add_items()->mutable_id() = item.id();
+  reply.mutable_items(0)->set_code(static_cast<std::int32_t>(code));
+  return reply;
+}
+
+std::size_t ItemsIn(const std::vector<proto::InsertRequest>& messages) {
+  std::size_t items = 0;
+  for (const auto& message : messages) items += static_cast<std::size_t>(message.items_size());
+  return items;
+}
+
+TEST_CASE("an outbox sends no more unanswered items than it has credit for") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i));
+  REQUIRE_FALSE(outbox.MaySend());
+  outbox.Handle(Credit(1), outcome);
+  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
+  REQUIRE_FALSE(outbox.MaySend());
+  outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kOk, 2), outcome);
+  REQUIRE(outcome.acknowledged == 1);
+  REQUIRE(outcome.bytes == ItemOf(0).payload().size());
+  REQUIRE(outbox.size() == 2);
+  REQUIRE(outbox.SendNext(outcome).back().items(0).id().environment_id() == 1);
+  REQUIRE(outbox.SendNext(outcome).back().items(0).id().environment_id() == 2);
+  REQUIRE_FALSE(outbox.MaySend());
+}
+
+TEST_CASE("contents go once a connection, candidates before their catalog, base before overlay") {
+  FakeProvider provider;
+  const proto::Catalog catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
+  const proto::Overlay overlay = OverlayOf(catalog.key(), KeyBytes("c"));
+  provider.catalogs[catalog.key()] = catalog;
+  provider.overlays[overlay.key()] = overlay;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(1);
+  item.add_content_keys(KeyBytes("text"));
+  item.add_content_keys(KeyBytes("text"));
+  item.add_content_keys(std::string(16, '\0'));
+  item.add_catalog_keys(overlay.key());
+  outbox.Add(proto::Item(item));
+  outbox.Handle(Credit(4), outcome);
+
+  std::vector<std::string> order;
+  for (const auto& message : outbox.SendNext(outcome)) {
+    for (const auto& embeddings : message.embeddings()) {
+      order.push_back("embeddings " + std::to_string(embeddings.keys().size() / 16));
+    }
+    for (int i = 0; i < message.catalogs_size(); ++i) order.push_back("catalog");
+    for (int i = 0; i < message.overlays_size(); ++i) order.push_back("overlay");
+    for (int i = 0; i < message.items_size(); ++i) order.push_back("item");
+  }
+  REQUIRE(order == std::vector<std::string>{"embeddings 1", "embeddings 2", "catalog",
+                                            "embeddings 1", "overlay", "item"});
+  item.mutable_id()->set_environment_id(2);
+  outbox.Add(proto::Item(item));
+  REQUIRE(outbox.SendNext(outcome).size() == 1);
+  REQUIRE(provider.asked == 4);
+
+  outbox.Disconnected();
+  REQUIRE_FALSE(outbox.MaySend());
+  outbox.Handle(Credit(4), outcome);
+  REQUIRE(outbox.SendNext(outcome).size() == 5);
+  REQUIRE(outbox.resent_total() == 1);
+}
+
+TEST_CASE("large sets of embeddings are cut into messages of bounded size") {
+  FakeProvider provider;
+  provider.dimension = 4096;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(1);
+  for (int i = 0; i < 500; ++i) item.add_content_keys(KeyBytes(std::to_string(i)));
+  outbox.Add(std::move(item));
+  outbox.Handle(Credit(1), outcome);
+  std::size_t keys = 0;
+  for (const auto& message : outbox.SendNext(outcome)) {
+    REQUIRE(message.ByteSizeLong() < 2 * kMessageBytes);
+    for (const auto& embeddings : message.embeddings()) keys += embeddings.keys().size() / 16;
+  }
+  REQUIRE(keys == 500);
+}
+
+TEST_CASE("an item put off by the shard is sent again first; one refused is dropped") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i));
+  outbox.Handle(Credit(2), outcome);
+  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
+  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
+  outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kResourceExhausted, 0), outcome);
+  outbox.Handle(Answer(ItemOf(1), absl::StatusCode::kInvalidArgument, 0), outcome);
+  REQUIRE(outcome.refused == 1);
+  REQUIRE_FALSE(outbox.MaySend());
+  outbox.Handle(Credit(1), outcome);
+  REQUIRE(outbox.SendNext(outcome).back().items(0).id().environment_id() == 0);
+  outbox.Handle(Answer(ItemOf(77), absl::StatusCode::kOk, 1), outcome);
+  REQUIRE(outcome.acknowledged == 0);
+}
+
+TEST_CASE("when the shard lost a content, contents are sent again, but not for ever") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(1);
+  item.add_content_keys(KeyBytes("text"));
+  outbox.Add(proto::Item(item));
+  outbox.Handle(Credit(1), outcome);
+  int sends = 0;
+  while (outbox.MaySend()) {
+    REQUIRE(outbox.SendNext(outcome).size() == 1);
+    REQUIRE(++sends < 20);
+    outbox.Handle(Answer(item, absl::StatusCode::kNotFound, 1), outcome);
+  }
+  REQUIRE(sends > 1);
+  REQUIRE(provider.asked == static_cast<std::size_t>(sends));
+  REQUIRE(outcome.without_content == 1);
+}
+
+TEST_CASE("an item whose content is nowhere is dropped and counted") {
+  FakeProvider provider;
+  provider.unknown.insert(KeyBytes("gone"));
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(1);
+  item.add_content_keys(KeyBytes("gone"));
+  outbox.Add(std::move(item));
+  outbox.Handle(Credit(1), outcome);
+  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 0);
+  REQUIRE(outcome.without_content == 1);
+  REQUIRE(outbox.size() == 0);
+}
+
+}  // namespace
+}  // namespace shoal::replay::client

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/service.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/replay/messages.h"
+#include "tests/replay/shard_server.h"
+#include "transport/channel.h"
+#include "transport/protocol.h"
+
+namespace shoal::replay {
+namespace {
+
+using InsertCall = grpc::ClientReaderWriter<proto::InsertRequest, proto::InsertReply>;
+using SampleCall = grpc::ClientReaderWriter<proto::SampleRequest, proto::SampleReply>;
+
+struct Peer {
+  explicit Peer(const std::string& address)
+      : stub(proto::Replay::NewStub(transport::CreateChannel(address))) {
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  }
+
+  std::unique_ptr<InsertCall> Insert() {
+    auto call = stub->Insert(&context);
+    proto::InsertRequest hello;
+    hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+    REQUIRE(call->Write(hello));
+    return call;
+  }
+  std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0) {
+    auto call = stub->Sample(&context);
+    proto::SampleRequest hello;
+    hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+    hello.mutable_hello()->set_table("unrolls");
+    hello.mutable_hello()->set_max_lag(max_lag);
+    hello.set_credit(credit);
+    REQUIRE(call->Write(hello));
+    return call;
+  }
+
+  grpc::ClientContext context;
+  std::unique_ptr<proto::Replay::Stub> stub;
+};
+
+proto::InsertReply Exchange(InsertCall& call, const proto::InsertRequest& request) {
+  REQUIRE(call.Write(request));
+  proto::InsertReply reply;
+  REQUIRE(call.Read(&reply));
+  return reply;
+}
+
+proto::InsertReply Exchange(InsertCall& call, const proto::Item& item) {
+  proto::InsertRequest request;
+  *request.add_items() = item;
+  return Exchange(call, request);
+}
+
+TEST_CASE("each item is answered for itself and the stream lives on") {
+  ShardServer server({}, {.max_item_bytes = 4096});
+  Peer peer(server.address());
+  const auto call = peer.Insert();
+  proto::InsertReply reply;
+  REQUIRE(call->Read(&reply));
+  REQUIRE(reply.credit() > 0);
+
+  proto::InsertRequest request;
+  *request.add_items() = ItemOf(1);
+  *request.add_items() = ItemOf(2, 0, 5000);
+  *request.add_items() = ItemOf(3);
+  request.mutable_items(2)->set_table("others");
+  *request.add_items() = ItemOf(4);
+  request.mutable_items(3)->add_content_keys(KeyBytes("unknown"));
+  *request.add_items() = ItemOf(5);
+  request.mutable_items(4)->add_content_keys("short");
+  *request.add_items() = ItemOf(1);
+  reply = Exchange(*call, request);
+  std::vector<int> codes;
+  for (const auto& status : reply.items()) codes.push_back(status.code());
+  REQUIRE(codes == std::vector<int>{grpc::OK, grpc::INVALID_ARGUMENT, grpc::FAILED_PRECONDITION,
+                                    grpc::NOT_FOUND, grpc::INVALID_ARGUMENT, grpc::OK});
+  REQUIRE(reply.items(1).message().find("4096") != std::string::npos);
+  REQUIRE(Exchange(*call, ItemOf(6)).items(0).code() == grpc::OK);
+  REQUIRE(server.shard().stats().tables[0].size == 2);
+  REQUIRE(server.shard().stats().tables[0].duplicates_total == 1);
+  call->WritesDone();
+  REQUIRE(call->Finish().ok());
+}
+
+TEST_CASE("contents that are not what their key says leave the item unknown, and nothing breaks") {
+  ShardServer server;
+  Peer peer(server.address());
+  const auto call = peer.Insert();
+  proto::InsertReply reply;
+  REQUIRE(call->Read(&reply));
+  proto::InsertRequest request;
+  const std::vector<std::string> keys = {KeyBytes("a")};
+  *request.add_embeddings() = EmbeddingsOf(keys);
+  *request.add_catalogs() = CatalogOf(keys);
+  request.mutable_catalogs(0)->set_key(KeyBytes("another"));
+  *request.add_items() = ItemOf(1);
+  request.mutable_items(0)->add_content_keys(keys[0]);
+  request.mutable_items(0)->add_catalog_keys(KeyBytes("another"));
+  REQUIRE(Exchange(*call, request).items(0).code() == grpc::NOT_FOUND);
+  *request.mutable_catalogs(0) = CatalogOf(keys);
+  request.mutable_items(0)->set_catalog_keys(0, request.catalogs(0).key());
+  REQUIRE(Exchange(*call, request).items(0).code() == grpc::OK);
+}
+
+TEST_CASE("a stream without hello, of another protocol or for no table ends with a clear error") {
+  ShardServer server;
+  const auto end_of = [&server](const proto::InsertRequest& first) {
+    Peer peer(server.address());
+    const auto call = peer.stub->Insert(&peer.context);
+    call->Write(first);
+    proto::InsertReply reply;
+    while (call->Read(&reply)) {
+    }
+    return call->Finish();
+  };
+  proto::InsertRequest request;
+  REQUIRE(end_of(request).error_code() == grpc::INVALID_ARGUMENT);
+  request.mutable_hello()->set_protocol_version(99);
+  const grpc::Status status = end_of(request);
+  REQUIRE(status.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(status.error_message().find("99") != std::string::npos);
+
+  Peer peer(server.address());
+  const auto call = peer.stub->Sample(&peer.context);
+  proto::SampleRequest hello;
+  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+  hello.mutable_hello()->set_table("others");
+  REQUIRE(call->Write(hello));
+  proto::SampleReply reply;
+  REQUIRE_FALSE(call->Read(&reply));
+  const grpc::Status end = call->Finish();
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(end.error_message().find("others") != std::string::npos);
+}
+
+TEST_CASE("a full table gives no credit until a sample makes room") {
+  ShardServer server({.capacity_items = 1});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(reply.credit() == 1);
+  REQUIRE(Exchange(*insert, ItemOf(1)).credit() == 0);
+  reply = Exchange(*insert, ItemOf(2));
+  REQUIRE(reply.items(0).code() == grpc::RESOURCE_EXHAUSTED);
+  REQUIRE(reply.credit() == 0);
+
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().id().environment_id() == 1);
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(reply.items_size() == 0);
+  REQUIRE(reply.credit() == 1);
+  REQUIRE(Exchange(*insert, ItemOf(2)).items(0).code() == grpc::OK);
+}
+
+TEST_CASE("no more items come than credit was given, and later ones when they are there") {
+  ShardServer server;
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(3);
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    REQUIRE(Exchange(*insert, ItemOf(i)).items(0).code() == grpc::OK);
+  }
+  std::uint64_t next = 0;
+  const auto read = [&](std::uint64_t until) {
+    while (next < until) {
+      proto::SampleReply sampled;
+      REQUIRE(sample->Read(&sampled));
+      for (const auto& item : sampled.items()) {
+        REQUIRE(item.item().id().environment_id() == next++);
+      }
+    }
+    REQUIRE(next == until);
+  };
+  read(3);
+  REQUIRE(server.shard().stats().tables[0].size == 2);
+  proto::SampleRequest more;
+  more.set_credit(2);
+  REQUIRE(sample->Write(more));
+  read(5);
+}
+
+TEST_CASE("a newer version evicts what is stale before anything is given out") {
+  ShardServer server;
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  for (std::uint64_t step = 0; step < 4; ++step) Exchange(*insert, ItemOf(step, step));
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(0, 1);
+  proto::SampleRequest request;
+  request.set_credit(1);
+  request.mutable_current_version()->set_epoch(1);
+  request.mutable_current_version()->set_step(3);
+  REQUIRE(sample->Write(request));
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().id().environment_id() == 2);
+
+  Peer asking(server.address());
+  proto::InfoReply info;
+  REQUIRE(asking.stub->Info(&asking.context, {}, &info).ok());
+  REQUIRE(info.tables(0).evicted_stale_total() == 2);
+  REQUIRE(info.tables(0).inserted_total() == 4);
+  REQUIRE(info.tables(0).size() == 1);
+}
+
+TEST_CASE("draining ends all streams with UNAVAILABLE and refuses new ones") {
+  ShardServer server;
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(5);
+  REQUIRE(server.Drain());
+  REQUIRE_FALSE(insert->Read(&reply));
+  REQUIRE(insert->Finish().error_code() == grpc::UNAVAILABLE);
+  proto::SampleReply sampled;
+  REQUIRE_FALSE(sample->Read(&sampled));
+  REQUIRE(sample->Finish().error_code() == grpc::UNAVAILABLE);
+}
+
+}  // namespace
+}  // namespace shoal::replay

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shard on a loopback port, for tests: its memory goes with it.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "replay/service.h"
+#include "replay/shard.h"
+#include "runtime/metrics.h"
+#include "transport/server.h"
+
+namespace shoal::replay {
+
+class ShardServer {
+ public:
+  explicit ShardServer(TableOptions table = {}, InsertStreamOptions insert = {},
+                       const std::string& listen = "127.0.0.1:0") {
+    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = {}});
+    REQUIRE(shard.ok());
+    shard_ = *std::move(shard);
+    service_ = std::make_unique<Service>(ServiceOptions{.insert = insert}, *shard_, metrics_);
+    auto server = transport::Server::Create({.listen = listen}, {service_.get()});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+    server_->SetServing(true);
+  }
+  ~ShardServer() { server_->Shutdown(std::chrono::milliseconds(0)); }
+
+  bool Drain() { return service_->Drain(std::chrono::seconds(5)); }
+  const std::string& address() const { return server_->address(); }
+  Shard& shard() { return *shard_; }
+
+ private:
+  runtime::Metrics metrics_;
+  std::unique_ptr<Shard> shard_;
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<transport::Server> server_;
+};
+
+}  // namespace shoal::replay
