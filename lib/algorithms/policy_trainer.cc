@@ -17,6 +17,7 @@
 #include "algorithms/policy_gradient.h"
 #include "model/digest.h"
 #include "model/parameter_layout.h"
+#include "model/torch_threads.h"
 #include "runtime/random.h"
 #include "training/adam.h"
 #include "training/checkpoint.h"
@@ -202,6 +203,7 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
     return runtime::InvalidArgument("algorithm.passes, algorithm.minibatches: at least 1");
   }
   try {
+    model::ApplyTorchThreads();
     auto state = std::make_unique<State>(spec, options, seed, reducer);
     return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
   } catch (const std::exception& error) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/candidate_table_tensors.h"
+#include "model/torch_threads.h"
 
 namespace shoal::model {
 namespace {
@@ -51,6 +52,7 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed) {
   SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed));
   try {
+    ApplyTorchThreads();
     const at::NoGradGuard no_grad;
     auto tensors = std::make_unique<Tensors>();
     const runtime::Shape& shape = embeddings.shape();

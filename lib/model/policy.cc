@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/policy.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/_log_softmax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -18,6 +17,7 @@
 #include "model/network.h"
 #include "model/parameter_layout.h"
 #include "model/policy_inputs.h"
+#include "model/torch_threads.h"
 
 namespace shoal::model {
 namespace {
@@ -174,6 +174,7 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
                                                                       const Policy* previous) {
   SHOAL_RETURN_IF_ERROR(spec.Validate());
   try {
+    ApplyTorchThreads();
     const c10::InferenceMode inference;
     auto state = std::make_unique<State>();
     state->spec = spec;
@@ -240,11 +241,6 @@ absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint6
   std::vector<float> flat(static_cast<std::size_t>(layout.total));
   layout.Initialise(seed, flat);
   return layout.Write(flat, spec, {});
-}
-
-void SetTorchThreads(int threads) {
-  at::set_num_threads(threads);
-  at::set_num_interop_threads(1);
 }
 
 }  // namespace shoal::model

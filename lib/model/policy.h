@@ -92,8 +92,9 @@ class Policy {
 // INVALID_ARGUMENT for a bad spec.
 absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint64_t seed);
 
-// Threads that torch uses inside one operation, for the whole process; call once, before any other
-// use of this folder.
+// Threads that torch uses inside one operation, for the whole process: 1 unless this is called
+// before any other use of this folder; later calls do nothing. Results are the same bits only for
+// the same number.
 void SetTorchThreads(int threads);
 
 }  // namespace shoal::model
