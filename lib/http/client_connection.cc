@@ -165,7 +165,18 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
+  // The header apart: an eager parser forgets that the announced body is too long.
   void Read() {
+    beast::http::async_read_header(stream_, buffer_, *parser_,
+                                   [self = shared_from_this()](ErrorCode error, std::size_t) {
+                                     if (self->abandoned_) return;
+                                     if (error) return self->OnReadFailed(error);
+                                     self->ReadBody();
+                                   });
+  }
+
+  void ReadBody() {
+    if (parser_->is_done()) return OnRead();
     beast::http::async_read(stream_, buffer_, *parser_,
                             [self = shared_from_this()](ErrorCode error, std::size_t) {
                               if (self->abandoned_) return;

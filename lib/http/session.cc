@@ -60,7 +60,6 @@ void Session::NextRequest() {
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(owner_.options->max_header_bytes));
   parser_->body_limit(static_cast<std::uint64_t>(owner_.options->max_body_bytes));
-  parser_->eager(true);
   continued_ = false;
   idle_ = buffer_.size() == 0;
   if (idle_) {
@@ -101,6 +100,8 @@ void Session::Parse() {
     if (error == beast::http::error::need_more) break;
     if (error) return Reject(error);
     if (used == 0) break;
+    // Not before: an eager parser forgets what it found wrong in the header when a body follows.
+    if (parser_->is_header_done()) parser_->eager(true);
   }
   if (parser_->is_done()) return Answer();
   if (parser_->is_header_done() && !continued_ &&
