@@ -16,7 +16,7 @@ namespace {
 
 enum Seed : std::uint64_t { kWordSeed = 1, kPairSeed = 2, kGramSeed = 3 };
 
-constexpr float kPairWeight = 0.7F;
+constexpr float kPairWeight = 0.5F;
 constexpr float kGramWeight = 0.7F;
 
 std::uint64_t Hash(std::string_view text, Seed seed) {
@@ -61,8 +61,9 @@ std::vector<Feature> LexicalFeatures(const Part& part) {
   std::vector<Feature> features;
   features.reserve(512);
   for (const Run& run : part.runs) AppendRun(run, features);
-  std::stable_sort(features.begin(), features.end(),
-                   [](const Feature& a, const Feature& b) { return a.hash < b.hash; });
+  std::sort(features.begin(), features.end(), [](const Feature& a, const Feature& b) {
+    return a.hash != b.hash ? a.hash < b.hash : a.weight < b.weight;
+  });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < features.size();) {
     std::size_t end = i;

@@ -27,16 +27,24 @@ bool StartsWord(std::string_view text, std::size_t position) {
          static_cast<unsigned char>(text[position + 1]) < 0x80;
 }
 
+void DropEnding(std::string& word) {
+  if (word.size() >= 5 && word.ends_with('s')) {
+    const char before = word[word.size() - 2];
+    if (before != 's' && before != 'u' && before != 'i') word.pop_back();
+  }
+  for (const std::string_view ending : {"ly", "ing", "ed", "e"}) {
+    if (!word.ends_with(ending) || word.size() < ending.size() + 4) continue;
+    word.resize(word.size() - ending.size());
+    return;
+  }
+}
+
 std::string Normalised(std::string_view word) {
   std::string lowered(word);
   for (char& c : lowered) {
     if (KindOf(c) == Kind::kUpper) c = static_cast<char>(c - 'A' + 'a');
   }
-  const std::size_t length = lowered.size();
-  if (length >= 5 && lowered[length - 1] == 's') {
-    const char before = lowered[length - 2];
-    if (before != 's' && before != 'u' && before != 'i') lowered.pop_back();
-  }
+  DropEnding(lowered);
   return lowered;
 }
 
