@@ -45,7 +45,7 @@ const AppliedGoal& Find(const std::string& capture, const std::string& name) {
 FakeState StartOf(const std::string& capture, const Episode& episode) {
   FakeState state(Shipped(capture));
   for (const StartOperation& operation : episode.start) {
-    REQUIRE(Assign(state.resources.at(operation.uri), operation.pointer, operation.value));
+    REQUIRE(Assign(state.Edit(operation.uri), operation.pointer, operation.value));
   }
   return state;
 }
@@ -54,6 +54,12 @@ WatchState Look(const Episode& episode, const FakeState& state) {
   WatchState progress;
   Watch::Parse(episode.watch)->Update(state, progress);
   return progress;
+}
+
+bool Watched(const Episode& episode, const std::string& uri) {
+  const Json& allowed = episode.watch.at("allowed");
+  return std::any_of(allowed.begin(), allowed.end(),
+                     [&](const Json& path) { return path.at("uri") == uri; });
 }
 
 // An episode of the goal that starts as asked for.
@@ -123,7 +129,7 @@ TEST_CASE("At least a fifth of all starts are satisfied already") {
     int satisfied = 0;
     int drawn = 0;
     for (const auto& goal : AppliedTo(capture)) {
-      for (std::uint64_t number = 0; number < 400; ++number, ++drawn) {
+      for (std::uint64_t number = 0; number < 250; ++number, ++drawn) {
         satisfied += goal->DrawEpisode(11, number, Split::kTrain)->satisfied ? 1 : 0;
       }
     }
@@ -202,7 +208,7 @@ TEST_CASE("Either indicator is a truthful way to be located") {
                                        {"/IndicatorLED", "Blinking"},
                                        {"/LocationIndicatorActive", true}}) {
     FakeState state = StartOf("openbmc-stock", episode);
-    Assign(state.resources.at(system), pointer, value);
+    Assign(state.Edit(system), pointer, value);
     REQUIRE(Look(episode, state).satisfied);
   }
 }
@@ -210,7 +216,7 @@ TEST_CASE("Either indicator is a truthful way to be located") {
 TEST_CASE("A forced power off spoils the graceful one") {
   const Episode episode = DrawStart(Find("dell-r750", "graceful_off"), 1);
   FakeState state = StartOf("dell-r750", episode);
-  Assign(state.resources.at("/redfish/v1/Systems/System.Embedded.1"), "/PowerState", "Off");
+  Assign(state.Edit("/redfish/v1/Systems/System.Embedded.1"), "/PowerState", "Off");
   REQUIRE(Look(episode, state).satisfied);
   state.records.push_back(
       {"reset", "/redfish/v1/Chassis/System.Embedded.1", {{"ResetType", "ForceOff"}}, 1.0});
@@ -225,12 +231,12 @@ TEST_CASE(
   REQUIRE(episode.milestone_count == 1);
   FakeState state = StartOf("dmtf-rackmount1", episode);
   REQUIRE(Look(episode, state).milestones == 0);
-  Assign(state.resources.at(system), "/Boot/BootSourceOverrideTarget", "Pxe");
-  Assign(state.resources.at(system), "/Boot/BootSourceOverrideEnabled", "Once");
+  Assign(state.Edit(system), "/Boot/BootSourceOverrideTarget", "Pxe");
+  Assign(state.Edit(system), "/Boot/BootSourceOverrideEnabled", "Once");
   REQUIRE(Look(episode, state).milestones == 1);
   state.records.push_back({"boot", system, {{"target", "Pxe"}}, 1.0});
   REQUIRE_FALSE(Look(episode, state).satisfied);
-  Assign(state.resources.at(system), "/Boot/BootSourceOverrideEnabled", "Disabled");
+  Assign(state.Edit(system), "/Boot/BootSourceOverrideEnabled", "Disabled");
   REQUIRE(Look(episode, state).satisfied);
   REQUIRE(DrawStart(goal, 1).satisfied == false);
 }
@@ -239,17 +245,18 @@ TEST_CASE("The catalog offers a request for every target that a start leaves ope
   for (const char* capture : kShipped) {
     const auto catalog = Catalog::Build(Shipped(capture), ShippedSchema()).value();
     for (const auto& goal : AppliedTo(capture)) {
-      for (std::uint64_t number = 0; number < 10; ++number) {
+      for (std::uint64_t number = 0; number < 4; ++number) {
         const Episode episode = *goal->DrawEpisode(8, number, Split::kTrain);
         if (episode.satisfied) continue;
-        const WatchState before = Look(episode, StartOf(capture, episode));
+        const FakeState start = StartOf(capture, episode);
+        const WatchState before = Look(episode, start);
         bool progress = false;
         for (const Candidate& candidate : catalog->candidates()) {
-          if (candidate.method != "PATCH") continue;
+          const bool watched = Watched(episode, candidate.uri);
+          if (candidate.method != "PATCH" || !watched) continue;
           runtime::Random random(1);
-          FakeState state = StartOf(capture, episode);
-          state.resources.at(candidate.uri)
-              .merge_patch(BindSlots(candidate, episode.slot_values, random));
+          FakeState state = start;
+          state.Edit(candidate.uri).merge_patch(BindSlots(candidate, episode.slot_values, random));
           const WatchState after = Look(episode, state);
           progress = after.satisfied || after.milestones > before.milestones;
           if (progress) break;

@@ -100,7 +100,11 @@ TEST_CASE("A wrong predicate is refused, naming the part") {
 
 TEST_CASE("Nesting beyond the limit is refused, not followed") {
   Json deep = Json::parse(R"({"all": []})");
-  for (int i = 0; i < 10000; ++i) deep = Json{{"not", std::move(deep)}};
+  for (int i = 0; i < 10000; ++i) {
+    Json outer = Json::object();
+    outer["not"] = std::move(deep);
+    deep = std::move(outer);
+  }
   const auto predicate = Predicate::Parse(deep);
   REQUIRE(predicate.status().code() == absl::StatusCode::kInvalidArgument);
 }

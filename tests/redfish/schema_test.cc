@@ -44,7 +44,7 @@ TEST_CASE("Kinds, values, bounds and formats come from the definitions") {
   REQUIRE(schema.Find(kProtocol, "/NTP/NTPServers/3")->kind == PropertyKind::kString);
   REQUIRE(schema.Find(kSystem, "/LastResetTime")->format == StringFormat::kDateTime);
   REQUIRE(schema.Find(kSystem, "/UUID")->kind == PropertyKind::kString);
-  REQUIRE_FALSE(schema.Find(kSystem, "/UUID")->pattern.empty());
+  REQUIRE(schema.Find(kSystem, "/UUID")->format == StringFormat::kGuid);
   REQUIRE(schema.Find(kSystem, "/Status/Health")->kind == PropertyKind::kEnumeration);
   REQUIRE(schema.Find(kSystem, "/Links/Chassis")->element->kind == PropertyKind::kLink);
 }
@@ -52,8 +52,8 @@ TEST_CASE("Kinds, values, bounds and formats come from the definitions") {
 TEST_CASE("A property counts from the version that brought it") {
   const Schema& schema = ShippedSchema();
   const std::string pointer = "/LocationIndicatorActive";
-  REQUIRE(schema.Find("#ComputerSystem.v1_13_0.ComputerSystem", pointer) == nullptr);
-  REQUIRE(schema.Find("#ComputerSystem.v1_14_0.ComputerSystem", pointer) != nullptr);
+  REQUIRE(schema.Find("#ComputerSystem.v1_12_0.ComputerSystem", pointer) == nullptr);
+  REQUIRE(schema.Find("#ComputerSystem.v1_13_0.ComputerSystem", pointer) != nullptr);
   REQUIRE(schema.Find("#ComputerSystem.v1_999_0.ComputerSystem", pointer) != nullptr);
   REQUIRE(schema.Find("ComputerSystem.ComputerSystem", pointer) != nullptr);
   REQUIRE(schema.Find("ManagerNetworkProtocol.v1_0_0.ManagerNetworkProtocol", "/NTP") == nullptr);
