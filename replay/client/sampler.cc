@@ -107,7 +107,6 @@ Sampler::Impl::Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics&
 Sampler::Impl::~Impl() {
   Close();
   thread_.Join();
-  for (auto& worker : workers_) worker->link.Close();
 }
 
 absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds timeout) {
@@ -170,11 +169,12 @@ void Sampler::Impl::Run() {
       while (!has_work_ && !closed_) {
         if (!clock_.WaitUntil(work_, mutex_, deadline)) break;
       }
-      if (closed_) return;
+      if (closed_) break;
       has_work_ = false;
     }
     for (std::size_t shard = 0; shard < workers_.size(); ++shard) Step(shard);
   }
+  for (auto& worker : workers_) worker->link.Close();
 }
 
 void Sampler::Impl::Step(std::size_t shard) {

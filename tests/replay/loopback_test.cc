@@ -17,25 +17,31 @@ using client::Sampler;
 
 constexpr std::chrono::seconds kPatience{20};
 
+struct ClientsOptions {
+  std::uint32_t max_lag = 0;
+  std::size_t outbox_items = 64;
+  bool samples = true;
+};
+
 // Clients of some shards, as inference and the learner have them.
 struct Clients {
-  explicit Clients(std::vector<std::string> addresses, std::uint32_t max_lag = 0,
-                   std::size_t outbox_items = 64) {
+  explicit Clients(std::vector<std::string> addresses, const ClientsOptions& options = {}) {
     catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
     provider.catalogs[catalog.key()] = catalog;
-    inserter =
-        *Inserter::Create({.addresses = addresses, .client = "test", .outbox_items = outbox_items},
-                          provider, metrics);
+    inserter = *Inserter::Create(
+        {.addresses = addresses, .client = "test", .outbox_items = options.outbox_items}, provider,
+        metrics);
     inserter->OnSpace([this] {
       const runtime::MutexLock lock(mutex);
       ++space;
       changed.NotifyAll();
     });
+    if (!options.samples) return;
     sampler = *Sampler::Create({.addresses = std::move(addresses),
                                 .client = "test",
                                 .table = "unrolls",
                                 .prefetch = 16,
-                                .max_lag = max_lag},
+                                .max_lag = options.max_lag},
                                sink, metrics);
   }
 
@@ -164,8 +170,7 @@ TEST_CASE("without a live shard nothing is taken, and the caller hears of the fi
 
 TEST_CASE("a full outbox pushes back, bounded, and says when there is room") {
   ShardServer server({.capacity_items = 2});
-  Clients clients({server.address()}, 0, 3);
-  clients.sampler->Close();
+  Clients clients({server.address()}, {.outbox_items = 3, .samples = false});
   std::uint64_t taken = 0;
   clients.Insert(taken++);
   for (;;) {
@@ -205,7 +210,7 @@ TEST_CASE("items of a shard that stays away are dropped and counted") {
 
 TEST_CASE("stale unrolls are not returned, whether the shard or the queue holds them") {
   ShardServer server;
-  Clients clients({server.address()}, 1);
+  Clients clients({server.address()}, {.max_lag = 1});
   for (std::uint64_t step = 0; step < 3; ++step) clients.Insert(step, step);
   REQUIRE(clients.inserter->Drain(kPatience).ok());
   const auto deadline = std::chrono::steady_clock::now() + kPatience;

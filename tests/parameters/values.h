@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters, folders and servers for these tests.
+#pragma once
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "parameters/parameters_file.h"
+#include "parameters/publisher.h"
+#include "runtime/metrics.h"
+#include "transport/server.h"
+
+namespace shoal::parameters {
+
+constexpr std::chrono::seconds kPatience{20};
+
+inline Parameters ParametersOf(std::uint64_t epoch, std::uint64_t step, std::size_t bytes = 100) {
+  const std::string text = std::to_string(epoch) + "/" + std::to_string(step) + " ";
+  auto data = std::make_shared<std::string>();
+  while (data->size() < bytes) *data += text;
+  return {.version = {.epoch = epoch, .step = step},
+          .spec_digest = "spec",
+          .encoder_version = "encoder",
+          .bytes = std::move(data)};
+}
+
+// Removed at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "parameters-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A publisher on a loopback port.
+class PublisherServer {
+ public:
+  explicit PublisherServer(const std::string& listen = "127.0.0.1:0") : publisher_(metrics_) {
+    auto server = transport::Server::Create({.listen = listen}, {publisher_.service()});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+  ~PublisherServer() {
+    publisher_.Drain();
+    server_->Shutdown(std::chrono::milliseconds(0));
+  }
+
+  Publisher& publisher() { return publisher_; }
+  const std::string& address() const { return server_->address(); }
+
+ private:
+  runtime::Metrics metrics_;
+  Publisher publisher_;
+  std::unique_ptr<transport::Server> server_;
+};
+
+}  // namespace shoal::parameters
