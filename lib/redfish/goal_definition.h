@@ -73,7 +73,7 @@ struct Goal::Definition {
   // Mutations that no start saves, e.g. the restart.
   std::int64_t base_cost = 0;
   // Share of starts in which the goal holds already.
-  double satisfied_share = 0.25;
+  double satisfied_share = 0.3;
   // Share of targets that hold already in the other starts.
   double partial_share = 0.25;
   // Names of goals that leave nothing in this one's starts.
