@@ -18,33 +18,21 @@ ActingStage::ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policie
 }
 
 ActingStage::~ActingStage() {
-  draining_.store(true, std::memory_order_relaxed);
   batcher_.Close();
   thread_.Join();
 }
 
-void ActingStage::OnParameters() {
-  batcher_.SetPaused(false);
-  batcher_.Wake();
-}
-
-void ActingStage::OnSpace() {
-  space_.store(true, std::memory_order_relaxed);
-  batcher_.Wake();
-}
-
-void ActingStage::Drain() {
-  draining_.store(true, std::memory_order_relaxed);
-  batcher_.Drain();
-}
+void ActingStage::Drain() { batcher_.Drain(); }
 
 void ActingStage::Run() {
   for (;;) {
     Batcher::Batch batch = batcher_.Take();
+    const bool woken = batch.woken;
+    const bool draining = batch.draining;
     const bool ended = batch.ended;
     Act(std::move(batch));
-    if (space_.exchange(false, std::memory_order_relaxed)) engine_.RetryParked();
-    if (draining_.load(std::memory_order_relaxed)) engine_.ReleaseParked();
+    if (woken && engine_.parked() > 0) engine_.RetryParked();
+    if (draining) engine_.ReleaseParked();
     metrics_.SetWaiting(WaitReason::kBatch, batcher_.size());
     if (ended) break;
   }
@@ -64,13 +52,13 @@ void ActingStage::Act(Batcher::Batch batch) {
   std::vector<Row> train;
   std::vector<Row> evaluate;
   for (Row& row : batch.rows) (row.evaluate() ? evaluate : train).push_back(std::move(row));
-  ActInLockstep(std::move(train));
+  ActInLockstep(std::move(train), batch.draining);
   Evaluate(std::move(evaluate));
 }
 
-void ActingStage::ActInLockstep(std::vector<Row> rows) {
+void ActingStage::ActInLockstep(std::vector<Row> rows, bool draining) {
   for (Row& row : rows) gate_->Add(std::move(row));
-  if (draining_.load(std::memory_order_relaxed)) {
+  if (draining) {
     gate_->Clear();
     return;
   }

@@ -3,10 +3,10 @@
 //
 // Acting begins with the first parameters; until then rows wait in the batcher. In deterministic
 // mode train rows pass a LockstepGate, evaluation rows are batched apart and never wait for it.
+// Whoever has news - parameters, room in replay - wakes the batcher.
 // Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -28,17 +28,13 @@ class ActingStage {
   // Ends at once; rows that wait are dropped.
   ~ActingStage();
 
-  // There are new parameters in the set.
-  void OnParameters();
-  // Replay has room again. From any thread.
-  void OnSpace();
   // Answers what waits, unrolls without room in replay are dropped; the thread then ends.
   void Drain();
 
  private:
   void Run();
   void Act(Batcher::Batch batch);
-  void ActInLockstep(std::vector<Row> rows);
+  void ActInLockstep(std::vector<Row> rows, bool draining);
   void Evaluate(std::vector<Row> rows);
 
   Batcher& batcher_;
@@ -46,9 +42,6 @@ class ActingStage {
   PolicySet& policies_;
   InferenceMetrics& metrics_;
   std::optional<LockstepGate> gate_;
-  // Relaxed: a hint that a retry is due; the batcher's lock orders the rest.
-  std::atomic<bool> space_{false};
-  std::atomic<bool> draining_{false};
   runtime::Thread thread_;
 };
 

@@ -173,7 +173,10 @@ Admission::Verdict Admission::JudgeCatalog(const Row& row, Memo& memo) {
   CatalogStore::Resolution& resolution = known->second;
   if (resolution.candidates) {
     block.candidates[row.index] = resolution.candidates;
-    return {};
+    const std::int64_t forced = block.forced.empty() ? -1 : block.forced[row.index];
+    if (forced < resolution.candidates->count) return {};
+    return {Verdict::Kind::kAnswer,
+            Invalid(row, "forced_actions: there is no action " + std::to_string(forced))};
   }
   if (resolution.missing_list) {
     RowAnswer answer = AnswerTo(row, RowStatus::kNeedCatalog);

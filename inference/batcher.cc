@@ -39,7 +39,8 @@ Batcher::Batch Batcher::Take() {
       !queue_.empty() &&
       (ending_ || (!paused_ && (queue_.size() >= options_.max_rows ||
                                 clock_.Now() >= queue_.front().since + options_.max_delay)));
-  woken_ = false;
+  batch.woken = std::exchange(woken_, false);
+  batch.draining = ending_;
   if (due) {
     const runtime::TimePoint now = clock_.Now();
     batch.rows.reserve(std::min(queue_.size(), options_.max_rows));

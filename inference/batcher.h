@@ -31,6 +31,10 @@ class Batcher {
     std::vector<Row> rows;
     // Their time ran out while they waited.
     std::vector<Row> expired;
+    // Someone called Wake.
+    bool woken = false;
+    // No more rows are taken in.
+    bool draining = false;
     // Nothing will come any more.
     bool ended = false;
   };

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
+#include "inference/inference_server.h"
+#include "model/policy.h"
+#include "runtime/log.h"
+#include "runtime/metrics.h"
+#include "runtime/program.h"
+
+using namespace shoal;
+
+int main(int argc, char** argv) {
+  runtime::Program program("inference", "Answers actors with actions and builds unrolls.");
+  inference::InferenceConfig config;
+  program.AddSection("inference", config.options);
+  program.AddSection("policy", config.policy);
+  if (const auto code = program.Parse(argc, argv)) return *code;
+  config.run = program.run();
+  config.cluster = program.cluster();
+  config.index = program.index();
+
+  model::SetTorchThreads(config.run.deterministic ? 1
+                                                  : static_cast<int>(config.options.torch_threads));
+  runtime::Metrics metrics;
+  if (auto status = metrics.Expose(config.options.metrics_listen); !status.ok()) {
+    return program.Fail(status);
+  }
+  const std::chrono::milliseconds grace(config.options.drain_ms);
+  auto server = inference::InferenceServer::Create(std::move(config), metrics);
+  if (!server.ok()) return program.Fail(server.status());
+  spdlog::info("event=listening address={}", (*server)->address());
+
+  const int code = program.WaitForStop();
+
+  const absl::Status drained = (*server)->Drain(grace);
+  if (!drained.ok()) {
+    spdlog::warn("event=drain_incomplete reason={}", runtime::Quoted(runtime::Message(drained)));
+  }
+  spdlog::info("event=stopped");
+  return code;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does an environment fit the policy, and what do its rows look like?
+#pragma once
+
+#include <memory>
+
+#include "inference/row_layout.h"
+#include "model/policy_spec.h"
+#include "proto/act.pb.h"
+#include "runtime/status.h"
+
+namespace shoal::inference {
+
+// What the core must know of `spec`.
+PolicyShape ShapeOf(const model::PolicySpec& spec);
+
+// The layout of the rows of a stream that begins with `hello`. FAILED_PRECONDITION naming what
+// differs from the policy, the protocol version or the canonicaliser; INVALID_ARGUMENT for a spec
+// that no environment can have.
+absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHello& hello,
+                                                            const model::PolicySpec& spec);
+
+}  // namespace shoal::inference
