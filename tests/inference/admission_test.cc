@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/admission.h"
+
+#include <catch2/catch.hpp>
+
+#include "row_maker.h"
+
+namespace shoal::inference {
+namespace {
+
+using content::ContentKey;
+using testing::RecordingSink;
+
+// Encodes nothing until the test opens the gate.
+class GatedEncoder final : public tokens::TextEncoder {
+ public:
+  const std::string& version() const override { return version_; }
+  std::int64_t dimension() const override { return 1; }
+  absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const override {
+    const runtime::MutexLock lock(mutex_);
+    while (!open_) changed_.Wait(mutex_);
+    return runtime::Tensor(runtime::DType::kFloat16, {static_cast<std::int64_t>(texts.size()), 1});
+  }
+  void Open() {
+    const runtime::MutexLock lock(mutex_);
+    open_ = true;
+    changed_.NotifyAll();
+  }
+
+ private:
+  const std::string version_ = "gated";
+  mutable runtime::Mutex mutex_;
+  mutable runtime::CondVar changed_;
+  bool open_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+struct Fixture {
+  Fixture() {
+    shape.content_count = 1;
+    shape.embedding_size = 1;
+    batcher.SetPaused(false);
+  }
+  ~Fixture() { encoder.Open(); }
+
+  // Rows of environments 0, 1, ... that name these texts.
+  Arrival Message(const std::vector<std::string>& texts) {
+    std::vector<testing::RowSpec> specs;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      specs.push_back({.environment = i, .flags = kFirst});
+    }
+    Arrival arrival;
+    arrival.rows = testing::MakeBlock(specs, sink);
+    for (const std::string& text : texts) {
+      arrival.rows->content_keys.push_back(content::KeyOf(text));
+    }
+    return arrival;
+  }
+  void AwaitEncoded() {
+    const runtime::MutexLock lock(mutex);
+    while (slices == 0) changed.Wait(mutex);
+    slices = 0;
+  }
+
+  PolicyShape shape = testing::PlainShape();
+  runtime::Metrics registry;
+  InferenceMetrics metrics{registry};
+  GatedEncoder encoder;
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  int slices = 0;
+  ContentStore contents{"gated", 1, 1 << 20};
+  CatalogStore catalogs{contents, [](const runtime::Tensor&, std::span<const std::uint32_t>) {
+                          return std::shared_ptr<const model::CandidateTable>();
+                        }};
+  EncodingStage encoding{{},
+                         encoder,
+                         contents,
+                         [this] {
+                           const runtime::MutexLock lock(mutex);
+                           ++slices;
+                           changed.NotifyAll();
+                         },
+                         registry};
+  Batcher batcher{{.max_rows = 100, .max_delay = runtime::Duration::zero(), .max_queued = 8}};
+  Admission admission{{shape, contents, catalogs, encoding, batcher, metrics}, 16};
+  std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
+};
+
+TEST_CASE("Unknown contents are asked for at once while the other rows go on") {
+  Fixture fixture;
+  const std::vector<std::uint16_t> values = {1};
+  fixture.contents.Insert(content::KeyOf("known"), values);
+  fixture.admission.Admit(fixture.Message({"unknown", "known"}));
+  const auto answers = fixture.sink->Take(1);
+  REQUIRE(answers.size() == 1);
+  REQUIRE(answers[0].status == RowStatus::kNeedContent);
+  REQUIRE(answers[0].missing == std::vector<ContentKey>{content::KeyOf("unknown")});
+  const auto batch = fixture.batcher.Take();
+  REQUIRE(batch.rows.size() == 1);
+  REQUIRE(batch.rows[0].environment() == 1);
+}
+
+TEST_CASE("A row whose text came along waits for the encoder only") {
+  Fixture fixture;
+  Arrival arrival = fixture.Message({"new", "known"});
+  const std::vector<std::uint16_t> values = {1};
+  fixture.contents.Insert(content::KeyOf("known"), values);
+  arrival.contents.push_back({content::KeyOf("new"), "new"});
+  fixture.admission.Admit(std::move(arrival));
+  REQUIRE(fixture.batcher.Take().rows.size() == 1);
+  REQUIRE(fixture.admission.waiting() == 1);
+  REQUIRE(fixture.sink->size() == 0);
+  fixture.encoder.Open();
+  fixture.AwaitEncoded();
+  fixture.admission.Recheck();
+  REQUIRE(fixture.admission.waiting() == 0);
+  REQUIRE(fixture.batcher.Take().rows[0].environment() == 0);
+}
+
+TEST_CASE("A text that does not match its key is refused with the rows that name it") {
+  Fixture fixture;
+  Arrival arrival = fixture.Message({"one", "two"});
+  arrival.contents.push_back({content::KeyOf("one"), "another"});
+  fixture.admission.Admit(std::move(arrival));
+  const auto answers = fixture.sink->Take(2);
+  REQUIRE(answers[0].status == RowStatus::kInvalid);
+  REQUIRE(answers[0].error.find("does not match its key") != std::string::npos);
+  REQUIRE(answers[0].error.find(content::KeyOf("one").ToHex()) != std::string::npos);
+  REQUIRE(answers[1].status == RowStatus::kNeedContent);
+}
+
+TEST_CASE("Rows of one environment keep their order while one of them waits") {
+  Fixture fixture;
+  Arrival first = fixture.Message({"new"});
+  first.contents.push_back({content::KeyOf("new"), "new"});
+  fixture.admission.Admit(std::move(first));
+  Arrival second = fixture.Message({""});
+  second.rows->sequences = {1};
+  second.rows->flags = {kTerminated};
+  second.rows->content_keys = {ContentKey{}};
+  fixture.admission.Admit(std::move(second));
+  REQUIRE(fixture.admission.waiting() == 2);
+  fixture.encoder.Open();
+  fixture.AwaitEncoded();
+  fixture.admission.Recheck();
+  const auto batch = fixture.batcher.Take();
+  REQUIRE(batch.rows.size() == 2);
+  REQUIRE(batch.rows[0].sequence() == 0);
+  REQUIRE(batch.rows[1].sequence() == 1);
+}
+
+TEST_CASE("An unknown catalog is asked for by key") {
+  Fixture fixture;
+  Arrival arrival = fixture.Message({""});
+  arrival.rows->content_keys = {ContentKey{}};
+  arrival.rows->catalog_keys = {content::KeyOf("catalog")};
+  fixture.admission.Admit(std::move(arrival));
+  const auto answers = fixture.sink->Take(1);
+  REQUIRE(answers[0].status == RowStatus::kNeedCatalog);
+  REQUIRE(answers[0].missing == std::vector<ContentKey>{content::KeyOf("catalog")});
+}
+
+TEST_CASE("Rows past the batcher's room are told to come later") {
+  Fixture fixture;
+  Arrival arrival = fixture.Message(std::vector<std::string>(10, "known"));
+  const std::vector<std::uint16_t> values = {1};
+  fixture.contents.Insert(content::KeyOf("known"), values);
+  fixture.admission.Admit(std::move(arrival));
+  const auto answers = fixture.sink->Take(2);
+  REQUIRE(answers.size() == 2);
+  REQUIRE(answers[0].status == RowStatus::kOverloaded);
+  REQUIRE(fixture.batcher.Take().rows.size() == 8);
+}
+
+TEST_CASE("A row that decoding refused is invalid and goes no further") {
+  Fixture fixture;
+  Arrival arrival = fixture.Message({"known"});
+  arrival.rows->errors = {"observation: a number is not finite"};
+  fixture.admission.Admit(std::move(arrival));
+  REQUIRE(fixture.sink->Take(1)[0].error == "observation: a number is not finite");
+  REQUIRE(fixture.batcher.size() == 0);
+}
+
+}  // namespace
+}  // namespace shoal::inference

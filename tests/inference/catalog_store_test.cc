@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/catalog_store.h"
+
+#include <catch2/catch.hpp>
+
+namespace shoal::inference {
+namespace {
+
+using content::ContentKey;
+
+ContentKey Key(int number) { return content::KeyOf("text " + std::to_string(number)); }
+
+CandidateList Catalog(const std::vector<int>& numbers) {
+  CandidateList list;
+  for (const int number : numbers) list.candidates.push_back(Key(number));
+  list.key = KeyOf(list);
+  return list;
+}
+
+CandidateList Overlay(const ContentKey& base, std::vector<std::uint32_t> removed,
+                      const std::vector<int>& appended) {
+  CandidateList list = Catalog(appended);
+  list.base = base;
+  list.removed = std::move(removed);
+  list.key = KeyOf(list);
+  return list;
+}
+
+struct Fixture {
+  void Embed(const std::vector<int>& numbers) {
+    for (const int number : numbers) {
+      const std::vector<std::uint16_t> values = {static_cast<std::uint16_t>(number), 0};
+      contents.Insert(Key(number), values);
+    }
+  }
+  ContentStore contents{"test", 2, 1 << 20};
+  int made = 0;
+  runtime::Shape shape;
+  std::vector<std::uint32_t> removed;
+  CatalogStore store{contents,
+                     [this](const runtime::Tensor& embeddings, std::span<const std::uint32_t> out) {
+                       ++made;
+                       shape = embeddings.shape();
+                       removed.assign(out.begin(), out.end());
+                       return std::shared_ptr<const model::CandidateTable>();
+                     }};
+};
+
+TEST_CASE("A list that does not match its key is refused by name") {
+  Fixture fixture;
+  CandidateList list = Catalog({1, 2});
+  std::swap(list.candidates[0], list.candidates[1]);
+  const absl::Status added = fixture.store.Add(list);
+  REQUIRE(absl::IsInvalidArgument(added));
+  REQUIRE(runtime::Message(added).find(list.key.ToHex()) != std::string::npos);
+}
+
+TEST_CASE("An unknown catalog is named, and so are contents that are not embedded yet") {
+  Fixture fixture;
+  const CandidateList list = Catalog({1, 2, 3});
+  REQUIRE(fixture.store.Resolve(list.key)->missing_list == list.key);
+  REQUIRE(fixture.store.Add(list).ok());
+  fixture.Embed({2});
+  const auto partial = fixture.store.Resolve(list.key);
+  REQUIRE(!partial->missing_list);
+  REQUIRE(partial->missing_contents == std::vector<ContentKey>{Key(1), Key(3)});
+}
+
+TEST_CASE("A table is made once") {
+  Fixture fixture;
+  const CandidateList list = Catalog({1, 2});
+  REQUIRE(fixture.store.Add(list).ok());
+  fixture.Embed({1, 2});
+  const auto first = fixture.store.Resolve(list.key);
+  const auto second = fixture.store.Resolve(list.key);
+  REQUIRE(first->candidates->count == 2);
+  REQUIRE(first->candidates == second->candidates);
+  REQUIRE(fixture.made == 1);
+}
+
+TEST_CASE("An overlay appends to its base and takes from it") {
+  Fixture fixture;
+  const CandidateList base = Catalog({1, 2});
+  const CandidateList overlay = Overlay(base.key, {0}, {3});
+  REQUIRE(fixture.store.Add(overlay).ok());
+  REQUIRE(fixture.store.Resolve(overlay.key)->missing_list == base.key);
+  REQUIRE(fixture.store.Add(base).ok());
+  fixture.Embed({1, 2, 3});
+  const auto resolved = fixture.store.Resolve(overlay.key);
+  REQUIRE(resolved->candidates->count == 3);
+  REQUIRE(fixture.shape == runtime::Shape{3, 2});
+  REQUIRE(fixture.removed == std::vector<std::uint32_t>{0});
+  REQUIRE(resolved->candidates->base == base.key);
+}
+
+TEST_CASE("An overlay that removes what is not there is refused") {
+  Fixture fixture;
+  const CandidateList base = Catalog({1, 2});
+  REQUIRE(fixture.store.Add(base).ok());
+  const CandidateList beyond = Overlay(base.key, {2}, {});
+  REQUIRE(fixture.store.Add(beyond).ok());
+  REQUIRE(absl::IsInvalidArgument(fixture.store.Resolve(beyond.key).status()));
+  REQUIRE(!fixture.store.Add(Overlay(base.key, {1, 1}, {})).ok());
+}
+
+TEST_CASE("The store drops the oldest embedding, but none that is held") {
+  ContentStore store("test", 2, 3 * 164);
+  const std::vector<std::uint16_t> values = {1, 2};
+  store.Insert(Key(1), values);
+  const Embedding held = store.Find(Key(1));
+  for (int number = 2; number < 10; ++number) store.Insert(Key(number), values);
+  REQUIRE(store.size() == 3);
+  REQUIRE(store.Find(Key(1)) == held);
+  REQUIRE(store.Find(Key(2)) == nullptr);
+  REQUIRE(store.Find(Key(9)) != nullptr);
+}
+
+}  // namespace
+}  // namespace shoal::inference
