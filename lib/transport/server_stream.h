@@ -111,9 +111,9 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     Request message;
     {
       const runtime::MutexLock lock(mutex_);
-      reading_ = false;
-      if (!ok) half_closed_ = true;
       if (!ok || Ending()) {
+        reading_ = false;
+        half_closed_ = half_closed_ || !ok;
         MaybeFinish();
         return;
       }
@@ -123,6 +123,7 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     }
     OnMessage(std::move(message));
     const runtime::MutexLock lock(mutex_);
+    reading_ = false;  // only now: a write done meanwhile must not start the next read
     Advance();
   }
 
