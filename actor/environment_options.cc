@@ -31,7 +31,6 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("episode_limit", episode_limit,
                {.help = "requests in an episode", .unit = "steps", .min = 1, .max = 10000});
   visitor.Knob("data", data, {.help = "folder with captures, goals and schema"});
-  visitor.Knob("cache", cache, {.help = "folder where catalogs are kept; empty: nowhere"});
   visitor.Knob(
       "wait_seconds", wait_seconds,
       {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});

@@ -44,8 +44,6 @@ struct EnvironmentOptions {
   std::int64_t episode_limit = 16;
   // Folder with captures/, goals/ and schema/.
   std::string data = "data";
-  // Where catalogs are kept between runs; empty: nowhere.
-  std::string cache = "runs/cache";
   // By which `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;
   // Of one loop to the mock server.

@@ -109,8 +109,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
   for (const std::string& name : config.captures) {
     SHOAL_ASSIGN_OR_RETURN(const auto capture,
                            redfish::Capture::Load(options.data + "/captures/" + name + ".tar.xz"));
-    SHOAL_ASSIGN_OR_RETURN(auto catalog,
-                           redfish::Catalog::BuildCached(*capture, *schema, options.cache));
+    SHOAL_ASSIGN_OR_RETURN(auto catalog, redfish::Catalog::Build(*capture, *schema));
     spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
     tasks->catalogs[name] = Share(std::move(catalog));
     SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/redfish_environment.h"
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "actor/http_service.h"
+#include "actor/inprocess_service.h"
+#include "actor/redfish_source.h"
+#include "actor/reward.h"
+#include "http/server.h"
+#include "mockserver/control.h"
+#include "mockserver/front.h"
+#include "mockserver/instance_table.h"
+
+namespace shoal::actor {
+namespace {
+
+constexpr const char* kCapture = "openbmc-stock";
+
+// Loaded once: reading a capture takes longer than all the cases below.
+const RedfishData& Data() {
+  static const RedfishData data = [] {
+    EnvironmentOptions options;
+    options.captures = {kCapture};
+    options.access = "inprocess";
+    const runtime::ClusterOptions cluster;
+    auto loaded = LoadRedfishData(
+        {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures});
+    if (!loaded.ok()) throw std::runtime_error(runtime::Message(loaded.status()));
+    return *std::move(loaded);
+  }();
+  return data;
+}
+
+std::size_t PairOf(const std::string& goal) {
+  const auto& pairs = Data().tasks->pairs;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].goal == goal) return i;
+  }
+  throw std::runtime_error("no pair for " + goal);
+}
+
+const redfish::Catalog& Catalog() { return *Data().tasks->catalogs.at(kCapture).catalog; }
+
+// Index of the first candidate for which `wanted` holds.
+std::int64_t Find(const std::function<bool(const redfish::Candidate&)>& wanted) {
+  const auto& candidates = Catalog().candidates();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (wanted(candidates[i])) return static_cast<std::int64_t>(i);
+  }
+  throw std::runtime_error("no such candidate");
+}
+
+std::int64_t GetSystem() {
+  return Find([](const auto& candidate) {
+    return candidate.method == "GET" && candidate.type.find("#ComputerSystem.") == 0;
+  });
+}
+
+std::int64_t ResetTo(const std::string& type) {
+  return Find([&](const auto& candidate) {
+    return candidate.action == "ComputerSystem.Reset" && candidate.body["ResetType"] == type;
+  });
+}
+
+// An environment whose calls are waited for.
+class Player {
+ public:
+  explicit Player(std::unique_ptr<RedfishService> service,
+                  boost::asio::io_context* context = nullptr)
+      : context_(context),
+        environment_(Data().tasks, std::move(service), std::make_shared<BodyTexts>()) {}
+  Player() : Player(std::make_unique<InProcessService>(Data().worlds)) {}
+
+  Transition Reset(const EpisodeStart& start) {
+    return Wait([&](auto done) { environment_.Reset(start, done); });
+  }
+  Transition Step(std::int64_t action) {
+    return Wait([&](auto done) { environment_.Step(action, done); });
+  }
+  RedfishEnvironment& environment() { return environment_; }
+
+ private:
+  Transition Wait(const std::function<void(Environment::Done)>& call) {
+    std::optional<absl::StatusOr<Transition>> answer;
+    call([&](absl::StatusOr<Transition> transition) { answer = std::move(transition); });
+    if (context_ != nullptr) context_->restart();
+    while (!answer && context_ != nullptr && context_->run_one_for(std::chrono::seconds(5)) > 0) {
+    }
+    REQUIRE(answer.has_value());
+    INFO(answer->status());
+    REQUIRE(answer->ok());
+    return **answer;
+  }
+
+  boost::asio::io_context* const context_;
+  RedfishEnvironment environment_;
+};
+
+// The first episode of `goal` whose goal does (not) hold at the start.
+EpisodeStart EpisodeWhere(Player& player, const std::string& goal, bool satisfied) {
+  for (std::uint64_t episode = 0; episode < 100; ++episode) {
+    const EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf(goal)};
+    player.Reset(start);
+    if (player.environment().episode().satisfied == satisfied) return start;
+  }
+  throw std::runtime_error("no such episode");
+}
+
+TEST_CASE("Turning a server on by the one right request succeeds at once") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "1 power_on", false);
+  const Transition first = player.Reset(start);
+  REQUIRE(first.observation.contents.size() == 3);
+  REQUIRE(*first.observation.contents[0].text == player.environment().episode().text);
+  REQUIRE(first.observation.contents[1].key.IsZero());
+  REQUIRE(first.observation.numeric.size() == RedfishEnvironment::kObservationSize);
+
+  const Transition looked = player.Step(GetSystem());
+  REQUIRE(looked.end == End::kNone);
+  REQUIRE(looked.reward == Approx(-0.01));
+  REQUIRE(looked.observation.contents[1].key ==
+          Catalog().candidates()[static_cast<std::size_t>(GetSystem())].key);
+  REQUIRE(looked.observation.contents[2].text->find("PowerState") != std::string::npos);
+  REQUIRE(looked.observation.numeric[1] == 1.0F);
+
+  const Transition done = player.Step(ResetTo("On"));
+  REQUIRE(done.end == End::kTerminated);
+  REQUIRE(done.reward >= 0.99F);
+  const EpisodeFacts facts = player.environment().facts();
+  REQUIRE(facts.success);
+  REQUIRE(facts.clean);
+  REQUIRE(facts.steps == 2);
+  REQUIRE(facts.mutations == 1);
+  REQUIRE(facts.optimum == 1);
+  REQUIRE(facts.goal == "1 power_on");
+}
+
+TEST_CASE("A goal that holds at the start is reached by looking") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "1 power_on", true);
+  player.Reset(start);
+  const Transition looked = player.Step(GetSystem());
+  REQUIRE(looked.end == End::kTerminated);
+  REQUIRE(player.environment().facts().success);
+  REQUIRE(player.environment().facts().satisfied_at_start);
+  REQUIRE(player.environment().facts().mutations == 0);
+}
+
+TEST_CASE("The episode limit terminates, and the remaining budget is observed") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "1 power_on", false);
+  player.Reset(start);
+  const std::int64_t get = GetSystem();
+  for (int step = 1; step <= 16; ++step) {
+    const Transition transition = player.Step(get);
+    REQUIRE(transition.end == (step == 16 ? End::kTerminated : End::kNone));
+    REQUIRE(transition.observation.numeric[6] == Approx(1.0 - step / 16.0));
+  }
+  REQUIRE_FALSE(player.environment().facts().success);
+}
+
+TEST_CASE("Evaluation has texts that training never shows") {
+  Player player;
+  std::set<std::string> training;
+  std::set<std::string> evaluation;
+  for (std::uint64_t episode = 0; episode < 60; ++episode) {
+    EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf("1 power_on")};
+    player.Reset(start);
+    training.insert(player.environment().episode().text);
+    start.evaluation = true;
+    player.Reset(start);
+    evaluation.insert(player.environment().episode().text);
+  }
+  for (const std::string& text : evaluation) REQUIRE(training.count(text) == 0);
+}
+
+// Keys, numbers and rewards of a walk by arithmetic over the catalog.
+std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int episodes) {
+  std::vector<std::string> trace;
+  const auto keep = [&trace](const Transition& transition) {
+    std::string line = std::to_string(transition.reward);
+    for (const float number : transition.observation.numeric) line += " " + std::to_string(number);
+    for (const auto& content : transition.observation.contents) line += " " + content.key.ToHex();
+    trace.push_back(line);
+  };
+  std::uint64_t choice = 17;
+  for (int episode = 0; episode < episodes; ++episode) {
+    Transition transition = player.Reset(
+        {.environment_id = environment_id, .episode = static_cast<std::uint64_t>(episode)});
+    keep(transition);
+    while (transition.end == End::kNone) {
+      choice = choice * 6364136223846793005U + 1442695040888963407U;
+      transition = player.Step(static_cast<std::int64_t>((choice >> 33) % Catalog().size()));
+      keep(transition);
+    }
+  }
+  return trace;
+}
+
+TEST_CASE("The same seed, environment and actions give the same trajectory") {
+  Player one;
+  Player two;
+  const auto trace = Walk(one, 9, 12);
+  Walk(two, 3, 2);
+  REQUIRE(Walk(two, 9, 12) == trace);
+  REQUIRE(Walk(two, 10, 12) != trace);
+}
+
+struct HttpServers {
+  HttpServers() {
+    std::vector<std::shared_ptr<const mockserver::World>> worlds;
+    for (const auto& [name, world] : Data().worlds) worlds.push_back(world);
+    table = *mockserver::InstanceTable::Create(std::move(worlds), {});
+    front = std::make_unique<mockserver::Front>(*table, metrics);
+    control = std::make_unique<mockserver::Control>(*table, metrics);
+    front_server = *http::Server::Create(
+        {}, [this](const http::ServerRequest& request) { return front->Handle(request); });
+    control_server = *http::Server::Create(
+        {}, [this](const http::ServerRequest& request) { return control->Handle(request); });
+  }
+
+  runtime::Metrics metrics;
+  std::unique_ptr<mockserver::InstanceTable> table;
+  std::unique_ptr<mockserver::Front> front;
+  std::unique_ptr<mockserver::Control> control;
+  std::unique_ptr<http::Server> front_server;
+  std::unique_ptr<http::Server> control_server;
+};
+
+TEST_CASE("A service over HTTP and one in process give the same trajectory") {
+  HttpServers servers;
+  boost::asio::io_context context;
+  const auto connections = std::make_shared<HttpConnections>(
+      context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
+                                                       .control = servers.control_server->address(),
+                                                       .count = 1});
+  Player over_http(std::make_unique<HttpService>(connections, 9), &context);
+  Player in_process;
+  REQUIRE(Walk(over_http, 9, 12) == Walk(in_process, 9, 12));
+}
+
+TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {
+  HttpServers servers;
+  boost::asio::io_context context;
+  const auto connections = std::make_shared<HttpConnections>(
+      context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
+                                                       .control = servers.control_server->address(),
+                                                       .count = 1});
+  Player player(std::make_unique<HttpService>(connections, 9), &context);
+  player.Reset({.environment_id = 9});
+  REQUIRE(servers.table->Delete("e9-" + std::string(kCapture)));
+  std::optional<absl::Status> lost;
+  player.environment().Step(
+      GetSystem(), [&](absl::StatusOr<Transition> transition) { lost = transition.status(); });
+  context.restart();
+  while (!lost && context.run_one_for(std::chrono::seconds(5)) > 0) {
+  }
+  REQUIRE(lost.has_value());
+  REQUIRE(absl::IsUnavailable(*lost));
+  player.Reset({.environment_id = 9, .episode = 1});
+  player.Step(GetSystem());
+  REQUIRE(servers.table->Delete("e9-" + std::string(kCapture)));
+  player.Reset({.environment_id = 9, .episode = 2});
+}
+
+TEST_CASE("An action outside of the catalog is an error") {
+  Player player;
+  player.Reset({.environment_id = 1});
+  absl::Status status;
+  player.environment().Step(
+      static_cast<std::int64_t>(Catalog().size()),
+      [&](absl::StatusOr<Transition> transition) { status = transition.status(); });
+  REQUIRE(absl::IsInvalidArgument(status));
+}
+
+TEST_CASE("Rewards add up as the knobs say") {
+  const RewardOptions options;
+  const auto judge = [&](StepOutcome outcome) { return Judge(options, outcome).reward; };
+  REQUIRE(judge({.status = 200}) == Approx(-0.01));
+  REQUIRE(judge({.status = 404}) == Approx(-0.06));
+  REQUIRE(judge({.status = 200, .after = {.milestones = 1}, .milestone_count = 2}) == Approx(0.09));
+  REQUIRE(judge({.status = 200,
+                 .before = {.milestones = 1},
+                 .after = {.milestones = 1},
+                 .milestone_count = 2}) == Approx(-0.01));
+  REQUIRE(judge({.status = 200, .after = {.collateral = 2}}) == Approx(-0.21));
+  REQUIRE(judge({.status = 200, .before = {.collateral = 1}}) == Approx(0.09));
+  REQUIRE(judge({.status = 200, .after = {.satisfied = true}}) == Approx(0.99));
+  REQUIRE(judge({.status = 200,
+                 .before = {.collateral = 1},
+                 .after = {.satisfied = true, .collateral = 1}}) == Approx(0.29));
+  REQUIRE(Judge(options, {.status = 200, .last = true}).ends);
+  REQUIRE_FALSE(Judge(options, {.status = 500}).ends);
+}
+
+TEST_CASE("The igc preset keeps its fixed values and clips") {
+  RewardOptions options;
+  options.preset = "igc";
+  const auto judge = [&](StepOutcome outcome) { return Judge(options, outcome).reward; };
+  REQUIRE(judge({.status = 200}) == Approx(0.1));
+  REQUIRE(judge({.status = 404}) == Approx(-0.2));
+  REQUIRE(judge({.status = 405}) == Approx(-0.1));
+  REQUIRE(judge({.status = 503}) == Approx(-0.5));
+  REQUIRE(Judge(options, {.status = 503}).ends);
+  REQUIRE(judge({.status = 200, .after = {.satisfied = true}}) == Approx(1.0));
+  REQUIRE(judge({.status = 404, .last = true}) == Approx(-1.0));
+}
+
+TEST_CASE("A watch result is read to its last character") {
+  const auto progress = ParseWatchResult("satisfied=1;milestones=5;collateral=2");
+  REQUIRE(progress.ok());
+  REQUIRE(progress->satisfied);
+  REQUIRE(progress->milestones == 5);
+  REQUIRE(progress->collateral == 2);
+  for (const char* bad : {"", "satisfied=1", "satisfied=1;milestones=5;collateral=x",
+                          "satisfied=1;milestones=5;collateral=2;more"}) {
+    REQUIRE(absl::IsDataLoss(ParseWatchResult(bad).status()));
+  }
+}
+
+TEST_CASE("Bodies are canonicalised once, and the oldest go when the cache is full") {
+  BodyTexts bodies(4);
+  const auto one = bodies.Canonical(R"({"b": 1, "a": 2.0})");
+  REQUIRE(*one.text == R"({"a":2,"b":1})");
+  REQUIRE(bodies.Canonical(R"({"b": 1, "a": 2.0})").text == one.text);
+  REQUIRE(bodies.Canonical(R"({"a":2,"b":1})").key == one.key);
+  REQUIRE(bodies.Canonical("").key.IsZero());
+  REQUIRE(*bodies.Canonical("no json").text == "\"no json\"");
+  for (int i = 0; i < 20; ++i) bodies.Canonical(std::to_string(i));
+  REQUIRE(bodies.size() <= 4);
+}
+
+}  // namespace
+}  // namespace shoal::actor
