@@ -2,6 +2,7 @@
 #include "cli/training_session.h"
 
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -40,6 +41,18 @@ Extent ExtentOf(const TrainOptions& train) {
   if (train.minutes > 0) extent.seconds = train.minutes * 60;
   if (train.max_steps > 0) extent.environment_steps = static_cast<double>(train.max_steps);
   return extent;
+}
+
+// What a learner that finished printed: "digest=..." of its parameters; empty for any other.
+std::string DigestLine(const std::vector<PlannedProcess>& processes) {
+  for (const PlannedProcess& process : processes) {
+    if (!process.spec.finishes) continue;
+    std::ifstream log(process.spec.log_path);
+    for (std::string line; std::getline(log, line);) {
+      if (line.starts_with("digest=")) return line + "\n";
+    }
+  }
+  return "";
 }
 
 std::string EvaluationNote(const Evaluation& evaluation) {
@@ -243,7 +256,8 @@ int TrainingSession::Judge() {
   WriteResult(*evaluation, line);
   const std::string sizes = evaluator_.CatalogSizes();
   if (!sizes.empty()) result_ = "\nrequests to choose from:\n" + sizes;
-  result_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n" + line + "\n";
+  result_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n" +
+             DigestLine(options_.processes) + line + "\n";
   return 0;
 }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <sstream>
+
+#include "shoal_run.h"
+
+namespace shoal::tests {
+namespace {
+
+using std::chrono::seconds;
+
+std::vector<std::string> ShortRun(const std::string& minutes,
+                                  const std::vector<std::string>& settings = {}) {
+  std::vector<std::string> arguments = {
+      "train", "deploy/local/redfish.toml", "--minutes", minutes, "--goals", "1,3", "--episodes",
+      "2"};
+  std::vector<std::string> all = {"train.baselines=[]", "train.stop_score=-1",
+                                  "train.evaluate_every_seconds=0"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  for (const std::string& setting : all) arguments.insert(arguments.end(), {"--set", setting});
+  return arguments;
+}
+
+bool Flows(ShoalRun& run, seconds limit) {
+  const double steps = run.environment_steps();
+  const double updates = run.updates();
+  return Eventually(
+      limit, [&] { return run.environment_steps() > steps && run.updates() >= updates + 2; });
+}
+
+// Ids as the learner logged them before each update: environment, incarnation, first sequence.
+void RequireNoneTwice(const ShoalRun& run) {
+  std::set<std::string> seen;
+  std::istringstream lines(run.File("unrolls.log"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string environment;
+    std::string incarnation;
+    std::string sequence;
+    words >> environment >> incarnation >> sequence;
+    INFO(line);
+    REQUIRE(seen.insert(environment + " " + incarnation + " " + sequence).second);
+  }
+  REQUIRE(seen.size() > 100);
+}
+
+}  // namespace
+
+TEST_CASE("any one process may be killed: the flow goes on, and no unroll is trained twice",
+          "[kills]") {
+  ShoalRun run(ShortRun("2.5"));
+  REQUIRE(Flows(run, seconds(60)));
+  for (const char* kind : {"actor", "inference", "replay", "learner", "mockserver"}) {
+    INFO(kind << "\n" << run.output());
+    const std::vector<pid_t> pids = run.Children(kind);
+    REQUIRE(pids.size() == 1);
+    REQUIRE(::kill(pids[0], SIGKILL) == 0);
+    REQUIRE(Eventually(seconds(20), [&] {
+      const std::vector<pid_t> now = run.Children(kind);
+      return now.size() == 1 && now[0] != pids[0];
+    }));
+    REQUIRE(Flows(run, seconds(20)));
+  }
+  REQUIRE(run.WaitForExit(seconds(240)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(run.last_line().starts_with("result success="));
+  RequireNoneTwice(run);
+}
+
+TEST_CASE("a shard that dies just before it acknowledges makes no unroll train twice", "[kills]") {
+  ShoalRun run(ShortRun("0.5", {"replay.exit_before_acknowledgement=300"}));
+  REQUIRE(Eventually(seconds(60), [&] {
+    return run.output().find("event=restarted process=replay-0") != std::string::npos;
+  }));
+  REQUIRE(Flows(run, seconds(20)));
+  REQUIRE(run.WaitForExit(seconds(120)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  RequireNoneTwice(run);
+}
+
+TEST_CASE("Ctrl-C ends everything within five seconds and leaves no process behind",
+          "[interrupt]") {
+  ShoalRun run(ShortRun("5"));
+  REQUIRE(Flows(run, seconds(60)));
+  REQUIRE(run.Children().size() == 5);
+  const std::vector<pid_t> children = run.Children();
+  run.Interrupt();
+  const bool ended = run.WaitForExit(seconds(5));
+  INFO(run.output());
+  REQUIRE(ended);
+  REQUIRE(run.exit().code == 130);
+  REQUIRE(run.output().find("killed") == std::string::npos);
+  REQUIRE(run.Children().empty());
+}
+
+TEST_CASE("when shoal itself is killed, nothing is left either", "[interrupt]") {
+  ShoalRun run(ShortRun("5"));
+  REQUIRE(Eventually(seconds(30), [&] { return run.Children().size() == 5; }));
+  run.Kill();
+  REQUIRE(run.WaitForExit(seconds(5)));
+  REQUIRE(Eventually(seconds(5), [&] { return run.Children().empty(); }));
+}
+
+}  // namespace shoal::tests

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shoal_run.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/atomic_file.h"
+
+namespace shoal::tests {
+namespace fs = std::filesystem;
+namespace {
+
+std::string Read(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
+
+// Words of a process's command line, each ended by a newline; empty when it is gone.
+std::string CommandOf(pid_t pid) {
+  std::string text = Read("/proc/" + std::to_string(pid) + "/cmdline");
+  for (char& c : text) c = c == '\0' ? '\n' : c;
+  return text;
+}
+
+}  // namespace
+
+ShoalRun::ShoalRun(std::vector<std::string> arguments) {
+  char pattern[] = "/tmp/shoal-system-XXXXXX";
+  folder_ = ::mkdtemp(pattern);
+  cli::ProcessSpec spec = {
+      .name = "shoal", .command = {SHOAL_PROGRAMS "/shoal"}, .log_path = folder_ + "/output.log"};
+  spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
+  const bool runs = arguments.size() > 1 && (arguments[0] == "train" || arguments[0] == "up");
+  if (runs) {
+    spec.command.insert(spec.command.end(),
+                        {"--name", "run", "--set", "run.directory=\"" + folder_ + "\""});
+  }
+  auto process = cli::ChildProcess::Start(spec);
+  INFO(runtime::Message(process.status()));
+  REQUIRE(process.ok());
+  process_ = std::move(*process);
+}
+
+ShoalRun::~ShoalRun() {
+  process_.reset();
+  if (exit_ && std::uncaught_exceptions() == 0) {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+}
+
+bool ShoalRun::WaitForExit(std::chrono::seconds limit) {
+  return Eventually(limit, [this] {
+    exit_ = process_->Poll();
+    return exit_.has_value();
+  });
+}
+
+std::string ShoalRun::output() const { return Read(folder_ + "/output.log"); }
+
+std::string ShoalRun::last_line() const {
+  std::string text = output();
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
+std::string ShoalRun::File(const std::string& name) const { return Read(folder_ + "/run/" + name); }
+
+double ShoalRun::Metric(const std::string& name) const {
+  const std::string text = File("metrics.jsonl");
+  const std::size_t end = text.rfind('\n');
+  if (end == std::string::npos) return 0;
+  const std::size_t start = text.rfind('\n', end - 1);
+  const auto row = nlohmann::json::parse(text.substr(start + 1, end - start - 1), nullptr, false);
+  return row.is_object() ? row.value(name, 0.0) : 0;
+}
+
+std::vector<pid_t> ShoalRun::Children(const std::string& program) const {
+  std::vector<pid_t> pids;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0 || pid == process_->pid()) continue;
+    const std::string command = CommandOf(pid);
+    const std::string name = command.substr(0, command.find('\n'));
+    if (command.find(folder_ + "/run/") == std::string::npos) continue;
+    if (program.empty() || name == SHOAL_PROGRAMS "/" + program) pids.push_back(pid);
+  }
+  return pids;
+}
+
+void ShoalRun::Interrupt() { ::kill(process_->pid(), SIGINT); }
+
+void ShoalRun::Kill() { ::kill(process_->pid(), SIGKILL); }
+
+bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    ::usleep(50'000);
+  }
+  return true;
+}
+
+double NumberIn(const std::string& line, const std::string& key) {
+  const std::size_t at = line.find(" " + key + "=");
+  if (at == std::string::npos) return -1;
+  return std::strtod(line.c_str() + at + key.size() + 2, nullptr);
+}
+
+}  // namespace shoal::tests
