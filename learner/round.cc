@@ -95,11 +95,10 @@ void Round::LogMissing() const {
   for (const auto& [environment, rounds] : absent_) missing.insert(environment);
   for (const DecodedUnroll& unroll : collected_) missing.erase(unroll.key.environment_id);
   std::string shown;
+  std::size_t count = 0;
   for (const std::uint64_t environment : missing) {
-    if (std::count(shown.begin(), shown.end(), ',') >= static_cast<std::ptrdiff_t>(kShownMissing)) {
-      break;
-    }
-    shown += std::to_string(environment) + ",";
+    if (count++ == kShownMissing) break;
+    shown += (shown.empty() ? "" : ",") + std::to_string(environment);
   }
   spdlog::warn(
       "event=round_timeout have={} share={} missing_environments={} first={} repeated={} stale={} "

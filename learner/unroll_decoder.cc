@@ -149,7 +149,10 @@ absl::Status UnrollDecoder::DecodeObservation(const Columns& columns, DecodedUnr
       return InvalidArgument(name + ": expected FLOAT32 [" + std::to_string(rows) + ", ...]");
     }
     const auto width = static_cast<std::int64_t>(view.bytes.size() / sizeof(float)) / rows;
-    if (offset + width > spec_.observation_size) break;
+    if (offset + width > spec_.observation_size) {
+      return InvalidArgument(name + ": more than " + std::to_string(spec_.observation_size) +
+                             " numbers of observation a row");
+    }
     for (std::int64_t row = 0; row < rows && width > 0; ++row) {
       std::memcpy(out.observation.data() + row * spec_.observation_size + offset,
                   view.bytes.data() + row * width * static_cast<std::int64_t>(sizeof(float)),

@@ -115,18 +115,18 @@ TEST_CASE("the vector of a known text under the empty table never changes", "[le
   const auto encoder = LexicalEncoder::Create(path);
   std::remove(path.c_str());
   REQUIRE(encoder.ok());
-  REQUIRE((*encoder)->version() == "lexical-GOLDENVERSION");
+  REQUIRE((*encoder)->version() == "lexical-0e6c7cae08bda5c2");
   const auto tensor = (*encoder)->Encode({&kAssetTag, 1});
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (const std::byte byte : tensor->bytes()) {
     hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211U;
   }
-  REQUIRE(hash == 0U);
+  REQUIRE(hash == 14943595143516770934U);
 }
 
 TEST_CASE("another table is another version", "[lexical]") {
   REQUIRE(Shipped()->version() == Shipped()->version());
-  REQUIRE(Shipped()->version() != "lexical-GOLDENVERSION");
+  REQUIRE(Shipped()->version() != "lexical-0e6c7cae08bda5c2");
 }
 
 TEST_CASE("what is no table is refused by name", "[lexical]") {
