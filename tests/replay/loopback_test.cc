@@ -70,6 +70,14 @@ struct Clients {
     }
   }
 
+  void AwaitLiveShards(std::size_t shards) const {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (inserter->stats().live_shards < shards) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::yield();
+    }
+  }
+
   client::SampledUnroll Next() {
     auto unroll = sampler->Next(kPatience);
     REQUIRE(unroll.ok());
@@ -95,6 +103,7 @@ TEST_CASE("what goes into two shards comes out, each once, after its contents") 
   ShardServer first({.capacity_items = 8});
   ShardServer second({.capacity_items = 8});
   Clients clients({first.address(), second.address()});
+  clients.AwaitLiveShards(2);
   std::set<std::uint64_t> seen;
   std::map<std::size_t, int> shards;
   std::uint64_t inserted = 0;
@@ -118,6 +127,7 @@ TEST_CASE(
   ShardServer second({.capacity_items = 4});
   const std::string address = first->address();
   Clients clients({address, second.address()});
+  clients.AwaitLiveShards(2);
   IdWindow window(1000);
   std::uint64_t inserted = 0;
   const auto accept = [&window](const client::SampledUnroll& unroll) {

@@ -16,6 +16,12 @@ namespace {
 using InsertCall = grpc::ClientReaderWriter<proto::InsertRequest, proto::InsertReply>;
 using SampleCall = grpc::ClientReaderWriter<proto::SampleRequest, proto::SampleReply>;
 
+template <typename Call, typename Request>
+void Write(Call& call, const Request& request) {
+  if (call.Write(request)) return;
+  FAIL("the stream ended: " << call.Finish().error_message());
+}
+
 struct Peer {
   explicit Peer(const std::string& address)
       : stub(proto::Replay::NewStub(transport::CreateChannel(address))) {
@@ -26,7 +32,7 @@ struct Peer {
     auto call = stub->Insert(&context);
     proto::InsertRequest hello;
     hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-    REQUIRE(call->Write(hello));
+    Write(*call, hello);
     return call;
   }
   std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0) {
@@ -36,7 +42,7 @@ struct Peer {
     hello.mutable_hello()->set_table("unrolls");
     hello.mutable_hello()->set_max_lag(max_lag);
     hello.set_credit(credit);
-    REQUIRE(call->Write(hello));
+    Write(*call, hello);
     return call;
   }
 
