@@ -44,6 +44,7 @@ EpisodeOutcome ReadEpisode(const nlohmann::json& object) {
   if (episode.policy == "current") episode.policy = "learned";
   episode.goal = Name(object, "goal");
   episode.capture = Name(object, "capture");
+  episode.episode = Field<std::int64_t>(object, "episode", 0);
   episode.episode_return = Field(object, "return", 0.0);
   episode.steps = Field<std::int64_t>(object, "steps", 0);
   episode.mutations = Field<std::int64_t>(object, "mutations", 0);
@@ -155,18 +156,26 @@ std::vector<std::string> Evaluation::policies() const {
   return names;
 }
 
-absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines) {
-  Evaluation evaluation;
+absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted) {
+  std::vector<EpisodeOutcome> episodes;
   for (int number = 1; !lines.empty(); ++number) {
     const std::size_t end = lines.find('\n');
     const std::string_view line = lines.substr(0, end);
     lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
     if (line.empty()) continue;
     try {
-      evaluation.Add(ReadEpisode(nlohmann::json::parse(line)));
+      episodes.push_back(ReadEpisode(nlohmann::json::parse(line)));
     } catch (const nlohmann::json::exception& error) {
       return runtime::InvalidArgument("line " + std::to_string(number) +
                                       " of the evaluation: " + error.what());
+    }
+  }
+  std::stable_sort(episodes.begin(), episodes.end(),
+                   [](const auto& a, const auto& b) { return a.episode < b.episode; });
+  Evaluation evaluation;
+  for (const EpisodeOutcome& episode : episodes) {
+    if (evaluation.pairs[{episode.policy, episode.goal, episode.capture}].episodes < counted) {
+      evaluation.Add(episode);
     }
   }
   return evaluation;

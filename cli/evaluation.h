@@ -23,6 +23,8 @@ struct EpisodeOutcome {
   // Empty where the environment has no goals.
   std::string goal;
   std::string capture;
+  // Its number: the same start under every policy.
+  std::int64_t episode = 0;
   double episode_return = 0;
   std::int64_t steps = 0;
   std::int64_t mutations = 0;
@@ -89,8 +91,9 @@ struct Evaluation {
   std::vector<std::string> policies() const;
 };
 
-// INVALID_ARGUMENT naming the line that is wrong.
-absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines);
+// Counts, for each policy, goal and capture, the first `counted` episodes by number whose goal was
+// not satisfied at the start. INVALID_ARGUMENT naming the line that is wrong.
+absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted);
 
 // The table for people. `held_out` (may be empty) gets rows of its own and is in no total.
 std::string FormatTable(const Evaluation& evaluation, const std::string& held_out);

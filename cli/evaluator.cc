@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/evaluator.h"
 
+#include <cmath>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,9 @@ Evaluator::Evaluator(EvaluatorOptions options, runtime::Clock& clock)
 absl::Status Evaluator::Start(const EvaluationRequest& request) {
   output_path_ = options_.folder + "/" + request.name + ".jsonl";
   log_path_ = options_.folder + "/" + request.name + ".log";
+  counted_ = request.episodes;
+  const auto played =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(counted_) * request.spare));
   ProcessSpec spec = {.name = request.name,
                       .command = {options_.program, "--config", options_.config_path},
                       .log_path = log_path_};
@@ -38,7 +42,7 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
       "actor.health_listen=\"\"",
       "actor.evaluate_output=" + TomlText(output_path_),
       "actor.evaluate_policies=" + TomlList(request.policies),
-      "actor.evaluate_episodes=" + std::to_string(request.episodes),
+      "actor.evaluate_episodes=" + std::to_string(played),
       "actor.evaluate_seed=" + std::to_string(request.seed),
       "actor.evaluate_captures=" + TomlList(request.captures)};
   for (const std::string& setting : settings) {
@@ -65,7 +69,7 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
   }
   absl::StatusOr<std::string> lines = runtime::ReadFile(output_path_);
   if (!lines.ok()) return lines.status();
-  return ParseEvaluation(*lines);
+  return ParseEvaluation(*lines, counted_);
 }
 
 std::string Evaluator::CatalogSizes() const {

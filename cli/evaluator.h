@@ -31,8 +31,10 @@ struct EvaluationRequest {
   std::string name;
   // "learned", "initial", "uniform", "similarity".
   std::vector<std::string> policies;
-  // Of each goal and capture under each policy.
+  // Counted, of each goal and capture under each policy.
   std::int64_t episodes = 1;
+  // Episodes played for one that counts, as starts that satisfy their goal do not. At least 1.
+  double spare = 1;
   // Evaluations with different numbers share no start.
   std::int64_t seed = 0;
   // Captures judged on; empty: all of the environment.
@@ -58,6 +60,7 @@ class Evaluator {
   const EvaluatorOptions options_;
   runtime::Clock& clock_;
   std::unique_ptr<ChildProcess> child_;
+  std::int64_t counted_ = 0;
   std::string output_path_;
   std::string log_path_;
   runtime::TimePoint deadline_ = {};

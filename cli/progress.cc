@@ -34,9 +34,7 @@ std::optional<double> Ratio(const Counters& now, const Counters& before, const s
   return (ValueOf(now, part) - ValueOf(before, part)) / count;
 }
 
-std::string ShortName(const std::string& name) {
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-}
+std::string ShortName(const std::string& name) { return name.substr(kPrefix.size()); }
 
 std::string Rounded(double value) {
   char text[32];
@@ -93,10 +91,12 @@ Progress ProgressTracker::Observe(double seconds, const MetricTotals& totals) {
   }
   if (has_goals_) progress.success = Ratio(now.counters, oldest.counters, kSuccesses, kEpisodes);
   progress.mean_return = Ratio(now.counters, oldest.counters, kReturnSum, kEpisodes);
-  for (const auto& [name, value] : totals.Gauges()) progress.details[ShortName(name)] = value;
+  for (const auto& [name, value] : totals.Gauges()) {
+    if (name.starts_with(kPrefix)) progress.details[ShortName(name)] = value;
+  }
   for (const auto& [name, value] : now.counters) {
     constexpr std::string_view kSum = "_sum";
-    if (!name.ends_with(kSum)) continue;
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSum)) continue;
     const std::string base = name.substr(0, name.size() - kSum.size());
     const auto mean = Ratio(now.counters, recent.counters, name, base + "_count");
     if (mean) progress.details[ShortName(base)] = *mean;

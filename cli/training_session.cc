@@ -20,6 +20,8 @@ constexpr milliseconds kTick(50);
 constexpr milliseconds kScrapeInterval(1000);
 // While environment steps are still to come: the evaluations' clock starts with the first one.
 constexpr milliseconds kFirstScrapeInterval(200);
+// Up to half of the starts satisfy their goal.
+constexpr double kSpare = 2;
 constexpr int kExitStopped = 130;
 
 double UnixSeconds(const runtime::Clock& clock) {
@@ -241,6 +243,7 @@ int TrainingSession::Judge() {
   const absl::Status started = evaluator_.Start({.name = "final",
                                                  .policies = policies,
                                                  .episodes = options_.train.final_episodes,
+                                                 .spare = options_.has_goals ? kSpare : 1,
                                                  .seed = evaluations_ + 1});
   if (!started.ok()) {
     Complain(started);

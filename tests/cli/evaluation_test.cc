@@ -20,7 +20,7 @@ std::string Line(const std::string& policy, const std::string& goal, const std::
 }
 
 Evaluation Parse(const std::string& lines) {
-  auto evaluation = ParseEvaluation(lines);
+  auto evaluation = ParseEvaluation(lines, 100);
   REQUIRE(evaluation.ok());
   return *evaluation;
 }
@@ -45,6 +45,21 @@ TEST_CASE("success needs the goal and no collateral change; satisfied starts are
   REQUIRE(evaluation.Total("learned", "2").success_rate() == 0);
 }
 
+TEST_CASE("the first episodes that count are counted, by number and in any order of lines") {
+  const auto line = [](int episode, bool success, bool satisfied) {
+    return "{\"policy\":\"learned\",\"goal\":\"1\",\"capture\":\"a\",\"episode\":" +
+           std::to_string(episode) + ",\"success\":" + (success ? "true" : "false") +
+           ",\"satisfied_at_start\":" + (satisfied ? "true" : "false") + "}\n";
+  };
+  const auto evaluation = ParseEvaluation(
+      line(4, false, false) + line(2, true, false) + line(0, true, true) + line(1, true, false), 2);
+  REQUIRE(evaluation.ok());
+  const Score total = evaluation->Total("learned");
+  REQUIRE(total.episodes == 2);
+  REQUIRE(total.success_rate() == 1);
+  REQUIRE(total.satisfied_at_start == 1);
+}
+
 TEST_CASE("ratios are of sums, so long episodes weigh more") {
   const Evaluation evaluation = Parse(Line("learned", "1", "a", true, 0, 1, 1, 1) +
                                       Line("learned", "5", "a", true, 0, 6, 4, 2));
@@ -66,7 +81,7 @@ TEST_CASE("goals stand in the order of their numbers") {
 }
 
 TEST_CASE("a line that does not parse is named by its number") {
-  const auto evaluation = ParseEvaluation(Line("learned", "1", "a", true, 0, 1, 1, 1) + "{\n");
+  const auto evaluation = ParseEvaluation(Line("learned", "1", "a", true, 0, 1, 1, 1) + "{\n", 100);
   REQUIRE(absl::IsInvalidArgument(evaluation.status()));
   REQUIRE(runtime::Message(evaluation.status()).starts_with("line 2 "));
 }
