@@ -86,6 +86,7 @@ struct Learner::Parts {
   std::string encoder_version;
   EpisodeReturns episodes;
   double environment_steps = 0;
+  runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
   // Of the round in progress.
   std::vector<DecodedUnroll> unrolls;
@@ -226,6 +227,7 @@ absl::Status Learner::Publish(bool save) {
 }
 
 absl::Status Learner::SaveCheckpoint() {
+  parts_->last_checkpoint = runtime::SystemClock().Now();
   if (rank() != 0) return absl::OkStatus();
   return parts_->trainer->Save(setup_.run.path() + "/checkpoints",
                                NoteOf(parts_->environment_steps));
@@ -298,7 +300,9 @@ absl::Status Learner::AfterUpdate() {
   Parts& parts = *parts_;
   const auto begin = runtime::SystemClock().Now();
   const std::int64_t update = parts.trainer->updates();
-  const bool checkpoint = update % setup_.learner.checkpoint_every_updates == 0;
+  const bool checkpoint =
+      update % setup_.learner.checkpoint_every_updates == 0 ||
+      Seconds(begin - parts.last_checkpoint) >= setup_.learner.checkpoint_every_seconds;
   if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
     parts.encoder_version = parts.unrolls.front().encoder_version;
   }

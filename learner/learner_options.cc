@@ -29,6 +29,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .max = kMany});
   visitor.Knob("checkpoint_every_updates", checkpoint_every_updates,
                {.help = "updates between checkpoints", .unit = "updates", .min = 1, .max = kMany});
+  visitor.Knob("checkpoint_every_seconds", checkpoint_every_seconds,
+               {.help = "time between checkpoints, where updates are slow",
+                .unit = "seconds",
+                .min = 0.1,
+                .max = kMany});
   visitor.Knob("keep_parameters", keep_parameters,
                {.help = "newest parameter files kept, besides the initial one",
                 .unit = "files",
