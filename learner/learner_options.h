@@ -24,7 +24,7 @@ struct LearnerOptions {
   std::int64_t max_lag = 4;
   // A checkpoint is due after so many updates, or so much time, whichever comes first.
   std::int64_t checkpoint_every_updates = 20;
-  double checkpoint_every_seconds = 5;
+  double checkpoint_every_seconds = 2;
   // Newest parameter files kept, besides the run's initial one.
   std::int64_t keep_parameters = 3;
   // The process ends by itself after this many updates, earlier runs' included. 0: never.

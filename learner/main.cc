@@ -18,9 +18,7 @@ std::int64_t WorldSize(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument == kFlag && i + 1 < argc) return std::atoll(argv[i + 1]);
-    if (argument.starts_with(kFlag) && argument.substr(kFlag.size()).starts_with('=')) {
-      return std::atoll(argv[i] + kFlag.size() + 1);
-    }
+    if (argument.starts_with("--world-size=")) return std::atoll(argv[i] + kFlag.size() + 1);
   }
   return 1;
 }
