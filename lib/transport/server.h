@@ -36,9 +36,9 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Listens and answers at once; health says NOT_SERVING until SetServing(true). The services are
-  // borrowed and outlive the server. FAILED_PRECONDITION naming the address when it cannot be
-  // bound.
+  // Listens and answers at once; health says NOT_SERVING until SetServing(true). At least one
+  // service; borrowed, they outlive the server. FAILED_PRECONDITION naming the address when it
+  // cannot be bound.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
       const ServerOptions& options, const std::vector<grpc::Service*>& services);
   // Shuts down without grace if Shutdown was not called.

@@ -3,10 +3,14 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <deque>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "content/canonical_json.h"
+#include "content/content_key.h"
 #include "inference/inference_server.h"
 #include "model/policy.h"
 #include "parameters/parameters_file.h"

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "proto/act.grpc.pb.h"
 #include "transport/channel.h"
 #include "transport/health_client.h"
 #include "transport/protocol.h"
@@ -12,27 +13,40 @@ namespace {
 
 using std::chrono::seconds;
 
+// A server of one service that has no method.
+struct Fixture {
+  absl::StatusOr<std::unique_ptr<Server>> Create(const ServerOptions& options = {}) {
+    return Server::Create(options, {&service});
+  }
+  proto::Inference::CallbackService service;
+};
+
 TEST_CASE("A server says its real port") {
-  const auto server = Server::Create({.listen = "127.0.0.1:0"}, {});
+  Fixture fixture;
+  const auto server = fixture.Create();
   REQUIRE(server.ok());
   REQUIRE((*server)->port() > 0);
   REQUIRE((*server)->address() == "127.0.0.1:" + std::to_string((*server)->port()));
 }
 
 TEST_CASE("A port in use is an error that names the address") {
-  const auto first = Server::Create({.listen = "127.0.0.1:0"}, {});
+  Fixture fixture;
+  const auto first = fixture.Create();
   REQUIRE(first.ok());
-  const auto second = Server::Create({.listen = (*first)->address()}, {});
+  Fixture other;
+  const auto second = other.Create({.listen = (*first)->address()});
   REQUIRE(absl::IsFailedPrecondition(second.status()));
   REQUIRE(runtime::Message(second.status()).find((*first)->address()) != std::string::npos);
 }
 
 TEST_CASE("An address without a port is refused") {
-  REQUIRE(absl::IsInvalidArgument(Server::Create({.listen = "localhost"}, {}).status()));
+  Fixture fixture;
+  REQUIRE(absl::IsInvalidArgument(fixture.Create({.listen = "localhost"}).status()));
 }
 
 TEST_CASE("Health follows SetServing") {
-  const auto server = Server::Create({}, {});
+  Fixture fixture;
+  const auto server = fixture.Create();
   REQUIRE(server.ok());
   const auto channel = CreateChannel((*server)->address());
   REQUIRE(absl::IsUnavailable(CheckHealth(channel, seconds(5))));
@@ -45,7 +59,8 @@ TEST_CASE("Health follows SetServing") {
 TEST_CASE("The health of a server that is not there is unavailable") {
   std::string address;
   {
-    const auto server = Server::Create({}, {});
+    Fixture fixture;
+    const auto server = fixture.Create();
     REQUIRE(server.ok());
     address = (*server)->address();
   }
