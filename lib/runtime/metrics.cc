@@ -1,11 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/metrics.h"
 
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <exception>
 
+#include "runtime/thread.h"
+
 namespace shoal::runtime {
+namespace {
+
+// Connects to "host:port" and hangs up.
+void Knock(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return;
+  addrinfo hints = {};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(address.substr(0, colon).c_str(), address.substr(colon + 1).c_str(), &hints,
+                    &found) != 0) {
+    return;
+  }
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor >= 0) {
+    (void)::connect(descriptor, found->ai_addr, found->ai_addrlen);
+    ::usleep(2000);
+    ::close(descriptor);
+  }
+  ::freeaddrinfo(found);
+}
+
+}  // namespace
 
 Metrics::Metrics() : registry_(std::make_shared<prometheus::Registry>()) {}
+
+// civetweb asks whether it shall stop when somebody connects, or every two seconds.
+Metrics::~Metrics() {
+  if (exposer_ == nullptr) return;
+  std::atomic<bool> stopped = false;  // Sequentially consistent: nothing else is shared.
+  Thread stopper("metrics-stop", [this, &stopped] {
+    exposer_.reset();
+    stopped = true;
+  });
+  while (!stopped) Knock(address_);
+}
 
 prometheus::Counter& Metrics::Counter(const std::string& name, const std::string& help,
                                       const Labels& labels) {
@@ -33,6 +75,7 @@ absl::Status Metrics::Expose(const std::string& address) {
   } catch (const std::exception& error) {
     return FailedPrecondition("cannot serve metrics on " + address + ": " + error.what());
   }
+  address_ = address;
   exposer_->RegisterCollectable(registry_);
   return absl::OkStatus();
 }

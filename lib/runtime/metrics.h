@@ -27,6 +27,9 @@ using Labels = std::map<std::string, std::string>;
 class Metrics {
  public:
   Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
 
   prometheus::Counter& Counter(const std::string& name, const std::string& help,
                                const Labels& labels = {});
@@ -42,6 +45,7 @@ class Metrics {
 
  private:
   std::shared_ptr<prometheus::Registry> registry_;
+  std::string address_;
   std::unique_ptr<prometheus::Exposer> exposer_;
 };
 
