@@ -49,6 +49,7 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
   const SampleBatch third = shard->Draw("unrolls", other, 100, 1 << 20);
   REQUIRE(third.samples.size() == 2);
   REQUIRE(third.contents.size() == 1);
+  REQUIRE(shard->stats().unused_content_bytes == shard->stats().content_bytes);
 }
 
 TEST_CASE("whoever awaits a change is woken by one, and by closing") {
