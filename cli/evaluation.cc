@@ -38,10 +38,15 @@ std::string Name(const nlohmann::json& object, const char* name) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
+// "1.27": parameters by epoch and step.
+bool IsVersion(const std::string& policy) {
+  return !policy.empty() && policy.front() >= '0' && policy.front() <= '9';
+}
+
 EpisodeOutcome ReadEpisode(const nlohmann::json& object) {
   EpisodeOutcome episode;
   episode.policy = Name(object, "policy");
-  if (episode.policy == "current") episode.policy = "learned";
+  if (episode.policy == "current" || IsVersion(episode.policy)) episode.policy = "learned";
   episode.goal = Name(object, "goal");
   episode.capture = Name(object, "capture");
   episode.episode = Field<std::int64_t>(object, "episode", 0);

@@ -49,7 +49,7 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
     spec.command.insert(spec.command.end(), {"--set", setting});
   }
   SHOAL_ASSIGN_OR_RETURN(child_, ChildProcess::Start(spec));
-  deadline_ = clock_.Now() + options_.deadline;
+  deadline_ = clock_.Now() + request.deadline;
   return absl::OkStatus();
 }
 

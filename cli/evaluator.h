@@ -23,13 +23,11 @@ struct EvaluatorOptions {
   std::string config_path;
   // Episode lines and logs go to <folder>/<name>.jsonl and <folder>/<name>.log.
   std::string folder;
-  // An evaluation that takes longer is killed.
-  runtime::Duration deadline = std::chrono::minutes(10);
 };
 
 struct EvaluationRequest {
   std::string name;
-  // "learned", "initial", "uniform", "similarity".
+  // "learned", "initial", "uniform", "similarity", or a version as in "1.27".
   std::vector<std::string> policies;
   // Counted, of each goal and capture under each policy.
   std::int64_t episodes = 1;
@@ -39,6 +37,8 @@ struct EvaluationRequest {
   std::int64_t seed = 0;
   // Captures judged on; empty: all of the environment.
   std::vector<std::string> captures = {};
+  // An evaluation that takes longer is killed.
+  runtime::Duration deadline = std::chrono::minutes(10);
 };
 
 class Evaluator {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/training_session.h"
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@ constexpr milliseconds kScrapeInterval(1000);
 constexpr milliseconds kFirstScrapeInterval(200);
 // Up to half of the starts satisfy their goal.
 constexpr double kSpare = 2;
+constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr int kExitStopped = 130;
 
 double UnixSeconds(const runtime::Clock& clock) {
@@ -201,12 +203,22 @@ void TrainingSession::PollEvaluation() {
 
 void TrainingSession::StartEvaluation() {
   ++evaluations_;
+  judged_version_ = NewestVersion();
   const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
-                                                 .policies = {"learned"},
+                                                 .policies = {judged_version_},
                                                  .episodes = options_.train.evaluate_episodes,
                                                  .seed = evaluations_,
-                                                 .captures = options_.captures});
+                                                 .captures = options_.captures,
+                                                 .deadline = kEvaluationDeadline});
   if (!started.ok()) Complain(started);
+}
+
+std::string TrainingSession::NewestVersion() {
+  Scrape();
+  const std::optional<double> epoch = totals_.Gauge("shoal_inference_parameter_epoch");
+  const std::optional<double> step = totals_.Gauge("shoal_inference_parameter_step");
+  if (!epoch || !step || *epoch < 1) return "learned";
+  return Format("%.0f", std::floor(*epoch)) + "." + Format("%.0f", std::floor(*step));
 }
 
 void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
@@ -238,7 +250,8 @@ int TrainingSession::Judge() {
                 Format("%.0f", progress_.environment_steps) + " steps; evaluating");
   supervisor_.StopStage(kActors);
   supervisor_.StopStage(kLearner);
-  std::vector<std::string> policies = {"learned"};
+  // Training ends early because of one version: that one is judged, not what came after.
+  std::vector<std::string> policies = {good_enough_ ? judged_version_ : "learned"};
   policies.insert(policies.end(), options_.train.baselines.begin(), options_.train.baselines.end());
   const absl::Status started = evaluator_.Start({.name = "final",
                                                  .policies = policies,

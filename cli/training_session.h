@@ -69,6 +69,8 @@ class TrainingSession {
   void Record();
   void PollEvaluation();
   void StartEvaluation();
+  // "epoch.step" of the newest parameters that act; "learned" where nobody says.
+  std::string NewestVersion();
   void NoteEvaluation(const Evaluation& evaluation);
   // The final evaluation: an exit code.
   int Judge();
@@ -98,6 +100,8 @@ class TrainingSession {
   // The table and the last line.
   std::string result_;
   bool good_enough_ = false;
+  // Which parameters the last evaluation judged.
+  std::string judged_version_ = "learned";
   bool stopped_ = false;
 };
 

@@ -30,7 +30,7 @@ Evaluation Parse(const std::string& lines) {
 TEST_CASE("success needs the goal and no collateral change; satisfied starts are not counted") {
   const Evaluation evaluation = Parse(Line("current", "1", "a", true, 0, 3, 2, 1) +
                                       Line("current", "1", "a", true, 2, 9, 9, 1) +
-                                      Line("current", "2", "a", false, 0, 16, 4, 1) +
+                                      Line("1.27", "2", "a", false, 0, 16, 4, 1) +
                                       Line("current", "2", "a", true, 0, 1, 1, 1, true) +
                                       Line("uniform", "1", "a", false, 0, 16, 8, 1));
   const Score total = evaluation.Total("learned");
