@@ -128,6 +128,9 @@ configure() {
   cmake --preset "$1" -S "$ROOT" -B "$2" -DLIBTORCH_ROOT="$root" >&2 || fail "cmake could not configure $2"
 }
 
+# Clones in other folders share what ccache keeps.
+export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+
 # build <preset> <build folder> [targets]
 build() {
   local preset="$1" folder="$2"
