@@ -3,12 +3,9 @@
 // once.
 //
 //   class EchoStream final : public transport::ServerStream<proto::Ping, proto::Pong> {
-//     using ServerStream::ServerStream;
 //     void OnMessage(proto::Ping&& ping) override { Send(PongFor(ping)); Release(); }
 //   };
-//   grpc::ServerBidiReactor<Ping, Pong>* Echo(grpc::CallbackServerContext*) override {
-//     return std::make_shared<EchoStream>(ServerStreamOptions{}, registry_)->Start();
-//   }
+//   Echo(grpc::CallbackServerContext*): return std::make_shared<EchoStream>(...)->Start();
 //
 // Life: owns itself from Start to OnDone; whoever works on a message holds shared_from_this() too.
 // A derived destructor must touch nothing outside the object. Window: a message counts as in flight
@@ -50,13 +47,12 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
   // REQUIRES: held by a shared_ptr; called once.
   grpc::ServerBidiReactor<Request, Reply>* Start() ABSL_LOCKS_EXCLUDED(mutex_) {
     self_ = this->shared_from_this();
-    const bool accepted = registry_.Add(self_);
-    const runtime::MutexLock lock(mutex_);
-    if (accepted) {
-      MaybeStartRead();
-    } else {
-      FailLocked(runtime::Unavailable("draining"));
+    if (!registry_.Add(self_)) {
+      Fail(runtime::Unavailable("draining"));
+      return this;
     }
+    const runtime::MutexLock lock(mutex_);
+    MaybeStartRead();
     return this;
   }
 
@@ -75,8 +71,7 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     Advance();
   }
 
-  // Ends the stream with `status`; queued replies are dropped. The first call counts. From any
-  // thread.
+  // Ends the stream with `status`; queued replies are dropped. The first call counts. Any thread.
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     FailLocked(status);
@@ -136,19 +131,13 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
         return;
       }
       outbox_.pop_front();
-      if (Ending()) {
-        MaybeFinish();
-        return;
-      }
       Advance();
+      if (Ending()) return;
     }
     OnWritable();
   }
 
-  void OnCancel() final ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    FailLocked(runtime::Cancelled("the peer cancelled the stream"));
-  }
+  void OnCancel() final { Fail(runtime::Cancelled("the peer cancelled the stream")); }
 
   void OnDone() final {
     OnEnd();
@@ -178,15 +167,11 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
   // Finish is a last write: it waits for the write in flight.
   void MaybeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (finished_ || writing_) return;
-    if (!failure_.ok()) {
-      finished_ = true;
-      this->Finish(ToGrpc(failure_));
-      return;
-    }
-    if (in_flight_ > 0 || !outbox_.empty()) return;
-    if (!half_closed_ && !draining_) return;
+    const bool over = (half_closed_ || draining_) && in_flight_ == 0 && outbox_.empty();
+    if (failure_.ok() && !over) return;
+    if (failure_.ok() && !half_closed_) failure_ = runtime::Unavailable("draining");
     finished_ = true;
-    this->Finish(half_closed_ ? grpc::Status::OK : ToGrpc(runtime::Unavailable("draining")));
+    this->Finish(ToGrpc(failure_));
   }
 
   void FailLocked(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
