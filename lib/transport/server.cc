@@ -43,19 +43,27 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
       options.listen, options.credentials ? options.credentials : grpc::InsecureServerCredentials(),
       &port);
   for (grpc::Service* service : services) builder.RegisterService(service);
+  auto fallback = std::make_unique<grpc::CallbackGenericService>();
+  builder.RegisterCallbackGenericService(fallback.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
     return runtime::FailedPrecondition("cannot listen on " + options.listen +
                                        ": the port is in use or the address is not of this host");
   }
   std::string address = options.listen.substr(0, colon + 1) + std::to_string(port);
-  std::unique_ptr<Server> created(new Server(std::move(address), port, std::move(server)));
+  std::unique_ptr<Server> created(
+      new Server(std::move(address), port, std::move(fallback), std::move(server)));
   created->SetServing(false);
   return created;
 }
 
-Server::Server(std::string address, int port, std::unique_ptr<grpc::Server> server)
-    : address_(std::move(address)), port_(port), server_(std::move(server)) {}
+Server::Server(std::string address, int port,
+               std::unique_ptr<grpc::CallbackGenericService> fallback,
+               std::unique_ptr<grpc::Server> server)
+    : address_(std::move(address)),
+      port_(port),
+      fallback_(std::move(fallback)),
+      server_(std::move(server)) {}
 
 Server::~Server() { Shutdown(runtime::Duration::zero()); }
 

@@ -9,6 +9,7 @@
 // Shutdown(grace), then destroy the server, then its services.
 #pragma once
 
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/impl/codegen/service_type.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
@@ -36,9 +37,9 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Listens and answers at once; health says NOT_SERVING until SetServing(true). At least one
-  // service; borrowed, they outlive the server. FAILED_PRECONDITION naming the address when it
-  // cannot be bound.
+  // Listens and answers at once; health says NOT_SERVING until SetServing(true). Services are
+  // borrowed and outlive the server; without any it has health alone. FAILED_PRECONDITION naming
+  // the address when it cannot be bound.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
       const ServerOptions& options, const std::vector<grpc::Service*>& services);
   // Shuts down without grace if Shutdown was not called.
@@ -56,10 +57,13 @@ class Server {
   void Shutdown(runtime::Duration grace);
 
  private:
-  Server(std::string address, int port, std::unique_ptr<grpc::Server> server);
+  Server(std::string address, int port, std::unique_ptr<grpc::CallbackGenericService> fallback,
+         std::unique_ptr<grpc::Server> server);
 
   const std::string address_;
   const int port_;
+  // Says UNIMPLEMENTED to what no service answers; gRPC 1.51 starts no server without a service.
+  const std::unique_ptr<grpc::CallbackGenericService> fallback_;
   const std::unique_ptr<grpc::Server> server_;
 };
 
