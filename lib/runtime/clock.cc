@@ -14,7 +14,8 @@ class RealClock final : public Clock {
                                           .count());
   }
 
-  bool WaitUntil(CondVar& condition, Mutex& mutex, TimePoint deadline) override {
+  bool WaitUntil(CondVar& condition, Mutex& mutex, TimePoint deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return condition.WaitUntil(mutex, deadline);
   }
 };

@@ -20,7 +20,7 @@ class ManualClock final : public runtime::Clock {
   std::uint64_t UnixNanos() const override { return static_cast<std::uint64_t>(nanos_.load()); }
   // Polls: real waiting is bounded, so a test that forgets to advance still ends.
   bool WaitUntil(runtime::CondVar& condition, runtime::Mutex& mutex,
-                 runtime::TimePoint deadline) override {
+                 runtime::TimePoint deadline) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (Now() >= deadline) return false;
     condition.WaitUntil(mutex, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
     return Now() < deadline;
