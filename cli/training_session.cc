@@ -108,9 +108,12 @@ int TrainingSession::Run() {
   display_.Note(stopped_ ? "stopping" : "ending");
   if (!supervisor_.Stop()) display_.Note("a process did not end in time and was killed");
   const absl::StatusOr<std::string> report = WriteReport(directory_.path());
-  if (!report.ok()) Complain(report.status());
-  if (report.ok()) display_.Note("report: " + *report);
-  if (code == 0) std::printf("%s", result_.c_str());
+  if (!report.ok()) {
+    Complain(report.status());
+  } else {
+    std::printf("%sreport: %s\n", table_.c_str(), report->c_str());
+  }
+  if (code == 0) std::printf("%s\n", result_.c_str());
   std::fflush(stdout);
   return code;
 }
@@ -271,9 +274,9 @@ int TrainingSession::Judge() {
   const std::string line = ResultLine(*evaluation);
   WriteResult(*evaluation, line);
   const std::string sizes = evaluator_.CatalogSizes();
-  if (!sizes.empty()) result_ = "\nrequests to choose from:\n" + sizes;
-  result_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n" +
-             DigestLine(options_.processes) + line + "\n";
+  if (!sizes.empty()) table_ = "\nrequests to choose from:\n" + sizes;
+  table_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n";
+  result_ = DigestLine(options_.processes) + line;
   return 0;
 }
 

@@ -97,7 +97,8 @@ class TrainingSession {
   runtime::TimePoint next_evaluation_ = {};
   runtime::TimePoint next_record_ = {};
   std::int64_t evaluations_ = 0;
-  // The table and the last line.
+  // The tables of the final evaluation, and the last line.
+  std::string table_;
   std::string result_;
   bool good_enough_ = false;
   // Which parameters the last evaluation judged.
