@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of a text: what both "AssetTag" and "asset tag" say.
 //
-// A word is a longest run of letters or of digits; a capital after a small letter starts a word, and
-// so does the last capital before a small letter ("HTTPPort": http, port). Letters are lowered. All
-// else separates. Bytes outside ASCII count as small letters, so a UTF-8 word stays whole. Endings
-// are dropped from longer words: a plural "s" ("sessions": session, but not "address" or "status"),
-// then one of "ly", "ing", "ed", "e" ("enable", "enabled": enabl).
+// A word is a longest run of letters or of digits; a capital after a small letter starts a word,
+// and so does the last capital before a small letter ("HTTPPort": http, port). Letters are lowered.
+// All else separates. Bytes outside ASCII count as small letters, so a UTF-8 word stays whole.
+// Endings are dropped from longer words: a plural "s" ("sessions": session, but not "address" or
+// "status"), then one of "ly", "ing", "ed", "e" ("enable", "enabled": enabl).
 #pragma once
 
 #include <cstddef>
