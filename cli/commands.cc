@@ -77,10 +77,11 @@ void AddUp(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
 }
 
 // A run's own configuration, with its addresses taken out again and its parameters as start.
-void PrepareEvaluation(TrainFlags& flags, const std::string& run) {
+void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
+  const std::string run = std::filesystem::canonical(given).string();
   flags.purpose = Purpose::kEvaluate;
   flags.config_path = run + "/config.toml";
-  const std::string name = std::filesystem::canonical(run).filename().string();
+  const std::string name = std::filesystem::path(run).filename().string();
   if (flags.name.empty()) flags.name = DefaultRunName(name + "-evaluation");
   for (const char* list : {"cluster.inference=[]", "cluster.replay=[]"}) {
     flags.overrides.emplace_back(list);

@@ -26,9 +26,15 @@ absl::StatusOr<RunDirectory> RunDirectory::Create(const std::string& directory,
     if (!error) fs::create_directory(path + part, error);
   }
   if (error) return runtime::Internal("cannot make " + path + ": " + error.message());
-  fs::remove(directory + "/latest", error);
-  fs::create_directory_symlink(name, directory + "/latest", error);
   return RunDirectory(path);
+}
+
+void RunDirectory::BecomeLatest() const {
+  const fs::path path(path_);
+  const fs::path latest = path.parent_path() / "latest";
+  std::error_code ignored;
+  fs::remove(latest, ignored);
+  fs::create_directory_symlink(path.filename(), latest, ignored);
 }
 
 absl::Status RunDirectory::Write(const std::string& name, std::string_view text) const {

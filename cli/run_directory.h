@@ -23,9 +23,11 @@ namespace shoal::cli {
 
 class RunDirectory {
  public:
-  // Makes <directory>/<name>/ and points <directory>/latest at it. ALREADY_EXISTS when the run is
-  // there already.
+  // Makes <directory>/<name>/. ALREADY_EXISTS when the run is there already.
   static absl::StatusOr<RunDirectory> Create(const std::string& directory, const std::string& name);
+
+  // Points <directory>/latest here.
+  void BecomeLatest() const;
 
   const std::string& path() const { return path_; }
   std::string LogPath(const std::string& process) const {

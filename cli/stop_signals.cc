@@ -14,6 +14,7 @@ sigset_t Signals() {
   ::sigemptyset(&signals);
   ::sigaddset(&signals, SIGINT);
   ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGHUP);
   ::sigaddset(&signals, SIGCHLD);
   return signals;
 }
@@ -31,7 +32,7 @@ bool WaitForStopSignal(runtime::Duration limit) {
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(limit).count();
   const timespec timeout = {.tv_sec = nanos / 1'000'000'000, .tv_nsec = nanos % 1'000'000'000};
   const int signal = ::sigtimedwait(&signals, nullptr, &timeout);
-  return signal == SIGINT || signal == SIGTERM;
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
 }
 
 }  // namespace shoal::cli

@@ -139,7 +139,11 @@ SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
                        .folder = directory.path() + "/evaluations"};
   session.only_judge = flags.purpose == Purpose::kEvaluate;
   session.never_judge = flags.purpose == Purpose::kUp;
-  if (session.never_judge) session.train.evaluate_every_seconds = 0;
+  if (session.never_judge) {
+    session.train.evaluate_every_seconds = 0;
+    session.train.minutes = 0;
+    session.train.max_steps = 0;
+  }
   return session;
 }
 
@@ -155,6 +159,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   }
   if (mockserver && !flags.attach) overrides.push_back(ServedCaptures(asked));
   SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
+  if (flags.purpose != Purpose::kEvaluate) directory.BecomeLatest();
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));

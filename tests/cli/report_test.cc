@@ -28,8 +28,11 @@ class Folder {
 
 TEST_CASE("a run's name is taken once, and latest points at the last run") {
   const Folder folder;
-  REQUIRE(RunDirectory::Create(folder.path, "one").ok());
-  REQUIRE(RunDirectory::Create(folder.path, "two").ok());
+  for (const char* name : {"one", "two"}) {
+    const auto run = RunDirectory::Create(folder.path, name);
+    REQUIRE(run.ok());
+    run->BecomeLatest();
+  }
   REQUIRE(std::filesystem::read_symlink(folder.path + "/latest") == "two");
   REQUIRE(absl::IsAlreadyExists(RunDirectory::Create(folder.path, "one").status()));
   for (const char* name : {"", "..", "a/b", "latest"}) {
