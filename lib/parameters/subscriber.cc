@@ -214,10 +214,12 @@ absl::Status Subscriber::Impl::Take(Parameters parameters) {
     return runtime::FailedPrecondition("parameters " + ToString(parameters.version) +
                                        " are not newer than " + ToString(*before));
   }
+  {
+    const runtime::MutexLock lock(mutex_);
+    known_ = parameters.version;
+  }
   on_parameters_(parameters);
   unsaved_ = std::move(parameters);
-  const runtime::MutexLock lock(mutex_);
-  known_ = unsaved_->version;
   return absl::OkStatus();
 }
 
