@@ -58,7 +58,7 @@ TEST_CASE("no item is lost or doubled between four producers and three consumers
     std::vector<Thread> producers;
     for (int p = 0; p < 4; ++p) {
       producers.emplace_back("producer", [&queue, p] {
-        for (int i = 0; i < kEach; ++i) REQUIRE(queue.Push(p * kEach + i));
+        for (int i = 0; i < kEach; ++i) queue.Push(p * kEach + i);
       });
     }
     for (Thread& producer : producers) producer.Join();
