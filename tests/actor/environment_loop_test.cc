@@ -128,7 +128,9 @@ TEST_CASE("The rows of environments that are ready together leave in one message
   REQUIRE(sizes[4] == 80);
 }
 
-TEST_CASE("A server with another epoch has running episodes cut off and new ones begun") {
+// Ends a server of epoch 1 while row 2 of each environment is unanswered, starts one of `epoch` at
+// its address, and returns environment 0's rows there.
+std::vector<SeenRow> RowsAfterRestart(std::uint64_t epoch) {
   Fixture fixture;
   auto first = std::make_unique<ScriptedServer>(
       [](const SeenRow& row) {
@@ -141,32 +143,21 @@ TEST_CASE("A server with another epoch has running episodes cut off and new ones
   loop.Start(Ignore);
   REQUIRE(first->Await([](const auto& rows) { return rows.size() >= 6; }));
   first.reset();
-  ScriptedServer second(Agree, 2, address);
+  ScriptedServer second(Agree, epoch, address);
   REQUIRE(second.Await([](const auto& rows) { return rows.size() >= 4; }));
   loop.Stop();
-  const auto rows = RowsOf(second.rows(), 0);
+  return RowsOf(second.rows(), 0);
+}
+
+TEST_CASE("A server with another epoch has running episodes cut off and new ones begun") {
+  const auto rows = RowsAfterRestart(2);
   REQUIRE(rows[0].flags == proto::ROW_FLAG_FIRST);
   REQUIRE(rows[0].sequence == 3);
   REQUIRE(rows[0].episode_id == 2);
 }
 
 TEST_CASE("A server that comes back with the same epoch gets the unanswered rows again") {
-  Fixture fixture;
-  auto first = std::make_unique<ScriptedServer>(
-      [](const SeenRow& row) {
-        return row.sequence == 2 ? Scripted{.status = proto::ROW_OVERLOADED} : Agree(row);
-      },
-      1);
-  const std::string address = first->address();
-  TrainingPlan plan(0, 2);
-  EnvironmentLoop loop(Options(address, 2), fixture.source, plan, fixture.actor_metrics);
-  loop.Start(Ignore);
-  REQUIRE(first->Await([](const auto& rows) { return rows.size() >= 6; }));
-  first.reset();
-  ScriptedServer second(Agree, 1, address);
-  REQUIRE(second.Await([](const auto& rows) { return rows.size() >= 4; }));
-  loop.Stop();
-  const auto rows = RowsOf(second.rows(), 0);
+  const auto rows = RowsAfterRestart(1);
   REQUIRE(rows[0].flags == proto::ROW_FLAG_NONE);
   REQUIRE(rows[0].sequence == 2);
   REQUIRE(rows[0].episode_id == 1);
