@@ -75,12 +75,16 @@ function(shoal_program name)
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
 endfunction()
 
+# All test programs made by shoal_test.
+add_custom_target(unit_tests)
+
 # shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s]): one test program a folder.
 function(shoal_test folder)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(name ${folder}_test)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code shoal_catch_main ${arg_LIBRARIES})
+  add_dependencies(unit_tests ${name})
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   if(NOT arg_TIMEOUT)
