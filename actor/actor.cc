@@ -13,22 +13,14 @@
 namespace shoal::actor {
 namespace {
 
-// Environments of evaluations never meet those of training, nor their seeds.
-constexpr std::uint64_t kEvaluationBit = std::uint64_t{1} << 63;
-
 std::vector<std::string> ChooseCaptures(const ActorConfig& config) {
   const EnvironmentOptions& environment = config.environment;
   if (config.actor.evaluates()) {
     return config.actor.evaluate_captures.empty() ? environment.captures
                                                   : config.actor.evaluate_captures;
   }
-  std::vector<std::string> chosen;
-  for (const std::string& capture : environment.captures) {
-    const auto& held_out = environment.hold_out;
-    if (std::find(held_out.begin(), held_out.end(), capture) == held_out.end()) {
-      chosen.push_back(capture);
-    }
-  }
+  std::vector<std::string> chosen = environment.captures;
+  std::erase(chosen, environment.hold_out);
   return chosen;
 }
 
@@ -96,7 +88,10 @@ absl::Status Actor::MakePlan() {
       [this](const EpisodeAssignment& assignment, const EpisodeResult& result) {
         log_->Write(assignment, result);
       },
-      [this] { on_end_(log_->Close()); });
+      [this](const absl::Status& end) {
+        const absl::Status closed = log_->Close();
+        on_end_(end.ok() ? closed : end);
+      });
   return absl::OkStatus();
 }
 
@@ -104,8 +99,8 @@ void Actor::MakeLoops() {
   const ActorOptions& options = config_.actor;
   const auto environments = static_cast<std::size_t>(options.environments);
   const std::size_t threads = std::min(environments, static_cast<std::size_t>(options.threads));
-  const std::uint64_t first =
-      options.evaluates() ? kEvaluationBit | config_.index << 32 : config_.index * environments;
+  const std::uint64_t first = options.evaluates() ? kEvaluationEnvironments | config_.index << 32
+                                                  : config_.index * environments;
   const std::uint64_t incarnation = runtime::SystemClock().UnixNanos();
   for (std::size_t thread = 0; thread < threads; ++thread) {
     const std::size_t begin = environments * thread / threads;

@@ -37,7 +37,7 @@ struct EnvironmentOptions {
   // Numbers of goals in <data>/goals.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
   // Captures of the list above that training leaves out.
-  std::vector<std::string> hold_out = {};
+  std::string hold_out = "";
   // "http": through the mock server. "inprocess": the same service as objects of the actor.
   std::string access = "http";
   // Requests in an episode; the limit is part of the task.

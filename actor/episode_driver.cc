@@ -69,7 +69,9 @@ void EpisodeDriver::OnAnswer(const Answer& answer) {
   }
   if (state_ != State::kRowOut || answer.sequence != awaited_sequence_) return;
   if (answer.outcome == Answer::Outcome::kInvalid) {
-    Pause(AbortReason::kRowRefused);
+    around_.metrics.CountAbort(AbortReason::kRowRefused);
+    around_.plan.Refuse(*std::exchange(assignment_, std::nullopt), answer.error);
+    Rest();
     return;
   }
   if (answer.outcome != Answer::Outcome::kAction) return;
@@ -178,6 +180,10 @@ void EpisodeDriver::AbortEpisode(AbortReason reason) {
 
 void EpisodeDriver::Pause(AbortReason reason) {
   AbortEpisode(reason);
+  Rest();
+}
+
+void EpisodeDriver::Rest() {
   Enter(State::kPausing);
   const int doublings = std::min(failures_in_a_row_++, 5);
   around_.host.BeginLater(*this, std::min(kMinPause * (1 << doublings), kMaxPause));

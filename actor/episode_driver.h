@@ -79,6 +79,8 @@ class EpisodeDriver {
   void FinishEpisode();
   void AbortEpisode(AbortReason reason);
   void Pause(AbortReason reason);
+  // Begins the next episode after a pause that grows with failures in a row.
+  void Rest();
   void Enter(State state);
 
   const Identity identity_;

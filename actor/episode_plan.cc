@@ -9,10 +9,6 @@
 namespace shoal::actor {
 namespace {
 
-// Evaluation draws its episodes as environments that no actor has, one a pair, named after it:
-// which other pairs are evaluated does not matter.
-constexpr std::uint64_t kEvaluationBit = std::uint64_t{1} << 63;
-
 bool ParseNumber(std::string_view text, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
@@ -28,15 +24,16 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
   return assignment;
 }
 
-EvaluationPlan::EvaluationPlan(Work work, OnResult on_result, OnAllDone on_all_done)
-    : on_result_(std::move(on_result)), on_all_done_(std::move(on_all_done)) {
+EvaluationPlan::EvaluationPlan(Work work, OnResult on_result, OnEnd on_end)
+    : on_result_(std::move(on_result)), on_end_(std::move(on_end)) {
   for (const Policy& policy : work.policies) {
     for (std::uint64_t episode = 0; episode < work.episodes; ++episode) {
       for (std::size_t pair = 0; pair < work.pairs.size(); ++pair) {
         EpisodeAssignment assignment;
         const Pair& names = work.pairs[pair];
+        // Named after the pair: which other pairs are evaluated does not matter.
         const std::uint64_t id = runtime::DeriveSeed(0, names.goal + "/" + names.capture);
-        assignment.start = {.environment_id = kEvaluationBit | id,
+        assignment.start = {.environment_id = kEvaluationEnvironments | id,
                             .episode = episode,
                             .pair = pair,
                             .evaluation = true};
@@ -63,13 +60,26 @@ void EvaluationPlan::Finish(const EpisodeAssignment& assignment, const EpisodeRe
   {
     const runtime::MutexLock lock(mutex_);
     all_done = --unfinished_ == 0;
+    refusals_[assignment.policy_name] = 0;
   }
-  if (all_done) on_all_done_();
+  if (all_done) on_end_(absl::OkStatus());
 }
 
 void EvaluationPlan::Abort(const EpisodeAssignment& assignment) {
   const runtime::MutexLock lock(mutex_);
   waiting_.push_back(assignment);
+}
+
+void EvaluationPlan::Refuse(const EpisodeAssignment& assignment, const std::string& reason) {
+  bool hopeless = false;
+  {
+    const runtime::MutexLock lock(mutex_);
+    waiting_.push_back(assignment);
+    hopeless = ++refusals_[assignment.policy_name] == kRefusalsAtMost;
+  }
+  if (hopeless) {
+    on_end_(runtime::NotFound("policy " + assignment.policy_name + " is refused: " + reason));
+  }
 }
 
 absl::StatusOr<EvaluationPlan::Policy> ParsePolicy(const std::string& text) {

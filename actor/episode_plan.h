@@ -2,12 +2,13 @@
 // Which episodes are played, and what became of them.
 //
 // Thread-safe: the loops of an actor share one plan. An episode that Next handed out ends in
-// exactly one call of Finish or Abort.
+// exactly one call of Finish, Abort or Refuse.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +16,13 @@
 
 #include "actor/environment.h"
 #include "runtime/mutex.h"
+#include "runtime/status.h"
 
 namespace shoal::actor {
+
+// Environments of evaluations, and the starts they draw, have this bit: they never meet those of
+// training, nor their seeds.
+inline constexpr std::uint64_t kEvaluationEnvironments = std::uint64_t{1} << 63;
 
 struct EpisodeAssignment {
   EpisodeStart start = {};
@@ -42,6 +48,8 @@ class EpisodePlan {
   virtual void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) = 0;
   // It was cut off before its end: a server was lost.
   virtual void Abort(const EpisodeAssignment& assignment) = 0;
+  // It was cut off because inference would not answer a row; `reason` is what it said.
+  virtual void Refuse(const EpisodeAssignment& assignment, const std::string& reason) = 0;
 };
 
 // Endless: each environment plays its episodes 0, 1, 2, ...
@@ -54,6 +62,7 @@ class TrainingPlan final : public EpisodePlan {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Finish(const EpisodeAssignment&, const EpisodeResult&) override {}
   void Abort(const EpisodeAssignment&) override {}
+  void Refuse(const EpisodeAssignment&, const std::string&) override {}
 
  private:
   const std::uint64_t first_environment_;
@@ -74,24 +83,31 @@ class EvaluationPlan final : public EpisodePlan {
     std::vector<Pair> pairs;
     std::uint64_t episodes = 0;
   };
-  // Called under no lock, once for each finished episode, and once when all are.
+  // Called under no lock: once for each finished episode; and once at the end, with OK when all are
+  // finished, with NOT_FOUND when a policy was refused kRefusalsAtMost times and never acted in
+  // between: nobody has its parameters any more.
   using OnResult = std::function<void(const EpisodeAssignment&, const EpisodeResult&)>;
-  using OnAllDone = std::function<void()>;
+  using OnEnd = std::function<void(const absl::Status&)>;
+  static constexpr int kRefusalsAtMost = 100;
 
-  EvaluationPlan(Work work, OnResult on_result, OnAllDone on_all_done);
+  EvaluationPlan(Work work, OnResult on_result, OnEnd on_end);
 
   std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Abort(const EpisodeAssignment& assignment) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void Refuse(const EpisodeAssignment& assignment, const std::string& reason) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   const OnResult on_result_;
-  const OnAllDone on_all_done_;
+  const OnEnd on_end_;
   runtime::Mutex mutex_;
   std::deque<EpisodeAssignment> waiting_ ABSL_GUARDED_BY(mutex_);
   std::size_t unfinished_ ABSL_GUARDED_BY(mutex_) = 0;
+  // By policy, since one of its episodes was finished.
+  std::map<std::string, int> refusals_ ABSL_GUARDED_BY(mutex_);
 };
 
 // "current" (or "learned"), "initial", "uniform", "similarity", or "EPOCH.STEP" for pinned

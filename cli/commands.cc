@@ -78,7 +78,7 @@ void AddUp(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
 
 // A run's own configuration, with its addresses taken out again and its parameters as start.
 void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
-  const std::string run = std::filesystem::canonical(given).string();
+  const std::string run = std::filesystem::absolute(given).lexically_normal().string();
   flags.purpose = Purpose::kEvaluate;
   flags.config_path = run + "/config.toml";
   const std::string name = std::filesystem::path(run).filename().string();

@@ -53,7 +53,7 @@ class Planner {
 
 }  // namespace
 
-absl::Status FillAddresses(runtime::ClusterOptions& cluster, bool mockserver) {
+absl::Status FillAddresses(runtime::ClusterOptions& cluster, const OptionalProcesses& processes) {
   SHOAL_RETURN_IF_ERROR(CheckCount("replay", cluster.replay_shards, cluster.replay.size()));
   SHOAL_RETURN_IF_ERROR(
       CheckCount("inference", cluster.inference_servers, cluster.inference.size()));
@@ -62,8 +62,8 @@ absl::Status FillAddresses(runtime::ClusterOptions& cluster, bool mockserver) {
   cluster.inference.resize(static_cast<std::size_t>(cluster.inference_servers));
   for (std::string& address : cluster.replay) empty.push_back(&address);
   for (std::string& address : cluster.inference) empty.push_back(&address);
-  empty.push_back(&cluster.learner);
-  if (mockserver) {
+  if (processes.learner) empty.push_back(&cluster.learner);
+  if (processes.mockserver) {
     empty.push_back(&cluster.mockserver);
     empty.push_back(&cluster.mockserver_control);
   }

@@ -12,7 +12,7 @@
 namespace shoal::cli {
 
 // The order in which a cluster ends: who makes work first, who serves last.
-enum Stage : int { kActors = 0, kInference, kReplay, kLearner, kMockserver };
+enum Stage : int { kActors = 0, kLearner, kInference, kReplay, kMockserver };
 
 struct PlannedProcess {
   ProcessSpec spec;
@@ -37,9 +37,15 @@ struct ClusterPlan {
   bool learner_finishes = false;
 };
 
-// Gives every process that has no address yet a free one of 127.0.0.1. INVALID_ARGUMENT when the
-// lists do not fit the numbers of processes.
-absl::Status FillAddresses(runtime::ClusterOptions& cluster, bool mockserver);
+// Which of the processes that not every cluster has are there.
+struct OptionalProcesses {
+  bool mockserver = true;
+  bool learner = true;
+};
+
+// Gives every process that has no address yet a free one of 127.0.0.1; one that is not there stays
+// without. INVALID_ARGUMENT when the lists do not fit the numbers of processes.
+absl::Status FillAddresses(runtime::ClusterOptions& cluster, const OptionalProcesses& processes);
 
 // `cluster`'s addresses as arguments for --set.
 std::vector<std::string> AddressOverrides(const runtime::ClusterOptions& cluster);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/metric_totals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -58,6 +59,14 @@ std::optional<double> MetricTotals::Gauge(const std::string& name) const {
   const auto found = gauges_.find(name);
   if (found == gauges_.end()) return std::nullopt;
   return MeanOf(found->second);
+}
+
+std::optional<double> MetricTotals::LeastGauge(const std::string& name) const {
+  const auto found = gauges_.find(name);
+  if (found == gauges_.end()) return std::nullopt;
+  double least = found->second.begin()->second;
+  for (const auto& [series, value] : found->second) least = std::min(least, value);
+  return least;
 }
 
 std::map<std::string, double> MetricTotals::Gauges() const {

@@ -24,6 +24,8 @@ class MetricTotals {
   double Counter(const std::string& name) const;
   // Mean over processes and labels; nothing when nobody has it.
   std::optional<double> Gauge(const std::string& name) const;
+  // The least over processes and labels; nothing when nobody has it.
+  std::optional<double> LeastGauge(const std::string& name) const;
   // Every gauge's mean, by name.
   std::map<std::string, double> Gauges() const;
   // Every counter's sum, by name; histogram buckets left out.

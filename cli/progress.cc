@@ -121,16 +121,15 @@ std::string StatusLine(const Progress& progress, const Extent& extent, int bar_w
   std::string line;
   if (part && bar_width > 0) line += Bar(*part, bar_width);
   line += MinutesAndSeconds(progress.seconds);
-  line += "  steps " + Rounded(progress.environment_steps) + " (" +
-          Rounded(progress.environment_steps_per_second) + "/s)";
-  line += "  updates " + Rounded(progress.updates);
+  if (part && *part > 0) {
+    line += " left " + MinutesAndSeconds(progress.seconds * (1 - *part) / *part);
+  }
+  line += "  " + Rounded(progress.environment_steps_per_second) + " steps/s";
   if (progress.success) line += "  success " + Decimals(*progress.success, "%.2f");
   if (progress.mean_return) line += "  return " + Decimals(*progress.mean_return, "%.2f");
+  line += "  updates " + Rounded(progress.updates);
   if (progress.staleness) line += "  staleness " + Decimals(*progress.staleness, "%.1f");
-  if (part && *part > 0) {
-    line += "  left " + MinutesAndSeconds(progress.seconds * (1 - *part) / *part);
-  }
-  return line;
+  return line + "  steps " + Rounded(progress.environment_steps);
 }
 
 std::string ToJson(const Progress& progress) {

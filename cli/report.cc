@@ -139,9 +139,7 @@ std::string ResultTables(const Json& result) {
          Table({result["pairs"].begin(), result["pairs"].end()}, pair_columns);
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> WriteReport(const std::string& run_path) {
+absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string run_text, runtime::ReadFile(run_path + "/run.json"));
   const Json run = Json::parse(run_text, nullptr, false);
   if (!run.is_object()) return runtime::DataLoss(run_path + "/run.json is no JSON object");
@@ -163,6 +161,17 @@ absl::StatusOr<std::string> WriteReport(const std::string& run_path) {
   const std::string path = run_path + "/report.html";
   SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(path, html));
   return path;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteReport(const std::string& run_path) {
+  // Files of a run may be of another version, or edited: a member of another type throws.
+  try {
+    return WriteCheckedReport(run_path);
+  } catch (const Json::exception& error) {
+    return runtime::DataLoss(run_path + " holds something unexpected: " + error.what());
+  }
 }
 
 }  // namespace shoal::cli

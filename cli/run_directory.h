@@ -30,9 +30,6 @@ class RunDirectory {
   void BecomeLatest() const;
 
   const std::string& path() const { return path_; }
-  std::string LogPath(const std::string& process) const {
-    return path_ + "/logs/" + process + ".log";
-  }
 
   // Replaces a file below the run directory.
   absl::Status Write(const std::string& name, std::string_view text) const;

@@ -10,6 +10,8 @@ namespace shoal::cli {
 namespace {
 
 constexpr int kBarWidth = 24;
+constexpr int kNarrowBarWidth = 8;
+constexpr std::size_t kWide = 120;
 
 std::size_t TerminalWidth() {
   winsize size = {};
@@ -27,7 +29,7 @@ StatusDisplay::~StatusDisplay() { Clear(); }
 void StatusDisplay::Show(const Progress& progress, const Extent& extent) {
   if (terminal_) {
     const std::size_t width = TerminalWidth();
-    std::string line = StatusLine(progress, extent, width >= 100 ? kBarWidth : 0);
+    std::string line = StatusLine(progress, extent, width >= kWide ? kBarWidth : kNarrowBarWidth);
     if (line.size() >= width) line.resize(width - 1);
     std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
     std::fflush(stderr);

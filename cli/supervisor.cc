@@ -138,8 +138,12 @@ bool Supervisor::Stop() {
   std::set<int> stages;
   for (const auto& process : processes_) stages.insert(process->stage);
   const runtime::TimePoint deadline = clock_.Now() + options_.stop_within;
+  // Whatever the stages before took, the last one has its share of the time from SIGTERM to
+  // SIGKILL.
+  auto left = static_cast<std::int64_t>(stages.size());
   for (const int stage : stages) {
-    StopUntil(stage, std::min(deadline, clock_.Now() + options_.stage_within));
+    const runtime::TimePoint now = clock_.Now();
+    StopUntil(stage, now + std::min(options_.stage_within, (deadline - now) / left--));
   }
   for (const int stage : stages) StopUntil(stage, deadline);
   bool none = true;

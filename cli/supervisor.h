@@ -26,7 +26,8 @@ struct SupervisorOptions {
   runtime::Duration settled_after = std::chrono::seconds(10);
   // From the start of Stop to SIGKILL for all that still run.
   runtime::Duration stop_within = std::chrono::seconds(4);
-  // Stop goes on to the next stage after this, though the one before is not through.
+  // Stop goes on to the next stage after this, or after an equal share of what is left of
+  // stop_within, though the one before is not through.
   runtime::Duration stage_within = std::chrono::milliseconds(1500);
   // Ends with kExitConfiguration in a row, after a first good start, that end the run.
   int configuration_failures = 3;

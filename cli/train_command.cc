@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/child_process.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "cli/run_directory.h"
@@ -37,7 +38,7 @@ std::vector<std::string> OverridesOf(const TrainFlags& flags) {
   if (!flags.goals.empty()) set("environment.goals", "[" + flags.goals + "]");
   if (!flags.captures.empty()) set("environment.captures", TomlList(flags.captures));
   if (!flags.access.empty()) set("environment.access", TomlText(flags.access));
-  if (!flags.hold_out.empty()) set("environment.hold_out", TomlList({flags.hold_out}));
+  if (!flags.hold_out.empty()) set("environment.hold_out", TomlText(flags.hold_out));
   if (flags.world_size) set("cluster.learner_ranks", std::to_string(*flags.world_size));
   if (flags.episodes) set("train.final_episodes", std::to_string(*flags.episodes));
   overrides.insert(overrides.end(), flags.overrides.begin(), flags.overrides.end());
@@ -110,13 +111,52 @@ bool NeedsMockserver(const EffectiveConfig& config) {
          config.Text("environment.access") == "http";
 }
 
+std::string HeldOut(const EffectiveConfig& config) {
+  return config.Text("environment.hold_out").value_or("");
+}
+
+absl::Status CheckHeldOut(const EffectiveConfig& config) {
+  const std::string held_out = HeldOut(config);
+  const std::vector<std::string> captures = config.Texts("environment.captures");
+  if (held_out.empty()) return absl::OkStatus();
+  if (std::find(captures.begin(), captures.end(), held_out) == captures.end()) {
+    return runtime::InvalidArgument("hold-out \"" + held_out +
+                                    "\" is none of environment.captures: " + TomlList(captures));
+  }
+  if (captures.size() > 1) return absl::OkStatus();
+  return runtime::InvalidArgument("hold-out \"" + held_out +
+                                  "\" is the only capture: nothing is left to train on");
+}
+
+std::string DataFolder(const EffectiveConfig& config) {
+  return config.Text("environment.data").value_or("data");
+}
+
+std::string PathOf(const EffectiveConfig& config, const std::string& capture) {
+  return DataFolder(config) + "/captures/" + capture + ".tar.xz";
+}
+
 // The mock server serves what the actors will ask for.
 std::string ServedCaptures(const EffectiveConfig& config) {
   std::vector<std::string> paths = config.Texts("environment.captures");
-  for (std::string& path : paths) {
-    path = config.Text("environment.data").value_or("data") + "/captures/" + path + ".tar.xz";
-  }
+  for (std::string& path : paths) path = PathOf(config, path);
   return "mockserver.captures=" + TomlList(paths);
+}
+
+// The text encoder's table that ships has seen all shipped captures; what is judged unseen needs
+// one that has not. Returns the setting that names it.
+absl::StatusOr<std::string> FitWithoutHeldOut(const EffectiveConfig& config,
+                                              const RunDirectory& directory) {
+  const std::string table = directory.path() + "/encoder.idf";
+  std::vector<std::string> command = {ProgramFolder() + "/encoder", "lexical", "fit", "--schema",
+                                      DataFolder(config) + "/schema/redfish.schema.zst"};
+  for (const std::string& capture : config.Texts("environment.captures")) {
+    if (capture == HeldOut(config)) continue;
+    command.insert(command.end(), {"--captures", PathOf(config, capture)});
+  }
+  command.insert(command.end(), {"--output", table});
+  SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
+  return "inference.encoder_table=" + TomlText(table);
 }
 
 struct Prepared {
@@ -130,8 +170,7 @@ SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
   session.train = own.train;
   session.has_goals = config.Text("environment.kind") == "redfish";
   if (!session.has_goals) std::erase(session.train.baselines, "similarity");
-  const std::vector<std::string> held_out = config.Texts("environment.hold_out");
-  if (!held_out.empty()) session.held_out = held_out.front();
+  session.held_out = HeldOut(config);
   session.captures = config.Texts("environment.captures");
   std::erase(session.captures, session.held_out);
   session.evaluator = {.program = ProgramFolder() + "/actor",
@@ -151,24 +190,30 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   std::vector<std::string> overrides = OverridesOf(flags);
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
+  SHOAL_RETURN_IF_ERROR(CheckHeldOut(asked));
   const bool mockserver = NeedsMockserver(asked);
+  const bool learns = flags.purpose != Purpose::kEvaluate;
   if (!flags.attach) {
-    SHOAL_RETURN_IF_ERROR(FillAddresses(own.cluster, mockserver));
+    SHOAL_RETURN_IF_ERROR(
+        FillAddresses(own.cluster, {.mockserver = mockserver, .learner = learns}));
     const std::vector<std::string> addresses = AddressOverrides(own.cluster);
     overrides.insert(overrides.end(), addresses.begin(), addresses.end());
   }
   if (mockserver && !flags.attach) overrides.push_back(ServedCaptures(asked));
   SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
-  if (flags.purpose != Purpose::kEvaluate) directory.BecomeLatest();
+  if (learns) directory.BecomeLatest();
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
+  if (learns && !flags.attach && !HeldOut(asked).empty()) {
+    SHOAL_ASSIGN_OR_RETURN(std::string table, FitWithoutHeldOut(asked, directory));
+    overrides.push_back(std::move(table));
+  }
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, GatherAll(flags, own, overrides));
   SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
 
   SessionOptions session = DescribeSession(flags, own, config, directory);
   if (!flags.attach) {
-    const bool learns = flags.purpose != Purpose::kEvaluate;
     SHOAL_ASSIGN_OR_RETURN(
         session.processes,
         PlanCluster({.programs = ProgramFolder(),

@@ -25,6 +25,8 @@ constexpr milliseconds kFirstScrapeInterval(200);
 constexpr double kSpare = 2;
 constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr int kExitStopped = 130;
+// Whichever version acts now.
+constexpr char kLearned[] = "learned";
 
 double UnixSeconds(const runtime::Clock& clock) {
   return static_cast<double>(clock.UnixNanos()) / 1e9;
@@ -129,10 +131,8 @@ absl::Status TrainingSession::StartProcesses() {
 
 TrainingSession::TrainingEnd TrainingSession::Train() {
   while (!TimeIsUp() && !supervisor_.finished()) {
-    if (WaitForStopSignal(kTick)) {
-      stopped_ = true;
-      return TrainingEnd::kStopped;
-    }
+    stopped_ = stopped_ || WaitForStopSignal(kTick);
+    if (stopped_) return TrainingEnd::kStopped;
     if (!Tick()) return TrainingEnd::kFailed;
     PollEvaluation();
   }
@@ -169,6 +169,9 @@ bool TrainingSession::Tick() {
 
 void TrainingSession::Scrape() {
   const auto scrape = [this](const std::string& name, const std::string& address) {
+    // A process that hangs takes its time, and Ctrl-C must not wait for several.
+    stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
+    if (stopped_) return;
     const auto samples = ScrapeMetrics(address);
     if (samples.ok()) totals_.Update(name, *samples);
   };
@@ -218,9 +221,12 @@ void TrainingSession::StartEvaluation() {
 
 std::string TrainingSession::NewestVersion() {
   Scrape();
-  const std::optional<double> epoch = totals_.Gauge("shoal_inference_parameter_epoch");
-  const std::optional<double> step = totals_.Gauge("shoal_inference_parameter_step");
-  if (!epoch || !step || *epoch < 1) return "learned";
+  // The least of all servers: one may be behind.
+  const std::optional<double> epoch = totals_.LeastGauge("shoal_inference_parameter_epoch");
+  const std::optional<double> step = totals_.LeastGauge("shoal_inference_parameter_step");
+  if (!epoch || !step || *epoch < 1) return kLearned;
+  // The learner was started again, and not all servers have heard of it.
+  if (totals_.Gauge("shoal_inference_parameter_epoch") != epoch) return kLearned;
   return Format("%.0f", std::floor(*epoch)) + "." + Format("%.0f", std::floor(*step));
 }
 
@@ -251,21 +257,12 @@ int TrainingSession::Judge() {
   Record();
   display_.Note("trained for " + Format("%.0f", SecondsSince(training_started_)) + " s, " +
                 Format("%.0f", progress_.environment_steps) + " steps; evaluating");
-  supervisor_.StopStage(kActors);
-  supervisor_.StopStage(kLearner);
-  // Training ends early because of one version: that one is judged, not what came after.
-  std::vector<std::string> policies = {good_enough_ ? judged_version_ : "learned"};
-  policies.insert(policies.end(), options_.train.baselines.begin(), options_.train.baselines.end());
-  const absl::Status started = evaluator_.Start({.name = "final",
-                                                 .policies = policies,
-                                                 .episodes = options_.train.final_episodes,
-                                                 .spare = options_.has_goals ? kSpare : 1,
-                                                 .seed = evaluations_ + 1});
-  if (!started.ok()) {
-    Complain(started);
-    return runtime::kExitFailed;
+  for (const Stage stage : {kActors, kLearner}) {
+    stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
+    if (stopped_) return kExitStopped;
+    supervisor_.StopStage(stage);
   }
-  const absl::StatusOr<Evaluation> evaluation = WaitForEvaluation();
+  const absl::StatusOr<Evaluation> evaluation = EvaluateFinally();
   if (stopped_) return kExitStopped;
   if (!evaluation.ok()) {
     Complain(evaluation.status());
@@ -278,6 +275,37 @@ int TrainingSession::Judge() {
   table_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n";
   result_ = DigestLine(options_.processes) + line;
   return 0;
+}
+
+absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
+  // Training ends early because of one version: that one is judged, not what came after. A learner
+  // that others started goes on, so there too one version is named.
+  const bool goes_on = options_.processes.empty();
+  const std::string version =
+      good_enough_ ? judged_version_ : (goes_on ? NewestVersion() : std::string(kLearned));
+  absl::StatusOr<Evaluation> evaluation = runtime::Internal("no evaluation was made");
+  for (const std::string& policy : {version, version, std::string(kLearned)}) {
+    std::vector<std::string> policies = {policy};
+    policies.insert(policies.end(), options_.train.baselines.begin(),
+                    options_.train.baselines.end());
+    SHOAL_RETURN_IF_ERROR(evaluator_.Start({.name = "final",
+                                            .policies = policies,
+                                            .episodes = options_.train.final_episodes,
+                                            .spare = options_.has_goals ? kSpare : 1,
+                                            .seed = FinalSeed()}));
+    evaluation = WaitForEvaluation();
+    if (evaluation.ok() || stopped_ || absl::IsDeadlineExceeded(evaluation.status())) break;
+    if (evaluator_.running()) break;  // It was not the evaluation that failed.
+    Complain(evaluation.status());
+    display_.Note("evaluating again");
+  }
+  return evaluation;
+}
+
+std::int64_t TrainingSession::FinalSeed() const {
+  constexpr std::int64_t kOfOwnRun = std::int64_t{1} << 20;
+  constexpr std::int64_t kOfLaterOne = std::int64_t{1} << 21;
+  return options_.only_judge ? kOfLaterOne : kOfOwnRun;
 }
 
 absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {

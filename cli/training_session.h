@@ -74,7 +74,11 @@ class TrainingSession {
   void NoteEvaluation(const Evaluation& evaluation);
   // The final evaluation: an exit code.
   int Judge();
+  // Tries again when an evaluation fails: processes die, and with them what they had in memory.
+  absl::StatusOr<Evaluation> EvaluateFinally();
   absl::StatusOr<Evaluation> WaitForEvaluation();
+  // Starts of the final evaluation are those of no other, and of no other command's.
+  std::int64_t FinalSeed() const;
   std::string ResultLine(const Evaluation& evaluation) const;
   void WriteResult(const Evaluation& evaluation, const std::string& line);
   double SecondsSince(runtime::TimePoint time) const;

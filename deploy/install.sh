@@ -104,7 +104,10 @@ install_libtorch() {
 }
 
 install_all() {
-  install_packages "${BUILD_PACKAGES[@]}"
+  local packages=("${BUILD_PACKAGES[@]}")
+  has_libtorch "$(libtorch_root)" || python3 -m pip --version >/dev/null 2>&1 ||
+    packages+=("${WHEEL_PACKAGES[@]}")
+  install_packages "${packages[@]}"
   install_libtorch
 }
 

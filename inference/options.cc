@@ -64,8 +64,6 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
                 .unit = "bytes",
                 .min = 0,
                 .max = 1e12});
-  visitor.Knob("encoder", options.encoder,
-               {.help = "what makes vectors of texts", .choices = {"lexical"}});
   visitor.Knob("encoder_table", options.encoder_table,
                {.help = "the encoder's IDF table; not read without content fields"});
 }

@@ -32,7 +32,6 @@ struct InferenceOptions {
   std::int64_t content_cache_bytes = std::int64_t{1} << 30;
   std::int64_t waiting_text_bytes = std::int64_t{256} << 20;
   std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
-  std::string encoder = "lexical";
   std::string encoder_table = "data/encoder/lexical.idf";
   std::int64_t torch_threads = 1;
   // Empty: <run directory>/inference-<index>.

@@ -20,6 +20,7 @@
 #include "learner/learner_metrics.h"
 #include "learner/publication.h"
 #include "learner/round.h"
+#include "learner/unroll_agreement.h"
 #include "learner/unroll_decoder.h"
 #include "learner/unroll_ledger.h"
 #include "model/policy.h"
@@ -88,6 +89,8 @@ struct Learner::Parts {
   double environment_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
+  // Unrolls of a rank in a round.
+  std::size_t share = 0;
   // Of the round in progress.
   std::vector<DecodedUnroll> unrolls;
   UpdateRecord record;
@@ -117,7 +120,10 @@ std::string Learner::Digest() const { return parts_->trainer->Digest(); }
 absl::Status Learner::Start() {
   Parts& parts = *parts_;
   const LearnerOptions& options = setup_.learner;
-  SHOAL_ASSIGN_OR_RETURN(parts.reducer, collectives::JoinGroup());
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.reducer,
+      collectives::JoinGroup(options.reduction == "nccl" ? collectives::Reduction::kNccl
+                                                         : collectives::Reduction::kSocket));
   const std::int64_t ranks = parts.reducer->world_size();
   if (setup_.run.deterministic && ranks > 1) {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
@@ -146,6 +152,7 @@ absl::Status Learner::Start() {
                             parts.metrics));
   }
   const auto share = static_cast<std::size_t>((options.round_unrolls + ranks - 1) / ranks);
+  parts.share = share;
   parts.contents = std::make_unique<ContentTable>(
       ContentTableOptions{.embedding_size = setup_.policy.embedding_size,
                           .max_contents = static_cast<std::size_t>(options.content_capacity)});
@@ -270,6 +277,7 @@ absl::StatusOr<bool> Learner::RunRound() {
     parts.round->Restore(std::exchange(parts.unrolls, {}));
     return true;
   }
+  SHOAL_RETURN_IF_ERROR(AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
   parts.record.unrolls = static_cast<std::int64_t>(sums[0]);
   SHOAL_RETURN_IF_ERROR(Train());
   return true;

@@ -57,6 +57,10 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "content_capacity", content_capacity,
       {.help = "contents kept besides candidates", .unit = "contents", .min = 1, .max = kMany});
+  visitor.Knob("reduction", reduction,
+               {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
+                        "build with SHOAL_CUDA",
+                .choices = {"socket", "nccl"}});
   visitor.Knob("verify_ranks", verify_ranks,
                {.help = "compare parameter digests of all ranks after every update, stop when "
                         "they differ"});

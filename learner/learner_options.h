@@ -35,6 +35,8 @@ struct LearnerOptions {
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
   // Contents kept besides candidates.
   std::int64_t content_capacity = std::int64_t{1} << 20;
+  // What carries gradients between ranks: "socket", or "nccl" with one GPU a rank.
+  std::string reduction = "socket";
   // After every update all ranks compare the digests of their parameters, and stop when they
   // differ.
   bool verify_ranks = false;

@@ -42,8 +42,8 @@ absl::Status Publication::Save(const parameters::Parameters& parameters) const {
 
 void Publication::Drain() {
   server_->SetServing(false);
-  publisher_.Drain();
-  server_->Shutdown(kGrace);
+  publisher_.Drain(kGrace);
+  server_->Shutdown(runtime::Duration::zero());
 }
 
 }  // namespace shoal::learner

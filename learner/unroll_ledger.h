@@ -64,6 +64,9 @@ class UnrollLedger {
   // `keys` is contained.
   absl::Status Append(std::uint64_t epoch, std::uint64_t update, std::span<const UnrollKey> keys);
 
+  // Another rank logs `key`; this one contains it from now on.
+  void Know(const UnrollKey& key) { Remember(key); }
+
   std::size_t size() const { return keys_.size(); }
 
  private:

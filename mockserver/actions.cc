@@ -10,8 +10,8 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/power.h"
 #include "mockserver/request_body.h"
+#include "redfish/allowable_values.h"
 #include "redfish/schema.h"
-#include "redfish/uri.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -26,26 +26,6 @@ constexpr std::array kHandlers = {
     Entry{"Chassis.Reset", &ResetPower},
 };
 
-// The values that the service lists for a parameter, beside its target or in an ActionInfo; null
-// when it lists none.
-const Json* AllowableValues(const Editor& editor, const World::Action& action,
-                            const std::string& parameter) {
-  const auto listed = action.object->find(parameter + "@Redfish.AllowableValues");
-  if (listed != action.object->end() && listed->is_array()) return &*listed;
-  const auto info = action.object->find("@Redfish.ActionInfo");
-  if (info == action.object->end() || !info->is_string()) return nullptr;
-  const auto id = editor.world().Find(redfish::CanonicalUri(info->get_ref<const std::string&>()));
-  if (!id.has_value()) return nullptr;
-  const Json* const parameters = editor.Read(*id, "/Parameters");
-  if (parameters == nullptr || !parameters->is_array()) return nullptr;
-  for (const Json& described : *parameters) {
-    if (!described.is_object() || described.value("Name", Json()) != parameter) continue;
-    const auto values = described.find("AllowableValues");
-    return values != described.end() && values->is_array() ? &*values : nullptr;
-  }
-  return nullptr;
-}
-
 const redfish::Property* FindParameter(const redfish::ActionDefinition& definition,
                                        const std::string& name) {
   for (const redfish::Property& parameter : definition.parameters) {
@@ -57,6 +37,10 @@ const redfish::Property* FindParameter(const redfish::ActionDefinition& definiti
 // What is wrong with the parameters, as messages.
 std::vector<Json> Judge(const Editor& editor, const World::Action& action,
                         const redfish::ActionDefinition& definition, const Json& body) {
+  const redfish::FindResource find = [&editor](const std::string& uri) -> const Json* {
+    const auto id = editor.world().Find(uri);
+    return id.has_value() ? &editor.Read(*id) : nullptr;
+  };
   std::vector<Json> problems;
   for (const auto& [name, value] : body.items()) {
     if (name.find('@') != std::string::npos) continue;
@@ -66,7 +50,7 @@ std::vector<Json> Judge(const Editor& editor, const World::Action& action,
       continue;
     }
     const std::string_view misfit = redfish::Misfit(*parameter, value);
-    const Json* const allowed = AllowableValues(editor, action, name);
+    const Json* const allowed = redfish::AllowableValues(*action.object, name, find);
     const bool is_listed =
         allowed == nullptr || std::find(allowed->begin(), allowed->end(), value) != allowed->end();
     if (misfit.empty() && is_listed) continue;

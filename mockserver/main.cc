@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+
 #include "http/server.h"
 #include "mockserver/control.h"
 #include "mockserver/front.h"
 #include "mockserver/instance_table.h"
 #include "mockserver/options.h"
+#include "runtime/clock.h"
 #include "runtime/log.h"
 #include "runtime/metrics.h"
 #include "runtime/program.h"
@@ -40,9 +44,14 @@ int main(int argc, char** argv) {
 
   const int code = program.WaitForStop();
 
-  const std::chrono::milliseconds patience(options.drain_ms);
-  (*controls)->Drain(patience);
-  (*services)->Drain(patience);
+  runtime::Clock& clock = runtime::SystemClock();
+  const runtime::TimePoint deadline = clock.Now() + std::chrono::milliseconds(options.drain_ms);
+  const auto left = [&] {
+    return std::max(std::chrono::milliseconds(0),
+                    std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.Now()));
+  };
+  (*controls)->Drain(left());
+  (*services)->Drain(left());
   spdlog::info("event=stopped");
   return code;
 }

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   const std::chrono::milliseconds grace(options.drain_ms);
   (*server)->SetServing(false);
   const bool drained = service.Drain(grace);
-  (*server)->Shutdown(drained ? std::chrono::milliseconds(0) : grace);
+  (*server)->Shutdown(std::chrono::milliseconds(0));
   spdlog::info("event=stopped drained={}", drained);
   return code;
 }

@@ -46,8 +46,16 @@ class SingleRank final : public GradientReducer {
   absl::Status Barrier() override { return absl::OkStatus(); }
 };
 
+// What carries the values between ranks.
+enum class Reduction {
+  kSocket,  // socket_reducer.h
+  kNccl,    // nccl_reducer.h; the GPU is the one of LOCAL_RANK
+};
+
 // The group that RANK, WORLD_SIZE, MASTER_ADDR, ... describe (launch.h): a SingleRank when there is
-// none or it has one member, a SocketReducer else. Waits until all ranks are there.
-absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup();
+// none or it has one member. Waits until all ranks are there. FAILED_PRECONDITION for several
+// ranks over kNccl in a build without SHOAL_CUDA.
+absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup(
+    Reduction reduction = Reduction::kSocket);
 
 }  // namespace shoal::collectives

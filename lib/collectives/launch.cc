@@ -143,7 +143,10 @@ absl::StatusOr<RankEnvironment> ReadRankEnvironment() {
 }
 
 absl::StatusOr<std::optional<int>> LaunchRanks(std::int64_t world_size) {
-  if (world_size < 1) return runtime::InvalidArgument("world size below 1");
+  if (world_size < 1 || world_size > kMaxLocalRanks) {
+    return runtime::InvalidArgument("world size " + std::to_string(world_size) +
+                                    " is not from 1 to " + std::to_string(kMaxLocalRanks));
+  }
   if (world_size == 1 || std::getenv("RANK") != nullptr) return std::nullopt;
   std::uint16_t port = 0;
   SHOAL_ASSIGN_OR_RETURN(const int listener, Listen("127.0.0.1", port));

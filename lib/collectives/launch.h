@@ -30,7 +30,11 @@ struct RankEnvironment {
 // A group of one when RANK is not set; INVALID_ARGUMENT naming the variable that makes no sense.
 absl::StatusOr<RankEnvironment> ReadRankEnvironment();
 
-// Forks `world_size` ranks of this process; call while it has one thread, before any use of torch
+// On one node.
+inline constexpr std::int64_t kMaxLocalRanks = 64;
+
+// INVALID_ARGUMENT for a number that is not from 1 to kMaxLocalRanks; else
+// forks `world_size` ranks of this process; call while it has one thread, before any use of torch
 // or gRPC. Nothing is forked for 1, or when RANK is set already (a rank of a larger group).
 // Nullopt: go on as the rank that the environment now describes. A number, in the parent: all ranks
 // ended, exit with it.

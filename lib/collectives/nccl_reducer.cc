@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <thread>
 
 namespace shoal::collectives {
 namespace {
@@ -93,10 +94,16 @@ class NcclReducer final : public GradientReducer {
     SHOAL_RETURN_IF_ERROR(Check(
         cudaMemcpyAsync(bytes.data(), staging_, bytes.size(), cudaMemcpyDeviceToHost, stream_),
         "copy from the device"));
-    SHOAL_RETURN_IF_ERROR(Check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"));
-    ncclResult_t behind = ncclSuccess;
-    SHOAL_RETURN_IF_ERROR(Check(ncclCommGetAsyncError(communicator_, &behind), "NCCL"));
-    return Check(behind, "NCCL");
+    // Asks instead of blocking: a kernel whose peer died never ends, and NCCL says so only when
+    // asked.
+    for (;;) {
+      const cudaError_t state = cudaStreamQuery(stream_);
+      if (state != cudaErrorNotReady) return Check(state, "cudaStreamQuery");
+      ncclResult_t behind = ncclSuccess;
+      SHOAL_RETURN_IF_ERROR(Check(ncclCommGetAsyncError(communicator_, &behind), "NCCL"));
+      SHOAL_RETURN_IF_ERROR(Check(behind, "NCCL"));
+      std::this_thread::yield();
+    }
   }
 
   const std::int64_t rank_;

@@ -60,8 +60,8 @@ class Server {
   const std::string& address() const;
   Counts counts() const;
 
-  // Stops accepting, lets requests in progress end, closes idle connections, closes the rest after
-  // `patience`; then joins the workers. Blocks. Idempotent.
+  // Stops accepting, lets requests that are whole be answered, closes all other connections, closes
+  // the rest after `patience`; then joins the workers. Blocks. Idempotent.
   void Drain(std::chrono::milliseconds patience);
 
  private:

@@ -61,9 +61,9 @@ void Session::NextRequest() {
   parser_->header_limit(static_cast<std::uint32_t>(owner_.options->max_header_bytes));
   parser_->body_limit(static_cast<std::uint64_t>(owner_.options->max_body_bytes));
   continued_ = false;
+  answering_ = false;
   idle_ = buffer_.size() == 0;
   if (idle_) {
-    if (owner_.draining) return Close();
     stream_.expires_after(owner_.options->idle_deadline);
     Read();
   } else {
@@ -73,6 +73,7 @@ void Session::NextRequest() {
 }
 
 void Session::Read() {
+  if (owner_.draining) return Close();
   stream_.async_read_some(buffer_.prepare(kReadBytes),
                           [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
                             self->OnRead(error, bytes);
@@ -157,6 +158,7 @@ void Session::RejectWith(int status, std::string_view message) {
 }
 
 void Session::Write(const ServerResponse& response, bool with_body) {
+  answering_ = true;
   const bool http_10 = parser_->is_header_done() && parser_->get().version() == 10;
   keep_alive_ = keep_alive_ && !owner_.draining;
   head_.assign("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
@@ -188,6 +190,8 @@ void Session::Write(const ServerResponse& response, bool with_body) {
 }
 
 void Session::Linger() {
+  answering_ = false;
+  if (owner_.draining) return Close();
   boost::system::error_code ignored;
   stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   stream_.expires_after(kLinger);
@@ -203,7 +207,7 @@ void Session::Discard() {
 }
 
 void Session::Drain() {
-  if (idle_) Close();
+  if (!answering_) Close();
 }
 
 void Session::Close() {

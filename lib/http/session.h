@@ -49,7 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Answers 503 and closes.
   void Refuse();
   void Start();
-  // Closes now when no request is in progress, after the response otherwise.
+  // Closes after the response to a request that is whole, else now.
   void Drain();
   void Close();
 
@@ -78,6 +78,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string head_;
   std::shared_ptr<const std::string> body_;
   bool idle_ = true;
+  // A request is whole and its response is not written yet.
+  bool answering_ = false;
   bool closed_ = false;
   bool keep_alive_ = true;
   bool continued_ = false;

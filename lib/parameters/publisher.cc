@@ -64,9 +64,12 @@ class Publication {
     const runtime::MutexLock lock(mutex_);
     draining_ = true;
   }
-  void AwaitEmpty() ABSL_LOCKS_EXCLUDED(mutex_) {
+  bool AwaitEmpty(runtime::TimePoint deadline) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
-    while (!streams_.empty()) empty_.Wait(mutex_);
+    while (!streams_.empty()) {
+      if (!empty_.WaitUntil(mutex_, deadline)) break;
+    }
+    return streams_.empty();
   }
 
  private:
@@ -206,12 +209,12 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
   }
   std::size_t subscribers() const { return publication_.size(); }
 
-  void Drain() {
+  bool Drain(runtime::Duration patience) {
     publication_.StopAdding();
     for (const auto& stream : publication_.streams()) {
       stream->End(runtime::Unavailable("draining"));
     }
-    publication_.AwaitEmpty();
+    return publication_.AwaitEmpty(runtime::SystemClock().Now() + patience);
   }
 
  private:
@@ -226,7 +229,7 @@ Publisher::~Publisher() = default;
 bool Publisher::Publish(Parameters parameters) { return impl_->Publish(std::move(parameters)); }
 std::optional<Version> Publisher::current() const { return impl_->current(); }
 std::size_t Publisher::subscribers() const { return impl_->subscribers(); }
-void Publisher::Drain() { impl_->Drain(); }
+bool Publisher::Drain(runtime::Duration patience) { return impl_->Drain(patience); }
 grpc::Service* Publisher::service() { return impl_.get(); }
 
 }  // namespace shoal::parameters

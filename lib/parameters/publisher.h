@@ -11,7 +11,7 @@
 //   Publisher publisher(metrics);
 //   ... server builder: RegisterService(publisher.service()) ...
 //   publisher.Publish({version, digest, encoder_version, bytes});
-//   publisher.Drain();   // ends all streams with UNAVAILABLE, before the server's Shutdown
+//   publisher.Drain(patience);   // ends all streams with UNAVAILABLE, before the server's Shutdown
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "parameters/parameters_file.h"
+#include "runtime/clock.h"
 #include "runtime/metrics.h"
 
 namespace grpc {
@@ -39,8 +40,9 @@ class Publisher {
   std::optional<Version> current() const;
   std::size_t subscribers() const;
 
-  // Ends all streams; new ones are refused. Returns when none is left.
-  void Drain();
+  // Ends all streams; new ones are refused. False when a subscriber that does not read holds its
+  // stream past `patience`: the server's Shutdown ends that one.
+  bool Drain(runtime::Duration patience);
 
   grpc::Service* service();
 

@@ -33,7 +33,7 @@ class Subscriber::Impl {
     const runtime::MutexLock lock(mutex_);
     return known_;
   }
-  absl::StatusOr<Parameters> Load(std::optional<Version> version) const;
+  absl::StatusOr<Parameters> LoadInitial() const;
 
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -98,10 +98,9 @@ Subscriber::Impl::~Impl() {
   thread_.Join();
 }
 
-absl::StatusOr<Parameters> Subscriber::Impl::Load(std::optional<Version> version) const {
+absl::StatusOr<Parameters> Subscriber::Impl::LoadInitial() const {
   if (options_.folder.empty()) return runtime::NotFound("parameters are kept in no folder");
-  SHOAL_ASSIGN_OR_RETURN(Parameters parameters,
-                         version ? folder_.Load(*version) : folder_.LoadInitial());
+  SHOAL_ASSIGN_OR_RETURN(Parameters parameters, folder_.LoadInitial());
   if (!CheckDigest(parameters).ok()) {
     return runtime::NotFound("the parameters in " + options_.folder + " are of another spec");
   }
@@ -250,9 +249,6 @@ absl::StatusOr<std::unique_ptr<Subscriber>> Subscriber::Create(SubscriberOptions
 }
 
 std::optional<Version> Subscriber::known() const { return impl_->known(); }
-absl::StatusOr<Parameters> Subscriber::LoadInitial() const { return impl_->Load(std::nullopt); }
-absl::StatusOr<Parameters> Subscriber::Load(const Version& version) const {
-  return impl_->Load(version);
-}
+absl::StatusOr<Parameters> Subscriber::LoadInitial() const { return impl_->LoadInitial(); }
 
 }  // namespace shoal::parameters

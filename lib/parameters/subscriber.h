@@ -56,8 +56,6 @@ class Subscriber {
   // The version that the run began with: the lowest that this subscriber ever had. NOT_FOUND before
   // the first, or without a folder.
   absl::StatusOr<Parameters> LoadInitial() const;
-  // A version still kept. NOT_FOUND.
-  absl::StatusOr<Parameters> Load(const Version& version) const;
 
  private:
   class Impl;

@@ -57,15 +57,16 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     ReleaseHold();
   }
 
-  bool ended() const ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    return end_.has_value();
+  bool ended() const {
+    const runtime::MutexLock lock(end_->mutex);
+    return end_->status.has_value();
   }
   // Blocks; never in a reaction.
-  absl::Status AwaitEnd() ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    while (!end_) changed_.Wait(mutex_);
-    return *end_;
+  absl::Status AwaitEnd() {
+    const std::shared_ptr<End> end = end_;
+    const runtime::MutexLock lock(end->mutex);
+    while (!end->status) end->changed.Wait(end->mutex);
+    return *end->status;
   }
 
  private:
@@ -81,28 +82,41 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     if (ok) wake_();
   }
   void OnDone(const grpc::Status& status) override ABSL_LOCKS_EXCLUDED(mutex_) {
-    const auto self = std::move(self_);
-    wake_();
-    const runtime::MutexLock lock(mutex_);
-    end_ = transport::FromGrpc(status);
-    changed_.NotifyAll();
+    const absl::Status converted = transport::FromGrpc(status);
+    const std::shared_ptr<End> end = end_;
+    const std::function<void()> wake = wake_;
+    // The context holds the channel, which must not go in a reaction: by the time a waiter hears of
+    // the end, it alone has both.
+    self_.reset();
+    {
+      const runtime::MutexLock lock(end->mutex);
+      end->status = converted;
+      end->changed.NotifyAll();
+    }
+    wake();
   }
   void ReleaseHold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!std::exchange(held_, false)) return;
     RemoveHold();
   }
 
+  // Outlives the stream, which drops itself before waiters wake.
+  struct End {
+    runtime::Mutex mutex;
+    runtime::CondVar changed;
+    std::optional<absl::Status> status ABSL_GUARDED_BY(mutex);
+  };
+
   const std::function<void()> wake_;
   grpc::ClientContext context_;
   proto::SubscribeRequest request_;
   proto::ParametersPart part_;
   std::shared_ptr<Subscription> self_;
+  const std::shared_ptr<End> end_ = std::make_shared<End>();
 
   mutable runtime::Mutex mutex_;
-  runtime::CondVar changed_;
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
   bool held_ ABSL_GUARDED_BY(mutex_) = true;
-  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace shoal::parameters

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "redfish/allowable_values.h"
 #include "redfish/candidate_generator.h"
 #include "redfish/catalog.h"
 #include "redfish/uri.h"
@@ -12,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kAllowable = "@Redfish.AllowableValues";
-
 template <typename Parameters>
 auto& Named(Parameters& parameters, const std::string& name) {
   for (auto& parameter : parameters) {
@@ -22,11 +21,6 @@ auto& Named(Parameters& parameters, const std::string& name) {
   auto& added = parameters.emplace_back();
   added.name = name;
   return added;
-}
-
-std::string TextAt(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 PropertyKind KindOfDataType(const std::string& type) {
@@ -96,8 +90,8 @@ std::vector<CandidateGenerator::Parameter> CandidateGenerator::Parameters(
   }
   AddActionInfo(description, parameters);
   for (const auto& [key, values] : description.items()) {
-    if (!key.ends_with(kAllowable) || !values.is_array()) continue;
-    Parameter& parameter = Named(parameters, key.substr(0, key.size() - kAllowable.size()));
+    if (!key.ends_with(kAllowableValues) || !values.is_array()) continue;
+    Parameter& parameter = Named(parameters, key.substr(0, key.size() - kAllowableValues.size()));
     parameter.values.assign(values.begin(), values.end());
   }
   return parameters;

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "redfish/allowable_values.h"
 #include "redfish/schema_format.h"
 #include "redfish/uri.h"
 
@@ -13,17 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kAllowable = "@Redfish.AllowableValues";
-
-std::string TextAt(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 // The values that `object` allows for `name`; null when it does not say.
-Json AllowableValues(const Json& object, const std::string& name) {
-  const auto found = object.find(name + kAllowable);
-  return found != object.end() && found->is_array() ? *found : Json();
+Json AllowedFor(const Json& object, const std::string& name) {
+  const Json* const listed = AllowableValues(object, name);
+  return listed == nullptr ? Json() : *listed;
 }
 
 Slot SlotFor(const std::string& pointer, const Property& property) {
@@ -135,7 +129,7 @@ void CandidateGenerator::AddPatches(const Place& place) {
         AddPatches({place.uri, place.resource, place.type, value, pointer});
       }
     } else if (property->writable) {
-      AddLeaf(place, pointer, *property, AllowableValues(place.object, name));
+      AddLeaf(place, pointer, *property, AllowedFor(place.object, name));
     }
   }
   AddBootOverrides(place);
@@ -170,8 +164,8 @@ void CandidateGenerator::AddBootOverrides(const Place& place) {
   const Property* target = schema_.Find(place.type, target_pointer);
   const Property* enabled = schema_.Find(place.type, enabled_pointer);
   if (target == nullptr || enabled == nullptr || !target->writable || !enabled->writable) return;
-  for (const Json& how : ValuesOf(*enabled, AllowableValues(place.object, kEnabled))) {
-    for (const Json& where : ValuesOf(*target, AllowableValues(place.object, kTarget))) {
+  for (const Json& how : ValuesOf(*enabled, AllowedFor(place.object, kEnabled))) {
+    for (const Json& where : ValuesOf(*target, AllowedFor(place.object, kTarget))) {
       // An override is off exactly when it has no target.
       if ((how == "Disabled") != (where == "None")) continue;
       Json body = BodyWith(target_pointer, where);

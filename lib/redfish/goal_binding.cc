@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "redfish/allowable_values.h"
 #include "redfish/uri.h"
 
 namespace shoal::redfish {
@@ -11,11 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kAllowable = "@Redfish.AllowableValues";
-
 // "/Boot/BootSourceOverrideTarget" to its list of allowable values; nullptr when there is none.
 const Json* AllowableOf(const Json& resource, const std::string& pointer) {
-  const Json* list = Resolve(resource, pointer + kAllowable);
+  const Json* list = Resolve(resource, pointer + std::string(kAllowableValues));
   return list != nullptr && list->is_array() ? list : nullptr;
 }
 
@@ -37,16 +36,9 @@ bool Restrict(const Json& resource, TargetProperty& property) {
 std::vector<Json> ResetTypes(const Capture& capture, const Json& system) {
   const Json* action = Resolve(system, "/Actions/#ComputerSystem.Reset");
   if (action == nullptr) return {};
-  if (const Json* list = AllowableOf(*action, "/ResetType")) {
-    return list->get<std::vector<Json>>();
-  }
-  const Json* info = Resolve(*action, "/@Redfish.ActionInfo");
-  if (info == nullptr || !info->is_string()) return {};
-  const Json* described = capture.Find(CanonicalUri(info->get_ref<const std::string&>()));
-  const Json* values =
-      described == nullptr ? nullptr : Resolve(*described, "/Parameters/0/AllowableValues");
-  if (values == nullptr || !values->is_array()) return {};
-  return values->get<std::vector<Json>>();
+  const Json* values = AllowableValues(*action, "ResetType",
+                                       [&](const std::string& uri) { return capture.Find(uri); });
+  return values == nullptr ? std::vector<Json>() : values->get<std::vector<Json>>();
 }
 
 absl::Status NeedsReset(const Goal::Definition& goal, const Landmarks& landmarks,

@@ -141,6 +141,15 @@ TargetProperty ReadProperty(Reader& parent, const Json& from) {
   return property;
 }
 
+Phrasings ReadPhrasings(Reader& reader) {
+  Phrasings phrasings{reader.Texts("train"), reader.Texts("evaluate")};
+  const std::set<std::string> trained(phrasings.train.begin(), phrasings.train.end());
+  for (const std::string& text : phrasings.evaluate) {
+    if (trained.contains(text)) reader.Fail("\"evaluate\" repeats \"" + text + "\" of \"train\"");
+  }
+  return phrasings;
+}
+
 GoalTarget ReadTarget(Reader& parent, const Json& from) {
   Reader reader(parent.where() + " targets", from);
   GoalTarget target;
@@ -153,7 +162,7 @@ GoalTarget ReadTarget(Reader& parent, const Json& from) {
   target.any = reader.Boolean("any", false);
   target.in_predicate = reader.Boolean("in_predicate", true);
   target.cost = reader.Integer("cost", 1);
-  target.phrasings = {reader.Texts("train"), reader.Texts("evaluate")};
+  target.phrasings = ReadPhrasings(reader);
   for (const Json& property : reader.List("properties")) {
     target.properties.push_back(ReadProperty(reader, property));
   }
@@ -180,7 +189,7 @@ absl::Status ReadInto(Goal::Definition& goal, Reader& reader) {
   goal.id = reader.Integer("id", 0);
   if (goal.id <= 0) reader.Fail("\"id\" needs a positive integer");
   goal.name = reader.Text("name");
-  goal.phrasings = {reader.Texts("train"), reader.Texts("evaluate")};
+  goal.phrasings = ReadPhrasings(reader);
   if (goal.phrasings.train.empty() || goal.phrasings.evaluate.empty()) {
     reader.Fail("\"train\" and \"evaluate\" need a phrasing each");
   }

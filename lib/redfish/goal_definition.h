@@ -80,7 +80,8 @@ struct Goal::Definition {
   std::vector<std::string> no_leftovers_of;
 };
 
-// INVALID_ARGUMENT naming `path` and the key that is wrong.
+// INVALID_ARGUMENT naming `path` and the key that is wrong; a phrasing of evaluation that is one of
+// training's is wrong.
 absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(const std::string& path,
                                                                            const std::string& toml);
 

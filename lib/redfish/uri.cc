@@ -115,11 +115,15 @@ bool Assign(Json& value, std::string_view pointer, Json leaf) {
   return true;
 }
 
+std::string TextAt(const Json& object, std::string_view name) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(std::string(name));
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 std::string LinkTarget(const Json& link) {
-  if (!link.is_object()) return {};
-  const auto id = link.find("@odata.id");
-  if (id == link.end() || !id->is_string()) return {};
-  return CanonicalUri(id->get_ref<const std::string&>());
+  const std::string uri = TextAt(link, "@odata.id");
+  return uri.empty() ? uri : CanonicalUri(uri);
 }
 
 std::string FirstLinkTarget(const Json* links) {

@@ -25,6 +25,9 @@ const nlohmann::json* Resolve(const nlohmann::json& value, std::string_view poin
 // that is no object, or by an array index past its end.
 bool Assign(nlohmann::json& value, std::string_view pointer, nlohmann::json leaf);
 
+// The text that an object has under `name`; empty when there is none.
+std::string TextAt(const nlohmann::json& object, std::string_view name);
+
 // The URI that a {"@odata.id": "..."} names, canonical; empty when `link` is none.
 std::string LinkTarget(const nlohmann::json& link);
 // LinkTarget of the first member of an array of links; empty when there is none.

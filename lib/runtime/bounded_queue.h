@@ -63,11 +63,6 @@ class BoundedQueue {
     return TakeLocked();
   }
 
-  std::optional<T> TryPop() ABSL_LOCKS_EXCLUDED(mutex_) {
-    const MutexLock lock(mutex_);
-    return TakeLocked();
-  }
-
   // No more pushes; pops go on until empty.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);

@@ -12,10 +12,10 @@ void ClusterOptions::Visit(Visitor& visitor) {
                {.help = "host:port of the mock server's control API"});
   visitor.Knob("actors", actors, {.help = "actor processes", .min = 0, .max = 65536});
   visitor.Knob("inference_servers", inference_servers,
-               {.help = "inference processes", .min = 0, .max = 4096});
-  visitor.Knob("replay_shards", replay_shards, {.help = "replay processes", .min = 0, .max = 4096});
+               {.help = "inference processes", .min = 1, .max = 4096});
+  visitor.Knob("replay_shards", replay_shards, {.help = "replay processes", .min = 1, .max = 4096});
   visitor.Knob("learner_ranks", learner_ranks,
-               {.help = "learner ranks on this node", .min = 0, .max = 64});
+               {.help = "learner ranks on this node", .min = 1, .max = 64});
 }
 
 void RunOptions::Visit(Visitor& visitor) {

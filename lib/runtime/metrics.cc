@@ -28,7 +28,6 @@ void Knock(const std::string& address) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor >= 0) {
     (void)::connect(descriptor, found->ai_addr, found->ai_addrlen);
-    ::usleep(2000);
     ::close(descriptor);
   }
   ::freeaddrinfo(found);
@@ -46,7 +45,10 @@ Metrics::~Metrics() {
     exposer_.reset();
     stopped = true;
   });
-  while (!stopped) Knock(address_);
+  while (!stopped) {
+    Knock(address_);
+    ::usleep(2000);
+  }
 }
 
 prometheus::Counter& Metrics::Counter(const std::string& name, const std::string& help,

@@ -49,6 +49,18 @@ int ReportConfigurationError(const std::string& program, const absl::Status& sta
   return kExitConfiguration;
 }
 
+// Waits until a stop signal is pending (true) or `end` is readable (false); both: false.
+bool SignalBefore(int end) {
+  const sigset_t signals = StopSignals();
+  const int signal_fd = ::signalfd(-1, &signals, SFD_CLOEXEC);
+  SHOAL_CHECK(signal_fd >= 0);
+  pollfd waits[2] = {{signal_fd, POLLIN, 0}, {end, POLLIN, 0}};
+  while (::poll(waits, 2, -1) < 0) {
+  }
+  ::close(signal_fd);
+  return (waits[1].revents & POLLIN) == 0;
+}
+
 }  // namespace
 
 struct Program::Flags {
@@ -78,6 +90,7 @@ Program::Program(std::string name, std::string description)
 }
 
 Program::~Program() {
+  EndWatch();
   if (stop_fd_ >= 0) ::close(stop_fd_);
 }
 
@@ -117,6 +130,7 @@ std::optional<int> Program::Parse(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   stop_fd_ = ::eventfd(0, EFD_CLOEXEC);
   SHOAL_CHECK(stop_fd_ >= 0);
+  WatchStart();
   spdlog::info("event=start revision={} pid={}", GitRevision(), ::getpid());
   spdlog::debug("event=configuration text={}", Quoted(config_.Print()));
   return std::nullopt;
@@ -132,15 +146,28 @@ int Program::Fail(const absl::Status& status) const {
   return configuration ? kExitConfiguration : kExitFailed;
 }
 
+void Program::WatchStart() {
+  watch_end_fd_ = ::eventfd(0, EFD_CLOEXEC);
+  SHOAL_CHECK(watch_end_fd_ >= 0);
+  watch_ = Thread("start", [end = watch_end_fd_] {
+    if (!SignalBefore(end)) return;
+    spdlog::info("event=stop reason=signal while=starting");
+    spdlog::default_logger()->flush();
+    std::_Exit(0);
+  });
+}
+
+void Program::EndWatch() {
+  if (!watch_.joinable()) return;
+  const std::uint64_t one = 1;
+  SHOAL_CHECK(::write(watch_end_fd_, &one, sizeof one) == sizeof one);
+  watch_.Join();
+  ::close(watch_end_fd_);
+}
+
 int Program::WaitForStop() {
-  const sigset_t signals = StopSignals();
-  const int signal_fd = ::signalfd(-1, &signals, SFD_CLOEXEC);
-  SHOAL_CHECK(signal_fd >= 0);
-  pollfd waits[2] = {{signal_fd, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
-  while (::poll(waits, 2, -1) < 0) {
-  }
-  ::close(signal_fd);
-  if ((waits[1].revents & POLLIN) != 0) {
+  EndWatch();
+  if (!SignalBefore(stop_fd_)) {
     std::uint64_t value = 0;
     SHOAL_CHECK(::read(stop_fd_, &value, sizeof value) == sizeof value);
     const int exit_code = requested_exit_code_;

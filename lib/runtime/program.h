@@ -8,7 +8,8 @@
 //   program.WaitForStop();
 //   ... tear down in reverse ...
 //
-// SIGINT and SIGTERM are blocked in Parse, before any thread exists, and read by WaitForStop; no
+// SIGINT and SIGTERM are blocked in Parse, before any thread exists, and read by WaitForStop;
+// before that, while the process is being put together, they end it at once with exit code 0. No
 // code runs in a signal handler. Used from the main thread, except RequestStop.
 #pragma once
 
@@ -23,6 +24,7 @@
 #include "runtime/cluster.h"
 #include "runtime/config.h"
 #include "runtime/status.h"
+#include "runtime/thread.h"
 
 namespace shoal::runtime {
 
@@ -71,6 +73,10 @@ class Program {
  private:
   struct Flags;
 
+  // Reads signals from Parse until WaitForStop.
+  void WatchStart();
+  void EndWatch();
+
   const std::string name_;
   const std::string description_;
   RunOptions run_;
@@ -79,6 +85,8 @@ class Program {
   std::unique_ptr<Flags> flags_;
   std::int64_t index_ = 0;
   int stop_fd_ = -1;
+  int watch_end_fd_ = -1;
+  Thread watch_;
   // Written once, before stop_fd_ becomes readable.
   static constexpr int kNoRequest = -1;
   std::atomic<int> requested_exit_code_{kNoRequest};

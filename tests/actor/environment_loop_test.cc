@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environment_loop.h"
 
+#include <boost/asio/post.hpp>
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
@@ -163,6 +164,102 @@ TEST_CASE("A server that comes back with the same epoch gets the unanswered rows
   REQUIRE(rows[0].episode_id == 1);
 }
 
+// Shuts the loop's thread in.
+class Gate {
+ public:
+  void Open() {
+    const runtime::MutexLock lock(mutex_);
+    open_ = true;
+    changed_.NotifyAll();
+  }
+  void Await() {
+    const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+    const runtime::MutexLock lock(mutex_);
+    while (!open_) {
+      if (!changed_.WaitUntil(mutex_, deadline)) return;
+    }
+  }
+
+ private:
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  bool open_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Episodes of one step; every reset but the first waits at the gate, on the loop's thread.
+class GatedEnvironment final : public Environment {
+ public:
+  GatedEnvironment(boost::asio::any_io_executor executor, Gate& gate)
+      : executor_(std::move(executor)), gate_(gate) {}
+  void Reset(const EpisodeStart&, Done done) override {
+    const Transition start{.observation = {.numeric = {0, 0}}};
+    if (episodes_++ == 0) {
+      done(start);
+      return;
+    }
+    boost::asio::post(executor_, [this, start, done = std::move(done)] {
+      gate_.Await();
+      done(start);
+    });
+  }
+  void Step(std::int64_t, Done done) override {
+    done(Transition{.observation = {.numeric = {0, 1}}, .reward = 1, .end = End::kTerminated});
+  }
+  EpisodeFacts facts() const override { return {.goal = "g", .capture = "c"}; }
+
+ private:
+  const boost::asio::any_io_executor executor_;
+  Gate& gate_;
+  int episodes_ = 0;
+};
+
+class GatedSource final : public EnvironmentSource {
+ public:
+  explicit GatedSource(Gate& gate) : gate_(gate) {}
+  const EnvironmentSpec& spec() const override { return scripted_.spec(); }
+  const std::vector<Pair>& pairs() const override { return scripted_.pairs(); }
+  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
+                                                   std::uint64_t, std::size_t) const override {
+    std::vector<std::unique_ptr<Environment>> environments;
+    environments.push_back(std::make_unique<GatedEnvironment>(executor, gate_));
+    return environments;
+  }
+
+ private:
+  const ScriptedSource scripted_;
+  Gate& gate_;
+};
+
+TEST_CASE(
+    "A lost end row goes before the next episode's first, though the loop learns late of it") {
+  Fixture fixture;
+  Gate gate;
+  const GatedSource source(gate);
+  auto first = std::make_unique<ScriptedServer>(
+      [](const SeenRow& row) {
+        return row.sequence == 1 ? Scripted{.status = proto::ROW_OVERLOADED} : Agree(row);
+      },
+      1);
+  const std::string address = first->address();
+  TrainingPlan plan(0, 1);
+  LoopOptions options = Options(address, 1);
+  options.rows_per_message_min = 1;
+  EnvironmentLoop loop(options, source, plan, fixture.actor_metrics);
+  loop.Start(Ignore);
+  REQUIRE(first->Await([](const auto& rows) { return rows.size() >= 2; }));
+  first.reset();
+  ScriptedServer second(Agree, 1, address);
+  REQUIRE(second.AwaitHello());
+  gate.Open();
+  REQUIRE(second.Await([](const auto& rows) { return rows.size() >= 3; }));
+  loop.Stop();
+  const auto rows = second.rows();
+  REQUIRE(rows[0].sequence == 1);
+  REQUIRE(rows[0].flags == proto::ROW_FLAG_TERMINATED);
+  REQUIRE(rows[1].sequence == 2);
+  REQUIRE(rows[1].flags == proto::ROW_FLAG_FIRST);
+}
+
 TEST_CASE("A loop whose environments are all fenced says so") {
   Fixture fixture;
   ScriptedServer server([](const SeenRow&) { return Scripted{.status = proto::ROW_FENCED}; });
@@ -204,9 +301,9 @@ TEST_CASE("An evaluation plays each episode of each pair and policy exactly once
         REQUIRE(result.total_reward == 10);
         played.insert(assignment.policy_name + std::to_string(assignment.start.episode));
       },
-      [&] {
+      [&](const absl::Status& end) {
         const runtime::MutexLock lock(mutex);
-        all_done = true;
+        all_done = end.ok();
         changed.NotifyAll();
       });
   LoopOptions options = Options(server.address(), 3);
@@ -222,6 +319,25 @@ TEST_CASE("An evaluation plays each episode of each pair and policy exactly once
   std::set<std::string> policies;
   for (const SeenRow& row : server.rows()) policies.insert(row.policy);
   REQUIRE(policies == std::set<std::string>{"current: true", "uniform: true"});
+}
+
+TEST_CASE("A policy that is refused again and again ends the evaluation, one that acts does not") {
+  std::vector<absl::Status> ends;
+  EvaluationPlan plan(
+      {.policies = {*ParsePolicy("1.7"), *ParsePolicy("uniform")},
+       .pairs = {{"goal", "capture"}},
+       .episodes = 200},
+      [](const EpisodeAssignment&, const EpisodeResult&) {},
+      [&](const absl::Status& end) { ends.push_back(end); });
+  const int nearly = EvaluationPlan::kRefusalsAtMost - 1;
+  for (int i = 0; i < nearly; ++i) plan.Refuse(*plan.Next(0), "no such version");
+  plan.Finish(*plan.Next(0), {});
+  for (int i = 0; i < nearly; ++i) plan.Refuse(*plan.Next(0), "no such version");
+  REQUIRE(ends.empty());
+  plan.Refuse(*plan.Next(0), "no such version");
+  REQUIRE(ends.size() == 1);
+  REQUIRE(absl::IsNotFound(ends[0]));
+  REQUIRE(runtime::Message(ends[0]).find("1.7 is refused: no such version") != std::string::npos);
 }
 
 TEST_CASE("A policy that nobody knows is an error that names it") {

@@ -66,6 +66,7 @@ TEST_CASE("gauges are averaged over processes") {
   totals.Update("a", Parse("# TYPE g gauge\ng 1\n"));
   totals.Update("b", Parse("# TYPE g gauge\ng 2\n"));
   REQUIRE(totals.Gauge("g") == 1.5);
+  REQUIRE(totals.LeastGauge("g") == 1);
   REQUIRE_FALSE(totals.Gauge("h"));
 }
 
@@ -87,13 +88,15 @@ TEST_CASE("progress is about the last seconds, not about the whole run") {
   }
 }
 
-TEST_CASE("the status line says how much is left") {
+TEST_CASE("the status line says how much is left, and what matters before column 80") {
   Progress progress = {.seconds = 90, .environment_steps = 123456, .updates = 12};
   progress.success = 0.5;
+  progress.mean_return = 12.25;
+  progress.environment_steps_per_second = 1500;
   const std::string line = StatusLine(progress, {.seconds = 360.0}, 8);
-  REQUIRE(line.starts_with("[##......] 1:30  steps 123.5k"));
-  REQUIRE(line.find("success 0.50") != std::string::npos);
-  REQUIRE(line.ends_with("left 4:30"));
+  REQUIRE(line.starts_with("[##......] 1:30 left 4:30  1500 steps/s  success 0.50  return 12.25"));
+  REQUIRE(line.find("updates 12") < 70);
+  REQUIRE(line.ends_with("steps 123.5k"));
   REQUIRE(StatusLine(progress, {}, 8).find("left") == std::string::npos);
 }
 

@@ -136,6 +136,33 @@ TEST_CASE("what ignores SIGTERM is killed in time, with what it started") {
   }));
 }
 
+TEST_CASE("stages that do not end leave the last one time to end by itself") {
+  const Folder folder;
+  const std::string started = folder.File("started");
+  SupervisorOptions options = Quick();
+  options.stop_within = milliseconds(2000);
+  options.stage_within = milliseconds(700);
+  Supervisor supervisor(options);
+  for (int stage = 0; stage < 3; ++stage) {
+    const std::string name = std::to_string(stage);
+    const std::string script =
+        "trap '' TERM; touch " + started + name + "; while :; do sleep 0.05; done";
+    REQUIRE(supervisor.Start(Shell(folder, name, script), stage).ok());
+  }
+  const std::string script = "trap 'sleep 0.1; echo ended; exit 0' TERM; touch " + started +
+                             "3; while :; do sleep 0.01; done";
+  REQUIRE(supervisor.Start(Shell(folder, "last", script), 3).ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] {
+    for (const char* name : {"0", "1", "2", "3"}) {
+      if (!std::filesystem::exists(started + name)) return false;
+    }
+    return true;
+  }));
+  REQUIRE_FALSE(supervisor.Stop());
+  REQUIRE(Read(folder.File("last.log")) == "ended\n");
+}
+
 TEST_CASE("a program that is not there is named") {
   Supervisor supervisor;
   const absl::Status status = supervisor.Start({.name = "a", .command = {"/nowhere/actor"}}, 0);

@@ -82,6 +82,24 @@ TEST_CASE("launched ranks find each other and their exit code is the launcher's"
           }) == 0);
 }
 
+TEST_CASE("a number of ranks that no node has is refused before anything is forked") {
+  const Variables none({});
+  REQUIRE(absl::IsInvalidArgument(LaunchRanks(0).status()));
+  REQUIRE(absl::IsInvalidArgument(LaunchRanks(kMaxLocalRanks + 1).status()));
+}
+
+#ifndef SHOAL_CUDA
+TEST_CASE("ranks over NCCL are refused by a build without it") {
+  const Variables none({});
+  REQUIRE(Launch(2, [] {
+            return JoinGroup(Reduction::kNccl).status().code() ==
+                           absl::StatusCode::kFailedPrecondition
+                       ? 0
+                       : 1;
+          }) == 0);
+}
+#endif
+
 TEST_CASE("when one rank fails the others are ended and its code is the result") {
   const Variables none({});
   REQUIRE(Launch(3, [] {

@@ -242,4 +242,13 @@ TEST_CASE("Drain ends the request in progress, closes idle connections, accepts 
   REQUIRE(server->counts().connections == 0);
 }
 
+TEST_CASE("a peer that never finishes its request does not hold Drain up") {
+  auto server = Server::Create({}, Echo).value();
+  RawPeer half(server->address());
+  half.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nHost:");
+  REQUIRE(half.ReadSome().starts_with("HTTP/1.1 200 "));
+  server->Drain(std::chrono::hours(1));
+  REQUIRE(server->counts().connections == 0);
+}
+
 }  // namespace shoal::http

@@ -111,7 +111,7 @@ TEST_CASE("draining ends streams that wait and streams that are being written") 
   Reader cancelled(server.address());
   cancelled.Cancel();
   REQUIRE(cancelled.Finish().error_code() == grpc::CANCELLED);
-  std::thread drain([&server] { server.publisher().Drain(); });
+  std::thread drain([&server] { server.publisher().Drain(std::chrono::seconds(10)); });
   while (waiting.Next()) {
   }
   REQUIRE(waiting.Finish().error_code() == grpc::UNAVAILABLE);

@@ -56,7 +56,7 @@ class PublisherServer {
     server_ = *std::move(server);
   }
   ~PublisherServer() {
-    publisher_.Drain();
+    publisher_.Drain(std::chrono::seconds(10));
     server_->Shutdown(std::chrono::milliseconds(0));
   }
 

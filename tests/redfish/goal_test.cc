@@ -150,7 +150,7 @@ TEST_CASE("Some starts carry leftovers of other goals") {
   REQUIRE(without < 70);
 }
 
-TEST_CASE("Phrasings of evaluation are none of training's, in sentences and in their parts") {
+TEST_CASE("Sentences and values of evaluation are none of training's") {
   for (const auto& goal : Suite()) {
     const auto disjoint = [](const std::vector<std::string>& a, const std::vector<std::string>& b) {
       const std::set<std::string> known(a.begin(), a.end());
@@ -293,6 +293,8 @@ TEST_CASE("A wrong goal file is refused, naming file and key") {
   REQUIRE(refuse(head + "[parameters]\nX = \"poem\"\n" + target).find("\"X\"") !=
           std::string::npos);
   REQUIRE(refuse(head).find("targets") != std::string::npos);
+  const std::string repeats = "train = [\"it\", \"this\"]\nevaluate = [\"this\"]\n";
+  REQUIRE(refuse(head + target + repeats).find("repeats \"this\"") != std::string::npos);
   REQUIRE(refuse("id = ").find("wrong.toml") != std::string::npos);
   REQUIRE(refuse(head + "[[targets]]\nname = \"t\"\nresource = \"moon\"\n").find("moon") !=
           std::string::npos);

@@ -24,11 +24,18 @@ std::vector<std::string> ShortRun(const std::string& minutes,
   return arguments;
 }
 
-bool Flows(ShoalRun& run, seconds limit) {
+using Deadline = std::chrono::steady_clock::time_point;
+
+Deadline After(seconds limit) { return std::chrono::steady_clock::now() + limit; }
+
+// Environment steps and updates grow, measured from what is recorded after this call.
+bool Flows(ShoalRun& run, Deadline deadline) {
+  const std::size_t rows = run.recorded_rows();
+  if (!Eventually(deadline, [&] { return run.recorded_rows() > rows; })) return false;
   const double steps = run.environment_steps();
   const double updates = run.updates();
   return Eventually(
-      limit, [&] { return run.environment_steps() > steps && run.updates() >= updates + 2; });
+      deadline, [&] { return run.environment_steps() > steps && run.updates() >= updates + 2; });
 }
 
 // Ids as the learner logged them before each update: environment, incarnation, first sequence.
@@ -52,17 +59,18 @@ void RequireNoneTwice(const ShoalRun& run) {
 TEST_CASE("any one process may be killed: the flow goes on, and no unroll is trained twice",
           "[kills]") {
   ShoalRun run(ShortRun("2.5"));
-  REQUIRE(Flows(run, seconds(60)));
+  REQUIRE(Flows(run, After(seconds(60))));
   for (const char* kind : {"actor", "inference", "replay", "learner", "mockserver"}) {
     INFO(kind << "\n" << run.output());
     const std::vector<pid_t> pids = run.Children(kind);
     REQUIRE(pids.size() == 1);
+    const Deadline deadline = After(seconds(20));
     REQUIRE(::kill(pids[0], SIGKILL) == 0);
-    REQUIRE(Eventually(seconds(20), [&] {
+    REQUIRE(Eventually(deadline, [&] {
       const std::vector<pid_t> now = run.Children(kind);
       return now.size() == 1 && now[0] != pids[0];
     }));
-    REQUIRE(Flows(run, seconds(20)));
+    REQUIRE(Flows(run, deadline));
   }
   REQUIRE(run.WaitForExit(seconds(240)));
   INFO(run.output());
@@ -76,17 +84,37 @@ TEST_CASE("a shard that dies just before it acknowledges makes no unroll train t
   REQUIRE(Eventually(seconds(60), [&] {
     return run.output().find("event=restarted process=replay-0") != std::string::npos;
   }));
-  REQUIRE(Flows(run, seconds(20)));
+  REQUIRE(Flows(run, After(seconds(20))));
   REQUIRE(run.WaitForExit(seconds(120)));
   INFO(run.output());
   REQUIRE(run.exit().code == 0);
   RequireNoneTwice(run);
+  // The unroll that was taken and not acknowledged came back, and the learner knew it.
+  REQUIRE(run.Last("learner.jsonl", "repeated_total") >= 1);
+}
+
+TEST_CASE("a kill during the final evaluation does not cost the result", "[kills]") {
+  for (const char* kind : {"inference", "actor"}) {
+    INFO(kind);
+    // The first evaluation on the way ends training, and its version is what is judged.
+    ShoalRun run(ShortRun("2", {"train.stop_score=0", "train.stop_evaluations=1",
+                                "train.stop_mutations=0", "train.evaluate_every_seconds=5",
+                                "train.evaluate_episodes=2", "train.final_episodes=30"}));
+    REQUIRE(Eventually(seconds(90), [&] { return !run.File("evaluations/final.log").empty(); }));
+    const std::vector<pid_t> pids = run.Children(kind);
+    REQUIRE(pids.size() == 1);
+    REQUIRE(::kill(pids[0], SIGKILL) == 0);
+    REQUIRE(run.WaitForExit(seconds(120)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 0);
+    REQUIRE(run.last_line().starts_with("result success="));
+  }
 }
 
 TEST_CASE("Ctrl-C ends everything within five seconds and leaves no process behind",
           "[interrupt]") {
   ShoalRun run(ShortRun("5"));
-  REQUIRE(Flows(run, seconds(60)));
+  REQUIRE(Flows(run, After(seconds(60))));
   REQUIRE(run.Children().size() == 5);
   const std::vector<pid_t> children = run.Children();
   run.Interrupt();

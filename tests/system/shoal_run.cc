@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -70,13 +71,18 @@ std::string ShoalRun::last_line() const {
 
 std::string ShoalRun::File(const std::string& name) const { return Read(folder_ + "/run/" + name); }
 
-double ShoalRun::Metric(const std::string& name) const {
+std::size_t ShoalRun::recorded_rows() const {
   const std::string text = File("metrics.jsonl");
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+double ShoalRun::Last(const std::string& file, const std::string& key) const {
+  const std::string text = File(file);
   const std::size_t end = text.rfind('\n');
   if (end == std::string::npos) return 0;
   const std::size_t start = text.rfind('\n', end - 1);
   const auto row = nlohmann::json::parse(text.substr(start + 1, end - start - 1), nullptr, false);
-  return row.is_object() ? row.value(name, 0.0) : 0;
+  return row.is_object() ? row.value(key, 0.0) : 0;
 }
 
 std::vector<pid_t> ShoalRun::Children(const std::string& program) const {
@@ -97,9 +103,13 @@ void ShoalRun::Interrupt() { ::kill(process_->pid(), SIGINT); }
 void ShoalRun::Kill() { ::kill(process_->pid(), SIGKILL); }
 
 bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + limit;
+  return Eventually(std::chrono::steady_clock::now() + limit, condition);
+}
+
+bool Eventually(std::chrono::steady_clock::time_point deadline,
+                const std::function<bool()>& condition) {
   while (!condition()) {
-    if (std::chrono::steady_clock::now() >= end) return false;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
     ::usleep(50'000);
   }
   return true;

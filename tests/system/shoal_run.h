@@ -38,8 +38,12 @@ class ShoalRun {
   std::string folder() const { return folder_; }
 
   // Newest values of metrics.jsonl.
-  double environment_steps() const { return Metric("environment_steps"); }
-  double updates() const { return Metric("updates"); }
+  double environment_steps() const { return Last("metrics.jsonl", "environment_steps"); }
+  double updates() const { return Last("metrics.jsonl", "updates"); }
+  // `key` of the last line of a .jsonl file below the run directory; 0 when it is not there.
+  double Last(const std::string& file, const std::string& key) const;
+  // Lines of metrics.jsonl.
+  std::size_t recorded_rows() const;
 
   // Pids of what this run started; `program`: "actor", ...; empty: all.
   std::vector<pid_t> Children(const std::string& program = "") const;
@@ -49,15 +53,15 @@ class ShoalRun {
   void Kill();
 
  private:
-  double Metric(const std::string& name) const;
-
   std::string folder_;
   std::unique_ptr<cli::ChildProcess> process_;
   std::optional<cli::ExitState> exit_;
 };
 
-// Asks again every 50 ms until `condition` holds; false after `limit`.
+// Asks again every 50 ms until `condition` holds; false after `limit`, or at `deadline`.
 bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition);
+bool Eventually(std::chrono::steady_clock::time_point deadline,
+                const std::function<bool()>& condition);
 
 // The number after `key`= in a result line; -1 when it is not there.
 double NumberIn(const std::string& line, const std::string& key);

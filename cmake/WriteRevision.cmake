@@ -1,0 +1,25 @@
+# Writes the header that names the revision of the source tree: what git says, else the environment's
+# SHOAL_REVISION, else "unknown".
+#   cmake -DSOURCE=<tree> -DOUTPUT=<header> -P WriteRevision.cmake
+find_package(Git QUIET)
+set(failed 1)
+if(Git_FOUND)
+  execute_process(
+    COMMAND "${GIT_EXECUTABLE}" describe --always --dirty --abbrev=12
+    WORKING_DIRECTORY "${SOURCE}"
+    OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
+endif()
+if(failed)
+  set(revision "$ENV{SHOAL_REVISION}")
+  if(NOT revision MATCHES "^[A-Za-z0-9._-]+$")
+    set(revision "unknown")
+  endif()
+endif()
+file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT
+"// SPDX-License-Identifier: Apache-2.0
+// The revision this build was made from.
+#pragma once
+namespace shoal::runtime {
+inline constexpr const char* kRevision = \"@revision@\";
+}
+" @ONLY)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "shoal_run.h"
+
+namespace shoal::tests {
+
+using std::chrono::seconds;
+
+TEST_CASE("a run in process without one capture is judged on it too, again later, and reported",
+          "[commands]") {
+  ShoalRun run({"train", "deploy/local/redfish.toml", "--minutes", "0.3", "--goals", "1,3",
+                "--access", "inprocess", "--hold-out", "openbmc-stock", "--episodes", "4"});
+  REQUIRE(run.WaitForExit(seconds(150)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(run.last_line().starts_with("result success="));
+  REQUIRE(run.output().find("zero-shot") != std::string::npos);
+  // What has seen the capture that is held out must not encode.
+  REQUIRE_FALSE(run.File("encoder.idf").empty());
+  REQUIRE(run.File("config.toml").find("/run/encoder.idf") != std::string::npos);
+
+  ShoalRun evaluation({"evaluate", run.folder() + "/run", "--episodes", "2", "--name", "again",
+                       "--set", "run.directory=\"" + run.folder() + "\""});
+  REQUIRE(evaluation.WaitForExit(seconds(90)));
+  INFO(evaluation.output());
+  REQUIRE(evaluation.exit().code == 0);
+  REQUIRE(evaluation.last_line().starts_with("result success="));
+
+  ShoalRun report({"report", run.folder() + "/run"});
+  REQUIRE(report.WaitForExit(seconds(20)));
+  REQUIRE(report.exit().code == 0);
+  REQUIRE(run.File("report.html").find("<svg") != std::string::npos);
+}
+
+TEST_CASE("evaluating a run that has learned nothing says so at once", "[commands]") {
+  ShoalRun run({"evaluate", "data", "--name", "none"});
+  REQUIRE(run.WaitForExit(seconds(20)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 2);
+}
+
+TEST_CASE("a cluster that is only kept up ends when asked", "[commands]") {
+  ShoalRun run({"up", "deploy/local/cartpole.toml"});
+  REQUIRE(Eventually(seconds(60), [&] { return run.updates() > 0; }));
+  run.Interrupt();
+  REQUIRE(run.WaitForExit(seconds(5)));
+  REQUIRE(run.Children().empty());
+}
+
+TEST_CASE("a capture held out that is none of the captures is named", "[commands]") {
+  ShoalRun run({"train", "deploy/local/redfish.toml", "--hold-out", "dell"});
+  REQUIRE(run.WaitForExit(seconds(20)));
+  REQUIRE(run.exit().code == 2);
+  REQUIRE(run.output().find("hold-out \"dell\"") != std::string::npos);
+}
+
+}  // namespace shoal::tests
