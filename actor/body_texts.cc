@@ -9,12 +9,16 @@
 
 #include "content/canonical_json.h"
 #include "content/content_key.h"
+#include "content/nesting.h"
 
 namespace shoal::actor {
 namespace {
 
 inference::client::ContentReference Canonicalise(std::string_view body) {
-  nlohmann::json json = nlohmann::json::parse(body, nullptr, false);
+  nlohmann::json json(nlohmann::json::value_t::discarded);
+  if (!content::NestsDeeperThan(body, content::kMaximumNesting)) {
+    json = nlohmann::json::parse(body, nullptr, false);
+  }
   if (json.is_discarded()) json = std::string(body);
   auto text = std::make_shared<const std::string>(
       content::CanonicalJson(json, content::DefaultVolatileNames()));

@@ -22,7 +22,7 @@ class BodyTexts {
   // `capacity` at least 1, in bodies.
   explicit BodyTexts(std::size_t capacity = 16384) : capacity_(capacity) {}
 
-  // What is no JSON is taken as one JSON string.
+  // What is no JSON, or nests deeper than content::kMaximumNesting, is taken as one JSON string.
   inference::client::ContentReference Canonical(std::string_view body);
 
   std::size_t size() const { return young_.size() + old_.size(); }

@@ -43,9 +43,10 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
   // loop's.
   struct Link final : ActHandler {
     Link(Implementation& owner) : loop(owner), timer(owner.context_) {}
-    void OnConnected(std::uint64_t server_epoch) override {
-      boost::asio::post(loop.context_,
-                        [this, server_epoch] { loop.Connected(*this, server_epoch); });
+    void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) override {
+      boost::asio::post(loop.context_, [this, server_epoch, connection] {
+        loop.Connected(*this, server_epoch, connection);
+      });
     }
     void OnAnswers(std::vector<Answer> answers) override {
       boost::asio::post(loop.context_, [this, answers = std::move(answers)]() mutable {
@@ -59,7 +60,8 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
     Implementation& loop;
     boost::asio::steady_timer timer;
     bool timer_armed = false;
-    bool connected = false;
+    // The connection that rows leave by; 0: none.
+    std::uint64_t connection = 0;
     std::uint64_t server_epoch = 0;
     std::vector<std::size_t> members;
     std::vector<Row> ready;
@@ -72,11 +74,12 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
   void BeginLater(EpisodeDriver& driver, std::chrono::milliseconds delay) override;
 
   void MakeLinks();
-  void Connected(Link& link, std::uint64_t server_epoch);
+  void Connected(Link& link, std::uint64_t server_epoch, std::uint64_t connection);
   void Answered(Link& link, std::vector<Answer>& answers);
   void Disconnected(Link& link, const absl::Status& status);
   void Flush(Link& link);
   void SendReady(Link& link);
+  void AwaitConnection(Link& link);
   void Fail(const absl::Status& status);
 
   EpisodeDriver& DriverOf(std::uint64_t environment_id) {
@@ -166,7 +169,7 @@ void EnvironmentLoop::Implementation::Ready(EpisodeDriver& driver, Row row) {
   Link& link = LinkOf(row.environment_id);
   constexpr std::uint32_t kEnds = proto::ROW_FLAG_TERMINATED | proto::ROW_FLAG_TRUNCATED;
   if ((row.flags & kEnds) == 0)
-    driver.WaitsFor(link.connected ? Wait::kMessage : Wait::kConnection);
+    driver.WaitsFor(link.connection != 0 ? Wait::kMessage : Wait::kConnection);
   link.ready.push_back(std::move(row));
   if (!gathering_) Flush(link);
 }
@@ -180,9 +183,10 @@ void EnvironmentLoop::Implementation::BeginLater(EpisodeDriver& driver,
   });
 }
 
-void EnvironmentLoop::Implementation::Connected(Link& link, std::uint64_t server_epoch) {
+void EnvironmentLoop::Implementation::Connected(Link& link, std::uint64_t server_epoch,
+                                                std::uint64_t connection) {
   const bool restarted = link.server_epoch != 0 && link.server_epoch != server_epoch;
-  link.connected = true;
+  link.connection = connection;
   link.server_epoch = server_epoch;
   gathering_ = true;
   if (restarted) {
@@ -221,12 +225,12 @@ void EnvironmentLoop::Implementation::Answered(Link& link, std::vector<Answer>& 
 }
 
 void EnvironmentLoop::Implementation::Disconnected(Link& link, const absl::Status& status) {
-  link.connected = false;
+  link.connection = 0;
   if (absl::IsFailedPrecondition(status)) Fail(status);
 }
 
 void EnvironmentLoop::Implementation::Flush(Link& link) {
-  if (!link.connected || link.ready.empty()) return;
+  if (link.connection == 0 || link.ready.empty()) return;
   const bool more_will_come = std::any_of(link.members.begin(), link.members.end(),
                                           [this](std::size_t i) { return drivers_[i]->busy(); });
   if (!more_will_come || link.ready.size() >= options_.rows_per_message_min) {
@@ -238,7 +242,7 @@ void EnvironmentLoop::Implementation::Flush(Link& link) {
   link.timer.expires_after(options_.max_wait);
   link.timer.async_wait([this, &link](const boost::system::error_code& error) {
     link.timer_armed = false;
-    if (!error && link.connected) SendReady(link);
+    if (!error && link.connection != 0) SendReady(link);
   });
 }
 
@@ -251,14 +255,22 @@ void EnvironmentLoop::Implementation::SendReady(Link& link) {
     std::vector<Row> message(std::make_move_iterator(waiting.begin() + static_cast<long>(begin)),
                              std::make_move_iterator(waiting.begin() + static_cast<long>(end)));
     for (const Row& row : message) DriverOf(row.environment_id).WaitsFor(Wait::kInference);
-    if (!link.client->Send(message).ok()) {
+    const absl::Status sent = link.client->Send(message, link.connection);
+    if (!sent.ok()) {
       for (Row& row : message) link.ready.push_back(std::move(row));
       for (std::size_t i = end; i < waiting.size(); ++i)
         link.ready.push_back(std::move(waiting[i]));
+      if (absl::IsUnavailable(sent)) AwaitConnection(link);
       return;
     }
     begin = end;
   }
+}
+
+// The line to the server has ended, and word of it is on its way.
+void EnvironmentLoop::Implementation::AwaitConnection(Link& link) {
+  link.connection = 0;
+  for (const Row& row : link.ready) DriverOf(row.environment_id).WaitsFor(Wait::kConnection);
 }
 
 void EnvironmentLoop::Implementation::Fail(const absl::Status& status) {

@@ -2,6 +2,7 @@
 #include "inference/act_engine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,7 @@ ActEngine::ActEngine(const ActOptions& options, const PolicyShape& shape, Policy
       answers_(metrics) {}
 
 void ActEngine::Evaluate(std::vector<Row> rows) {
+  ForgetIdle(rows);
   for (Row& row : rows) Sort(std::move(row));
   for (Group& group : groups_) Run(group);
   std::vector<Row> repeats;
@@ -45,6 +47,19 @@ void ActEngine::ReleaseParked() {
   answers_.Deliver();
 }
 
+void ActEngine::ForgetIdle(const std::vector<Row>& rows) {
+  runtime::TimePoint now = minute_began_;
+  for (const Row& row : rows) now = std::max(now, row.block->arrived);
+  if (now - minute_began_ < std::chrono::minutes(1)) return;
+  minute_began_ = now;
+  ++time_;
+  for (auto it = slots_.begin(); it != slots_.end();) {
+    if (parking_.IsParked(it->first)) it->second.last_row = time_;
+    const bool idle = time_ - it->second.last_row > options_.max_idle;
+    it = idle ? slots_.erase(it) : std::next(it);
+  }
+}
+
 EnvironmentSlot* ActEngine::SlotOf(const Row& row) {
   const auto found = slots_.find(row.environment());
   if (found != slots_.end()) return &found->second;
@@ -64,6 +79,7 @@ void ActEngine::Sort(Row row) {
     Refuse(row, "more than " + std::to_string(options_.max_environments) + " environments");
     return;
   }
+  slot->last_row = time_;
   using Kind = EnvironmentSlot::Decision::Kind;
   EnvironmentSlot::Decision decision = slot->Take(row);
   switch (decision.kind) {
@@ -140,6 +156,7 @@ void ActEngine::Run(Group& group) {
     spdlog::error("event=forward_pass_failed rows={} reason={}", group.work.size(),
                   runtime::Quoted(runtime::Message(outputs.status())));
     for (const Work& work : group.work) {
+      if (Fence(work)) continue;
       work.slot->EndAnswer();
       if (work.slot->builder) work.slot->builder->Clear();
       Refuse(work.row, "the policy cannot be evaluated: " + runtime::Message(outputs.status()));
@@ -151,8 +168,15 @@ void ActEngine::Run(Group& group) {
   }
 }
 
+bool ActEngine::Fence(const Work& work) {
+  if (work.row.incarnation() == work.slot->incarnation()) return false;
+  answers_.Add(work.row.block->sink, AnswerTo(work.row, RowStatus::kFenced));
+  return true;
+}
+
 void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
                        const model::PolicyOutputs& outputs, std::size_t index) {
+  if (Fence(work)) return;
   EnvironmentSlot& slot = *work.slot;
   const Row& row = work.row;
   if (slot.builder) {

@@ -4,8 +4,13 @@
 // Sorts out repeats and end rows, groups what is left by policy version, evaluates each group once,
 // moves every environment's memory on, and answers. Not thread-safe: one thread owns it, and with
 // it all environments.
+//
+// An environment that sends no row for `max_idle` is forgotten, its open unroll and its incarnation
+// with it, unless it waits for replay: when it comes back it is a new one. Time is that of rows'
+// arrival; a pause in which no row of any environment came counts as one minute.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +25,7 @@
 #include "inference/policy_set.h"
 #include "inference/row_block.h"
 #include "inference/unroll_builder.h"
+#include "runtime/clock.h"
 
 namespace shoal::inference {
 
@@ -29,6 +35,8 @@ struct ActOptions {
   std::uint64_t seed = 1;
   // More are refused.
   std::size_t max_environments = std::size_t{1} << 20;
+  // Environments without a row for longer are forgotten, give or take a minute.
+  std::chrono::minutes max_idle{15};
 };
 
 class ActEngine {
@@ -63,6 +71,8 @@ class ActEngine {
     std::vector<Work> work;
   };
 
+  // Moves the engine's time on by a minute when one has passed, and forgets who was idle.
+  void ForgetIdle(const std::vector<Row>& rows);
   // Null when there are too many.
   EnvironmentSlot* SlotOf(const Row& row);
   void Sort(Row row);
@@ -71,6 +81,8 @@ class ActEngine {
   // Null when the version is unknown: the row is then answered.
   Group* GroupOf(const Row& row);
   void Run(Group& group);
+  // A newer incarnation came in the same batch: answers the row of the older one kFenced.
+  bool Fence(const Work& work);
   void Settle(const Work& work, const VersionedPolicy& policy, const model::PolicyOutputs& outputs,
               std::size_t index);
   void Remember(const Work& work, const model::PolicyOutputs& outputs, std::size_t index);
@@ -84,6 +96,9 @@ class ActEngine {
   std::function<void(std::uint64_t)> on_unroll_ = [](std::uint64_t) {};
 
   std::unordered_map<std::uint64_t, EnvironmentSlot> slots_;
+  // Minutes in which rows came, and when the last one began.
+  std::chrono::minutes time_{0};
+  runtime::TimePoint minute_began_;
   ParkingLot parking_;
   InputGatherer gatherer_;
   AnswerBatch answers_;

@@ -28,6 +28,14 @@ absl::Status Check(const CandidateList& list) {
   return absl::OkStatus();
 }
 
+// Of an entry, its nodes in the map and in the order.
+constexpr std::size_t kEntryOverhead = 256;
+
+std::size_t BytesOf(const CandidateList& list) {
+  return kEntryOverhead + list.removed.size() * sizeof(std::uint32_t) +
+         list.candidates.size() * sizeof(content::ContentKey);
+}
+
 }  // namespace
 
 content::ContentKey KeyOf(const CandidateList& list) {
@@ -45,11 +53,15 @@ content::ContentKey KeyOf(const CandidateList& list) {
 absl::Status CatalogStore::Add(CandidateList list) {
   SHOAL_RETURN_IF_ERROR(Check(list));
   const runtime::MutexLock lock(mutex_);
-  Entry& entry = lists_[list.key];
-  entry.used = ++uses_;
-  if (entry.list.key == list.key) return absl::OkStatus();
+  const auto [found, added] = lists_.try_emplace(list.key);
+  Entry& entry = found->second;
+  if (!added) {
+    TouchLocked(entry);
+    return absl::OkStatus();
+  }
+  entry.place = order_.insert(order_.end(), list.key);
   entry.list = std::move(list);
-  EvictLocked();
+  GrowLocked(entry, BytesOf(entry.list));
   return absl::OkStatus();
 }
 
@@ -60,15 +72,13 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::Co
     const runtime::MutexLock lock(mutex_);
     const auto found = lists_.find(key);
     if (found == lists_.end()) return Resolution{.missing_list = key};
-    found->second.used = ++uses_;
+    TouchLocked(found->second);
+    const auto parent = found->second.list.base ? lists_.find(*found->second.list.base) : found;
+    if (parent != lists_.end()) TouchLocked(parent->second);
     if (found->second.candidates) return Resolution{.candidates = found->second.candidates};
     list = found->second.list;
-    if (list.base) {
-      const auto parent = lists_.find(*list.base);
-      if (parent == lists_.end()) return Resolution{.missing_list = list.base};
-      parent->second.used = ++uses_;
-      base = parent->second.list;
-    }
+    if (parent == lists_.end()) return Resolution{.missing_list = list.base};
+    if (list.base) base = parent->second.list;
   }
   if (base && base->base) {
     return runtime::InvalidArgument("overlay " + key.ToHex() + " has an overlay as its base");
@@ -78,7 +88,10 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::Co
   const runtime::MutexLock lock(mutex_);
   const auto found = lists_.find(key);
   if (found == lists_.end()) return made;
-  if (!found->second.candidates) found->second.candidates = made.candidates;
+  if (!found->second.candidates) {
+    found->second.candidates = made.candidates;
+    GrowLocked(found->second, TableBytes(made.candidates->embeddings.size()));
+  }
   return Resolution{.candidates = found->second.candidates};
 }
 
@@ -118,6 +131,10 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(const CandidateList&
   return resolution;
 }
 
+std::size_t CatalogStore::TableBytes(std::size_t candidates) const {
+  return candidates * (sizeof(Embedding) + contents_.embedding_size() * sizeof(std::uint16_t));
+}
+
 std::optional<CandidateList> CatalogStore::Find(const content::ContentKey& key) const {
   const runtime::MutexLock lock(mutex_);
   const auto found = lists_.find(key);
@@ -125,12 +142,28 @@ std::optional<CandidateList> CatalogStore::Find(const content::ContentKey& key) 
   return found->second.list;
 }
 
-void CatalogStore::EvictLocked() {
-  if (lists_.size() <= max_lists_) return;
-  const auto oldest = std::min_element(
-      lists_.begin(), lists_.end(),
-      [](const auto& left, const auto& right) { return left.second.used < right.second.used; });
-  lists_.erase(oldest);
+std::size_t CatalogStore::bytes() const {
+  const runtime::MutexLock lock(mutex_);
+  return bytes_;
+}
+
+void CatalogStore::TouchLocked(Entry& entry) { order_.splice(order_.end(), order_, entry.place); }
+
+// Makes room for it among the others.
+void CatalogStore::GrowLocked(Entry& entry, std::size_t bytes) {
+  TouchLocked(entry);
+  entry.bytes += bytes;
+  bytes_ += bytes;
+  for (auto place = order_.begin(); bytes_ > max_bytes_ && place != entry.place;) {
+    const auto oldest = lists_.find(*place);
+    if (oldest->second.candidates.use_count() > 1) {
+      ++place;
+      continue;
+    }
+    bytes_ -= oldest->second.bytes;
+    lists_.erase(oldest);
+    place = order_.erase(place);
+  }
 }
 
 }  // namespace shoal::inference

@@ -2,14 +2,16 @@
 // Catalogs and overlays by key, and the candidate tables that the policy needs of them.
 //
 // A table is made once, when the embeddings of all its candidates are there, and shared by all rows
-// that name its key. At most `max_lists` lists are kept; the least recently resolved one leaves and
-// is asked for again by NEED_CATALOG. Thread-safe; a table is made without holding the lock, by
-// whoever resolves first.
+// that name its key. Past `max_bytes` of lists and tables together the least recently used ones
+// leave, and are asked for again by NEED_CATALOG; the newest stays, and so do those whose table a
+// row or an open unroll still holds: their memory would not come back. Thread-safe; a table is made
+// without holding the lock, by whoever resolves first.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,8 +54,9 @@ class CatalogStore {
 
   static constexpr std::size_t kMaxCandidates = 1 << 20;
 
-  CatalogStore(ContentStore& contents, TableFactory factory, std::size_t max_lists = 4096)
-      : contents_(contents), factory_(std::move(factory)), max_lists_(max_lists) {}
+  CatalogStore(ContentStore& contents, TableFactory factory,
+               std::size_t max_bytes = std::size_t{1} << 30)
+      : contents_(contents), factory_(std::move(factory)), max_bytes_(max_bytes) {}
 
   // INVALID_ARGUMENT: the key is not the list's own, the list is empty or too long, or an index is
   // repeated or out of order. A known key is OK.
@@ -66,23 +69,32 @@ class CatalogStore {
   std::optional<CandidateList> Find(const content::ContentKey& key) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Of lists and tables, with what keeping them costs.
+  std::size_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
   struct Entry {
     CandidateList list;
     std::shared_ptr<const Candidates> candidates;
-    std::uint64_t used = 0;
+    std::size_t bytes = 0;
+    // Place in order_.
+    std::list<content::ContentKey>::iterator place;
   };
 
+  std::size_t TableBytes(std::size_t candidates) const;
   absl::StatusOr<Resolution> Make(const CandidateList& list, const CandidateList* base);
-  void EvictLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TouchLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void GrowLocked(Entry& entry, std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   ContentStore& contents_;
   const TableFactory factory_;
-  const std::size_t max_lists_;
+  const std::size_t max_bytes_;
 
   mutable runtime::Mutex mutex_;
   std::unordered_map<content::ContentKey, Entry> lists_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Least recently used first.
+  std::list<content::ContentKey> order_ ABSL_GUARDED_BY(mutex_);
+  std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // The key that a list of these parts must have.

@@ -31,6 +31,7 @@ EnvironmentSlot::Decision EnvironmentSlot::Repeat(const Row& row) const {
     decision.answer.version = stored.version;
     return decision;
   }
+  if (!row.acts()) return {Decision::Kind::kRepeat, AnswerTo(row, RowStatus::kAccepted)};
   return Invalid(row, "sequence " + std::to_string(row.sequence()) +
                           " is older than the answers kept; the next is " +
                           std::to_string(next_sequence_));

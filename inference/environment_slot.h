@@ -2,10 +2,12 @@
 // What the server knows of one environment: who speaks for it, where it is, what it remembers.
 //
 // A step is effectively once: a repeated (incarnation, sequence) gets the stored answer, an older
-// incarnation is fenced, a newer one starts anew. Not thread-safe.
+// incarnation is fenced, a newer one starts anew. An end row that comes after later rows is
+// accepted and changes nothing: its episode was cut off when they came. Not thread-safe.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +31,7 @@ class EnvironmentSlot {
       kProceed,
       // An end row of an episode that does not run here; the sequence is taken.
       kIgnore,
-      // Seen before: `answer` is what was said.
+      // Seen before, or an end row that comes too late: `answer` is what was or is to be said.
       kRepeat,
       // Seen before, its answer is being made.
       kBeingAnswered,
@@ -59,6 +61,8 @@ class EnvironmentSlot {
   std::vector<float> past_requests;  // [D]
   // Actions asked for so far.
   std::uint32_t step = 0;
+  // The owner's time when its last row came.
+  std::chrono::minutes last_row{0};
   // Train environments only.
   std::unique_ptr<UnrollBuilder> builder;
 

@@ -93,11 +93,11 @@ class Decoder {
     return nullptr;
   }
 
-  // Copies each row's part of the named tensors to `to`, where rows are `stride` bytes apart.
+  // The named tensors, one a column, each of the size that its column has for these rows.
   template <typename Named>
-  absl::Status Interleave(const Named& tensors, const std::vector<RowColumn>& columns,
-                          const std::string& kind, std::byte* to, std::size_t stride) {
-    std::size_t offset = 0;
+  absl::StatusOr<std::vector<runtime::TensorView>> ViewColumns(
+      const Named& tensors, const std::vector<RowColumn>& columns, const std::string& kind) const {
+    std::vector<runtime::TensorView> views;
     for (const RowColumn& column : columns) {
       const std::string name = kind + " " + column.name;
       const proto::Tensor* tensor = FindTensor(tensors, column.name);
@@ -106,29 +106,41 @@ class Decoder {
       shape.insert(shape.end(), column.shape.begin(), column.shape.end());
       SHOAL_ASSIGN_OR_RETURN(const runtime::TensorView view,
                              transport::ViewAs(*tensor, name, column.dtype, shape));
-      if (column.bytes == stride) {
-        if (stride > 0) std::memcpy(to, view.bytes.data(), view.bytes.size());
-      } else {
-        for (std::size_t row = 0; row < block_.rows && column.bytes > 0; ++row) {
-          std::memcpy(to + row * stride + offset, view.bytes.data() + row * column.bytes,
-                      column.bytes);
-        }
-      }
-      offset += column.bytes;
+      views.push_back(view);
     }
     if (static_cast<std::size_t>(tensors.size()) != columns.size()) {
       return runtime::InvalidArgument(kind + "s: " + std::to_string(tensors.size()) +
                                       " tensors, the spec has " + std::to_string(columns.size()));
     }
-    return absl::OkStatus();
+    return views;
+  }
+
+  // Copies each row's part of `views` to `to`, where rows are `stride` bytes apart.
+  void Interleave(const std::vector<runtime::TensorView>& views,
+                  const std::vector<RowColumn>& columns, std::byte* to, std::size_t stride) const {
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::size_t width = columns[i].bytes;
+      const std::byte* from = views[i].bytes.data();
+      if (width == stride) {
+        if (stride > 0) std::memcpy(to, from, views[i].bytes.size());
+      } else {
+        for (std::size_t row = 0; row < block_.rows && width > 0; ++row) {
+          std::memcpy(to + row * stride + offset, from + row * width, width);
+        }
+      }
+      offset += width;
+    }
   }
 
   absl::Status Observations() {
     const std::size_t size = block_.layout->observation_size;
+    const std::vector<RowColumn>& columns = block_.layout->observations;
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<runtime::TensorView> views,
+                           ViewColumns(rows_.observations(), columns, "observation"));
     block_.observations.resize(block_.rows * size);
-    SHOAL_RETURN_IF_ERROR(
-        Interleave(rows_.observations(), block_.layout->observations, "observation",
-                   reinterpret_cast<std::byte*>(block_.observations.data()), size * sizeof(float)));
+    Interleave(views, columns, reinterpret_cast<std::byte*>(block_.observations.data()),
+               size * sizeof(float));
     for (std::size_t row = 0; row < block_.rows; ++row) {
       if (Row::EndsOnly(block_.flags[row])) continue;
       const float* begin = block_.observations.data() + row * size;
@@ -219,8 +231,12 @@ class Decoder {
 
   absl::Status Extras() {
     const std::size_t bytes = block_.layout->extras_bytes;
+    const std::vector<RowColumn>& columns = block_.layout->extras;
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<runtime::TensorView> views,
+                           ViewColumns(rows_.extras(), columns, "extra"));
     block_.extras.resize(block_.rows * bytes);
-    return Interleave(rows_.extras(), block_.layout->extras, "extra", block_.extras.data(), bytes);
+    Interleave(views, columns, block_.extras.data(), bytes);
+    return absl::OkStatus();
   }
 
   absl::Status Policies() {

@@ -50,6 +50,19 @@ absl::StatusOr<std::vector<RowColumn>> ColumnsOf(
   return columns;
 }
 
+absl::StatusOr<std::size_t> BytesOfExtras(const std::vector<RowColumn>& extras) {
+  std::size_t bytes = 0;
+  for (const RowColumn& column : extras) {
+    bytes += column.bytes;
+    if (bytes > kMaxExtrasBytes) {
+      return runtime::InvalidArgument("extra " + column.name + ": the extras of a row come to " +
+                                      std::to_string(bytes) + " bytes, the limit is " +
+                                      std::to_string(kMaxExtrasBytes));
+    }
+  }
+  return bytes;
+}
+
 absl::Status CheckAction(const proto::ActionSpec& action, const model::PolicySpec& spec) {
   if (spec.has_candidates()) {
     if (action.has_candidates()) return absl::OkStatus();
@@ -120,7 +133,7 @@ absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHell
     }
     layout->observation_size += column.elements;
   }
-  for (const RowColumn& column : layout->extras) layout->extras_bytes += column.bytes;
+  SHOAL_ASSIGN_OR_RETURN(layout->extras_bytes, BytesOfExtras(layout->extras));
   if (layout->observation_size != static_cast<std::size_t>(spec.observation_size)) {
     return runtime::FailedPrecondition(
         "the policy observes " + std::to_string(spec.observation_size) +

@@ -49,8 +49,7 @@ absl::Status ContentStore::Put(Content content) {
   Trim(bytes);
   if (bytes_ + bytes > options_.capacity_bytes) {
     UnuseParts(content);
-    return runtime::ResourceExhausted("contents in use fill " + std::to_string(bytes_) + " of " +
-                                      std::to_string(options_.capacity_bytes) + " bytes");
+    return Full();
   }
   const Key key = content.key;
   const bool stays = As<Catalog>(content) != nullptr;
@@ -67,6 +66,11 @@ absl::Status ContentStore::Put(Content content) {
   return absl::OkStatus();
 }
 
+absl::Status ContentStore::Full() const {
+  return runtime::ResourceExhausted("contents in use fill " + std::to_string(bytes_) + " of " +
+                                    std::to_string(options_.capacity_bytes) + " bytes");
+}
+
 absl::Status ContentStore::Replace(Entry& entry, Content content) {
   if (content.body.index() != entry.content->body.index()) {
     return runtime::InvalidArgument("content " + content.key.ToHex() + " is there as another kind");
@@ -79,9 +83,16 @@ absl::Status ContentStore::Replace(Entry& entry, Content content) {
   }
   const std::size_t before = entry.content->bytes();
   const std::size_t after = content.bytes();
-  bytes_ = bytes_ - before + after;
-  if (entry.uses == 0) unused_bytes_ = unused_bytes_ - before + after;
-  entry.content = std::make_shared<const Content>(std::move(content));
+  const Key key = content.key;
+  Use(key);
+  Trim(after - std::min(before, after));
+  const bool fits = bytes_ - before + after <= options_.capacity_bytes;
+  if (fits) {
+    bytes_ = bytes_ - before + after;
+    entry.content = std::make_shared<const Content>(std::move(content));
+  }
+  Unuse(key);
+  if (!fits) return Full();
   entry.given = 0;
   for (const Key& catalog : catalogs_) entries_.at(catalog).given = 0;
   for (auto& [key, other] : entries_) {

@@ -7,7 +7,8 @@
 // item uses. `capacity_bytes` bounds all together; past it new contents are refused.
 //
 // A reader is a stream to a sampler: the store knows what each of up to 64 readers was given. An
-// embedding from another encoder version replaces the one before, for new readers of it and old.
+// embedding from another encoder version replaces the one before, for new readers of it and old;
+// where there is no room for it the one before stays.
 //
 // Not thread-safe. Contents are immutable and may be read without a lock once handed out.
 #pragma once
@@ -96,6 +97,7 @@ class ContentStore {
     std::list<Key>::iterator place;
   };
 
+  absl::Status Full() const;
   absl::Status Replace(Entry& entry, Content content);
   absl::Status CheckUses(const Content& content) const;
   void Use(const Key& key);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "content/canonical_json.h"
@@ -32,9 +33,10 @@ struct Pending {
   int attempts = 0;
 };
 
-struct Resend {
+// When the rows of an environment that are to be sent again go.
+struct Turn {
   runtime::TimePoint due;
-  RowId id;
+  std::uint64_t environment_id = 0;
 };
 
 Answer Lost(Row row) {
@@ -62,10 +64,10 @@ class ActClient::Implementation {
     thread_.Join();
   }
 
-  absl::Status Send(std::vector<Row>& rows) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Send(std::vector<Row>& rows, std::uint64_t connection) ABSL_LOCKS_EXCLUDED(mutex_);
   std::size_t room() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
-    return options_.max_outstanding - std::min(options_.max_outstanding, Outstanding());
+    return options_.max_outstanding - std::min(options_.max_outstanding, pending_.size());
   }
   RowStatusCounts status_counts() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
@@ -82,17 +84,13 @@ class ActClient::Implementation {
   void SettleLocked(const RowReply& reply, const RowId& id, std::vector<Answer>& answers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetLocked(const proto::RowReplies& replies) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ResendLocked(const RowId& id, std::chrono::milliseconds delay)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendDue() ABSL_LOCKS_EXCLUDED(mutex_);
   void WriteLocked(std::span<const Row* const> rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   runtime::TimePoint NextDue() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Rows that came while there was no connection; `connecting`: from now on they are sent.
-  void ReturnRefused(bool connecting = false) ABSL_LOCKS_EXCLUDED(mutex_);
   void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   bool Pause();
-
-  std::size_t Outstanding() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return pending_.size() + refused_.size();
-  }
 
   const ActClientOptions options_;
   ActHandler& handler_;
@@ -110,31 +108,38 @@ class ActClient::Implementation {
   mutable runtime::Mutex mutex_;
   std::shared_ptr<ActStream> stream_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<RowEncoder> encoder_ ABSL_GUARDED_BY(mutex_);
-  bool connected_ ABSL_GUARDED_BY(mutex_) = false;
+  std::uint64_t connections_ ABSL_GUARDED_BY(mutex_) = 0;
+  // `connections_` after the welcome, 0 without one.
+  std::uint64_t connection_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<RowId, Pending> pending_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Resend> resends_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Row> refused_ ABSL_GUARDED_BY(mutex_);
+  // Sequences to be sent again, by environment; each environment has one turn, in order of time.
+  absl::flat_hash_map<std::uint64_t, std::set<std::uint64_t>> resends_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Turn> turns_ ABSL_GUARDED_BY(mutex_);
   RowStatusCounts status_counts_ ABSL_GUARDED_BY(mutex_) = {};
 
   runtime::Thread thread_;
 };
 
-absl::Status ActClient::Implementation::Send(std::vector<Row>& rows) {
+absl::Status ActClient::Implementation::Send(std::vector<Row>& rows, std::uint64_t connection) {
   if (rows.empty()) return absl::OkStatus();
   const runtime::MutexLock lock(mutex_);
-  if (Outstanding() + rows.size() > options_.max_outstanding) {
+  if (connection_ == 0 || connection != connection_) {
+    return runtime::Unavailable("connection " + std::to_string(connection) + " has ended");
+  }
+  if (pending_.size() + rows.size() > options_.max_outstanding) {
     return runtime::ResourceExhausted(std::to_string(options_.max_outstanding) +
                                       " rows are outstanding at most");
   }
-  if (!connected_) {
-    for (Row& row : rows) refused_.push_back(std::move(row));
-    rows.clear();
-    inbox_.Wake();
-    return absl::OkStatus();
+  std::vector<const Row*> at_once;
+  for (const Row& row : rows) {
+    const auto waiting = resends_.find(row.environment_id);
+    if (waiting == resends_.end()) {
+      at_once.push_back(&row);
+    } else {
+      waiting->second.insert(row.sequence);
+    }
   }
-  std::vector<const Row*> pointers;
-  for (const Row& row : rows) pointers.push_back(&row);
-  WriteLocked(pointers);
+  WriteLocked(at_once);
   for (Row& row : rows) {
     const RowId id(row.environment_id, row.sequence);
     pending_.insert_or_assign(id, Pending{.row = std::move(row)});
@@ -144,7 +149,7 @@ absl::Status ActClient::Implementation::Send(std::vector<Row>& rows) {
 }
 
 void ActClient::Implementation::WriteLocked(std::span<const Row* const> rows) {
-  if (stream_ == nullptr) return;
+  if (stream_ == nullptr || rows.empty()) return;
   for (proto::ActRequest& message : encoder_->Encode(rows)) stream_->Send(std::move(message));
 }
 
@@ -211,7 +216,6 @@ absl::Status ActClient::Implementation::Serve() {
       failure = runtime::Unavailable("no welcome in time");
       stream->Cancel();
     }
-    ReturnRefused();
     SendDue();
   }
 }
@@ -220,7 +224,7 @@ absl::Status ActClient::Implementation::TakeReply(const proto::ActReply& reply) 
   bool connected = false;
   {
     const runtime::MutexLock lock(mutex_);
-    connected = connected_;
+    connected = connection_ != 0;
   }
   if (!connected) {
     if (!reply.has_welcome()) return runtime::Internal("the first reply is no welcome");
@@ -236,8 +240,12 @@ absl::Status ActClient::Implementation::TakeWelcome(const proto::ActWelcome& wel
   server_epoch_ = welcome.server_epoch();
   backoff_ = options_.min_backoff;
   last_error_.clear();
-  ReturnRefused(true);
-  handler_.OnConnected(server_epoch_);
+  std::uint64_t connection = 0;
+  {
+    const runtime::MutexLock lock(mutex_);
+    connection = connection_ = ++connections_;
+  }
+  handler_.OnConnected(server_epoch_, connection);
   return absl::OkStatus();
 }
 
@@ -272,7 +280,7 @@ void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId&
         if (pending.row.catalog != nullptr) {
           encoder_->ForgetCatalog(std::string(pending.row.catalog->key().AsBytes()));
         }
-        resends_.push_front({clock_.Now(), id});
+        ResendLocked(id, std::chrono::milliseconds(0));
         return;
       }
       answer.outcome = Answer::Outcome::kInvalid;
@@ -280,7 +288,7 @@ void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId&
       break;
     case proto::ROW_OVERLOADED:
     case proto::ROW_EXPIRED:
-      resends_.push_back({clock_.Now() + options_.overload_delay, id});
+      ResendLocked(id, options_.overload_delay);
       return;
     case proto::ROW_OK:
       answer.outcome = Answer::Outcome::kAction;
@@ -309,35 +317,35 @@ void ActClient::Implementation::ForgetLocked(const proto::RowReplies& replies) {
 
 runtime::TimePoint ActClient::Implementation::NextDue() const {
   const runtime::MutexLock lock(mutex_);
-  if (resends_.empty()) return clock_.Now() + std::chrono::hours(1);
-  return resends_.front().due;
+  if (turns_.empty()) return clock_.Now() + std::chrono::hours(1);
+  return turns_.front().due;
+}
+
+void ActClient::Implementation::ResendLocked(const RowId& id, std::chrono::milliseconds delay) {
+  const auto [waiting, added] = resends_.try_emplace(id.first);
+  waiting->second.insert(id.second);
+  if (!added) return;
+  const Turn turn{clock_.Now() + delay, id.first};
+  const auto later = [](runtime::TimePoint due, const Turn& other) { return due < other.due; };
+  turns_.insert(std::upper_bound(turns_.begin(), turns_.end(), turn.due, later), turn);
 }
 
 void ActClient::Implementation::SendDue() {
   const runtime::MutexLock lock(mutex_);
   std::vector<const Row*> rows;
   const runtime::TimePoint now = clock_.Now();
-  while (!resends_.empty() && resends_.front().due <= now) {
-    const auto it = pending_.find(resends_.front().id);
-    if (it != pending_.end()) rows.push_back(&it->second.row);
-    resends_.pop_front();
+  for (; !turns_.empty() && turns_.front().due <= now; turns_.pop_front()) {
+    const std::uint64_t environment_id = turns_.front().environment_id;
+    for (const std::uint64_t sequence : resends_.at(environment_id)) {
+      const auto it = pending_.find(RowId(environment_id, sequence));
+      if (it != pending_.end()) rows.push_back(&it->second.row);
+    }
+    resends_.erase(environment_id);
   }
-  if (rows.empty()) return;
   std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
     return RowId(a->environment_id, a->sequence) < RowId(b->environment_id, b->sequence);
   });
   WriteLocked(rows);
-}
-
-void ActClient::Implementation::ReturnRefused(bool connecting) {
-  std::vector<Answer> answers;
-  {
-    const runtime::MutexLock lock(mutex_);
-    connected_ = connected_ || connecting;
-    for (Row& row : refused_) answers.push_back(Lost(std::move(row)));
-    refused_.clear();
-  }
-  if (!answers.empty()) handler_.OnAnswers(std::move(answers));
 }
 
 void ActClient::Implementation::End(const absl::Status& status) {
@@ -345,9 +353,10 @@ void ActClient::Implementation::End(const absl::Status& status) {
   std::shared_ptr<ActStream> stream;
   {
     const runtime::MutexLock lock(mutex_);
-    connected_ = false;
+    connection_ = 0;
     stream.swap(stream_);
     resends_.clear();
+    turns_.clear();
     for (auto& [id, pending] : pending_) answers.push_back(Lost(std::move(pending.row)));
     pending_.clear();
   }
@@ -372,7 +381,6 @@ bool ActClient::Implementation::Pause() {
   const runtime::TimePoint until = clock_.Now() + delay;
   while (clock_.Now() < until) {
     if (inbox_.Await(clock_, until).stopping) return true;
-    ReturnRefused();
   }
   return false;
 }
@@ -381,7 +389,9 @@ ActClient::ActClient(ActClientOptions options, ActHandler& handler, runtime::Clo
     : implementation_(std::make_unique<Implementation>(std::move(options), handler, clock)) {}
 ActClient::~ActClient() = default;
 
-absl::Status ActClient::Send(std::vector<Row>& rows) { return implementation_->Send(rows); }
+absl::Status ActClient::Send(std::vector<Row>& rows, std::uint64_t connection) {
+  return implementation_->Send(rows, connection);
+}
 std::size_t ActClient::room() const { return implementation_->room(); }
 RowStatusCounts ActClient::status_counts() const { return implementation_->status_counts(); }
 

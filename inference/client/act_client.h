@@ -2,7 +2,7 @@
 // An actor's line to one inference server: rows go out in messages, answers come back one by one.
 //
 //   ActClient client({.address = "127.0.0.1:5000", .spec = spec}, handler);
-//   client.Send(rows);   // after handler.OnConnected
+//   client.Send(rows, connection);   // after handler.OnConnected(epoch, connection)
 //
 // Holds one Act stream on a channel of its own and opens it again with jittered back-off when it
 // ends. Remembers which contents and catalogs the stream has carried, so that a text crosses the
@@ -11,6 +11,11 @@
 // again, and the handler hears of a row once, with an outcome that is final for this stream.
 //
 // Every row that Send took is answered exactly once, with kLost when the stream ended first.
+//
+// Rows of one environment reach the server in the order of Send: one that is to be sent again holds
+// up those after it, and they leave together. Connections are numbered, and a row is written to no
+// other one than its sender knew of: who was not told yet that a connection has ended, and that a
+// lost row waits, cannot send a later row past it.
 //
 // Thread-safe. The handler runs on the client's one thread, never concurrently. The destructor
 // cancels the stream and joins; rows still pending then are dropped without an answer.
@@ -50,7 +55,8 @@ class ActHandler {
  public:
   virtual ~ActHandler() = default;
   // The server said welcome. Another epoch than the last one: it forgot every environment.
-  virtual void OnConnected(std::uint64_t server_epoch) = 0;
+  // `connection` counts from 1.
+  virtual void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) = 0;
   virtual void OnAnswers(std::vector<Answer> answers) = 0;
   // After the kLost answers. FAILED_PRECONDITION: the server runs with another protocol or spec,
   // and trying again will not help, though the client does.
@@ -69,10 +75,12 @@ class ActClient {
   ActClient(const ActClient&) = delete;
   ActClient& operator=(const ActClient&) = delete;
 
-  // Sends `rows` in their order, in one message unless their contents are large.
-  // RESOURCE_EXHAUSTED past max_outstanding: `rows` then stay with the caller, untouched. While
-  // there is no connection the rows are taken and come back as kLost.
-  absl::Status Send(std::vector<Row>& rows);
+  // Sends `rows` in their order, in one message unless their contents are large. On an error
+  // `rows` stay with the caller, untouched:
+  //   RESOURCE_EXHAUSTED  past max_outstanding: try again after answers.
+  //   UNAVAILABLE         `connection` has ended: try again with the number of the next
+  //   OnConnected.
+  absl::Status Send(std::vector<Row>& rows, std::uint64_t connection);
 
   // Rows that Send would take now.
   std::size_t room() const;

@@ -19,12 +19,6 @@ void ActInbox::PutEnd(const absl::Status& status) {
   changed_.NotifyOne();
 }
 
-void ActInbox::Wake() {
-  const runtime::MutexLock lock(mutex_);
-  woken_ = true;
-  changed_.NotifyOne();
-}
-
 void ActInbox::Stop() {
   const runtime::MutexLock lock(mutex_);
   events_.stopping = true;
@@ -33,10 +27,9 @@ void ActInbox::Stop() {
 
 ActInbox::Events ActInbox::Await(runtime::Clock& clock, runtime::TimePoint deadline) {
   const runtime::MutexLock lock(mutex_);
-  while (events_.replies.empty() && !events_.end && !events_.stopping && !woken_) {
+  while (events_.replies.empty() && !events_.end && !events_.stopping) {
     if (!clock.WaitUntil(changed_, mutex_, deadline)) break;
   }
-  woken_ = false;
   Events taken;
   taken.stopping = events_.stopping;
   taken.replies.swap(events_.replies);

@@ -32,8 +32,6 @@ class ActInbox {
   // False when full.
   bool PutReply(proto::ActReply&& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void PutEnd(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Makes Await return now.
-  void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes this and every later Await return with `stopping`.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -44,7 +42,6 @@ class ActInbox {
   runtime::Mutex mutex_;
   runtime::CondVar changed_;
   Events events_ ABSL_GUARDED_BY(mutex_);
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class ActStream final : public transport::ClientStream<proto::ActRequest, proto::ActReply> {

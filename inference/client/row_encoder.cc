@@ -40,6 +40,7 @@ void FillCatalogs(std::span<const Row* const> rows, proto::Rows& out) {
 }  // namespace
 
 std::vector<proto::ActRequest> RowEncoder::Encode(std::span<const Row* const> rows) {
+  if (contents_.size() > max_known_) contents_.clear();
   std::vector<proto::ActRequest> messages(1);
   std::size_t bytes = 0;
   for (const Row* row : rows) {

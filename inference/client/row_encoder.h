@@ -2,7 +2,8 @@
 // Turns rows into messages of one stream, with the contents and catalogs that it has not carried
 // yet.
 //
-// Not thread-safe. One encoder a stream: what it sent is forgotten with it.
+// Not thread-safe. One encoder a stream: what it sent is forgotten with it, and contents also when
+// it has sent very many of them; they then go once more.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -22,7 +23,9 @@ class RowEncoder {
   // channel.
   static constexpr std::size_t kMaxContentBytes = std::size_t{1} << 20;
 
-  explicit RowEncoder(proto::EnvironmentSpec spec) : spec_(std::move(spec)) {}
+  // `max_known`: contents remembered at most, give or take those of one message.
+  explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 20)
+      : spec_(std::move(spec)), max_known_(max_known) {}
 
   // The messages that carry `rows`, to be sent in order; the last one has the rows. REQUIRES: at
   // least one row, each with as many contents as the spec has fields.
@@ -42,6 +45,7 @@ class RowEncoder {
   void FillRows(std::span<const Row* const> rows, proto::Rows& out) const;
 
   const proto::EnvironmentSpec spec_;
+  const std::size_t max_known_;
   // Keys as bytes.
   absl::flat_hash_set<std::string> contents_;
   absl::flat_hash_set<std::string> catalogs_;

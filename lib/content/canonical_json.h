@@ -6,6 +6,9 @@
 // 2^53 are written in full, not rounded to the nearest double: Redfish has 64-bit counters.
 // Volatile properties — those that change with no change of the resource — are dropped first, so
 // that a clock that ticks does not make a new content.
+//
+// Walks values recursively: a text from a peer is asked NestsDeeperThan (nesting.h) before it is
+// parsed.
 #pragma once
 
 #include <nlohmann/json.hpp>

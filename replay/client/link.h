@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One shard as a client sees it: a stream that is opened again after it ended, and a mailbox of
 // what came. For the one thread that works on it; gRPC's threads only fill the mailbox and call
-// `wake`.
+// `wake`. A shard that sends faster than the thread works has its stream cancelled before the
+// mailbox grows past kMaxReplies.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +26,8 @@ namespace shoal::replay::client {
 template <typename Request, typename Reply>
 class Link {
  public:
+  static constexpr std::size_t kMaxReplies = 4096;
+
   using Reactor = grpc::ClientBidiReactor<Request, Reply>;
   // Binds the RPC: calls stub.async()->Insert or ->Sample.
   using Begin = std::function<void(proto::Replay::Stub&, grpc::ClientContext*, Reactor*)>;
@@ -75,6 +79,11 @@ class Link {
   std::size_t outbox_size() const { return stream_ ? stream_->outbox_size() : 0; }
   bool open() const { return stream_ != nullptr; }
 
+  // Ends the stream: the shard broke the protocol. TakeEnd will say CANCELLED.
+  void Cancel() {
+    if (stream_) stream_->Cancel();
+  }
+
   // Ends the stream and waits for its last hook.
   void Close() {
     if (!stream_) return;
@@ -103,10 +112,13 @@ class Link {
 
    private:
     void OnMessage(Reply&& reply) override ABSL_LOCKS_EXCLUDED(mailbox_mutex_) {
+      bool full = false;
       {
         const runtime::MutexLock lock(mailbox_mutex_);
-        replies_.push_back(std::move(reply));
+        full = replies_.size() >= kMaxReplies;
+        if (!full) replies_.push_back(std::move(reply));
       }
+      if (full) this->Cancel();
       wake_();
     }
     void OnWritable() override { wake_(); }

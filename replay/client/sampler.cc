@@ -52,6 +52,8 @@ class Sampler::Impl {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  // False when the shard sent more items than it had credit for.
+  bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Deliver(const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Queue(std::size_t shard, proto::SampledItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -196,11 +198,9 @@ void Sampler::Impl::Receive(std::size_t shard) {
   Worker& worker = *workers_[shard];
   for (proto::SampleReply& reply : worker.link.TakeReplies()) {
     if (!worker.live) SetLive(shard, true);
-    Deliver(reply);
-    for (proto::SampledItem& item : *reply.mutable_items()) {
-      if (worker.outstanding > 0) --worker.outstanding;
-      Queue(shard, item);
-    }
+    if (TakeReply(shard, reply)) continue;
+    worker.link.Cancel();
+    break;
   }
   if (const auto end = worker.link.TakeEnd(clock_.Now())) {
     if (worker.live || !absl::IsUnavailable(*end)) {
@@ -209,6 +209,22 @@ void Sampler::Impl::Receive(std::size_t shard) {
     }
     if (worker.live) SetLive(shard, false);
   }
+}
+
+bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
+  Worker& worker = *workers_[shard];
+  if (static_cast<std::size_t>(reply.items_size()) > worker.outstanding) {
+    CountInvalid(runtime::InvalidArgument(
+        "shard " + options_.addresses[shard] + " sent " + std::to_string(reply.items_size()) +
+        " items with credit for " + std::to_string(worker.outstanding)));
+    return false;
+  }
+  Deliver(reply);
+  for (proto::SampledItem& item : *reply.mutable_items()) {
+    --worker.outstanding;
+    Queue(shard, item);
+  }
+  return true;
 }
 
 void Sampler::Impl::Ask(std::size_t shard) {

@@ -6,6 +6,9 @@
 // comes at most as often as its table allows. Items in the queue that became stale are dropped by
 // Next and counted.
 //
+// A shard that sends more items than it was asked for breaks the protocol: its stream is cancelled
+// and opened again, the reply is dropped and counted invalid.
+//
 // Thread-safe. Next is for one thread.
 #pragma once
 
@@ -57,7 +60,8 @@ struct SampledUnroll {
 struct SamplerStats {
   std::uint64_t received_total = 0;
   std::uint64_t dropped_stale_total = 0;
-  // Payloads that are no Unroll of the item's id, contents that are not whole.
+  // Payloads that are no Unroll of the item's id, contents that are not whole, replies beyond
+  // credit.
   std::uint64_t dropped_invalid_total = 0;
   // In the queue now.
   std::size_t waiting = 0;

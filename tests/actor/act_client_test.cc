@@ -5,10 +5,12 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "inference/client/reply_reader.h"
 #include "runtime/mutex.h"
 #include "tests/actor/scripted_server.h"
+#include "tests/doubles/manual_clock.h"
 
 namespace shoal::inference::client {
 namespace {
@@ -20,8 +22,9 @@ using actor::test::SeenRow;
 
 class Recorder final : public ActHandler {
  public:
-  void OnConnected(std::uint64_t server_epoch) override {
+  void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) override {
     const runtime::MutexLock lock(mutex_);
+    connection_ = connection;
     epochs_.push_back(server_epoch);
     changed_.NotifyAll();
   }
@@ -52,6 +55,11 @@ class Recorder final : public ActHandler {
     return ends_;
   }
 
+  std::uint64_t connection() const {
+    const runtime::MutexLock lock(mutex_);
+    return connection_;
+  }
+
  private:
   void Await(const std::function<bool()>& condition) {
     const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
@@ -62,8 +70,9 @@ class Recorder final : public ActHandler {
     REQUIRE(condition());
   }
 
-  runtime::Mutex mutex_;
+  mutable runtime::Mutex mutex_;
   runtime::CondVar changed_;
+  std::uint64_t connection_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::uint64_t> epochs_ ABSL_GUARDED_BY(mutex_);
   std::vector<Answer> answers_ ABSL_GUARDED_BY(mutex_);
   std::vector<absl::Status> ends_ ABSL_GUARDED_BY(mutex_);
@@ -98,7 +107,24 @@ Row MakeRow(std::uint64_t environment, std::uint64_t sequence, const std::string
   return row;
 }
 
-void SendAll(ActClient& client, std::vector<Row> rows) { REQUIRE(client.Send(rows).ok()); }
+void SendAll(ActClient& client, std::vector<Row> rows, std::uint64_t connection = 1) {
+  REQUIRE(client.Send(rows, connection).ok());
+}
+
+void AwaitCount(const ActClient& client, proto::RowStatus status, std::uint64_t count) {
+  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+  while (client.status_counts()[status] < count) {
+    REQUIRE(runtime::SystemClock().Now() < deadline);
+    std::this_thread::yield();
+  }
+}
+
+// Of the rows that a server saw, in order: environment and sequence.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Order(const ScriptedServer& server) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
+  for (const SeenRow& row : server.rows()) order.emplace_back(row.environment_id, row.sequence);
+  return order;
+}
 
 TEST_CASE("Each row is answered once with what the server said") {
   ScriptedServer server([](const SeenRow& row) {
@@ -198,21 +224,66 @@ TEST_CASE("When the stream ends every pending row fails once, and a new epoch is
   REQUIRE(server->Await([](const auto& rows) { return rows.size() == 2; }));
   server.reset();
   recorder.AwaitEnds(1);
-  SendAll(client, {MakeRow(3, 7, "x")});
-  const auto answers = recorder.AwaitAnswers(3);
+  std::vector<Row> late = {MakeRow(3, 7, "x")};
+  REQUIRE(absl::IsUnavailable(client.Send(late, recorder.connection())));
+  REQUIRE(late.size() == 1);
+  const auto answers = recorder.AwaitAnswers(2);
   std::set<std::uint64_t> lost;
   for (const Answer& answer : answers) {
     REQUIRE(answer.outcome == Answer::Outcome::kLost);
     REQUIRE(answer.row.contents.size() == 1);
     REQUIRE(lost.insert(answer.environment_id).second);
   }
-  REQUIRE(lost == std::set<std::uint64_t>{1, 2, 3});
+  REQUIRE(lost == std::set<std::uint64_t>{1, 2});
 
   ScriptedServer next(Agree, 2, address);
   REQUIRE(recorder.AwaitEpochs(2).back() == 2);
-  SendAll(client, {MakeRow(1, 1, "x")});
-  REQUIRE(recorder.AwaitAnswers(4).back().outcome == Answer::Outcome::kAction);
+  SendAll(client, {MakeRow(1, 1, "x")}, recorder.connection());
+  REQUIRE(recorder.AwaitAnswers(3).back().outcome == Answer::Outcome::kAction);
   REQUIRE(next.contents().size() == 3);
+}
+
+TEST_CASE("A row meant for a connection that has ended is not written to the next one") {
+  auto server = std::make_unique<ScriptedServer>(Agree);
+  const std::string address = server->address();
+  Recorder recorder;
+  ActClient client(Options(address), recorder);
+  recorder.AwaitEpochs(1);
+  const std::uint64_t old = recorder.connection();
+  server.reset();
+  recorder.AwaitEnds(1);
+  ScriptedServer same(Agree, 1, address);
+  recorder.AwaitEpochs(2);
+  std::vector<Row> rows = {MakeRow(1, 1, "x")};
+  REQUIRE(absl::IsUnavailable(client.Send(rows, old)));
+  REQUIRE(rows.size() == 1);
+  rows.insert(rows.begin(), MakeRow(1, 0, "x"));
+  REQUIRE(recorder.connection() == old + 1);
+  SendAll(client, std::move(rows), recorder.connection());
+  recorder.AwaitAnswers(2);
+  REQUIRE(Order(same) == decltype(Order(same)){{1, 0}, {1, 1}});
+}
+
+TEST_CASE("A row that waits to be sent again holds up the later ones of its environment alone") {
+  std::atomic<int> refusals = 1;
+  ScriptedServer server([&](const SeenRow& row) {
+    if (row.environment_id != 1 || refusals-- <= 0) return Scripted{};
+    return Scripted{.status = proto::ROW_OVERLOADED};
+  });
+  Recorder recorder;
+  doubles::ManualClock clock;
+  ActClientOptions options = Options(server.address());
+  options.overload_delay = std::chrono::hours(1);
+  ActClient client(options, recorder, clock);
+  recorder.AwaitEpochs(1);
+  SendAll(client, {MakeRow(1, 0, "x")});
+  AwaitCount(client, proto::ROW_OVERLOADED, 1);
+  SendAll(client, {MakeRow(1, 1, "x"), MakeRow(2, 0, "x")});
+  REQUIRE(recorder.AwaitAnswers(1).front().environment_id == 2);
+  clock.Advance(std::chrono::hours(1));
+  recorder.AwaitAnswers(3);
+  REQUIRE(Order(server) == decltype(Order(server)){{1, 0}, {2, 0}, {1, 0}, {1, 1}});
+  REQUIRE(server.message_sizes().back() == 2);
 }
 
 TEST_CASE("More rows than the window are refused and stay with the caller") {
@@ -223,10 +294,10 @@ TEST_CASE("More rows than the window are refused and stay with the caller") {
   ActClient client(options, recorder);
   recorder.AwaitEpochs(1);
   std::vector<Row> rows = {MakeRow(1, 0, "x"), MakeRow(2, 0, "x"), MakeRow(3, 0, "x")};
-  REQUIRE(absl::IsResourceExhausted(client.Send(rows)));
+  REQUIRE(absl::IsResourceExhausted(client.Send(rows, 1)));
   REQUIRE(rows.size() == 3);
   rows.pop_back();
-  REQUIRE(client.Send(rows).ok());
+  REQUIRE(client.Send(rows, 1).ok());
   REQUIRE(client.room() == 0);
 }
 

@@ -333,5 +333,16 @@ TEST_CASE("Bodies are canonicalised once, and the oldest go when the cache is fu
   REQUIRE(bodies.size() <= 4);
 }
 
+TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
+  BodyTexts bodies;
+  const auto arrays = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  REQUIRE(*bodies.Canonical(arrays(64)).text == arrays(64));
+  REQUIRE(*bodies.Canonical(arrays(65)).text == "\"" + arrays(65) + "\"");
+  REQUIRE(*bodies.Canonical(arrays(500000)).text == "\"" + arrays(500000) + "\"");
+  REQUIRE(bodies.Canonical(std::string(500000, '[')).text->size() == 500002);
+}
+
 }  // namespace
 }  // namespace shoal::actor

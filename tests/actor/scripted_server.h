@@ -80,6 +80,15 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     const runtime::MutexLock lock(mutex_);
     return message_sizes_;
   }
+  // Blocks until a client said hello; false after ten seconds.
+  bool AwaitHello() const {
+    const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+    const runtime::MutexLock lock(mutex_);
+    while (!greeted_) {
+      if (!changed_.WaitUntil(mutex_, deadline)) break;
+    }
+    return greeted_;
+  }
   // Blocks until `condition` holds for the rows so far; false after ten seconds.
   bool Await(const std::function<bool(const std::vector<SeenRow>&)>& condition) const {
     const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
@@ -115,6 +124,9 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     if (request.has_hello()) {
       reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
       reply.mutable_welcome()->set_server_epoch(epoch_);
+      const runtime::MutexLock lock(mutex_);
+      greeted_ = true;
+      changed_.NotifyAll();
       return reply;
     }
     proto::RowReplies* replies = reply.mutable_replies();
@@ -181,6 +193,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
   const std::uint64_t epoch_;
   mutable runtime::Mutex mutex_;
   mutable runtime::CondVar changed_;
+  bool greeted_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<SeenRow> rows_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::pair<std::string, std::string>> contents_ ABSL_GUARDED_BY(mutex_);
   std::size_t catalogs_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -122,6 +122,70 @@ TEST_CASE("A row repeated within a batch is evaluated once and answered twice") 
   REQUIRE(answers[1].action == 1);
 }
 
+TEST_CASE("Of two incarnations in one batch the older is fenced and leaves no trace") {
+  Fixture fixture(1, 1);
+  const auto answers = fixture.Go(
+      {{.incarnation = 1, .flags = kFirst}, {.incarnation = 2, .flags = kFirst, .observation = 1}});
+  REQUIRE(answers.size() == 2);
+  REQUIRE(answers[0].status == RowStatus::kFenced);
+  REQUIRE(answers[1].status == RowStatus::kOk);
+  REQUIRE(answers[1].action == 1);
+  REQUIRE(fixture.replay.taken().empty());
+  fixture.Go({{.incarnation = 2, .sequence = 1}});
+  REQUIRE(fixture.policy->last_core == std::vector<float>{2});
+  REQUIRE(fixture.replay.taken().size() == 1);
+}
+
+TEST_CASE("An environment that was idle for long leaves its place to others") {
+  Fixture fixture;
+  ActEngine engine({.cut = {.max_rows = 2}, .max_environments = 2}, fixture.shape, fixture.policies,
+                   fixture.replay, fixture.metrics);
+  int minute = 0;
+  const auto go = [&](const testing::RowSpec& spec) {
+    auto block = testing::MakeBlock({spec}, fixture.sink);
+    block->arrived = runtime::TimePoint(std::chrono::minutes(minute));
+    engine.Evaluate({{block, 0}});
+    block.reset();
+    return fixture.sink->Take(1)[0].status;
+  };
+  REQUIRE(go({.environment = 1, .flags = kFirst}) == RowStatus::kOk);
+  for (std::uint64_t sequence = 0; sequence <= 15; ++sequence, ++minute) {
+    const std::uint8_t flags = sequence == 0 ? kFirst : 0;
+    REQUIRE(go({.environment = 2, .sequence = sequence, .flags = flags}) == RowStatus::kOk);
+    REQUIRE(go({.environment = 3, .flags = kFirst}) == RowStatus::kInvalid);
+  }
+  REQUIRE(go({.environment = 3, .flags = kFirst}) == RowStatus::kOk);
+  REQUIRE(go({.environment = 2, .sequence = 16}) == RowStatus::kOk);
+  REQUIRE(go({.environment = 1, .sequence = 1}) == RowStatus::kInvalid);
+}
+
+TEST_CASE("A pause of all environments makes none of them idle") {
+  Fixture fixture;
+  fixture.Go({{.environment = 1, .flags = kFirst}, {.environment = 2, .flags = kFirst}});
+  auto block = testing::MakeBlock(
+      {{.environment = 1, .sequence = 1}, {.environment = 2, .sequence = 1}}, fixture.sink);
+  block->arrived = runtime::TimePoint(std::chrono::hours(5));
+  fixture.engine->Evaluate({{block, 0}});
+  fixture.engine->Evaluate({{block, 1}});
+  for (const RowAnswer& answer : fixture.sink->Take(2)) REQUIRE(answer.status == RowStatus::kOk);
+}
+
+TEST_CASE("An environment that waits for replay is never idle") {
+  Fixture fixture(1);
+  fixture.replay.SetRoom(0);
+  fixture.Go({{.environment = 1, .flags = kFirst}});
+  fixture.Go({{.environment = 1, .sequence = 1}});
+  for (int minute = 1; minute < 40; ++minute) {
+    auto block = testing::MakeBlock({{.environment = 2, .flags = kTruncated}}, fixture.sink);
+    block->arrived = runtime::TimePoint(std::chrono::minutes(minute));
+    fixture.engine->Evaluate({{block, 0}});
+  }
+  fixture.replay.SetRoom(9);
+  fixture.engine->RetryParked();
+  fixture.sink->Take(0);
+  REQUIRE(fixture.Go({{.environment = 1, .sequence = 2}})[0].status == RowStatus::kOk);
+}
+
 TEST_CASE("End row and next episode go in one batch; memory begins anew") {
   Fixture fixture(2, 1);
   fixture.Go({{.sequence = 0, .flags = kFirst}});

@@ -103,6 +103,62 @@ TEST_CASE("An overlay that removes what is not there is refused") {
   REQUIRE(!fixture.store.Add(Overlay(base.key, {1, 1}, {})).ok());
 }
 
+struct SmallFixture : Fixture {
+  explicit SmallFixture(std::size_t max_bytes)
+      : small(
+            contents,
+            [](const runtime::Tensor&, std::span<const std::uint32_t>) {
+              return std::shared_ptr<const model::CandidateTable>();
+            },
+            max_bytes) {}
+  // Many lists of one candidate each, which nobody resolves.
+  void Flood() {
+    for (int number = 1000; number < 1100; ++number) {
+      REQUIRE(small.Add(Catalog({number})).ok());
+    }
+  }
+  CatalogStore small;
+};
+
+TEST_CASE("Lists past the bytes leave, the least recently used first, and the newest stays") {
+  SmallFixture fixture(1000);
+  const CandidateList used = Catalog({1});
+  const CandidateList unused = Catalog({2});
+  REQUIRE(fixture.small.Add(unused).ok());
+  REQUIRE(fixture.small.Add(used).ok());
+  REQUIRE(fixture.small.Add(Catalog({3})).ok());
+  REQUIRE(fixture.small.Resolve(used.key)->missing_contents.size() == 1);
+  REQUIRE(fixture.small.Add(Catalog({4})).ok());
+  REQUIRE(fixture.small.Find(used.key));
+  REQUIRE_FALSE(fixture.small.Find(unused.key));
+  fixture.Flood();
+  REQUIRE_FALSE(fixture.small.Find(used.key));
+  REQUIRE(fixture.small.bytes() <= 1000);
+  const CandidateList large = Catalog(std::vector<int>(500, 7));
+  REQUIRE(fixture.small.Add(large).ok());
+  REQUIRE(fixture.small.Find(large.key));
+  REQUIRE(fixture.small.Add(Catalog({8})).ok());
+  REQUIRE_FALSE(fixture.small.Find(large.key));
+  REQUIRE(fixture.small.bytes() <= 1000);
+}
+
+TEST_CASE("Tables count as bytes, and one that somebody holds stays with its list") {
+  SmallFixture fixture(1000);
+  const CandidateList list = Catalog({1, 2});
+  fixture.Embed({1, 2});
+  REQUIRE(fixture.small.Add(list).ok());
+  const std::size_t without = fixture.small.bytes();
+  auto resolved = fixture.small.Resolve(list.key);
+  REQUIRE(fixture.small.bytes() > without);
+  fixture.Flood();
+  REQUIRE(fixture.small.Find(list.key));
+  REQUIRE(fixture.small.Resolve(list.key)->candidates == resolved->candidates);
+  resolved = CatalogStore::Resolution();
+  fixture.Flood();
+  fixture.Flood();
+  REQUIRE_FALSE(fixture.small.Find(list.key));
+}
+
 TEST_CASE("The store drops the oldest embedding, but none that is held") {
   ContentStore store("test", 2, 3 * 164);
   const std::vector<std::uint16_t> values = {1, 2};

@@ -47,6 +47,24 @@ TEST_CASE("A row older than the answers kept is invalid") {
   REQUIRE(old.answer.error.find("sequence 0") != std::string::npos);
 }
 
+TEST_CASE("An end row that comes after its successor is accepted and moves nothing") {
+  EnvironmentSlot slot;
+  Step(slot, {.sequence = 0, .flags = kFirst});
+  const auto successor = Step(slot, {.sequence = 2, .flags = kFirst}, 7);
+  REQUIRE(successor.kind == Kind::kProceed);
+  REQUIRE(successor.lost);
+  for (const std::uint8_t end : {kTerminated, kTruncated}) {
+    const auto late = Step(slot, {.sequence = 1, .flags = end});
+    REQUIRE(late.kind == Kind::kRepeat);
+    REQUIRE(late.answer.status == RowStatus::kAccepted);
+    REQUIRE(late.answer.sequence == 1);
+    REQUIRE_FALSE(late.lost);
+  }
+  REQUIRE(Step(slot, {.sequence = 1}).kind == Kind::kInvalid);
+  REQUIRE(Step(slot, {.sequence = 2, .flags = kFirst}).answer.action == 7);
+  REQUIRE(Step(slot, {.sequence = 3}).kind == Kind::kProceed);
+}
+
 TEST_CASE("An older incarnation is fenced and a newer one starts anew") {
   EnvironmentSlot slot;
   Step(slot, {.incarnation = 5, .sequence = 0, .flags = kFirst});

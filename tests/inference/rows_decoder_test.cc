@@ -113,6 +113,40 @@ TEST_CASE("A row without a legal action is refused") {
   REQUIRE(ErrorOfSecond(rows) == "legal: no action is legal");
 }
 
+TEST_CASE("Nothing is reserved for extras before their tensors are seen") {
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  constexpr std::size_t kHuge = std::size_t{1} << 50;
+  layout->extras = {{"e", runtime::DType::kUInt8, {std::int64_t{1} << 50}, kHuge, kHuge}};
+  layout->extras_bytes = kHuge;
+  const auto block = DecodeRows(TwoRows(), layout, kShape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors[0] == "extra e is missing");
+  REQUIRE((*block)->extras.empty());
+}
+
+TEST_CASE("Extras lie side by side in a row") {
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  layout->extras = {{"a", runtime::DType::kUInt8, {1}, 1, 1},
+                    {"b", runtime::DType::kUInt8, {2}, 2, 2}};
+  layout->extras_bytes = 3;
+  proto::Rows rows = TwoRows();
+  const auto add = [&rows](const std::string& name, std::int64_t width, const std::string& data) {
+    proto::NamedTensor& extra = *rows.add_extras();
+    extra.set_name(name);
+    extra.mutable_tensor()->set_dtype(proto::UINT8);
+    extra.mutable_tensor()->add_shape(2);
+    extra.mutable_tensor()->add_shape(width);
+    extra.mutable_tensor()->set_data(data);
+  };
+  add("b", 2, "BBbb");
+  add("a", 1, "Aa");
+  const auto block = DecodeRows(rows, layout, kShape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors.empty());
+  const auto* text = reinterpret_cast<const char*>((*block)->extras.data());
+  REQUIRE(std::string(text, (*block)->extras.size()) == "ABBabb");
+}
+
 TEST_CASE("Rows that cannot be named are refused as a message") {
   proto::Rows rows = TwoRows();
   rows.add_sequences(7);

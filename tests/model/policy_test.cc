@@ -37,7 +37,9 @@ std::vector<std::uint16_t> Halves(std::uint64_t seed, std::int64_t count) {
 runtime::Tensor Embeddings(std::uint64_t seed, std::int64_t rows, std::int64_t size) {
   runtime::Tensor tensor(runtime::DType::kFloat16, {rows, size});
   const auto halves = Halves(seed, rows * size);
-  std::memcpy(tensor.mutable_bytes().data(), halves.data(), tensor.bytes().size());
+  if (!halves.empty()) {
+    std::memcpy(tensor.mutable_bytes().data(), halves.data(), tensor.bytes().size());
+  }
   return tensor;
 }
 

@@ -156,6 +156,29 @@ TEST_CASE("contents in use past the capacity refuse new ones") {
   REQUIRE(store.bytes() <= 2 * bytes);
 }
 
+TEST_CASE("an embedding is replaced by a larger one only where there is room") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  const std::size_t capacity = 2 * bytes + 100;
+  ContentStore store({.capacity_bytes = capacity, .unused_capacity_bytes = capacity});
+  const auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(0)};
+  const auto other = ItemNumber(2);
+  other->content_keys = {KeyNumber(1)};
+  for (int i = 0; i < 2; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+  REQUIRE(store.Acquire(*item).ok());
+  REQUIRE(store.Acquire(*other).ok());
+  const Content larger = EmbeddingNumber(0, std::string(200, 'e'));
+  REQUIRE(absl::IsResourceExhausted(store.Put(larger)));
+  REQUIRE(store.bytes() == 2 * bytes);
+  store.Release(*other);
+  REQUIRE(store.Put(larger).ok());
+  REQUIRE_FALSE(store.Contains(KeyNumber(1)));
+  REQUIRE(store.bytes() == larger.bytes());
+  REQUIRE(store.unused_bytes() == 0);
+  store.Release(*item);
+  REQUIRE(store.unused_bytes() == larger.bytes());
+}
+
 TEST_CASE("uses are what items hold, whatever the order of putting, acquiring and releasing") {
   runtime::Random random(11);
   const std::size_t bytes = EmbeddingNumber(0).bytes();
