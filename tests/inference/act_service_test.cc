@@ -99,6 +99,14 @@ struct Fixture {
     stub = proto::Inference::NewStub(transport::CreateChannel(server->address()));
   }
 
+  // A stream that is left holds the channel, which must not go with its last reaction.
+  ~Fixture() {
+    for (const auto& caller : callers) {
+      caller->Cancel();
+      (void)caller->AwaitEnd();
+    }
+  }
+
   proto::ActRequest Hello() const {
     proto::ActRequest request;
     proto::ActHello& hello = *request.mutable_hello();
@@ -124,6 +132,7 @@ struct Fixture {
     auto caller = std::make_shared<Caller>();
     caller->Start([this](auto* context, auto* reactor) { stub->async()->Act(context, reactor); });
     caller->Send(std::move(hello));
+    callers.push_back(caller);
     return caller;
   }
   std::shared_ptr<Caller> OpenWelcomed() {
@@ -139,6 +148,7 @@ struct Fixture {
   InferenceConfig config;
   std::unique_ptr<InferenceServer> server;
   std::unique_ptr<proto::Inference::Stub> stub;
+  std::vector<std::shared_ptr<Caller>> callers;
 };
 
 // FIRST rows of environments 0, 1, ... with these incarnations' sequence 0.

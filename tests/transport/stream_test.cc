@@ -101,14 +101,23 @@ struct Fixture {
     server = std::move(*created);
     stub = proto::Inference::NewStub(CreateChannel(server->address()));
   }
+  // A stream that is left holds the channel, which must not go with its last reaction.
+  ~Fixture() {
+    for (const auto& caller : callers) {
+      caller->Cancel();
+      (void)caller->AwaitEnd();
+    }
+  }
   std::shared_ptr<Caller> Open() {
     auto caller = std::make_shared<Caller>();
     caller->Start([this](auto* context, auto* reactor) { stub->async()->Act(context, reactor); });
+    callers.push_back(caller);
     return caller;
   }
   EchoService service;
   std::unique_ptr<Server> server;
   std::unique_ptr<proto::Inference::Stub> stub;
+  std::vector<std::shared_ptr<Caller>> callers;
 };
 
 TEST_CASE("Messages are answered in order and an orderly stream ends with OK") {
