@@ -89,8 +89,29 @@ constexpr std::array kDefinitions = {
     Definition{"PreconditionFailed", "Critical",
                "The ETag supplied did not match the ETag required to change this resource.",
                "Try the operation again using the appropriate ETag."},
-    Definition{"QueryNotSupported", "Warning", "Querying is not supported by the implementation.",
+    Definition{"HeaderInvalid", "Critical", "Header '%1' is invalid.",
+               "Resubmit the request with a valid request header."},
+    Definition{"QueryNotSupportedOnResource", "Warning",
+               "Querying is not supported on the requested resource.",
                "Remove the query parameters and resubmit the request if the operation failed."},
+    Definition{"QueryNotSupportedOnOperation", "Warning",
+               "Querying is not supported with the requested operation.",
+               "Remove the query parameters and resubmit the request if the operation failed."},
+    Definition{"QueryCombinationInvalid", "Warning",
+               "Two or more query parameters in the request cannot be used together.",
+               "Remove one or more of the query parameters and resubmit the request if the "
+               "operation failed."},
+    Definition{"QueryParameterUnsupported", "Warning", "Query parameter '%1' is not supported.",
+               "Correct or remove the query parameter and resubmit the request."},
+    Definition{"QueryParameterValueFormatError", "Warning",
+               "The value '%1' for the parameter %2 is not a format that the parameter can accept.",
+               "Correct the value for the query parameter in the request and resubmit the request "
+               "if the operation failed."},
+    Definition{"QueryParameterOutOfRange", "Warning",
+               "The value '%1' for the query parameter %2 is out of range %3.",
+               "Reduce the value for the query parameter to a value that is within range, such as "
+               "a start or count value that is within bounds of the number of resources in a "
+               "collection or a page number that is within the range of valid pages."},
 };
 
 const Definition& Find(std::string_view id) {

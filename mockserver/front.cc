@@ -117,7 +117,10 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
                                       .uri = route.uri,
                                       .body = request.body(),
                                       .if_match = request.Header("If-Match"),
-                                      .if_none_match = request.Header("If-None-Match")});
+                                      .if_none_match = request.Header("If-None-Match"),
+                                      .odata_version = request.Header("OData-Version"),
+                                      .content_type = request.Header("Content-Type"),
+                                      .accept = request.Header("Accept")});
     if (watches && slot->instance.has_watch()) evaluation = Text(slot->instance.Evaluate());
     response.json = nullptr;
   }

@@ -2,6 +2,8 @@
 #include "mockserver/instance.h"
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/patch.h"
 #include "mockserver/power.h"
+#include "mockserver/query.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
@@ -30,20 +33,49 @@ std::string_view CanonicalPath(std::string_view uri, std::string& storage) {
   return storage;
 }
 
-// A query parameter that the protocol defines and this service lacks must be refused, others are
-// ignored.
-bool AsksForQuery(std::string_view uri) {
-  const std::size_t query = uri.find('?');
-  if (query == std::string_view::npos) return false;
-  const std::string_view parameters = uri.substr(query);
-  return parameters.find("?$") != std::string_view::npos ||
-         parameters.find("&$") != std::string_view::npos;
-}
-
 Response MethodNotAllowed(std::string_view allow) {
   Response response = ErrorResponse(405, "OperationNotAllowed");
   response.allow = allow;
   return response;
+}
+
+// The media type without its parameters, as in "application/json;charset=utf-8".
+std::string_view MediaType(std::string_view value) {
+  value = value.substr(0, value.find(';'));
+  while (value.starts_with(' ')) value.remove_prefix(1);
+  while (value.ends_with(' ')) value.remove_suffix(1);
+  return value;
+}
+
+bool IsAnyOf(std::string_view type, std::initializer_list<std::string_view> types) {
+  return std::any_of(types.begin(), types.end(), [type](std::string_view one) {
+    return std::equal(type.begin(), type.end(), one.begin(), one.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+  });
+}
+
+bool Accepts(std::string_view header, std::string_view uri) {
+  if (header.empty()) return true;
+  while (!header.empty()) {
+    const std::string_view one = header.substr(0, header.find(','));
+    header.remove_prefix(std::min(header.size(), one.size() + 1));
+    if (IsAnyOf(MediaType(one), {"application/json", "application/*", "*/*"})) return true;
+    if (uri.ends_with("/$metadata") && IsAnyOf(MediaType(one), {"application/xml"})) return true;
+  }
+  return false;
+}
+
+// What a client says of its own protocol must fit this service's (DSP0266, "Request headers").
+std::optional<Response> JudgeHeaders(const Request& request) {
+  if (!request.odata_version.empty() && request.odata_version != "4.0") {
+    return ErrorResponse(412, "HeaderInvalid", {"OData-Version"});
+  }
+  if (!Accepts(request.accept, request.uri)) return ErrorResponse(406, "HeaderInvalid", {"Accept"});
+  const bool has_json = request.content_type.empty() || request.body.empty() ||
+                        IsAnyOf(MediaType(request.content_type), {"application/json"});
+  if (!has_json) return ErrorResponse(415, "HeaderInvalid", {"Content-Type"});
+  return std::nullopt;
 }
 
 Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
@@ -57,15 +89,18 @@ Response Instance::Handle(const Request& request) {
   std::string storage;
   const std::string_view uri = CanonicalPath(request.uri, storage);
   const bool reads = request.method == Method::kGet || request.method == Method::kHead;
-  if (reads && AsksForQuery(request.uri)) return ErrorResponse(501, "QueryNotSupported");
+  if (std::optional<Response> refusal = JudgeHeaders(request)) return *std::move(refusal);
+  const bool queries = HasQuery(request.uri);
+  if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
   const World::Action* const action = world_->FindAction(uri);
+  if (request.method == Method::kOptions) return Options(uri, action);
   if (action != nullptr && request.method == Method::kPost) {
     Editor editor(*this);
     return PostAction(editor, *action, request);
   }
   if (const std::optional<ResourceId> id = world_->Find(uri)) {
-    if (reads) return Read(*id, request);
+    if (reads) return queries ? ReadByQuery(*id, request) : Read(*id, request);
     const World::Resource& resource = world_->resource(*id);
     if (request.method != Method::kPatch || !resource.patchable) {
       return MethodNotAllowed(resource.allow);
@@ -78,6 +113,14 @@ Response Instance::Handle(const Request& request) {
   return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
 }
 
+Response Instance::Options(std::string_view uri, const World::Action* action) const {
+  const std::optional<ResourceId> id = world_->Find(uri);
+  if (!id.has_value() && action == nullptr) {
+    return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
+  }
+  return {.status = 204, .allow = id.has_value() ? world_->resource(*id).allow : kPostOnly};
+}
+
 Response Instance::Read(ResourceId id, const Request& request) {
   Editor editor(*this);
   Response response = editor.Resource(id);
@@ -87,6 +130,13 @@ Response Instance::Read(ResourceId id, const Request& request) {
     response.json = nullptr;
   }
   return response;
+}
+
+Response Instance::ReadByQuery(ResourceId id, const Request& request) {
+  Query query;
+  if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return *std::move(refusal);
+  return Answer(query, request.uri, *Find(world_->resource(id).uri),
+                [this](const std::string& uri) { return Find(uri); });
 }
 
 absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,

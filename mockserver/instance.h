@@ -99,7 +99,9 @@ class Instance final : public redfish::StateView {
     bool power_on;
   };
 
+  Response Options(std::string_view uri, const World::Action* action) const;
   Response Read(ResourceId id, const Request& request);
+  Response ReadByQuery(ResourceId id, const Request& request);
   std::int64_t CountCollateral();
 
   const std::shared_ptr<const World> world_;

@@ -28,6 +28,9 @@ struct Request {
   // Header values; empty when absent.
   std::string_view if_match = {};
   std::string_view if_none_match = {};
+  std::string_view odata_version = {};
+  std::string_view content_type = {};
+  std::string_view accept = {};
 };
 
 struct Response {
