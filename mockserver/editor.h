@@ -28,6 +28,10 @@ class Editor {
   // The text at `pointer`; empty when it is none.
   std::string Text(ResourceId id, std::string_view pointer) const;
   std::string ETag(ResourceId id) const;
+  // It differs, or once differed, from the world's.
+  bool IsChanged(ResourceId id) const { return instance_.deltas_.contains(id); }
+  // The virtual clock.
+  std::chrono::milliseconds now() const { return instance_.now_; }
 
   // Writes `value` at `pointer`; nothing happens when it is there already. False when the pointer
   // leads nowhere.

@@ -2,6 +2,7 @@
 #include "mockserver/patch.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/request_body.h"
+#include "mockserver/settings.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 
@@ -46,6 +48,9 @@ class Judge {
  private:
   void VisitMember(const std::string& name, const Json& value, const std::string& parent) {
     const std::string pointer = redfish::AppendPointer(parent, name);
+    if (pointer == "/Attributes" && HasBiosAttributes(editor_, id_)) {
+      return VisitAttributes(value, pointer);
+    }
     const Property* const property = editor_.world().schema().Find(type_, pointer);
     const Json* const present = editor_.Read(id_, pointer);
     if (present == nullptr) return Complain("PropertyUnknown", {name}, pointer);
@@ -59,6 +64,23 @@ class Judge {
         return VisitArray(*property, value, *present, pointer);
       default:
         if (Fits(*property, value, pointer, parent)) changes.push_back({pointer, value});
+    }
+  }
+
+  void VisitAttributes(const Json& attributes, const std::string& pointer) {
+    if (!attributes.is_object()) return Misplaced("Attributes", attributes, pointer);
+    std::set<std::string> wrong;
+    for (const AttributeProblem& problem : JudgeAttributes(editor_, id_, attributes)) {
+      const std::string at = redfish::AppendPointer(pointer, problem.name);
+      if (problem.message == "PropertyUnknown" || problem.message == "PropertyNotWritable") {
+        Complain(problem.message, {problem.name}, at);
+      } else {
+        Complain(problem.message, {Excerpt(attributes.at(problem.name)), problem.name}, at);
+      }
+      wrong.insert(problem.name);
+    }
+    for (const auto& [name, value] : attributes.items()) {
+      if (!wrong.contains(name)) changes.push_back({redfish::AppendPointer(pointer, name), value});
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include "mockserver/actions.h"
 #include "mockserver/extended_info.h"
+#include "mockserver/settings.h"
 #include "redfish/predicate.h"
 #include "redfish/uri.h"
 
@@ -59,6 +60,7 @@ void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
 void Boot(Editor& editor, ResourceId system) {
   const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
   const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
+  ApplySettings(editor, system);
   const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
   editor.Record(redfish::kBootRecord, system, {{"target", is_overridden ? target : "None"}});
   if (enabled == "Once") {

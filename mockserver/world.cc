@@ -2,13 +2,17 @@
 #include "mockserver/world.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/strings/match.h>
 
 #include <algorithm>
+#include <deque>
+#include <string>
 #include <utility>
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/text_map.h"
+#include "redfish/attribute_registry.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
@@ -27,9 +31,13 @@ std::string ETagOf(const Json& json, const std::string& body) {
 }  // namespace
 
 struct World::Index {
-  // Keys borrow from Resource::uri: resources_ does not grow after Create.
+  // Keys borrow from Resource::uri, as resources_ does not grow after Create, and other_names.
   absl::flat_hash_map<std::string_view, ResourceId> resources;
+  std::deque<std::string> other_names;
   TextMap<Action> actions;
+  absl::flat_hash_map<ResourceId, ResourceId> settings;
+  absl::flat_hash_map<ResourceId, ResourceId> active;
+  TextMap<redfish::AttributeRegistry> registries;
 };
 
 World::World(std::shared_ptr<const redfish::Capture> capture,
@@ -54,6 +62,8 @@ absl::StatusOr<std::shared_ptr<const World>> World::Create(
     const auto actions = resource.json->find("Actions");
     if (actions != resource.json->end()) world->AddActions(id, *actions);
   }
+  for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddOtherName(id);
+  for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddSettings(id);
   const bool fits = std::any_of(
       world->resources_.begin(), world->resources_.end(),
       [&](const Resource& resource) { return world->schema_->Knows(resource.odata_type); });
@@ -78,6 +88,27 @@ void World::AddResource(const std::string& uri, const Json& json) {
   resources_.push_back(std::move(resource));
 }
 
+void World::AddOtherName(ResourceId id) {
+  const Resource& resource = resources_[id];
+  std::string name = redfish::CanonicalUri(redfish::TextAt(*resource.json, "@odata.id"));
+  if (name == resource.uri || !absl::EqualsIgnoreCase(name, resource.uri)) return;
+  index_->other_names.push_back(std::move(name));
+  index_->resources.emplace(index_->other_names.back(), id);
+}
+
+void World::AddSettings(ResourceId id) {
+  const Json& json = *resources_[id].json;
+  if (auto registry = redfish::AttributeRegistry::Parse(json)) {
+    std::string name = registry->id();
+    index_->registries.emplace(std::move(name), *std::move(registry));
+  }
+  const Json* const link = redfish::Resolve(json, "/@Redfish.Settings/SettingsObject");
+  const auto settings = link == nullptr ? std::nullopt : Find(redfish::LinkTarget(*link));
+  if (!settings || *settings == id) return;
+  index_->settings.emplace(id, *settings);
+  index_->active.emplace(*settings, id);
+}
+
 void World::AddActions(ResourceId id, const Json& actions) {
   if (!actions.is_object()) return;
   for (const auto& [name, object] : actions.items()) {
@@ -96,6 +127,21 @@ std::optional<ResourceId> World::Find(std::string_view uri) const {
   const auto found = index_->resources.find(uri);
   if (found == index_->resources.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<ResourceId> World::SettingsOf(ResourceId id) const {
+  const auto found = index_->settings.find(id);
+  return found == index_->settings.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ResourceId> World::ActiveOf(ResourceId settings) const {
+  const auto found = index_->active.find(settings);
+  return found == index_->active.end() ? std::nullopt : std::optional(found->second);
+}
+
+const redfish::AttributeRegistry* World::FindAttributeRegistry(std::string_view id) const {
+  const auto found = index_->registries.find(id);
+  return found == index_->registries.end() ? nullptr : &found->second;
 }
 
 const World::Action* World::FindAction(std::string_view uri) const {

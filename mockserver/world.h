@@ -19,6 +19,7 @@
 #include "runtime/status.h"
 
 namespace shoal::redfish {
+class AttributeRegistry;
 class Capture;
 class Schema;
 }  // namespace shoal::redfish
@@ -71,9 +72,16 @@ class World {
 
   std::span<const Resource> resources() const { return resources_; }
   const Resource& resource(ResourceId id) const { return resources_[id]; }
-  // `uri` is canonical. Nothing, or null, when absent.
+  // `uri` is canonical; a resource that names itself in other capitals than where it was captured
+  // has both names. Nothing, or null, when absent.
   std::optional<ResourceId> Find(std::string_view uri) const;
   const Action* FindAction(std::string_view uri) const;
+
+  // The settings object of a resource, and the resource that a settings object is for.
+  std::optional<ResourceId> SettingsOf(ResourceId id) const;
+  std::optional<ResourceId> ActiveOf(ResourceId settings) const;
+  // Null when the capture lacks it. In several languages, the first.
+  const redfish::AttributeRegistry* FindAttributeRegistry(std::string_view id) const;
 
   const redfish::Capture& capture() const { return *capture_; }
   const redfish::Schema& schema() const { return *schema_; }
@@ -85,6 +93,8 @@ class World {
   World(std::shared_ptr<const redfish::Capture> capture,
         std::shared_ptr<const redfish::Schema> schema, WorldOptions options);
   void AddResource(const std::string& uri, const Json& json);
+  void AddOtherName(ResourceId id);
+  void AddSettings(ResourceId id);
   void AddActions(ResourceId id, const Json& actions);
 
   const std::shared_ptr<const redfish::Capture> capture_;

@@ -47,6 +47,15 @@ TEST_CASE("Trailing and doubled slashes and fragments are forgiven") {
   }
 }
 
+TEST_CASE("A resource that names itself in other capitals is found by both names") {
+  Instance instance(WorldOf("hpe-dl380a-gen12"));
+  const std::string system = LandmarksOf(instance.world()).system;
+  const std::string link = redfish::LinkTarget(At(instance, system, "/Bios"));
+  REQUIRE(link == "/redfish/v1/systems/1/bios");
+  REQUIRE(Get(instance, link).status == 200);
+  REQUIRE(Get(instance, link).body == Get(instance, "/redfish/v1/Systems/1/bios").body);
+}
+
 TEST_CASE("What is not there is 404 ResourceMissingAtURI") {
   Instance instance(WorldOf("openbmc-stock"));
   for (const char* uri : {"/redfish/v1/Nothing", "/", "", "/redfish/v2", "nonsense",
