@@ -10,6 +10,7 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/power.h"
 #include "mockserver/request_body.h"
+#include "mockserver/virtual_media.h"
 #include "redfish/allowable_values.h"
 #include "redfish/schema.h"
 
@@ -24,6 +25,8 @@ struct Entry {
 constexpr std::array kHandlers = {
     Entry{"ComputerSystem.Reset", &ResetPower},
     Entry{"Chassis.Reset", &ResetPower},
+    Entry{"VirtualMedia.InsertMedia", &InsertMedia},
+    Entry{"VirtualMedia.EjectMedia", &EjectMedia},
 };
 
 const redfish::Property* FindParameter(const redfish::ActionDefinition& definition,

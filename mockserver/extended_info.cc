@@ -77,6 +77,19 @@ constexpr std::array kDefinitions = {
                "acceptable values.",
                "Choose a value from the enumeration list that the implementation can support and "
                "resubmit the request if the operation failed."},
+    Definition{"ActionParameterValueFormatError", "Warning",
+               "The value '%1' for the parameter %2 in the action %3 is not a format that the "
+               "parameter can accept.",
+               "Correct the value for the parameter in the request body and resubmit the request "
+               "if the operation failed."},
+    Definition{"PropertyValueConflict", "Warning",
+               "The property '%1' could not be written because its value would conflict with the "
+               "value of the '%2' property.",
+               "None."},
+    Definition{"ResourceInUse", "Warning",
+               "The change to the requested resource failed because the resource is in use or in "
+               "transition.",
+               "Remove the condition and resubmit the request if the operation failed."},
     Definition{"ActionNotSupported", "Critical", "The action %1 is not supported by the resource.",
                "Check the Actions property in the resource for the supported actions."},
     Definition{"ResourceMissingAtURI", "Critical", "The resource at the URI '%1' was not found.",

@@ -10,6 +10,7 @@
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/request_body.h"
+#include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
@@ -63,7 +64,11 @@ class Judge {
       case PropertyKind::kArray:
         return VisitArray(*property, value, *present, pointer);
       default:
-        if (Fits(*property, value, pointer, parent)) changes.push_back({pointer, value});
+        if (!Fits(*property, value, pointer, parent)) return;
+        if (const auto conflict = SecureBootConflict(editor_, id_, pointer, value)) {
+          return Complain("PropertyValueConflict", {name, *conflict}, pointer);
+        }
+        changes.push_back({pointer, value});
     }
   }
 

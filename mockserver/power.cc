@@ -7,6 +7,7 @@
 
 #include "mockserver/actions.h"
 #include "mockserver/extended_info.h"
+#include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
 #include "redfish/predicate.h"
 #include "redfish/uri.h"
@@ -61,6 +62,7 @@ void Boot(Editor& editor, ResourceId system) {
   const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
   const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
   ApplySettings(editor, system);
+  ApplySecureBoot(editor, system);
   const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
   editor.Record(redfish::kBootRecord, system, {{"target", is_overridden ? target : "None"}});
   if (enabled == "Once") {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/virtual_media.h"
+
+#include <array>
+#include <string>
+
+#include "mockserver/extended_info.h"
+
+namespace shoal::mockserver {
+namespace {
+
+// What a slot says of its medium.
+constexpr std::array kProperties = {
+    "Image",    "ImageName",     "ConnectedVia", "TransferMethod", "TransferProtocolType",
+    "UserName", "WriteProtected"};
+
+bool IsInserted(const Editor& editor, ResourceId slot) {
+  const Json* const inserted = editor.Read(slot, "/Inserted");
+  return inserted != nullptr && *inserted == Json(true);
+}
+
+bool IsImageUri(const std::string& text) {
+  const std::size_t scheme = text.find("://");
+  const bool named = scheme != std::string::npos && scheme > 0 && scheme + 3 < text.size();
+  return named || (text.starts_with('/') && text.size() > 1);
+}
+
+}  // namespace
+
+Response InsertMedia(Editor& editor, const World::Action& action, const Json& parameters) {
+  const ResourceId slot = action.resource;
+  const auto image = parameters.find("Image");
+  if (image == parameters.end() || !image->is_string()) {
+    return ErrorResponse(400, "ActionParameterMissing", {action.name, "Image"});
+  }
+  const std::string uri = image->get<std::string>();
+  if (!IsImageUri(uri)) {
+    return ErrorResponse(400, "ActionParameterValueFormatError", {uri, "Image", action.name});
+  }
+  if (IsInserted(editor, slot)) return ErrorResponse(409, "ResourceInUse");
+  editor.SetPresent(slot, "/ImageName", uri.substr(uri.rfind('/') + 1));
+  editor.SetPresent(slot, "/ConnectedVia", "URI");
+  editor.SetPresent(slot, "/WriteProtected", true);
+  for (const char* name : kProperties) {
+    const auto given = parameters.find(name);
+    if (given != parameters.end()) editor.SetPresent(slot, std::string("/") + name, *given);
+  }
+  editor.Set(slot, "/Inserted", parameters.value("Inserted", Json(true)));
+  return ActionDone(editor);
+}
+
+Response EjectMedia(Editor& editor, const World::Action& action, const Json&) {
+  const ResourceId slot = action.resource;
+  if (!IsInserted(editor, slot)) return ActionDone(editor);
+  // An empty slot looks as it was captured, if it was captured empty: vendors differ.
+  const Json& captured = *editor.world().resource(slot).json;
+  const bool was_empty = captured.value("Inserted", Json()) == Json(false);
+  for (const char* name : kProperties) {
+    const Json nothing = std::string_view(name) == "ConnectedVia" ? Json("NotConnected") : Json();
+    editor.SetPresent(slot, std::string("/") + name,
+                      was_empty ? captured.value(name, nothing) : nothing);
+  }
+  editor.Set(slot, "/Inserted", false);
+  return ActionDone(editor);
+}
+
+}  // namespace shoal::mockserver
