@@ -4,8 +4,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "redfish/schema.h"
 #include "runtime/random.h"
 #include "tests/mockserver/worlds.h"
 
@@ -23,6 +25,13 @@ class Attacker {
       resources_.push_back(resource.uri);
       const auto actions = resource.json->find("Actions");
       if (actions != resource.json->end() && actions->is_object()) AddTargets(*actions);
+      for (const auto& [name, value] : resource.json->items()) {
+        const bool flips = value.is_boolean() || (value.is_string() && !value.empty());
+        if (resource.patchable && flips &&
+            instance.world().schema().IsWritable(resource.odata_type, "/" + name)) {
+          writable_.push_back({resource.uri, name});
+        }
+      }
     }
   }
 
@@ -36,6 +45,7 @@ class Attacker {
   };
 
   Drawn Draw() {
+    if (!writable_.empty() && random_.Below(4) == 0) return Right();
     const std::string resource = OneOf(resources_);
     const bool acts = !targets_.empty() && random_.Below(4) == 0;
     return {.method = static_cast<Method>(random_.Below(8)),
@@ -52,6 +62,19 @@ class Attacker {
       const std::string target = redfish::TextAt(action, "target");
       if (!target.empty()) targets_.push_back(target);
     }
+  }
+
+  // What an ordinary client might ask for.
+  Drawn Right() {
+    const auto& [uri, name] = writable_[random_.Below(writable_.size())];
+    const Json& present = instance_.Find(uri)->at(name);
+    const Json value = present.is_boolean() ? Json(!present.get<bool>())
+                                            : Json("text " + std::to_string(random_.Below(100)));
+    Drawn drawn{};
+    drawn.method = Method::kPatch;
+    drawn.uri = uri;
+    drawn.body = Serialise({{name, value}});
+    return drawn;
   }
 
   const std::string& OneOf(const std::vector<std::string>& texts) {
@@ -163,6 +186,7 @@ class Attacker {
   runtime::Random random_;
   std::vector<std::string> resources_;
   std::vector<std::string> targets_;
+  std::vector<std::pair<std::string, std::string>> writable_;
 };
 
 }  // namespace
