@@ -284,6 +284,7 @@ absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
   const std::string version =
       good_enough_ ? judged_version_ : (goes_on ? NewestVersion() : std::string(kLearned));
   absl::StatusOr<Evaluation> evaluation = runtime::Internal("no evaluation was made");
+  // After two tries its parameters may be nowhere any more; the newest are the next best.
   for (const std::string& policy : {version, version, std::string(kLearned)}) {
     std::vector<std::string> policies = {policy};
     policies.insert(policies.end(), options_.train.baselines.begin(),
@@ -311,8 +312,8 @@ std::int64_t TrainingSession::FinalSeed() const {
 absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {
   while (true) {
     if (auto outcome = evaluator_.Poll()) return std::move(*outcome);
-    if (WaitForStopSignal(kTick)) {
-      stopped_ = true;
+    stopped_ = stopped_ || WaitForStopSignal(kTick);
+    if (stopped_) {
       evaluator_.Cancel();
       return runtime::Cancelled("stopped");
     }

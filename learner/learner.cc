@@ -278,7 +278,9 @@ absl::StatusOr<bool> Learner::RunRound() {
     return true;
   }
   SHOAL_RETURN_IF_ERROR(AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
-  parts.record.unrolls = static_cast<std::int64_t>(sums[0]);
+  std::array<double, 1> trained = {static_cast<double>(parts.unrolls.size())};
+  SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(trained)));
+  parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
   SHOAL_RETURN_IF_ERROR(Train());
   return true;
 }

@@ -5,6 +5,8 @@
 #include <set>
 #include <span>
 
+#include "runtime/check.h"
+
 namespace shoal::learner {
 namespace {
 
@@ -34,6 +36,7 @@ absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t s
   if (reducer.world_size() == 1) return absl::OkStatus();
   const auto ranks = static_cast<std::size_t>(reducer.world_size());
   const auto own = static_cast<std::size_t>(reducer.rank());
+  SHOAL_CHECK(unrolls.size() <= share);
   std::vector<double> table(ranks * share * kNumbers, 0.0);
   for (std::size_t i = 0; i < unrolls.size(); ++i) {
     Write(unrolls[i].key, &table[(own * share + i) * kNumbers]);

@@ -16,10 +16,10 @@
 
 namespace shoal::learner {
 
-// Every rank calls it with its part of one round, at most `share` unrolls, the same `share` on all.
-// What a lower rank has too is dropped from `unrolls`; the others' unrolls enter `ledger` as known.
-// Costs one reduction of 7 * ranks * share numbers; nothing in a group of one. Errors: the
-// reducer's.
+// Every rank calls it with its part of one round, the same `share` on all. REQUIRES: at most
+// `share` unrolls. What a lower rank has too is dropped from `unrolls`; the others' unrolls enter
+// `ledger` as known. Costs one reduction of 7 * ranks * share numbers; nothing in a group of one.
+// Errors: the reducer's.
 absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t share,
                             UnrollLedger& ledger, std::vector<DecodedUnroll>& unrolls);
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,15 @@ class Editor {
   // The text at `pointer`; empty when it is none.
   std::string Text(ResourceId id, std::string_view pointer) const;
   std::string ETag(ResourceId id) const;
+  // Attributes of a settings object that wait for the next boot.
+  void AddPending(ResourceId settings, const std::string& attribute) {
+    instance_.pending_[settings].insert(attribute);
+  }
+  std::set<std::string> TakePending(ResourceId settings) {
+    auto taken = instance_.pending_.extract(settings);
+    return taken.empty() ? std::set<std::string>() : std::move(taken.mapped());
+  }
+
   // It differs, or once differed, from the world's.
   bool IsChanged(ResourceId id) const { return instance_.deltas_.contains(id); }
   // The virtual clock.

@@ -83,7 +83,7 @@ class Filter::Parser {
   }
   Pointer Comparison() {
     const std::string property(TakeAnyWord());
-    if (property.empty()) return nullptr;
+    if (property.empty() || ++comparisons_ > kMaximumComparisons) return nullptr;
     const std::string_view name = TakeAnyWord();
     for (const auto& [word, kind] : kComparisons) {
       if (word != name) continue;
@@ -150,6 +150,7 @@ class Filter::Parser {
   }
 
   std::string_view rest_;
+  int comparisons_ = 0;
 };
 
 std::optional<Filter> Filter::Parse(std::string_view text) {

@@ -17,9 +17,11 @@ namespace shoal::mockserver {
 
 class Filter {
  public:
-  // Nothing when `text` is no such condition, or nests deeper than kMaximumDepth.
+  // Nothing when `text` is no such condition, nests deeper than kMaximumDepth or compares more
+  // often than kMaximumComparisons.
   static std::optional<Filter> Parse(std::string_view text);
   static constexpr int kMaximumDepth = 32;
+  static constexpr int kMaximumComparisons = 256;
 
   bool Matches(const nlohmann::json& resource) const;
 

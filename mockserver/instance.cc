@@ -22,6 +22,8 @@ namespace shoal::mockserver {
 namespace {
 
 constexpr std::string_view kPostOnly = "POST";
+constexpr std::string_view kReadOnly = "GET, HEAD";
+constexpr std::string_view kVersions = "/redfish";
 
 // The path of `uri` in canonical form; rewrites into `storage` only when it must.
 std::string_view CanonicalPath(std::string_view uri, std::string& storage) {
@@ -109,12 +111,13 @@ Response Instance::Handle(const Request& request) {
     return Patch(editor, *id, request);
   }
   if (action != nullptr) return MethodNotAllowed(kPostOnly);
-  if (uri == "/redfish" && reads) return VersionObject();
+  if (uri == kVersions) return reads ? VersionObject() : MethodNotAllowed(kReadOnly);
   return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
 }
 
 Response Instance::Options(std::string_view uri, const World::Action* action) const {
   const std::optional<ResourceId> id = world_->Find(uri);
+  if (uri == kVersions) return {.status = 204, .allow = kReadOnly};
   if (!id.has_value() && action == nullptr) {
     return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
   }
@@ -135,14 +138,17 @@ Response Instance::Read(ResourceId id, const Request& request) {
 Response Instance::ReadByQuery(ResourceId id, const Request& request) {
   Query query;
   if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return *std::move(refusal);
-  return Answer(query, request.uri, *Find(world_->resource(id).uri),
-                [this](const std::string& uri) { return Find(uri); });
+  Response response = Answer(query, request.uri, *Find(world_->resource(id).uri),
+                             [this](const std::string& uri) { return Find(uri); });
+  response.allow = world_->resource(id).allow;
+  return response;
 }
 
 absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
                              std::optional<redfish::Watch> watch) {
   const auto clear = [this] {
     deltas_.clear();
+    pending_.clear();
     history_.clear();
     timers_.clear();
     now_ = std::chrono::milliseconds(0);

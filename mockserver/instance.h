@@ -18,8 +18,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,6 +110,8 @@ class Instance final : public redfish::StateView {
   const InstanceOptions options_;
 
   absl::flat_hash_map<ResourceId, Delta> deltas_;
+  // BIOS attributes written to a settings object since the last boot.
+  std::map<ResourceId, std::set<std::string>> pending_;
   std::vector<redfish::HistoryRecord> history_;
   std::vector<Timer> timers_;
   std::chrono::milliseconds now_{0};

@@ -192,6 +192,9 @@ void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes) {
     if (change.value.is_array()) {
       editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
     }
+    if (change.pointer.starts_with("/Attributes/") && editor.world().ActiveOf(id).has_value()) {
+      editor.AddPending(id, redfish::PointerTokens(change.pointer).at(1));
+    }
     editor.Set(id, change.pointer, std::move(change.value));
   }
 }

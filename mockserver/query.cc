@@ -104,7 +104,7 @@ std::optional<Response> ReadSelect(const Parameter& parameter, Query& query) {
     rest.remove_prefix(std::min(rest.size(), path.size() + 1));
     while (path.starts_with(' ')) path.remove_prefix(1);
     while (path.ends_with(' ')) path.remove_suffix(1);
-    if (path.empty()) return BadFormat(parameter);
+    if (path.empty() || query.select.size() == kMaximumSelected) return BadFormat(parameter);
     query.select.push_back("/" + std::string(path));
     if (rest.empty()) return std::nullopt;
   }
@@ -169,7 +169,7 @@ void ChooseMembers(const Query& query, std::string_view uri, const redfish::Find
   const std::size_t begin = std::min(query.skip, members.size());
   const std::size_t left = members.size() - begin;
   const std::size_t length = std::min(query.top.value_or(left), left);
-  if (length < left) collection[kNextLink] = PageAt(uri, begin + length);
+  if (length > 0 && length < left) collection[kNextLink] = PageAt(uri, begin + length);
   Json::array_t& all = members.get_ref<Json::array_t&>();
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(begin + length), all.end());
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -201,17 +201,28 @@ class Expander {
     if (!is_link) return Visit(value, levels, in_links);
     const bool follows =
         expansion_ == Expansion::kAll || in_links == (expansion_ == Expansion::kLinks);
-    if (!follows || expanded_ >= kMaximumExpanded) return;
+    if (!follows || expanded_ >= kMaximumExpanded || nodes_ >= kMaximumNodes) return;
     const Json* const target = find_(redfish::LinkTarget(value));
     if (target == nullptr) return;
     ++expanded_;
+    nodes_ += NodesIn(*target);
     value = *target;
     if (levels > 1) Expand(value, levels - 1);
+  }
+
+  // Values inside `value`, at every depth.
+  static std::size_t NodesIn(const Json& value) {
+    std::size_t nodes = 0;
+    if (value.is_structured()) {
+      for (const Json& inner : value) nodes += 1 + NodesIn(inner);
+    }
+    return nodes;
   }
 
   const Expansion expansion_;
   const redfish::FindResource& find_;
   std::size_t expanded_ = 0;
+  std::size_t nodes_ = 0;
 };
 
 Json Select(const Json& resource, const std::vector<std::string>& pointers) {

@@ -45,9 +45,12 @@ struct Query {
   }
 };
 
-// Levels that $expand may ask for, and resources that one answer expands; the rest stay links.
+// Levels that $expand may ask for; resources, and JSON values in them, that one answer expands
+// before the rest stay links; paths that $select may name.
 inline constexpr int kMaximumLevels = 6;
 inline constexpr std::size_t kMaximumExpanded = 4096;
+inline constexpr std::size_t kMaximumNodes = 100'000;
+inline constexpr std::size_t kMaximumSelected = 64;
 
 // Whether `uri` has a parameter that the standard defines, or that starts with '$'.
 bool HasQuery(std::string_view uri);

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <ctime>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "mockserver/extended_info.h"
@@ -74,17 +76,19 @@ void ApplySettings(Editor& editor, ResourceId system) {
   const Json* const link = editor.Read(system, "/Bios");
   const auto bios = link == nullptr ? std::nullopt : world.Find(redfish::LinkTarget(*link));
   const auto settings = bios ? world.SettingsOf(*bios) : std::nullopt;
-  if (!settings || !editor.IsChanged(*settings)) return;
+  const std::set<std::string> pending =
+      settings ? editor.TakePending(*settings) : std::set<std::string>();
+  if (pending.empty()) return;
   const Json* const captured = redfish::Resolve(*world.resource(*settings).json, kAttributes);
-  const Json pending = AttributesOf(editor, *settings);
-  Json left = Json::object();
-  for (const auto& [name, value] : pending.items()) {
-    editor.Set(*bios, redfish::AppendPointer(kAttributes, name), value);
-    if (captured != nullptr && captured->contains(name)) left[name] = value;
+  Json left = AttributesOf(editor, *settings);
+  for (const std::string& name : pending) {
+    const auto value = left.find(name);
+    if (value == left.end()) continue;
+    editor.Set(*bios, redfish::AppendPointer(kAttributes, name), *value);
+    if (captured == nullptr || !captured->contains(name)) left.erase(name);
   }
   editor.Set(*settings, kAttributes, std::move(left));
   editor.SetPresent(*bios, "/@Redfish.Settings/Time", DateTime(editor.now()));
-  editor.SetPresent(*bios, "/@Redfish.Settings/ETag", editor.ETag(*settings));
   editor.SetPresent(*bios, "/@Redfish.Settings/Messages", Json::array({ExtendedInfo("Success")}));
 }
 

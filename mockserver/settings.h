@@ -5,7 +5,7 @@
 // Attributes are judged by the service's attribute registry with what is pending and what is asked
 // for taken as given; where a capture has no registry, by name and JSON type of the present value.
 // One vendor's settings object lists what is pending alone, another's all attributes; each stays
-// so.
+// so. Only what was asked for since the last boot is applied, not what else a capture had pending.
 #pragma once
 
 #include <string>

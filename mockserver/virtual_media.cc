@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mockserver/extended_info.h"
+#include "redfish/uri.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -14,9 +15,10 @@ constexpr std::array kProperties = {
     "Image",    "ImageName",     "ConnectedVia", "TransferMethod", "TransferProtocolType",
     "UserName", "WriteProtected"};
 
-bool IsInserted(const Editor& editor, ResourceId slot) {
+// A medium may be in the slot and not inserted: connected to nothing.
+bool IsOccupied(const Editor& editor, ResourceId slot) {
   const Json* const inserted = editor.Read(slot, "/Inserted");
-  return inserted != nullptr && *inserted == Json(true);
+  return (inserted != nullptr && *inserted == Json(true)) || !editor.Text(slot, "/Image").empty();
 }
 
 bool IsImageUri(const std::string& text) {
@@ -37,7 +39,7 @@ Response InsertMedia(Editor& editor, const World::Action& action, const Json& pa
   if (!IsImageUri(uri)) {
     return ErrorResponse(400, "ActionParameterValueFormatError", {uri, "Image", action.name});
   }
-  if (IsInserted(editor, slot)) return ErrorResponse(409, "ResourceInUse");
+  if (IsOccupied(editor, slot)) return ErrorResponse(409, "ResourceInUse");
   editor.SetPresent(slot, "/ImageName", uri.substr(uri.rfind('/') + 1));
   editor.SetPresent(slot, "/ConnectedVia", "URI");
   editor.SetPresent(slot, "/WriteProtected", true);
@@ -45,16 +47,18 @@ Response InsertMedia(Editor& editor, const World::Action& action, const Json& pa
     const auto given = parameters.find(name);
     if (given != parameters.end()) editor.SetPresent(slot, std::string("/") + name, *given);
   }
-  editor.Set(slot, "/Inserted", parameters.value("Inserted", Json(true)));
+  const auto inserted = parameters.find("Inserted");
+  editor.Set(slot, "/Inserted", inserted == parameters.end() || *inserted != Json(false));
   return ActionDone(editor);
 }
 
 Response EjectMedia(Editor& editor, const World::Action& action, const Json&) {
   const ResourceId slot = action.resource;
-  if (!IsInserted(editor, slot)) return ActionDone(editor);
+  if (!IsOccupied(editor, slot)) return ActionDone(editor);
   // An empty slot looks as it was captured, if it was captured empty: vendors differ.
   const Json& captured = *editor.world().resource(slot).json;
-  const bool was_empty = captured.value("Inserted", Json()) == Json(false);
+  const bool was_empty = captured.value("Inserted", Json()) == Json(false) &&
+                         redfish::TextAt(captured, "Image").empty();
   for (const char* name : kProperties) {
     const Json nothing = std::string_view(name) == "ConnectedVia" ? Json("NotConnected") : Json();
     editor.SetPresent(slot, std::string("/") + name,

@@ -60,7 +60,8 @@ void AttributeRegistry::AddAttribute(const Json& entry) {
   const std::string type = TextAt(entry, "Type");
   if (name.empty()) return;
   Attribute attribute;
-  attribute.read_only = IsTrue(entry, "ReadOnly") || IsTrue(entry, "Immutable");
+  attribute.read_only = IsTrue(entry, "ReadOnly");
+  attribute.immutable = IsTrue(entry, "Immutable");
   Property& property = attribute.property;
   property.name = name;
   property.nullable = false;
@@ -136,7 +137,7 @@ std::string_view AttributeRegistry::Misfit(const std::string& attribute, const J
       if (Holds(dependency, current)) read_only = dependency.read_only;
     }
   }
-  if (read_only) return "PropertyNotWritable";
+  if (read_only || known->second.immutable) return "PropertyNotWritable";
   return redfish::Misfit(known->second.property, value);
 }
 

@@ -23,17 +23,18 @@ class AttributeRegistry {
 
   // As resources name it: "BiosAttributeRegistry.v1_0_3".
   const std::string& id() const { return id_; }
-  bool Knows(const std::string& attribute) const { return attributes_.contains(attribute); }
 
   // Whether `attribute` may become `value` while all attributes are `current`, an object by name:
   // empty when it may, otherwise the reason in words of the standard's message registry. One that
-  // is read-only, by itself or by a dependency that holds, is "PropertyNotWritable".
+  // is immutable, read-only by a dependency that holds, or read-only by itself and without such
+  // dependencies, is "PropertyNotWritable".
   std::string_view Misfit(const std::string& attribute, const nlohmann::json& value,
                           const nlohmann::json& current) const;
 
  private:
   struct Attribute {
     Property property;
+    bool immutable = false;
     bool read_only = false;
   };
   struct Condition {

@@ -150,6 +150,9 @@ TEST_CASE("OPTIONS says which methods a URI takes") {
   REQUIRE(options("/redfish/v1/Systems").allow == "GET, HEAD");
   REQUIRE(options("/redfish/v1/Systems/system/Actions/ComputerSystem.Reset").allow == "POST");
   REQUIRE(options("/redfish/v1/Systems").status == 204);
+  REQUIRE(options("/redfish").allow == "GET, HEAD");
+  REQUIRE(instance.Handle({.method = Method::kPost, .uri = "/redfish", .body = "{}"}).status ==
+          405);
   REQUIRE(options("/redfish/v1/Nothing").status == 404);
 }
 

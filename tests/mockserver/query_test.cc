@@ -184,8 +184,25 @@ TEST_CASE("Conditions follow the precedence of their operators") {
     INFO(text);
     REQUIRE_FALSE(Filter::Parse(text));
   }
+  std::string wide = "A eq 1";
+  for (int i = 1; i < Filter::kMaximumComparisons; ++i) wide += " or A eq 1";
+  REQUIRE(Filter::Parse(wide));
+  REQUIRE_FALSE(Filter::Parse(wide + " or A eq 1"));
   const std::string deep(Filter::kMaximumDepth + 1, '(');
   REQUIRE_FALSE(Filter::Parse(deep + "A eq 5" + std::string(deep.size(), ')')));
+}
+
+TEST_CASE("A page of nothing leads nowhere, and no expansion grows without bound") {
+  Instance instance(WorldOf("dell-r750"));
+  const Json none = BodyOf(instance, "/redfish/v1/Chassis?$top=0");
+  REQUIRE(none.at("Members").empty());
+  REQUIRE_FALSE(none.contains("Members@odata.nextLink"));
+  const Response all = Get(instance, "/redfish/v1?$expand=*($levels=6)");
+  REQUIRE(all.status == 200);
+  REQUIRE(all.body->size() < 16'000'000);
+  std::string many = "/redfish/v1?$select=Name";
+  for (std::size_t i = 0; i < kMaximumSelected; ++i) many += ",Name";
+  REQUIRE(Get(instance, many).status == 400);
 }
 
 TEST_CASE("Selected properties come alone, with what names the resource") {

@@ -66,13 +66,19 @@ TEST_CASE("A BIOS attribute is pending until the system boots, and current from 
     INFO(change.name);
     const std::string pointer = "/Attributes/" + change.name;
     const Json untouched = At(bios.instance, bios.settings, "/Attributes");
+    Json expected = At(bios.instance, bios.active, "/Attributes");
+    expected[change.name] = change.after;
     REQUIRE(bios.Write({{change.name, change.after}}).status == 200);
     REQUIRE(At(bios.instance, bios.active, pointer) == change.before);
     REQUIRE(At(bios.instance, bios.settings, pointer) == change.after);
     REQUIRE(ResetOf(bios.instance, bios.system, "ForceOff").status < 300);
     REQUIRE(At(bios.instance, bios.active, pointer) == change.before);
     REQUIRE(ResetOf(bios.instance, bios.system, "On").status < 300);
-    REQUIRE(At(bios.instance, bios.active, pointer) == change.after);
+    REQUIRE(At(bios.instance, bios.active, "/Attributes") == expected);
+    const Json applied = *bios.instance.Find(bios.active);
+    bios.instance.Advance(std::chrono::hours(1));
+    REQUIRE(ResetOf(bios.instance, bios.system, "ForceRestart").status < 300);
+    REQUIRE(*bios.instance.Find(bios.active) == applied);
     // Pending alone is listed where it was, everything where that was.
     REQUIRE(At(bios.instance, bios.settings, "/Attributes").size() == untouched.size());
     if (At(bios.instance, bios.active, "/@Redfish.Settings").contains("Time")) {

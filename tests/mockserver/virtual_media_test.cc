@@ -53,6 +53,19 @@ TEST_CASE("An image is in the slot from insert to eject, and an ejected slot is 
   }
 }
 
+TEST_CASE("A medium that is in the slot and not inserted occupies it until it is ejected") {
+  for (const Slot& slot : kSlots) {
+    Instance instance(WorldOf(slot.capture));
+    const Json image = {{"Image", "http://10.0.0.1/a.iso"}, {"Inserted", false}};
+    REQUIRE(Act(instance, slot.uri, "InsertMedia", image).status == 200);
+    REQUIRE(At(instance, slot.uri, "/Inserted") == false);
+    REQUIRE(Act(instance, slot.uri, "InsertMedia", image).status == 409);
+    REQUIRE(Act(instance, slot.uri, "EjectMedia", Json::object()).status == 200);
+    REQUIRE(At(instance, slot.uri, "/Image") != image.at("Image"));
+    REQUIRE(Act(instance, slot.uri, "InsertMedia", image).status == 200);
+  }
+}
+
 TEST_CASE("An insertion without an image, or of what is no URI, is refused and changes nothing") {
   for (const Slot& slot : kSlots) {
     Instance instance(WorldOf(slot.capture));

@@ -18,6 +18,7 @@ int ExitCodeAfterSignal(const Then& then) {
   REQUIRE(::pipe(ready) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(20);
     Program program("test", "A process that is asked to end.");
     char name[] = "test";
     char* arguments[] = {name, nullptr};
