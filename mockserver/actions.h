@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST to an action's target: checks the parameters, then calls the action's handler.
-//
-// Handlers are one noun a file (power.h) and are listed once, in actions.cc.
+// POST to an action's target: judges the parameters by the schema and by what the resource allows.
 #pragma once
+
+#include <vector>
 
 #include "mockserver/editor.h"
 #include "mockserver/message.h"
@@ -10,15 +10,11 @@
 
 namespace shoal::mockserver {
 
-// `parameters` is an object whose members the schema and the resource's allowable values accept.
-using ActionHandler = Response (*)(Editor& editor, const World::Action& action,
-                                   const Json& parameters);
+// Whether the schema knows the action on the resource that has it.
+bool IsDefined(const Editor& editor, const World::Action& action);
 
-// 400 for a body or parameters that do not fit, 404 ActionNotSupported for an action that has no
-// handler, otherwise the handler's answer.
-Response PostAction(Editor& editor, const World::Action& action, const Request& request);
-
-// Success in the world's style, for handlers.
-Response ActionDone(const Editor& editor);
+// What is wrong with the parameters, as messages; empty when nothing is. REQUIRES: IsDefined.
+std::vector<Json> JudgeParameters(const Editor& editor, const World::Action& action,
+                                  const Json& parameters);
 
 }  // namespace shoal::mockserver

@@ -1,19 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/editor.h"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <utility>
+#include <ctime>
+#include <map>
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
+namespace {
+
+constexpr const char* kMembers = "/Members";
+constexpr const char* kCount = "/Members@odata.count";
+
+// The numbers that were given to members of a collection, so that none is given twice.
+struct MemberNumbers {
+  std::map<ResourceId, std::uint64_t> next;
+};
+
+}  // namespace
+
+std::optional<ResourceId> Editor::Linked(ResourceId id, std::string_view pointer) const {
+  const Json* const link = Read(id, pointer);
+  return link == nullptr ? std::nullopt : Find(redfish::LinkTarget(*link));
+}
+
+std::vector<ResourceId> Editor::LinkedAll(ResourceId id, std::string_view pointer) const {
+  std::vector<ResourceId> linked;
+  const Json* const links = Read(id, pointer);
+  if (links == nullptr || !links->is_array()) return linked;
+  absl::flat_hash_set<ResourceId> seen;
+  for (const Json& link : *links) {
+    const auto target = Find(redfish::LinkTarget(link));
+    if (target.has_value() && seen.insert(*target).second) linked.push_back(*target);
+  }
+  return linked;
+}
+
+std::optional<ResourceId> Editor::Parent(ResourceId id) const {
+  const std::string_view uri = Uri(id);
+  return Find(uri.substr(0, uri.rfind('/')));
+}
+
+bool Editor::IsA(ResourceId id, std::string_view type) const {
+  std::string_view own = resource(id).odata_type;
+  if (own.starts_with('#')) own.remove_prefix(1);
+  return own.starts_with(type) && own.substr(type.size()).starts_with('.');
+}
 
 const Json& Editor::Read(ResourceId id) const {
   const auto delta = instance_.deltas_.find(id);
-  return delta == instance_.deltas_.end() ? *world().resource(id).json : *delta->second.json;
+  return delta == instance_.deltas_.end() ? *resource(id).json : *delta->second.json;
 }
 
 const Json* Editor::Read(ResourceId id, std::string_view pointer) const {
@@ -25,20 +65,24 @@ std::string Editor::Text(ResourceId id, std::string_view pointer) const {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+bool Editor::IsTrue(ResourceId id, std::string_view pointer) const {
+  const Json* const value = Read(id, pointer);
+  return value != nullptr && *value == Json(true);
+}
+
 std::string Editor::ETag(ResourceId id) const {
   const auto delta = instance_.deltas_.find(id);
-  return delta == instance_.deltas_.end() ? world().resource(id).etag
-                                          : FormatETag(delta->second.version);
+  return delta == instance_.deltas_.end() ? resource(id).etag : FormatETag(delta->second.version);
 }
 
 Instance::Delta& Editor::Change(ResourceId id) {
   const auto [entry, is_new] = instance_.deltas_.try_emplace(id);
   Instance::Delta& delta = entry->second;
   if (is_new) {
-    const World::Resource& resource = world().resource(id);
-    delta.start = resource.json;
-    delta.version = resource.version;
-    delta.json = std::make_shared<Json>(*resource.json);
+    const World::Resource& unchanged = resource(id);
+    delta.start = unchanged.json;
+    delta.version = unchanged.version;
+    delta.json = std::make_shared<Json>(*unchanged.json);
   } else if (delta.json.use_count() > 1) {
     // Someone holds an answer, or this is still the start that side effects are counted from.
     delta.json = std::make_shared<Json>(*delta.json);
@@ -65,15 +109,102 @@ void Editor::SetPresent(ResourceId id, std::string_view pointer, Json value) {
   if (Read(id, pointer) != nullptr) Set(id, pointer, std::move(value));
 }
 
-Response Editor::Resource(ResourceId id) {
-  const World::Resource& resource = world().resource(id);
+ResourceId Editor::Create(std::string uri, Json json) {
+  const auto id = static_cast<ResourceId>(world().resources().size() + instance_.created_.size());
+  json["@odata.id"] = uri;
+  World::Resource resource;
+  resource.odata_type = redfish::TextAt(json, "@odata.type");
+  resource.methods = world().MethodsOf(resource.odata_type);
+  resource.version = HashText(Serialise(json), HashText(std::to_string(id)));
+  if (json.contains(kETagProperty)) json[kETagProperty] = FormatETag(resource.version);
+  for (auto& [target, action] : World::ActionsIn(json, id)) {
+    instance_.created_actions_.insert_or_assign(std::move(target), std::move(action));
+  }
+  const auto body = std::make_shared<Json>(std::move(json));
+  resource.json = body;
+  resource.uri = uri;
+  Instance::Delta& delta = instance_.deltas_[id];
+  delta.json = body;
+  delta.start = body;
+  delta.version = resource.version;
+  instance_.created_.push_back(std::move(resource));
+  instance_.created_ids_.insert_or_assign(std::move(uri), id);
+  instance_.evaluated_ = false;
+  return id;
+}
+
+void Editor::Remove(ResourceId id) {
+  const std::string uri = Uri(id);
+  const std::string below = uri + '/';
+  std::vector<ResourceId> gone = {id};
+  for (const World::Resource& resource : world().Below(uri)) {
+    gone.push_back(static_cast<ResourceId>(&resource - world().resources().data()));
+  }
+  for (const auto& [created, created_id] : instance_.created_ids_) {
+    if (created.starts_with(below)) gone.push_back(created_id);
+  }
+  for (const ResourceId one : gone) RemoveOne(one);
+  instance_.evaluated_ = false;
+}
+
+void Editor::RemoveOne(ResourceId id) {
+  const auto named = instance_.created_ids_.find(Uri(id));
+  if (named != instance_.created_ids_.end() && named->second == id) {
+    instance_.created_ids_.erase(named);
+  }
+  instance_.deltas_.erase(id);
+  instance_.removed_.insert(id);
+}
+
+ResourceId Editor::AddMember(ResourceId collection, const std::string& name, Json json,
+                             Membership membership) {
+  const ResourceId id = Create(Uri(collection) + '/' + name, std::move(json));
+  const Json* const present = Read(collection, kMembers);
+  Json members = present != nullptr && present->is_array() ? *present : Json::array();
+  members.push_back({{"@odata.id", Uri(id)}});
+  Set(collection, kCount, members.size());
+  Set(collection, kMembers, std::move(members));
+  Count(collection, membership, 1);
+  return id;
+}
+
+void Editor::RemoveMember(ResourceId id, Membership membership) {
+  const std::string uri = Uri(id);
+  const std::optional<ResourceId> collection = Parent(id);
+  Remove(id);
+  const Json* const present = collection ? Read(*collection, kMembers) : nullptr;
+  if (present == nullptr || !present->is_array()) return;
+  Json members = Json::array();
+  for (const Json& member : *present) {
+    if (redfish::LinkTarget(member) != uri) members.push_back(member);
+  }
+  Set(*collection, kCount, members.size());
+  Set(*collection, kMembers, std::move(members));
+  Count(*collection, membership, id < world().resources().size() ? 1 : -1);
+}
+
+void Editor::Count(ResourceId collection, Membership membership, std::int64_t by) {
+  if (membership == Membership::kSideEffect) instance_.membership_[collection] += by;
+}
+
+std::string Editor::NewMemberName(ResourceId collection) {
+  std::uint64_t& next = Notes<MemberNumbers>().next[collection];
+  const std::string below = Uri(collection) + '/';
+  do {
+    ++next;
+  } while (Find(below + std::to_string(next)).has_value());
+  return std::to_string(next);
+}
+
+Response Editor::Representation(ResourceId id) {
+  const World::Resource& description = resource(id);
   Response response;
-  response.allow = resource.allow;
+  response.allow = AllowText(description.methods);
   const auto entry = instance_.deltas_.find(id);
   if (entry == instance_.deltas_.end()) {
-    response.body = resource.body;
-    response.json = resource.json;
-    response.etag = resource.etag;
+    response.body = description.body;
+    response.json = description.json;
+    response.etag = description.etag;
     return response;
   }
   Instance::Delta& delta = entry->second;
@@ -86,21 +217,31 @@ Response Editor::Resource(ResourceId id) {
   return response;
 }
 
+std::string Editor::DateTime() const {
+  const std::time_t seconds =
+      (options().epoch + std::chrono::duration_cast<std::chrono::seconds>(now())).count();
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+void Editor::SetTimer(std::string key, std::chrono::milliseconds delay,
+                      std::function<void(Editor&)> run) {
+  Instance::Timer& timer = instance_.timers_[std::move(key)];
+  timer = {instance_.now_ + delay, instance_.timers_total_++, std::move(run)};
+}
+
+void Editor::CancelTimer(std::string_view key) {
+  const auto found = instance_.timers_.find(key);
+  if (found != instance_.timers_.end()) instance_.timers_.erase(found);
+}
+
 void Editor::Record(std::string_view kind, ResourceId id, Json detail) {
   const double seconds = std::chrono::duration<double>(instance_.now_).count();
-  instance_.history_.push_back(
-      {std::string(kind), world().resource(id).uri, std::move(detail), seconds});
+  instance_.history_.push_back({std::string(kind), Uri(id), std::move(detail), seconds});
   instance_.evaluated_ = false;
-}
-
-void Editor::SetPowerTimer(ResourceId system, std::chrono::milliseconds delay, bool power_on) {
-  CancelPowerTimer(system);
-  instance_.timers_.push_back({instance_.now_ + delay, system, power_on});
-}
-
-void Editor::CancelPowerTimer(ResourceId system) {
-  std::erase_if(instance_.timers_,
-                [system](const Instance::Timer& timer) { return timer.system == system; });
 }
 
 }  // namespace shoal::mockserver

@@ -11,9 +11,11 @@
 #include "mockserver/editor.h"
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
+#include "mockserver/handler.h"
+#include "mockserver/members.h"
 #include "mockserver/patch.h"
-#include "mockserver/power.h"
 #include "mockserver/query.h"
+#include "mockserver/request_body.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
@@ -39,6 +41,10 @@ Response MethodNotAllowed(std::string_view allow) {
   Response response = ErrorResponse(405, "OperationNotAllowed");
   response.allow = allow;
   return response;
+}
+
+Response Missing(std::string_view uri) {
+  return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
 }
 
 // The media type without its parameters, as in "application/json;charset=utf-8".
@@ -85,7 +91,11 @@ Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 }  // namespace
 
 Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
-    : world_(std::move(world)), options_(options) {}
+    : world_(std::move(world)), options_(options), random_(options.seed) {}
+
+const HandlerTable& Instance::handlers() const {
+  return options_.mode == Mode::kStateful ? HandlerTable::BuiltIn() : HandlerTable::None();
+}
 
 Response Instance::Handle(const Request& request) {
   std::string storage;
@@ -95,38 +105,66 @@ Response Instance::Handle(const Request& request) {
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
-  const World::Action* const action = world_->FindAction(uri);
-  if (request.method == Method::kOptions) return Options(uri, action);
-  if (action != nullptr && request.method == Method::kPost) {
-    Editor editor(*this);
-    return PostAction(editor, *action, request);
-  }
-  if (const std::optional<ResourceId> id = world_->Find(uri)) {
-    if (reads) return queries ? ReadByQuery(*id, request) : Read(*id, request);
-    const World::Resource& resource = world_->resource(*id);
-    if (request.method != Method::kPatch || !resource.patchable) {
-      return MethodNotAllowed(resource.allow);
-    }
-    Editor editor(*this);
-    return Patch(editor, *id, request);
-  }
-  if (action != nullptr) return MethodNotAllowed(kPostOnly);
-  if (uri == kVersions) return reads ? VersionObject() : MethodNotAllowed(kReadOnly);
-  return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
+  if (!reads) return Dispatch(request, uri);
+  const std::optional<ResourceId> id = Locate(uri);
+  if (id.has_value()) return queries ? ReadByQuery(*id, request) : Read(*id, request);
+  if (uri == kVersions) return VersionObject();
+  if (FindAction(uri) != nullptr) return MethodNotAllowed(kPostOnly);
+  return Missing(uri);
 }
 
-Response Instance::Options(std::string_view uri, const World::Action* action) const {
-  const std::optional<ResourceId> id = world_->Find(uri);
-  if (uri == kVersions) return {.status = 204, .allow = kReadOnly};
-  if (!id.has_value() && action == nullptr) {
-    return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
+Response Instance::Dispatch(const Request& request, std::string_view uri) {
+  const std::optional<ResourceId> id = Locate(uri);
+  const World::Action* const action = FindAction(uri);
+  const bool acts = action != nullptr && (!id.has_value() || request.method == Method::kPost);
+  if (!acts && !id.has_value()) {
+    if (uri != kVersions) return Missing(uri);
+    return request.method == Method::kOptions ? Response{.status = 204, .allow = kReadOnly}
+                                              : MethodNotAllowed(kReadOnly);
   }
-  return {.status = 204, .allow = id.has_value() ? world_->resource(*id).allow : kPostOnly};
+  const std::string_view allow = acts ? kPostOnly : AllowText(Description(*id).methods);
+  if (request.method == Method::kOptions) return {.status = 204, .allow = allow};
+  const bool takes =
+      acts ? request.method == Method::kPost : Description(*id).methods.Take(request.method);
+  if (!takes) return MethodNotAllowed(allow);
+  return Change(request, acts ? action->resource : *id, acts ? action : nullptr);
+}
+
+Response Instance::Change(const Request& request, ResourceId id, const World::Action* action) {
+  Editor editor(*this);
+  if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
+    return ErrorResponse(412, "PreconditionFailed");
+  }
+  const bool may_be_empty = action != nullptr || request.method == Method::kDelete;
+  const RequestBody body =
+      ParseRequestBody(may_be_empty && request.body.empty() ? "{}" : request.body);
+  if (!body.object.has_value()) return body.refusal;
+
+  const Call call{.request = request, .resource = id, .action = action, .body = *body.object};
+  if (action != nullptr) {
+    const Handler* const handler = handlers().FindAction(action->name);
+    if (handler == nullptr || !IsDefined(editor, *action)) {
+      return ErrorResponse(404, "ActionNotSupported", {action->name});
+    }
+    std::vector<Json> problems = JudgeParameters(editor, *action, call.body);
+    return problems.empty() ? (*handler)(editor, call) : ErrorResponse(400, std::move(problems));
+  }
+  const Handler* const handler = handlers().Find(request.method, Description(id).odata_type);
+  if (handler != nullptr) return (*handler)(editor, call);
+  if (options_.mode == Mode::kStatic) return Missing(Description(id).uri);
+  switch (request.method) {
+    case Method::kPost:
+      return PostMember(editor, id, call.body);
+    case Method::kDelete:
+      return DeleteMember(editor, id);
+    default:
+      return Patch(editor, id, call.body);
+  }
 }
 
 Response Instance::Read(ResourceId id, const Request& request) {
   Editor editor(*this);
-  Response response = editor.Resource(id);
+  Response response = editor.Representation(id);
   if (!request.if_none_match.empty() && Matches(request.if_none_match, response.etag)) {
     response.status = 304;
     response.body = nullptr;
@@ -138,36 +176,43 @@ Response Instance::Read(ResourceId id, const Request& request) {
 Response Instance::ReadByQuery(ResourceId id, const Request& request) {
   Query query;
   if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return *std::move(refusal);
-  Response response = Answer(query, request.uri, *Find(world_->resource(id).uri),
+  Response response = Answer(query, request.uri, *Find(Description(id).uri),
                              [this](const std::string& uri) { return Find(uri); });
-  response.allow = world_->resource(id).allow;
+  response.allow = AllowText(Description(id).methods);
   return response;
+}
+
+void Instance::Clear() {
+  deltas_.clear();
+  created_.clear();
+  created_ids_.clear();
+  created_actions_.clear();
+  removed_.clear();
+  membership_.clear();
+  notes_.clear();
+  history_.clear();
+  timers_.clear();
+  now_ = std::chrono::milliseconds(0);
+  random_ = runtime::Random(options_.seed);
+  watch_.reset();
+  progress_ = {};
+  evaluated_ = false;
 }
 
 absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
                              std::optional<redfish::Watch> watch) {
-  const auto clear = [this] {
-    deltas_.clear();
-    pending_.clear();
-    history_.clear();
-    timers_.clear();
-    now_ = std::chrono::milliseconds(0);
-    watch_.reset();
-    progress_ = {};
-    evaluated_ = false;
-  };
-  clear();
+  Clear();
   Editor editor(*this);
   for (const redfish::StartOperation& operation : start) {
-    const std::optional<ResourceId> id = world_->Find(redfish::CanonicalUri(operation.uri));
+    const std::optional<ResourceId> id = Locate(redfish::CanonicalUri(operation.uri));
     if (!id.has_value()) {
-      clear();
+      Clear();
       return runtime::NotFound("start: " + world_->capture().name() + " has no resource " +
                                operation.uri);
     }
     if (!operation.pointer.starts_with('/') ||
         !editor.Set(*id, operation.pointer, operation.value)) {
-      clear();
+      Clear();
       return runtime::InvalidArgument("start: pointer \"" + operation.pointer +
                                       "\" leads nowhere in " + operation.uri);
     }
@@ -184,16 +229,15 @@ absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
 void Instance::Advance(std::chrono::milliseconds by) {
   const std::chrono::milliseconds end = now_ + std::max(by, std::chrono::milliseconds(0));
   while (true) {
-    const auto next =
-        std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
-          return std::tie(a.due, a.system) < std::tie(b.due, b.system);
-        });
-    if (next == timers_.end() || next->due > end) break;
-    const Timer timer = *next;
+    const auto next = std::min_element(timers_.begin(), timers_.end(), [](auto& a, auto& b) {
+      return std::tie(a.second.due, a.second.order) < std::tie(b.second.due, b.second.order);
+    });
+    if (next == timers_.end() || next->second.due > end) break;
+    const Timer timer = std::move(next->second);
     timers_.erase(next);
     now_ = timer.due;
     Editor editor(*this);
-    CompletePowerTransient(editor, timer.system, timer.power_on);
+    timer.run(editor);
   }
   now_ = end;
 }
@@ -212,20 +256,44 @@ std::int64_t Instance::CountCollateral() {
   std::int64_t count = 0;
   for (auto& [id, delta] : deltas_) {
     if (delta.collateral < 0) {
-      const auto changes = redfish::SideEffects(world_->schema(), *watch_, world_->resource(id).uri,
+      const auto changes = redfish::SideEffects(world_->schema(), *watch_, Description(id).uri,
                                                 *delta.start, *delta.json);
       delta.collateral = static_cast<std::int64_t>(changes.size());
     }
     count += delta.collateral;
   }
+  for (const auto& [collection, members] : membership_) {
+    if (!watch_->Allows(Description(collection).uri, "/Members")) count += members;
+  }
   return count;
 }
 
-const Json* Instance::Find(std::string_view uri) const {
+std::optional<ResourceId> Instance::Locate(std::string_view uri) const {
+  if (!created_ids_.empty()) {
+    const auto created = created_ids_.find(uri);
+    if (created != created_ids_.end()) return created->second;
+  }
   const std::optional<ResourceId> id = world_->Find(uri);
+  return id.has_value() && removed_.contains(*id) ? std::nullopt : id;
+}
+
+const World::Resource& Instance::Description(ResourceId id) const {
+  const std::size_t captured = world_->resources().size();
+  return id < captured ? world_->resource(id) : created_[id - captured];
+}
+
+const World::Action* Instance::FindAction(std::string_view uri) const {
+  const World::Action* action = world_->FindAction(uri);
+  const auto created = created_actions_.find(uri);
+  if (created != created_actions_.end()) action = &created->second;
+  return action == nullptr || removed_.contains(action->resource) ? nullptr : action;
+}
+
+const Json* Instance::Find(std::string_view uri) const {
+  const std::optional<ResourceId> id = Locate(uri);
   if (!id.has_value()) return nullptr;
   const auto delta = deltas_.find(*id);
-  return delta == deltas_.end() ? world_->resource(*id).json.get() : delta->second.json.get();
+  return delta == deltas_.end() ? Description(*id).json.get() : delta->second.json.get();
 }
 
 }  // namespace shoal::mockserver

@@ -10,43 +10,63 @@
 // Reset drops them (microseconds). A response stays valid after later changes. Requests never fail:
 // what is wrong with one is in its status and its JSON error.
 //
-// Time is virtual and moves only by Advance: power transients and whatever else takes time complete
-// there. Handling is a function of (world, options, the calls so far): same calls, same answers.
+// Time is virtual and moves only by Advance: power transients, tasks and whatever else takes time
+// complete there. Handling is a function of (world, options, the calls so far): same calls, same
+// answers.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
+#include <any>
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 #include "mockserver/message.h"
+#include "mockserver/text_map.h"
 #include "mockserver/world.h"
 #include "redfish/goal.h"
 #include "redfish/predicate.h"
 #include "redfish/watch.h"
+#include "runtime/random.h"
 #include "runtime/status.h"
 
 namespace shoal::mockserver {
 
+class Editor;
+class HandlerTable;
+
+// What answers requests that change something.
+enum class Mode : std::uint8_t {
+  kStateful,  // the built-in behaviours, and what the schema says of the rest
+  kStatic,    // handlers that were registered alone; the rest is 404
+};
+
 struct InstanceOptions {
   std::uint64_t seed = 0;
+  Mode mode = Mode::kStateful;
   // How long PoweringOn and PoweringOff last on the virtual clock; 0: not at all.
   std::chrono::milliseconds power_transient{0};
+  // The date at which the virtual clock starts, since 1970.
+  std::chrono::seconds epoch{0};
 };
 
 struct Evaluation {
   bool satisfied = false;
   // Bit i: milestone i was true at some evaluation since Reset, or at Reset.
   std::uint64_t milestones = 0;
-  // Writable properties that differ from the start and are not allowed to.
+  // Writable properties that differ from the start, and resources that came or went, and are not
+  // allowed to.
   std::int64_t collateral = 0;
 };
 
@@ -86,7 +106,7 @@ class Instance final : public redfish::StateView {
 
   struct Delta {
     std::shared_ptr<Json> json;
-    // As it was after Reset.
+    // As it was after Reset, or when it was created.
     std::shared_ptr<const Json> start;
     // Null until asked for again.
     std::shared_ptr<const std::string> body;
@@ -94,27 +114,44 @@ class Instance final : public redfish::StateView {
     // -1: to be counted again.
     std::int64_t collateral = 0;
   };
-  // The end of a power transient.
   struct Timer {
     std::chrono::milliseconds due;
-    ResourceId system;
-    bool power_on;
+    std::uint64_t order = 0;
+    std::function<void(Editor&)> run;
   };
 
-  Response Options(std::string_view uri, const World::Action* action) const;
+  // What the world has and was not removed, or what was created.
+  std::optional<ResourceId> Locate(std::string_view uri) const;
+  const World::Resource& Description(ResourceId id) const;
+  const World::Action* FindAction(std::string_view uri) const;
+  const HandlerTable& handlers() const;
+
+  Response Dispatch(const Request& request, std::string_view uri);
+  Response Change(const Request& request, ResourceId id, const World::Action* action);
   Response Read(ResourceId id, const Request& request);
   Response ReadByQuery(ResourceId id, const Request& request);
+  void Clear();
   std::int64_t CountCollateral();
 
   const std::shared_ptr<const World> world_;
   const InstanceOptions options_;
 
   absl::flat_hash_map<ResourceId, Delta> deltas_;
-  // BIOS attributes written to a settings object since the last boot.
-  std::map<ResourceId, std::set<std::string>> pending_;
+  // Resources beyond the world's, in order of their ids. One that was removed again stays, without
+  // a delta; ids are not used twice.
+  std::deque<World::Resource> created_;
+  TextMap<ResourceId> created_ids_;
+  TextMap<World::Action> created_actions_;
+  absl::flat_hash_set<ResourceId> removed_;
+  // Collections whose members came or went by a client's doing, with how many.
+  std::map<ResourceId, std::int64_t> membership_;
+  // What handlers remember beside the tree, one object a type.
+  absl::flat_hash_map<std::type_index, std::any> notes_;
   std::vector<redfish::HistoryRecord> history_;
-  std::vector<Timer> timers_;
+  std::map<std::string, Timer, std::less<>> timers_;
+  std::uint64_t timers_total_ = 0;
   std::chrono::milliseconds now_{0};
+  runtime::Random random_;
   std::optional<redfish::Watch> watch_;
   redfish::WatchState progress_;
   // Evaluate's last answer holds.

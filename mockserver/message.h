@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace shoal::mockserver {
 
@@ -18,6 +20,19 @@ enum class Method : std::uint8_t { kGet, kHead, kPatch, kPost, kPut, kDelete, kO
 // "GET" -> kGet; kOther for what the service does not know.
 Method ParseMethod(std::string_view name);
 std::string_view Name(Method method);
+
+// What a resource takes beyond GET, HEAD and OPTIONS.
+struct Methods {
+  bool post = false;
+  bool put = false;
+  bool patch = false;
+  bool remove = false;
+
+  bool Take(Method method) const;
+};
+
+// "GET, HEAD, PATCH"; the text is static.
+std::string_view AllowText(Methods methods);
 
 // Borrows its text from the caller for the length of the call.
 struct Request {
@@ -31,6 +46,8 @@ struct Request {
   std::string_view odata_version = {};
   std::string_view content_type = {};
   std::string_view accept = {};
+  std::string_view authorization = {};
+  std::string_view auth_token = {};
 };
 
 struct Response {
@@ -41,10 +58,12 @@ struct Response {
   std::shared_ptr<const std::string> body = {};
   // The same parsed; null when body is.
   std::shared_ptr<const Json> json = {};
-  // Headers; empty when absent. `allow` has the world's lifetime.
+  // Headers; empty when absent. `allow` is static text.
   std::string etag = {};
   std::string location = {};
   std::string_view allow = {};
+  // Rarer ones.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 }  // namespace shoal::mockserver

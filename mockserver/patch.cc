@@ -2,14 +2,15 @@
 #include "mockserver/patch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
-#include "mockserver/request_body.h"
+#include "mockserver/handler.h"
+#include "mockserver/new_object.h"
 #include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
 #include "redfish/schema.h"
@@ -28,13 +29,8 @@ class Judge {
     std::string pointer;
     Json value;
   };
-  struct Problem {
-    std::string pointer;
-    Json info;
-  };
-
   Judge(const Editor& editor, ResourceId id)
-      : editor_(editor), id_(id), type_(editor.world().resource(id).odata_type) {}
+      : editor_(editor), id_(id), type_(editor.resource(id).odata_type) {}
 
   void Visit(const Json& members, const std::string& parent) {
     for (const auto& [name, value] : members.items()) {
@@ -138,7 +134,14 @@ class Judge {
         if (is_present) result.push_back(elements[i]);
       } else if (is_complex && element.is_object()) {
         Json merged = is_present && elements[i].is_object() ? elements[i] : Json::object();
-        if (!Merge(element, redfish::AppendPointer(pointer, std::to_string(i)), merged)) return;
+        std::vector<Problem> wrong =
+            JudgeNewObject(editor_.world().schema(), type_,
+                           redfish::AppendPointer(pointer, std::to_string(i)), element);
+        if (!wrong.empty()) {
+          std::move(wrong.begin(), wrong.end(), std::back_inserter(problems));
+          return;
+        }
+        merged.update(element);
         result.push_back(std::move(merged));
       } else if (!FitsElement(property, element, pointer)) {
         return;
@@ -155,22 +158,6 @@ class Judge {
     if (misfit.empty()) return true;
     Complain(misfit, {Excerpt(element), property.name}, pointer);
     return false;
-  }
-
-  // Members of a new or reshaped array's element into `merged`; false after a complaint.
-  bool Merge(const Json& members, const std::string& pointer, Json& merged) {
-    for (const auto& [name, value] : members.items()) {
-      if (name.find('@') != std::string::npos) continue;
-      const std::string at = redfish::AppendPointer(pointer, name);
-      const Property* const property = editor_.world().schema().Find(type_, at);
-      if (property == nullptr) {
-        Complain("PropertyUnknown", {name}, at);
-        return false;
-      }
-      if (!Fits(*property, value, at, pointer)) return false;
-      merged[name] = value;
-    }
-    return true;
   }
 
   void Misplaced(const std::string& name, const Json& value, const std::string& pointer) {
@@ -193,23 +180,15 @@ void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes) {
       editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
     }
     if (change.pointer.starts_with("/Attributes/") && editor.world().ActiveOf(id).has_value()) {
-      editor.AddPending(id, redfish::PointerTokens(change.pointer).at(1));
+      AwaitBoot(editor, id, redfish::PointerTokens(change.pointer).at(1));
     }
     editor.Set(id, change.pointer, std::move(change.value));
   }
 }
 
-Response Done(Editor& editor, ResourceId id) {
-  Response response = editor.world().options().style == WorldOptions::Style::kNoContent
-                          ? Response{.status = 204}
-                          : SuccessResponse();
-  response.etag = editor.ETag(id);
-  return response;
-}
-
-Response PartlyDone(Editor& editor, ResourceId id, std::vector<Judge::Problem> problems) {
+Response PartlyDone(Editor& editor, ResourceId id, std::vector<Problem> problems) {
   Json body = editor.Read(id);
-  for (Judge::Problem& problem : problems) {
+  for (Problem& problem : problems) {
     redfish::Assign(body, problem.pointer + "@Message.ExtendedInfo",
                     Json::array({std::move(problem.info)}));
   }
@@ -220,24 +199,20 @@ Response PartlyDone(Editor& editor, ResourceId id, std::vector<Judge::Problem> p
 
 }  // namespace
 
-Response Patch(Editor& editor, ResourceId id, const Request& request) {
-  if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
-    return ErrorResponse(412, "PreconditionFailed");
-  }
-  const RequestBody body = ParseRequestBody(request.body);
-  if (!body.object.has_value()) return body.refusal;
-
+Response Patch(Editor& editor, ResourceId id, const Json& body) {
   Judge judge(editor, id);
-  judge.Visit(*body.object, "");
+  judge.Visit(body, "");
   if (judge.changes.empty() && judge.problems.empty()) return ErrorResponse(400, "NoOperation");
   if (judge.changes.empty()) {
     std::vector<Json> messages;
-    for (Judge::Problem& problem : judge.problems) messages.push_back(std::move(problem.info));
+    for (Problem& problem : judge.problems) messages.push_back(std::move(problem.info));
     return ErrorResponse(400, std::move(messages));
   }
   Apply(editor, id, std::move(judge.changes));
-  return judge.problems.empty() ? Done(editor, id)
-                                : PartlyDone(editor, id, std::move(judge.problems));
+  if (!judge.problems.empty()) return PartlyDone(editor, id, std::move(judge.problems));
+  Response response = Done(editor);
+  response.etag = editor.ETag(id);
+  return response;
 }
 
 }  // namespace shoal::mockserver

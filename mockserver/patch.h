@@ -13,7 +13,7 @@
 
 namespace shoal::mockserver {
 
-// 412 when If-Match names another version. REQUIRES: the resource is patchable.
-Response Patch(Editor& editor, ResourceId id, const Request& request);
+// REQUIRES: `body` is an object.
+Response Patch(Editor& editor, ResourceId id, const Json& body);
 
 }  // namespace shoal::mockserver

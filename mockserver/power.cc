@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "mockserver/actions.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
@@ -33,24 +32,10 @@ Step StepFor(const std::string& type, const std::string& state) {
   return restarts ? Step::kRestart : Step::kRefuse;
 }
 
-// Resources of the world that the array at `pointer` links.
-std::vector<ResourceId> Linked(const Editor& editor, ResourceId id, std::string_view pointer) {
-  std::vector<ResourceId> linked;
-  const Json* const links = editor.Read(id, pointer);
-  if (links == nullptr || !links->is_array()) return linked;
-  for (const Json& link : *links) {
-    const auto target = editor.world().Find(redfish::LinkTarget(link));
-    if (target.has_value() && std::find(linked.begin(), linked.end(), *target) == linked.end()) {
-      linked.push_back(*target);
-    }
-  }
-  return linked;
-}
-
 void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
   editor.SetPresent(unit, "/PowerState", state);
-  for (const ResourceId chassis : Linked(editor, unit, "/Links/Chassis")) {
-    const std::vector<ResourceId> systems = Linked(editor, chassis, "/Links/ComputerSystems");
+  for (const ResourceId chassis : editor.LinkedAll(unit, "/Links/Chassis")) {
+    const std::vector<ResourceId> systems = editor.LinkedAll(chassis, "/Links/ComputerSystems");
     const bool another_on = std::any_of(systems.begin(), systems.end(), [&](ResourceId system) {
       return system != unit && editor.Text(system, "/PowerState") == "On";
     });
@@ -73,50 +58,54 @@ void Boot(Editor& editor, ResourceId system) {
 }
 
 // Boots are of systems; a chassis without any only changes its state.
-bool IsSystem(const Editor& editor, ResourceId unit) {
-  return editor.world().resource(unit).odata_type.starts_with("#ComputerSystem.");
+bool IsSystem(const Editor& editor, ResourceId unit) { return editor.IsA(unit, "ComputerSystem"); }
+
+void CompleteTransient(Editor& editor, ResourceId unit, bool power_on) {
+  SetPowerState(editor, unit, power_on ? "On" : "Off");
+  if (!IsSystem(editor, unit)) return;
+  if (power_on) {
+    Boot(editor, unit);
+  } else {
+    editor.SetPresent(unit, "/BootProgress/LastState", "None");
+  }
 }
 
 void Take(Editor& editor, ResourceId unit, Step step) {
   if (step == Step::kNothing) return;
   const bool power_on = step != Step::kTurnOff;
-  editor.CancelPowerTimer(unit);
+  const std::string timer = "power:" + editor.Uri(unit);
+  editor.CancelTimer(timer);
   if (editor.options().power_transient.count() <= 0) {
-    return CompletePowerTransient(editor, unit, power_on);
+    return CompleteTransient(editor, unit, power_on);
   }
   SetPowerState(editor, unit, power_on ? "PoweringOn" : "PoweringOff");
-  editor.SetPowerTimer(unit, editor.options().power_transient, power_on);
+  editor.SetTimer(timer, editor.options().power_transient,
+                  [unit, power_on](Editor& later) { CompleteTransient(later, unit, power_on); });
 }
 
-}  // namespace
-
-Response ResetPower(Editor& editor, const World::Action& action, const Json& parameters) {
-  const auto given = parameters.find("ResetType");
-  if (given == parameters.end() || !given->is_string()) {
-    return ErrorResponse(400, "ActionParameterMissing", {action.name, "ResetType"});
+Response ResetPower(Editor& editor, const Call& call) {
+  const std::string type = redfish::TextAt(call.body, "ResetType");
+  if (type.empty()) {
+    return ErrorResponse(400, "ActionParameterMissing", {call.action->name, "ResetType"});
   }
-  const std::string type = given->get<std::string>();
-  std::vector<ResourceId> units = Linked(editor, action.resource, "/Links/ComputerSystems");
-  if (IsSystem(editor, action.resource) || units.empty()) units = {action.resource};
+  std::vector<ResourceId> units = editor.LinkedAll(call.resource, "/Links/ComputerSystems");
+  if (IsSystem(editor, call.resource) || units.empty()) units = {call.resource};
 
   std::vector<Step> steps;
   for (const ResourceId unit : units) {
     steps.push_back(StepFor(type, editor.Text(unit, "/PowerState")));
     if (steps.back() == Step::kRefuse) return ErrorResponse(409, "ResourceInStandby");
   }
-  editor.Record(redfish::kResetRecord, action.resource, {{"ResetType", type}});
+  editor.Record(redfish::kResetRecord, call.resource, {{"ResetType", type}});
   for (std::size_t i = 0; i < units.size(); ++i) Take(editor, units[i], steps[i]);
-  return ActionDone(editor);
+  return Done(editor);
 }
 
-void CompletePowerTransient(Editor& editor, ResourceId system, bool power_on) {
-  SetPowerState(editor, system, power_on ? "On" : "Off");
-  if (!IsSystem(editor, system)) return;
-  if (power_on) {
-    Boot(editor, system);
-  } else {
-    editor.SetPresent(system, "/BootProgress/LastState", "None");
-  }
+}  // namespace
+
+void AddPower(HandlerTable& handlers) {
+  handlers.OnAction("ComputerSystem.Reset", &ResetPower);
+  handlers.OnAction("Chassis.Reset", &ResetPower);
 }
 
 }  // namespace shoal::mockserver

@@ -16,16 +16,10 @@
 // In a transient only ForceOff is accepted. Refused: 409, no record.
 #pragma once
 
-#include "mockserver/editor.h"
-#include "mockserver/message.h"
-#include "mockserver/world.h"
+#include "mockserver/handler.h"
 
 namespace shoal::mockserver {
 
-// An ActionHandler.
-Response ResetPower(Editor& editor, const World::Action& action, const Json& parameters);
-
-// The timer of `system` is due.
-void CompletePowerTransient(Editor& editor, ResourceId system, bool power_on);
+void AddPower(HandlerTable& handlers);
 
 }  // namespace shoal::mockserver

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/settings.h"
 
-#include <array>
-#include <ctime>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,21 +25,15 @@ std::string_view MisfitByExample(const Json& example, const Json& value) {
   return alike || example.is_null() ? std::string_view() : "PropertyValueTypeError";
 }
 
-// The virtual clock as a date: it begins with 1970.
-std::string DateTime(std::chrono::milliseconds now) {
-  const std::time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text.data();
-}
+// Attributes written to settings objects since the last boot.
+struct PendingAttributes {
+  std::map<ResourceId, std::set<std::string>> names;
+};
 
 }  // namespace
 
 bool HasBiosAttributes(const Editor& editor, ResourceId id) {
-  return editor.world().resource(id).odata_type.starts_with("#Bios.") &&
-         editor.Read(id, kAttributes) != nullptr;
+  return editor.IsA(id, "Bios") && editor.Read(id, kAttributes) != nullptr;
 }
 
 std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId id,
@@ -71,15 +64,18 @@ std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId i
   return problems;
 }
 
+void AwaitBoot(Editor& editor, ResourceId settings, const std::string& attribute) {
+  editor.Notes<PendingAttributes>().names[settings].insert(attribute);
+}
+
 void ApplySettings(Editor& editor, ResourceId system) {
-  const World& world = editor.world();
-  const Json* const link = editor.Read(system, "/Bios");
-  const auto bios = link == nullptr ? std::nullopt : world.Find(redfish::LinkTarget(*link));
-  const auto settings = bios ? world.SettingsOf(*bios) : std::nullopt;
-  const std::set<std::string> pending =
-      settings ? editor.TakePending(*settings) : std::set<std::string>();
-  if (pending.empty()) return;
-  const Json* const captured = redfish::Resolve(*world.resource(*settings).json, kAttributes);
+  const auto bios = editor.Linked(system, "/Bios");
+  const auto settings = bios ? editor.world().SettingsOf(*bios) : std::nullopt;
+  if (!settings) return;
+  const auto taken = editor.Notes<PendingAttributes>().names.extract(*settings);
+  if (taken.empty()) return;
+  const std::set<std::string>& pending = taken.mapped();
+  const Json* const captured = redfish::Resolve(*editor.resource(*settings).json, kAttributes);
   Json left = AttributesOf(editor, *settings);
   for (const std::string& name : pending) {
     const auto value = left.find(name);
@@ -88,7 +84,7 @@ void ApplySettings(Editor& editor, ResourceId system) {
     if (captured == nullptr || !captured->contains(name)) left.erase(name);
   }
   editor.Set(*settings, kAttributes, std::move(left));
-  editor.SetPresent(*bios, "/@Redfish.Settings/Time", DateTime(editor.now()));
+  editor.SetPresent(*bios, "/@Redfish.Settings/Time", editor.DateTime());
   editor.SetPresent(*bios, "/@Redfish.Settings/Messages", Json::array({ExtendedInfo("Success")}));
 }
 

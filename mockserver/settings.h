@@ -30,6 +30,9 @@ bool HasBiosAttributes(const Editor& editor, ResourceId id);
 std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId id,
                                               const Json& attributes);
 
+// `attribute` was written to a settings object and waits for the next boot.
+void AwaitBoot(Editor& editor, ResourceId settings, const std::string& attribute);
+
 // The system boots: what is pending becomes current, and the BIOS's @Redfish.Settings says when.
 void ApplySettings(Editor& editor, ResourceId system);
 

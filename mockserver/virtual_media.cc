@@ -27,10 +27,10 @@ bool IsImageUri(const std::string& text) {
   return named || (text.starts_with('/') && text.size() > 1);
 }
 
-}  // namespace
-
-Response InsertMedia(Editor& editor, const World::Action& action, const Json& parameters) {
-  const ResourceId slot = action.resource;
+Response InsertMedia(Editor& editor, const Call& call) {
+  const ResourceId slot = call.resource;
+  const World::Action& action = *call.action;
+  const Json& parameters = call.body;
   const auto image = parameters.find("Image");
   if (image == parameters.end() || !image->is_string()) {
     return ErrorResponse(400, "ActionParameterMissing", {action.name, "Image"});
@@ -49,14 +49,14 @@ Response InsertMedia(Editor& editor, const World::Action& action, const Json& pa
   }
   const auto inserted = parameters.find("Inserted");
   editor.Set(slot, "/Inserted", inserted == parameters.end() || *inserted != Json(false));
-  return ActionDone(editor);
+  return Done(editor);
 }
 
-Response EjectMedia(Editor& editor, const World::Action& action, const Json&) {
-  const ResourceId slot = action.resource;
-  if (!IsOccupied(editor, slot)) return ActionDone(editor);
+Response EjectMedia(Editor& editor, const Call& call) {
+  const ResourceId slot = call.resource;
+  if (!IsOccupied(editor, slot)) return Done(editor);
   // An empty slot looks as it was captured, if it was captured empty: vendors differ.
-  const Json& captured = *editor.world().resource(slot).json;
+  const Json& captured = *editor.resource(slot).json;
   const bool was_empty = captured.value("Inserted", Json()) == Json(false) &&
                          redfish::TextAt(captured, "Image").empty();
   for (const char* name : kProperties) {
@@ -65,7 +65,14 @@ Response EjectMedia(Editor& editor, const World::Action& action, const Json&) {
                       was_empty ? captured.value(name, nothing) : nothing);
   }
   editor.Set(slot, "/Inserted", false);
-  return ActionDone(editor);
+  return Done(editor);
+}
+
+}  // namespace
+
+void AddVirtualMedia(HandlerTable& handlers) {
+  handlers.OnAction("VirtualMedia.InsertMedia", &InsertMedia);
+  handlers.OnAction("VirtualMedia.EjectMedia", &EjectMedia);
 }
 
 }  // namespace shoal::mockserver

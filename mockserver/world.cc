@@ -5,6 +5,7 @@
 #include <absl/strings/match.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <string>
 #include <utility>
@@ -27,6 +28,12 @@ std::string ETagOf(const Json& json, const std::string& body) {
   const bool quoted = etag.starts_with('"') || etag.starts_with("W/\"");
   return quoted ? etag : '"' + etag + '"';
 }
+
+// The schema lets these come and go for what is composed or virtual; a captured service's are
+// hardware.
+constexpr std::array<std::string_view, 6> kHardware = {
+    "#Chassis",           "#ChassisCollection", "#ComputerSystem", "#ComputerSystemCollection",
+    "#EthernetInterface", "#GraphicsController"};
 
 }  // namespace
 
@@ -59,8 +66,9 @@ absl::StatusOr<std::shared_ptr<const World>> World::Create(
   for (ResourceId id = 0; id < world->resources_.size(); ++id) {
     const Resource& resource = world->resources_[id];
     world->index_->resources.emplace(resource.uri, id);
-    const auto actions = resource.json->find("Actions");
-    if (actions != resource.json->end()) world->AddActions(id, *actions);
+    for (auto& [target, action] : ActionsIn(*resource.json, id)) {
+      world->index_->actions.emplace(std::move(target), std::move(action));
+    }
   }
   for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddOtherName(id);
   for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddSettings(id);
@@ -83,8 +91,7 @@ void World::AddResource(const std::string& uri, const Json& json) {
   resource.version = HashText(resource.etag);
   const auto type = json.find("@odata.type");
   if (type != json.end() && type->is_string()) resource.odata_type = type->get<std::string>();
-  resource.patchable = schema_->Methods(resource.odata_type).update;
-  resource.allow = resource.patchable ? "GET, HEAD, PATCH" : "GET, HEAD";
+  resource.methods = MethodsOf(resource.odata_type);
   resources_.push_back(std::move(resource));
 }
 
@@ -109,24 +116,46 @@ void World::AddSettings(ResourceId id) {
   index_->active.emplace(*settings, id);
 }
 
-void World::AddActions(ResourceId id, const Json& actions) {
-  if (!actions.is_object()) return;
-  for (const auto& [name, object] : actions.items()) {
-    if (name == "Oem") {
-      AddActions(id, object);
-      continue;
+std::vector<std::pair<std::string, World::Action>> World::ActionsIn(const Json& json,
+                                                                    ResourceId id) {
+  std::vector<std::pair<std::string, Action>> found;
+  for (const char* parent : {"/Actions", "/Actions/Oem"}) {
+    const Json* const actions = redfish::Resolve(json, parent);
+    if (actions == nullptr || !actions->is_object()) continue;
+    for (const auto& [name, object] : actions->items()) {
+      const std::string target = redfish::TextAt(object, "target");
+      if (!name.starts_with('#') || target.empty()) continue;
+      found.emplace_back(redfish::CanonicalUri(target),
+                         Action{id, name.substr(1), redfish::AppendPointer(parent, name)});
     }
-    const auto target = object.find("target");
-    if (!name.starts_with('#') || target == object.end() || !target->is_string()) continue;
-    const std::string uri = redfish::CanonicalUri(target->get_ref<const std::string&>());
-    index_->actions.emplace(uri, Action{id, name.substr(1), &object});
   }
+  return found;
+}
+
+Methods World::MethodsOf(std::string_view odata_type) const {
+  const redfish::AllowedMethods allowed = schema_->Methods(odata_type);
+  const std::string_view type = odata_type.substr(0, odata_type.find('.'));
+  const bool is_hardware = std::find(kHardware.begin(), kHardware.end(), type) != kHardware.end();
+  return {.post = allowed.insert && !is_hardware,
+          .patch = allowed.update,
+          .remove = allowed.remove && !is_hardware};
 }
 
 std::optional<ResourceId> World::Find(std::string_view uri) const {
   const auto found = index_->resources.find(uri);
   if (found == index_->resources.end()) return std::nullopt;
   return found->second;
+}
+
+std::span<const World::Resource> World::Below(std::string_view uri) const {
+  const std::string first = std::string(uri) + '/';
+  const std::string last = std::string(uri) + '0';  // what follows '/' in ASCII
+  const auto by_uri = [](const Resource& resource, const std::string& text) {
+    return resource.uri < text;
+  };
+  const auto begin = std::lower_bound(resources_.begin(), resources_.end(), first, by_uri);
+  const auto end = std::lower_bound(begin, resources_.end(), last, by_uri);
+  return {begin, end};
 }
 
 std::optional<ResourceId> World::SettingsOf(ResourceId id) const {

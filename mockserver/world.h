@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mockserver/message.h"
@@ -26,7 +27,8 @@ class Schema;
 
 namespace shoal::mockserver {
 
-// Index of a resource in its world, stable for the world's life.
+// Index of a resource in its world, stable for the world's life; an instance numbers what it has
+// beyond that from there on.
 using ResourceId = std::uint32_t;
 
 struct WorldOptions {
@@ -48,18 +50,15 @@ class World {
     std::uint64_t version = 0;
     // "#ComputerSystem.v1_16_0.ComputerSystem"; empty when the resource names none.
     std::string odata_type;
-    // "GET, HEAD, PATCH".
-    std::string allow;
-    // PATCH reaches properties of it.
-    bool patchable = false;
+    Methods methods;
   };
   // A target that POST reaches.
   struct Action {
     ResourceId resource = 0;
     // "ComputerSystem.Reset", without '#'.
     std::string name;
-    // The action's object in its resource: target, allowable values. Points into the capture.
-    const Json* object = nullptr;
+    // The action's object in its resource, with its target and allowable values: a JSON Pointer.
+    std::string pointer;
   };
 
   // FAILED_PRECONDITION when the schema knows no type of the capture.
@@ -76,10 +75,16 @@ class World {
   // has both names. Nothing, or null, when absent.
   std::optional<ResourceId> Find(std::string_view uri) const;
   const Action* FindAction(std::string_view uri) const;
+  // The actions that a body describes, by target, as those of `id`.
+  static std::vector<std::pair<std::string, Action>> ActionsIn(const Json& json, ResourceId id);
+  // The resources below `uri`, which is canonical, in order of URI.
+  std::span<const Resource> Below(std::string_view uri) const;
 
   // The settings object of a resource, and the resource that a settings object is for.
   std::optional<ResourceId> SettingsOf(ResourceId id) const;
   std::optional<ResourceId> ActiveOf(ResourceId settings) const;
+  // What a resource of this type takes, by its schema.
+  Methods MethodsOf(std::string_view odata_type) const;
   // Null when the capture lacks it. In several languages, the first.
   const redfish::AttributeRegistry* FindAttributeRegistry(std::string_view id) const;
 
@@ -95,7 +100,6 @@ class World {
   void AddResource(const std::string& uri, const Json& json);
   void AddOtherName(ResourceId id);
   void AddSettings(ResourceId id);
-  void AddActions(ResourceId id, const Json& actions);
 
   const std::shared_ptr<const redfish::Capture> capture_;
   const std::shared_ptr<const redfish::Schema> schema_;

@@ -41,8 +41,8 @@ class Random {
   static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
 
  private:
-  const std::uint64_t seed_;
-  const std::uint64_t stream_;
+  std::uint64_t seed_;
+  std::uint64_t stream_;
   std::uint64_t counter_ = 0;
 };
 

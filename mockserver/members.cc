@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/members.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mockserver/extended_info.h"
+#include "mockserver/handler.h"
+#include "mockserver/new_object.h"
+#include "redfish/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+// The type of a collection's members: as one of them has it, else as another of the service has it.
+std::string MemberType(const Editor& editor, ResourceId collection) {
+  const std::vector<ResourceId> members = editor.Members(collection);
+  if (!members.empty()) return editor.resource(members.front()).odata_type;
+  constexpr std::string_view kCollection = "Collection";
+  std::string_view type = editor.resource(collection).odata_type;
+  type = type.substr(0, type.find('.'));
+  if (!type.ends_with(kCollection)) return {};
+  const std::string prefix = std::string(type.substr(0, type.size() - kCollection.size())) + '.';
+  for (const World::Resource& resource : editor.world().resources()) {
+    if (resource.odata_type.starts_with(prefix)) return resource.odata_type;
+  }
+  return {};
+}
+
+}  // namespace
+
+Response PostMember(Editor& editor, ResourceId collection, const Json& body) {
+  const std::string type = MemberType(editor, collection);
+  if (type.empty()) return ErrorResponse(405, "OperationNotAllowed");
+  std::vector<Json> messages;
+  for (Problem& problem : JudgeNewObject(editor.world().schema(), type, "", body)) {
+    messages.push_back(std::move(problem.info));
+  }
+  if (!messages.empty()) return ErrorResponse(400, std::move(messages));
+  const std::string name = editor.NewMemberName(collection);
+  Json member = {{"@odata.type", type}, {"Id", name}, {"Name", name}};
+  member.update(body);
+  return Created(editor, editor.AddMember(collection, name, std::move(member)));
+}
+
+Response DeleteMember(Editor& editor, ResourceId member) {
+  editor.RemoveMember(member);
+  return Done(editor);
+}
+
+}  // namespace shoal::mockserver

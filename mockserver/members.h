@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members of collections that come by POST and go by DELETE, where no behaviour of their own says
+// otherwise: judged by the schema, kept as the client wrote them.
+#pragma once
+
+#include "mockserver/editor.h"
+#include "mockserver/message.h"
+
+namespace shoal::mockserver {
+
+// 201 with the new member and its Location. 400 for what the schema does not take, 405 for a
+// collection of a type that neither a member nor the schema tells. REQUIRES: `body` is an object.
+Response PostMember(Editor& editor, ResourceId collection, const Json& body);
+
+// Removes the member with all below it.
+Response DeleteMember(Editor& editor, ResourceId member);
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/new_object.h"
+
+#include "mockserver/extended_info.h"
+#include "redfish/schema.h"
+#include "redfish/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+using redfish::Property;
+using redfish::PropertyKind;
+
+class Judge {
+ public:
+  Judge(const redfish::Schema& schema, std::string_view odata_type)
+      : schema_(schema), odata_type_(odata_type) {}
+
+  void Visit(const Json& members, const std::string& parent) {
+    for (const auto& [name, value] : members.items()) {
+      if (name.find('@') != std::string::npos) continue;
+      const std::string pointer = redfish::AppendPointer(parent, name);
+      const Property* const property = schema_.Find(odata_type_, pointer);
+      if (property == nullptr) {
+        Complain("PropertyUnknown", {name}, pointer);
+      } else {
+        VisitValue(*property, value, pointer);
+      }
+    }
+  }
+
+  std::vector<Problem> problems;
+
+ private:
+  void VisitValue(const Property& property, const Json& value, const std::string& pointer) {
+    if (property.kind == PropertyKind::kComplex && value.is_object()) return Visit(value, pointer);
+    if (property.kind == PropertyKind::kArray && value.is_array() && property.element != nullptr) {
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        VisitValue(*property.element, value[i], redfish::AppendPointer(pointer, std::to_string(i)));
+      }
+      return;
+    }
+    if (!property.writable) return Complain("PropertyNotWritable", {property.name}, pointer);
+    const std::string_view misfit = redfish::Misfit(property, value);
+    if (!misfit.empty()) Complain(misfit, {Excerpt(value), property.name}, pointer);
+  }
+
+  void Complain(std::string_view id, std::initializer_list<std::string> args,
+                const std::string& pointer) {
+    problems.push_back({pointer, ExtendedInfo(id, args, pointer)});
+  }
+
+  const redfish::Schema& schema_;
+  const std::string_view odata_type_;
+};
+
+}  // namespace
+
+std::vector<Problem> JudgeNewObject(const redfish::Schema& schema, std::string_view odata_type,
+                                    const std::string& pointer, const Json& members) {
+  Judge judge(schema, odata_type);
+  judge.Visit(members, pointer);
+  return std::move(judge.problems);
+}
+
+}  // namespace shoal::mockserver
