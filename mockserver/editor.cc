@@ -116,7 +116,7 @@ ResourceId Editor::Create(std::string uri, Json json) {
   resource.odata_type = redfish::TextAt(json, "@odata.type");
   resource.methods = world().MethodsOf(resource.odata_type);
   resource.version = HashText(Serialise(json), HashText(std::to_string(id)));
-  if (json.contains(kETagProperty)) json[kETagProperty] = FormatETag(resource.version);
+  json[kETagProperty] = FormatETag(resource.version);
   for (auto& [target, action] : World::ActionsIn(json, id)) {
     instance_.created_actions_.insert_or_assign(std::move(target), std::move(action));
   }
@@ -162,8 +162,7 @@ ResourceId Editor::AddMember(ResourceId collection, const std::string& name, Jso
   const Json* const present = Read(collection, kMembers);
   Json members = present != nullptr && present->is_array() ? *present : Json::array();
   members.push_back({{"@odata.id", Uri(id)}});
-  Set(collection, kCount, members.size());
-  Set(collection, kMembers, std::move(members));
+  SetMembers(collection, std::move(members));
   Count(collection, membership, 1);
   return id;
 }
@@ -178,9 +177,21 @@ void Editor::RemoveMember(ResourceId id, Membership membership) {
   for (const Json& member : *present) {
     if (redfish::LinkTarget(member) != uri) members.push_back(member);
   }
-  Set(*collection, kCount, members.size());
-  Set(*collection, kMembers, std::move(members));
+  SetMembers(*collection, std::move(members));
   Count(*collection, membership, id < world().resources().size() ? 1 : -1);
+}
+
+void Editor::RemoveMembers(ResourceId collection, Membership membership) {
+  for (const ResourceId member : Members(collection)) {
+    Remove(member);
+    Count(collection, membership, member < world().resources().size() ? 1 : -1);
+  }
+  SetMembers(collection, Json::array());
+}
+
+void Editor::SetMembers(ResourceId collection, Json members) {
+  Set(collection, kCount, members.size());
+  Set(collection, kMembers, std::move(members));
 }
 
 void Editor::Count(ResourceId collection, Membership membership, std::int64_t by) {
@@ -236,6 +247,10 @@ void Editor::SetTimer(std::string key, std::chrono::milliseconds delay,
 void Editor::CancelTimer(std::string_view key) {
   const auto found = instance_.timers_.find(key);
   if (found != instance_.timers_.end()) instance_.timers_.erase(found);
+}
+
+void Editor::GoOffline(std::chrono::milliseconds window) {
+  instance_.offline_until_ = instance_.now_ + window;
 }
 
 void Editor::Record(std::string_view kind, ResourceId id, Json detail) {

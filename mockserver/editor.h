@@ -81,6 +81,8 @@ class Editor {
                        Membership membership = Membership::kSideEffect);
   // Remove, and unlist from the collection above.
   void RemoveMember(ResourceId id, Membership membership = Membership::kSideEffect);
+  // RemoveMember of all members at once.
+  void RemoveMembers(ResourceId collection, Membership membership = Membership::kSideEffect);
   // The least positive number that no member of `collection` has as its name, nor had since Reset.
   std::string NewMemberName(ResourceId collection);
 
@@ -95,6 +97,9 @@ class Editor {
   // `run` captures must be values: instances are copied.
   void SetTimer(std::string key, std::chrono::milliseconds delay, std::function<void(Editor&)> run);
   void CancelTimer(std::string_view key);
+
+  // Until the clock has moved by `window` every request is answered with 503.
+  void GoOffline(std::chrono::milliseconds window);
 
   void Record(std::string_view kind, ResourceId id, Json detail);
 
@@ -119,6 +124,7 @@ class Editor {
  private:
   Instance::Delta& Change(ResourceId id);
   void RemoveOne(ResourceId id);
+  void SetMembers(ResourceId collection, Json members);
   void Count(ResourceId collection, Membership membership, std::int64_t by);
 
   Instance& instance_;

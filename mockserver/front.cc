@@ -49,6 +49,9 @@ http::ServerResponse Translate(Response response) {
   if (!response.location.empty()) {
     http::AppendHeader(answer.header_lines, "Location", response.location);
   }
+  for (const auto& [name, value] : response.headers) {
+    http::AppendHeader(answer.header_lines, name, value);
+  }
   answer.body = std::move(response.body);
   return answer;
 }

@@ -2,6 +2,8 @@
 #include "mockserver/handler.h"
 
 #include "mockserver/extended_info.h"
+#include "mockserver/log_service.h"
+#include "mockserver/manager.h"
 #include "mockserver/power.h"
 #include "mockserver/virtual_media.h"
 
@@ -19,6 +21,8 @@ std::string_view TypeOf(std::string_view odata_type) {
 const HandlerTable& HandlerTable::BuiltIn() {
   static const HandlerTable kTable = [] {
     HandlerTable table;
+    AddLogService(table);
+    AddManager(table);
     AddPower(table);
     AddVirtualMedia(table);
     return table;

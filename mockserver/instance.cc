@@ -86,6 +86,14 @@ std::optional<Response> JudgeHeaders(const Request& request) {
   return std::nullopt;
 }
 
+// `left` until the manager is back.
+Response Restarting(std::chrono::milliseconds left) {
+  const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count());
+  Response response = ErrorResponse(503, "ServiceTemporarilyUnavailable", {seconds});
+  response.headers.emplace_back("Retry-After", seconds);
+  return response;
+}
+
 Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 
 }  // namespace
@@ -101,6 +109,7 @@ Response Instance::Handle(const Request& request) {
   std::string storage;
   const std::string_view uri = CanonicalPath(request.uri, storage);
   const bool reads = request.method == Method::kGet || request.method == Method::kHead;
+  if (now_ < offline_until_) return Restarting(offline_until_ - now_);
   if (std::optional<Response> refusal = JudgeHeaders(request)) return *std::move(refusal);
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
@@ -193,6 +202,7 @@ void Instance::Clear() {
   history_.clear();
   timers_.clear();
   now_ = std::chrono::milliseconds(0);
+  offline_until_ = std::chrono::milliseconds(0);
   random_ = runtime::Random(options_.seed);
   watch_.reset();
   progress_ = {};

@@ -57,6 +57,8 @@ struct InstanceOptions {
   Mode mode = Mode::kStateful;
   // How long PoweringOn and PoweringOff last on the virtual clock; 0: not at all.
   std::chrono::milliseconds power_transient{0};
+  // How long a manager that restarts answers nobody; 0: not at all.
+  std::chrono::milliseconds manager_restart{0};
   // The date at which the virtual clock starts, since 1970.
   std::chrono::seconds epoch{0};
 };
@@ -151,6 +153,7 @@ class Instance final : public redfish::StateView {
   std::map<std::string, Timer, std::less<>> timers_;
   std::uint64_t timers_total_ = 0;
   std::chrono::milliseconds now_{0};
+  std::chrono::milliseconds offline_until_{0};
   runtime::Random random_;
   std::optional<redfish::Watch> watch_;
   redfish::WatchState progress_;

@@ -10,6 +10,15 @@
 #include "runtime/thread.h"
 
 namespace shoal::mockserver {
+namespace {
+
+WorldOptions::Style StyleOf(const std::string& success) {
+  if (success == "no_content") return WorldOptions::Style::kNoContent;
+  return success == "extended_info" ? WorldOptions::Style::kExtendedInfo
+                                    : WorldOptions::Style::kRepresentation;
+}
+
+}  // namespace
 
 void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("listen", listen,
@@ -21,9 +30,11 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("captures", captures,
                {.help = "archives or folders to serve; plain /redfish/v1 is the first one's"});
   visitor.Knob("schema", schema, {.help = "schema table"});
-  visitor.Knob("success", success,
-               {.help = "answer to a PATCH or action that has nothing to say",
-                .choices = {"extended_info", "no_content"}});
+  visitor.Knob(
+      "success", success,
+      {.help = "answer to a successful PATCH: the resource, a message, or 204; actions and "
+               "DELETE answer with a message, or 204",
+       .choices = {"representation", "extended_info", "no_content"}});
   visitor.Knob("threads", threads, {.help = "threads that serve HTTP", .min = 1, .max = 256});
   visitor.Knob("max_connections", max_connections,
                {.help = "connections at once; further ones get 503", .min = 1, .max = 1'000'000});
@@ -85,9 +96,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Optio
   using Loaded = absl::StatusOr<std::shared_ptr<const World>>;
   SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
                          redfish::Schema::Load(options.schema));
-  const WorldOptions world_options{.style = options.success == "no_content"
-                                                ? WorldOptions::Style::kNoContent
-                                                : WorldOptions::Style::kExtendedInfo};
+  const WorldOptions world_options{.style = StyleOf(options.success)};
   std::vector<std::optional<Loaded>> loaded(options.captures.size());
   {
     std::vector<runtime::Thread> loaders;

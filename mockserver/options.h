@@ -22,7 +22,7 @@ struct Options {
       "data/captures/openbmc-stock.tar.xz", "data/captures/dmtf-rackmount1.tar.xz",
       "data/captures/hpe-dl380a-gen12.tar.xz", "data/captures/dell-r750.tar.xz"};
   std::string schema = "data/schema/redfish.schema.zst";
-  std::string success = "extended_info";
+  std::string success = "representation";
   std::int64_t threads = 1;
   std::int64_t max_connections = 4096;
   std::int64_t max_body_bytes = std::int64_t{1} << 20;

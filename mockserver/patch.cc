@@ -188,10 +188,13 @@ void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes) {
 
 Response PartlyDone(Editor& editor, ResourceId id, std::vector<Problem> problems) {
   Json body = editor.Read(id);
+  Json all = Json::array();
   for (Problem& problem : problems) {
+    all.push_back(problem.info);
     redfish::Assign(body, problem.pointer + "@Message.ExtendedInfo",
                     Json::array({std::move(problem.info)}));
   }
+  body["@Message.ExtendedInfo"] = std::move(all);
   Response response = JsonResponse(200, std::move(body));
   response.etag = editor.ETag(id);
   return response;
@@ -210,6 +213,9 @@ Response Patch(Editor& editor, ResourceId id, const Json& body) {
   }
   Apply(editor, id, std::move(judge.changes));
   if (!judge.problems.empty()) return PartlyDone(editor, id, std::move(judge.problems));
+  if (editor.world().options().style == WorldOptions::Style::kRepresentation) {
+    return editor.Representation(id);
+  }
   Response response = Done(editor);
   response.etag = editor.ETag(id);
   return response;

@@ -32,9 +32,14 @@ namespace shoal::mockserver {
 using ResourceId = std::uint32_t;
 
 struct WorldOptions {
-  // How a successful PATCH or action without a result answers: some clients break on 204.
-  enum class Style { kExtendedInfo, kNoContent };
-  Style style = Style::kExtendedInfo;
+  // How a successful PATCH answers, and an action or DELETE that has nothing to say: vendors
+  // differ, and some clients break on 204.
+  enum class Style {
+    kRepresentation,  // 200 with the resource as it is now; the others 200 with Success
+    kExtendedInfo,    // 200 with Success
+    kNoContent,       // 204
+  };
+  Style style = Style::kRepresentation;
 };
 
 class World {

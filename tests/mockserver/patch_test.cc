@@ -26,7 +26,7 @@ TEST_CASE("A writable property takes a value of its type, on every capture") {
     const Json value = property == "IndicatorLED" ? Json("Blinking") : Json(true);
     const Response response = Patch(instance, system, {{property, value}});
     REQUIRE(response.status == 200);
-    REQUIRE(Messages(response) == Names{"Success"});
+    REQUIRE(*response.json == *instance.Find(system));
     REQUIRE(At(instance, system, "/" + property) == value);
     REQUIRE(response.etag == Get(instance, system).etag);
   }
@@ -77,6 +77,7 @@ TEST_CASE("Of good and bad properties the good are written and the bad annotated
   REQUIRE(response.json->at("PowerState@Message.ExtendedInfo")[0].at("MessageId") ==
           "Base.1.22.PropertyNotWritable");
   REQUIRE(response.json->at("Boot").contains("BootSourceOverrideMode@Message.ExtendedInfo"));
+  REQUIRE(Messages(response) == Names{"PropertyValueTypeError", "PropertyNotWritable"});
   REQUIRE(!Get(instance, system).json->contains("PowerState@Message.ExtendedInfo"));
 }
 
@@ -182,7 +183,6 @@ TEST_CASE("The count beside an array follows it") {
 }
 
 TEST_CASE("The style without content answers 204 with the new ETag") {
-  const auto capture = WorldOf("openbmc-stock");
   const auto loaded = redfish::Capture::Load("data/captures/openbmc-stock.tar.xz").value();
   Instance instance(
       World::Create(loaded, TestSchema(), {.style = WorldOptions::Style::kNoContent}).value());
@@ -192,6 +192,17 @@ TEST_CASE("The style without content answers 204 with the new ETag") {
   REQUIRE(response.body == nullptr);
   REQUIRE(response.etag == Get(instance, system).etag);
   REQUIRE(ResetOf(instance, system, "On").status == 204);
+}
+
+TEST_CASE("The style of messages answers a PATCH with Success alone") {
+  const auto loaded = redfish::Capture::Load("data/captures/openbmc-stock.tar.xz").value();
+  Instance instance(
+      World::Create(loaded, TestSchema(), {.style = WorldOptions::Style::kExtendedInfo}).value());
+  const std::string system = LandmarksOf(instance.world()).system;
+  const Response response = Patch(instance, system, {{"LocationIndicatorActive", true}});
+  REQUIRE(response.status == 200);
+  REQUIRE(Messages(response) == Names{"Success"});
+  REQUIRE(response.etag == Get(instance, system).etag);
 }
 
 }  // namespace shoal::mockserver
