@@ -55,7 +55,7 @@ absl::Status SyncFolder(const std::string& folder) {
 
 }  // namespace
 
-absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
+absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes, mode_t mode) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
   std::error_code error;
@@ -65,7 +65,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
   const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
   {
     const Descriptor descriptor(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
     if (descriptor.get() < 0) return SystemError("cannot create", temporary);
     const absl::Status written = WriteAll(descriptor.get(), bytes, temporary);
     if (!written.ok()) {

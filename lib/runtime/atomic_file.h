@@ -5,6 +5,8 @@
 // reason; RESOURCE_EXHAUSTED when the disk is full.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -13,8 +15,9 @@
 namespace shoal::runtime {
 
 // Writes `path`.tmp-<pid>, syncs it, renames it over `path`, syncs the folder. Makes missing
-// folders.
-absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes);
+// folders. `mode` is cut by the process's umask.
+absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes,
+                                 mode_t mode = 0644);
 
 // The whole file; RESOURCE_EXHAUSTED past `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path,
