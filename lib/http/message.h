@@ -2,6 +2,7 @@
 // HTTP requests and responses as plain values, for both ends of a connection.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include <vector>
 
 namespace shoal::http {
+
+class Responder;
+class StreamWriter;
 
 // Header fields in order. Names compare without case.
 class Headers {
@@ -68,6 +72,9 @@ class ServerRequest {
 };
 
 // What a server answers. Content-Length, Date and Connection are written by the session.
+//
+// An answer that is not known yet, or has no end yet, is a function instead, called once on the
+// worker's thread; it must not block.
 struct ServerResponse {
   int status = 200;
   // Complete further header lines, each ended by CRLF: "ETag: \"1\"\r\nAllow: GET\r\n". Values must
@@ -76,6 +83,13 @@ struct ServerResponse {
   // Sent without a copy; null for none. A HEAD request gets its length alone.
   std::shared_ptr<const std::string> body = {};
   std::string_view content_type = "application/json";
+  // Answers later (responder.h); the rest of this is not looked at. The connection's next request
+  // waits meanwhile.
+  std::function<void(Responder)> later = {};
+  // Writes the body bit by bit (stream_writer.h) after this status and these headers; `body` is not
+  // looked at. Sent in chunks, or to an HTTP/1.0 peer until the connection closes, which it does in
+  // either case. Not called for a HEAD request.
+  std::function<void(StreamWriter)> stream = {};
 };
 
 // Appends "name: value" and CRLF to `lines`, control characters in `value` left out.

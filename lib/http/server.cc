@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "http/address.h"
+#include "http/mailbox.h"
 #include "http/session.h"
+#include "http/tls_context.h"
 #include "runtime/clock.h"
 #include "runtime/mutex.h"
 #include "runtime/thread.h"
@@ -70,6 +72,7 @@ class Server::Impl {
     explicit Worker(Impl& server) : impl(server), guard(asio::make_work_guard(context)) {
       options = &impl.options_;
       handler = &impl.handler_;
+      mailbox = std::make_shared<Mailbox>(context);
     }
     void Closed(Session& session) override {
       if (sessions.erase(&session) > 0) impl.OnClosed();
@@ -83,6 +86,7 @@ class Server::Impl {
     runtime::Thread thread;
   };
 
+  absl::Status StartTls();
   void Accept();
   void OnAccept(Worker& worker, boost::system::error_code error, tcp::socket socket);
   void OnClosed() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -90,6 +94,8 @@ class Server::Impl {
 
   const ServerOptions options_;
   const Handler handler_;
+  // Null without TLS.
+  std::unique_ptr<asio::ssl::context> tls_;
   std::vector<std::unique_ptr<Worker>> workers_;
   // Used on the first worker's thread.
   std::optional<tcp::acceptor> acceptor_;
@@ -111,7 +117,19 @@ Server::Impl::Impl(ServerOptions options, Handler handler)
   for (std::int64_t i = 0; i < threads; ++i) workers_.push_back(std::make_unique<Worker>(*this));
 }
 
+absl::Status Server::Impl::StartTls() {
+  if (options_.certificate_file.empty() && options_.key_file.empty()) return absl::OkStatus();
+  if (options_.certificate_file.empty() || options_.key_file.empty()) {
+    return runtime::InvalidArgument("a certificate needs its key, and a key its certificate: " +
+                                    options_.certificate_file + options_.key_file);
+  }
+  SHOAL_ASSIGN_OR_RETURN(tls_, ServerTls(options_.certificate_file, options_.key_file));
+  for (const auto& worker : workers_) worker->tls = tls_.get();
+  return absl::OkStatus();
+}
+
 absl::Status Server::Impl::Start() {
+  SHOAL_RETURN_IF_ERROR(StartTls());
   asio::io_context& context = workers_.front()->context;
   SHOAL_ASSIGN_OR_RETURN(const tcp::endpoint endpoint, ResolveListen(context, options_.listen));
   acceptor_.emplace(context);
@@ -210,6 +228,7 @@ void Server::Impl::Drain(std::chrono::milliseconds patience) {
       std::vector<std::shared_ptr<Session>> sessions;
       for (const auto& [key, session] : w->sessions) sessions.push_back(session);
       for (const auto& session : sessions) session->Close();
+      w->mailbox->Close();
       w->guard.reset();
       w->context.stop();
     });

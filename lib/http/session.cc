@@ -6,9 +6,13 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/http/error.hpp>
+#include <charconv>
 #include <chrono>
 #include <exception>
+#include <utility>
+
+#include "http/responder.h"
+#include "http/stream_writer.h"
 
 namespace shoal::http {
 namespace {
@@ -16,15 +20,28 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 
-constexpr std::size_t kReadBytes = 16384;
 constexpr std::chrono::milliseconds kLinger{1000};
+constexpr std::string_view kLineEnd = "\r\n";
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
-std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
+std::string Chunk(std::string_view bytes) {
+  std::array<char, 16> size{};
+  const auto end = std::to_chars(size.data(), size.data() + size.size(), bytes.size(), 16).ptr;
+  std::string chunk(size.data(), end);
+  chunk.reserve(chunk.size() + bytes.size() + 2 * kLineEnd.size());
+  return chunk.append(kLineEnd).append(bytes).append(kLineEnd);
+}
 
-std::string_view LookUp(const void* fields, std::string_view name) {
-  const auto& all = *static_cast<const beast::http::fields*>(fields);
-  const auto found = all.find(beast::string_view(name.data(), name.size()));
-  return found == all.end() ? std::string_view{} : View(found->value());
+// False when `work`, of the handler's, threw.
+template <typename Work>
+bool Guarded(const Work& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& failure) {
+    spdlog::error("event=handler_failed reason=\"{}\"", failure.what());
+    return false;
+  }
 }
 
 }  // namespace
@@ -44,37 +61,40 @@ std::string_view DateLine::Now() {
 }
 
 Session::Session(asio::ip::tcp::socket socket, Owner& owner)
-    : stream_(std::move(socket)), owner_(owner) {
+    : stream_(std::move(socket), owner.tls), owner_(owner), parser_(*owner.options) {
   boost::system::error_code ignored;
-  stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  stream_.tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
 }
 
-void Session::Refuse() {
-  parser_.emplace();
-  RejectWith(503, "Too many connections.");
-}
+void Session::Refuse() { stream_.secure() ? Close() : Reject(TooManyConnections()); }
 
-void Session::Start() { NextRequest(); }
+void Session::Start() {
+  if (!stream_.secure()) return NextRequest();
+  if (owner_.draining) return Close();
+  stream_.tcp().expires_after(owner_.options->request_deadline);
+  stream_.Handshake([self = shared_from_this()](beast::error_code error) {
+    if (!error) return self->NextRequest();
+    self->owner_.Rejected();
+    self->Close();
+  });
+}
 
 void Session::NextRequest() {
-  parser_.emplace();
-  parser_->header_limit(static_cast<std::uint32_t>(owner_.options->max_header_bytes));
-  parser_->body_limit(static_cast<std::uint64_t>(owner_.options->max_body_bytes));
-  continued_ = false;
+  parser_.Next();
   answering_ = false;
-  idle_ = buffer_.size() == 0;
+  idle_ = !parser_.has_bytes();
   if (idle_) {
-    stream_.expires_after(owner_.options->idle_deadline);
+    stream_.tcp().expires_after(owner_.options->idle_deadline);
     Read();
   } else {
-    stream_.expires_after(owner_.options->request_deadline);
+    stream_.tcp().expires_after(owner_.options->request_deadline);
     Parse();
   }
 }
 
 void Session::Read() {
   if (owner_.draining) return Close();
-  stream_.async_read_some(buffer_.prepare(kReadBytes),
+  stream_.async_read_some(parser_.Prepare(),
                           [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
                             self->OnRead(error, bytes);
                           });
@@ -85,35 +105,29 @@ void Session::OnRead(beast::error_code error, std::size_t bytes) {
     if (error == beast::error::timeout && !idle_) owner_.Rejected();
     return Close();
   }
-  buffer_.commit(bytes);
+  parser_.Commit(bytes);
   if (idle_) {
     idle_ = false;
-    stream_.expires_after(owner_.options->request_deadline);
+    stream_.tcp().expires_after(owner_.options->request_deadline);
   }
   Parse();
 }
 
 void Session::Parse() {
-  while (!parser_->is_done() && buffer_.size() > 0) {
-    beast::error_code error;
-    const std::size_t used = parser_->put(buffer_.data(), error);
-    buffer_.consume(used);
-    if (error == beast::http::error::need_more) break;
-    if (error) return Reject(error);
-    if (used == 0) break;
-    // Not before: an eager parser forgets what it found wrong in the header when a body follows.
-    if (parser_->is_header_done()) parser_->eager(true);
+  switch (parser_.Parse()) {
+    case RequestParser::Progress::kMore:
+      return Read();
+    case RequestParser::Progress::kContinue:
+      return Continue();
+    case RequestParser::Progress::kWhole:
+      return Answer();
+    case RequestParser::Progress::kRejected:
+      owner_.Rejected();
+      return Reject(parser_.rejection());
   }
-  if (parser_->is_done()) return Answer();
-  if (parser_->is_header_done() && !continued_ &&
-      beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) {
-    return Continue();
-  }
-  Read();
 }
 
 void Session::Continue() {
-  continued_ = true;
   static constexpr std::string_view kText = "HTTP/1.1 100 Continue\r\n\r\n";
   asio::async_write(stream_, asio::buffer(kText.data(), kText.size()),
                     [self = shared_from_this()](beast::error_code error, std::size_t) {
@@ -122,100 +136,181 @@ void Session::Continue() {
 }
 
 void Session::Answer() {
-  const auto& request = parser_->get();
-  keep_alive_ = request.keep_alive();
-  const beast::http::fields& fields = request;
+  answering_ = true;
+  keep_alive_ = parser_.keep_alive();
   ServerResponse response;
-  try {
-    response = (*owner_.handler)(ServerRequest(
-        View(request.method_string()), View(request.target()), request.body(), &fields, &LookUp));
-  } catch (const std::exception& failure) {
-    spdlog::error("event=handler_failed reason=\"{}\"", failure.what());
-    return RejectWith(500, "Internal error.");
-  }
-  Write(response, request.method() != beast::http::verb::head);
+  const bool answered = Guarded([&] { response = (*owner_.handler)(parser_.request()); });
+  answered ? Respond(response) : Reject(InternalError());
 }
 
-void Session::Reject(beast::error_code error) {
-  owner_.Rejected();
-  if (error == beast::http::error::body_limit) {
-    return RejectWith(413, "The body is longer than " +
-                               std::to_string(owner_.options->max_body_bytes) + " bytes.");
-  }
-  if (error == beast::http::error::header_limit) {
-    return RejectWith(431, "The header is longer than " +
-                               std::to_string(owner_.options->max_header_bytes) + " bytes.");
-  }
-  RejectWith(400, "The request is not HTTP/1.1: " + error.message() + ".");
+void Session::Respond(const ServerResponse& response) {
+  if (response.later) return Defer(response);
+  if (response.stream && !parser_.is_head()) return Stream(response);
+  Write(response);
 }
 
-void Session::RejectWith(int status, std::string_view message) {
+void Session::Defer(const ServerResponse& response) {
+  Responder responder(
+      [mailbox = owner_.mailbox, session = weak_from_this()](std::optional<ServerResponse> answer) {
+        mailbox->Post([session, answer = std::move(answer)] {
+          if (const auto self = session.lock()) self->Deliver(answer);
+        });
+      });
+  // A responder that is lost on the way answers for itself.
+  Guarded([&] { response.later(std::move(responder)); });
+}
+
+void Session::Deliver(const std::optional<ServerResponse>& response) {
+  if (closed_) return;
+  response.has_value() ? Respond(*response) : Reject(InternalError());
+}
+
+void Session::Reject(const Rejection& rejection) {
+  answering_ = true;
   keep_alive_ = false;
   linger_ = true;
-  auto body = std::make_shared<std::string>("{\"error\":{\"code\":\"Base.1.18.GeneralError\",");
-  body->append("\"message\":\"").append(message).append("\"}}");
-  Write({.status = status, .body = std::move(body)}, true);
+  Write({.status = rejection.status,
+         .header_lines = owner_.options->rejection_header_lines + rejection.header_lines,
+         .body = std::make_shared<const std::string>(ErrorBody(rejection))});
 }
 
-void Session::Write(const ServerResponse& response, bool with_body) {
-  answering_ = true;
-  const bool http_10 = parser_->is_header_done() && parser_->get().version() == 10;
-  keep_alive_ = keep_alive_ && !owner_.draining;
+void Session::BeginHead(const ServerResponse& response) {
   head_.assign("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
-  head_.append(ReasonPhrase(response.status)).append("\r\n").append(owner_.date.Now());
+  head_.append(ReasonPhrase(response.status)).append(kLineEnd).append(owner_.date.Now());
+}
+
+void Session::EndHead() {
+  if (!keep_alive_) head_.append("Connection: close\r\n");
+  if (keep_alive_ && parser_.is_http_10()) head_.append("Connection: keep-alive\r\n");
+  head_.append(kLineEnd);
+}
+
+void Session::Write(const ServerResponse& response) {
+  keep_alive_ = keep_alive_ && !owner_.draining;
+  BeginHead(response);
   const bool bodyless = response.status == 204 || response.status == 304;
-  if (response.body != nullptr && !bodyless) {
-    head_.append("Content-Type: ").append(response.content_type).append("\r\n");
+  if ((response.body != nullptr || response.stream) && !bodyless) {
+    head_.append("Content-Type: ").append(response.content_type).append(kLineEnd);
   }
-  if (!bodyless) {
+  if (!bodyless && !response.stream) {
     const std::size_t length = response.body == nullptr ? 0 : response.body->size();
-    head_.append("Content-Length: ").append(std::to_string(length)).append("\r\n");
+    head_.append("Content-Length: ").append(std::to_string(length)).append(kLineEnd);
   }
   head_.append(response.header_lines);
-  if (!keep_alive_) head_.append("Connection: close\r\n");
-  if (keep_alive_ && http_10) head_.append("Connection: keep-alive\r\n");
-  head_.append("\r\n");
-  body_ = with_body && !bodyless ? response.body : nullptr;
+  EndHead();
+  body_ = parser_.is_head() || bodyless ? nullptr : response.body;
 
   const std::array<asio::const_buffer, 2> buffers = {
       asio::buffer(head_), body_ == nullptr ? asio::const_buffer() : asio::buffer(*body_)};
-  stream_.expires_after(owner_.options->request_deadline);
+  stream_.tcp().expires_after(owner_.options->request_deadline);
   asio::async_write(stream_, buffers,
                     [self = shared_from_this()](beast::error_code error, std::size_t) {
-                      self->body_ = nullptr;
-                      if (error) return self->Close();
-                      if (self->linger_) return self->Linger();
-                      self->keep_alive_ ? self->NextRequest() : self->Close();
+                      self->OnWritten(error);
                     });
+}
+
+void Session::OnWritten(beast::error_code error) {
+  body_ = nullptr;
+  if (error) return Close();
+  if (keep_alive_) return NextRequest();
+  linger_ || stream_.secure() ? Linger() : Close();
+}
+
+void Session::Stream(const ServerResponse& response) {
+  keep_alive_ = false;
+  BeginHead(response);
+  head_.append("Content-Type: ").append(response.content_type).append(kLineEnd);
+  if (!parser_.is_http_10()) head_.append("Transfer-Encoding: chunked\r\n");
+  head_.append(response.header_lines);
+  EndHead();
+  channel_ =
+      std::make_shared<StreamChannel>(static_cast<std::size_t>(owner_.options->max_stream_bytes),
+                                      [mailbox = owner_.mailbox, session = weak_from_this()] {
+                                        mailbox->Post([session] {
+                                          if (const auto self = session.lock()) self->Flush();
+                                        });
+                                      });
+  Watch();
+  SendPiece(head_);
+  if (owner_.draining) channel_->Close();
+  Guarded([&] { response.stream(StreamWriter(channel_)); });
+}
+
+void Session::Watch() {
+  // For the read alone: a write that is pending keeps its deadline.
+  stream_.tcp().expires_never();
+  stream_.async_read_some(parser_.Prepare(),
+                          [self = shared_from_this()](beast::error_code error, std::size_t) {
+                            if (self->last_piece_ && !self->sending_piece_) return self->Linger();
+                            error ? self->Close() : self->Watch();
+                          });
+}
+
+void Session::Flush() {
+  if (closed_ || last_piece_) return;
+  if (channel_->overflowed()) return Close();
+  if (sending_piece_) return;
+  StreamChannel::Taken taken = channel_->Take();
+  if (taken.bytes.empty() && !taken.closed) return;
+  last_piece_ = taken.closed;
+  if (parser_.is_http_10()) return SendPiece(std::move(taken.bytes));
+  std::string piece = taken.bytes.empty() ? std::string() : Chunk(taken.bytes);
+  if (last_piece_) piece.append(kLastChunk);
+  SendPiece(std::move(piece));
+}
+
+void Session::SendPiece(std::string bytes) {
+  piece_ = std::move(bytes);
+  sending_piece_ = true;
+  stream_.tcp().expires_after(owner_.options->request_deadline);
+  asio::async_write(stream_, asio::buffer(piece_),
+                    [self = shared_from_this()](beast::error_code error, std::size_t) {
+                      self->sending_piece_ = false;
+                      if (error) return self->Close();
+                      self->last_piece_ ? self->EndStream() : self->Flush();
+                    });
+}
+
+void Session::EndStream() {
+  channel_->End();
+  // The read that watched ends, and Linger follows.
+  stream_.tcp().cancel();
 }
 
 void Session::Linger() {
   answering_ = false;
-  if (owner_.draining) return Close();
+  stream_.tcp().expires_after(kLinger);
+  if (!stream_.secure()) return StopSending();
+  stream_.Shutdown([self = shared_from_this()](beast::error_code) { self->StopSending(); });
+}
+
+void Session::StopSending() {
+  if (owner_.draining || closed_) return Close();
   boost::system::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(kLinger);
+  stream_.tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.tcp().expires_after(kLinger);
   Discard();
 }
 
 void Session::Discard() {
-  buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(kReadBytes),
-                          [self = shared_from_this()](beast::error_code error, std::size_t) {
-                            error ? self->Close() : self->Discard();
-                          });
+  stream_.tcp().async_read_some(parser_.Prepare(),
+                                [self = shared_from_this()](beast::error_code error, std::size_t) {
+                                  error ? self->Close() : self->Discard();
+                                });
 }
 
 void Session::Drain() {
-  if (!answering_) Close();
+  if (!answering_) return Close();
+  if (channel_ != nullptr) channel_->Close();
 }
 
 void Session::Close() {
   if (closed_) return;
   closed_ = true;
   boost::system::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.close();
+  stream_.tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.tcp().close();
+  if (channel_ != nullptr) channel_->End();
   owner_.Closed(*this);
 }
 

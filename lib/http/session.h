@@ -2,22 +2,24 @@
 // The server's end of one connection: reads a request, calls the handler, writes the response, and
 // again until one side has had enough.
 //
-// Used from its worker's thread alone. Lives as long as an operation is pending; tells its owner
-// once when it has closed.
+// Used from its worker's thread alone. Lives as long as an operation is pending or its owner holds
+// it, as while an answer is deferred; tells its owner once when it has closed.
 #pragma once
 
-#include <array>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "http/mailbox.h"
+#include "http/rejection.h"
+#include "http/request_parser.h"
 #include "http/server.h"
+#include "http/server_stream.h"
+#include "http/stream_channel.h"
 
 namespace shoal::http {
 
@@ -40,50 +42,72 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual void Rejected() = 0;
     const ServerOptions* options = nullptr;
     const Server::Handler* handler = nullptr;
+    // Null without TLS.
+    boost::asio::ssl::context* tls = nullptr;
+    std::shared_ptr<Mailbox> mailbox;
     DateLine date;
     bool draining = false;
   };
 
   Session(boost::asio::ip::tcp::socket socket, Owner& owner);
 
-  // Answers 503 and closes.
+  // Answers 503 and closes; with TLS it only closes.
   void Refuse();
   void Start();
-  // Closes after the response to a request that is whole, else now.
+  // Closes after the response to a request that is whole, a stream being ended; else now.
   void Drain();
   void Close();
 
  private:
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-
   void NextRequest();
   void Read();
   void OnRead(boost::beast::error_code error, std::size_t bytes);
   // Parses what is buffered, then answers or reads on.
   void Parse();
   void Continue();
+
   void Answer();
-  void Reject(boost::beast::error_code error);
-  void RejectWith(int status, std::string_view message);
+  void Respond(const ServerResponse& response);
+  void Defer(const ServerResponse& response);
+  // Of a deferred answer; nullopt when there will be none.
+  void Deliver(const std::optional<ServerResponse>& response);
+  void Reject(const Rejection& rejection);
+
+  void BeginHead(const ServerResponse& response);
+  void EndHead();
+  void Write(const ServerResponse& response);
+  void OnWritten(boost::beast::error_code error);
+
+  void Stream(const ServerResponse& response);
+  // Reads and forgets what the peer sends meanwhile, so that its close is noticed.
+  void Watch();
+  // Sends what waits in the channel, unless it is sending.
+  void Flush();
+  void SendPiece(std::string bytes);
+  void EndStream();
+
   // Reads what the peer still sends, for a while: closing before it has read the answer would
   // reset the connection and lose it.
   void Linger();
+  void StopSending();
   void Discard();
-  void Write(const ServerResponse& response, bool with_body);
 
-  boost::beast::tcp_stream stream_;
+  ServerStream stream_;
   Owner& owner_;
-  boost::beast::flat_buffer buffer_;
-  std::optional<Parser> parser_;
+  RequestParser parser_;
   std::string head_;
   std::shared_ptr<const std::string> body_;
+  // While an answer is streamed.
+  std::shared_ptr<StreamChannel> channel_;
+  std::string piece_;
   bool idle_ = true;
   // A request is whole and its response is not written yet.
   bool answering_ = false;
   bool closed_ = false;
   bool keep_alive_ = true;
-  bool continued_ = false;
   bool linger_ = false;
+  bool sending_piece_ = false;
+  bool last_piece_ = false;
 };
 
 }  // namespace shoal::http

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/server.h"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <catch2/catch.hpp>
 #include <future>
+#include <nlohmann/json.hpp>
 
-#include "http/address.h"
 #include "http/fetch.h"
+#include "raw_peer.h"
 
 namespace shoal::http {
 namespace {
-
-namespace asio = boost::asio;
 
 ServerResponse Echo(const ServerRequest& request) {
   if (request.target() == "/throw") throw std::runtime_error("handler");
@@ -28,42 +23,6 @@ ServerResponse Echo(const ServerRequest& request) {
 
 std::unique_ptr<Server> Start(ServerOptions options = {}) {
   return Server::Create(std::move(options), Echo).value();
-}
-
-// A peer that writes what it likes.
-class RawPeer {
- public:
-  explicit RawPeer(const std::string& text) {
-    const Address address = ParseAddress(text).value();
-    socket_.connect({asio::ip::make_address(address.host), address.port});
-  }
-  void Write(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
-  std::string ReadSome() {
-    std::string bytes(65536, '\0');
-    boost::system::error_code ignored;
-    bytes.resize(socket_.read_some(asio::buffer(bytes), ignored));
-    return bytes;
-  }
-  // Until the server closes.
-  std::string ReadAll() {
-    std::string bytes;
-    boost::system::error_code ignored;
-    asio::read(socket_, asio::dynamic_buffer(bytes), ignored);
-    return bytes;
-  }
-  void Shutdown() { socket_.shutdown(asio::ip::tcp::socket::shutdown_send); }
-
- private:
-  asio::io_context context_;
-  asio::ip::tcp::socket socket_{context_};
-};
-
-std::size_t CountOf(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
 }
 
 }  // namespace
@@ -131,8 +90,71 @@ TEST_CASE("HTTP/1.0 closes unless the client asks to keep the connection") {
   closing.Write("GET / HTTP/1.0\r\n\r\n");
   REQUIRE(closing.ReadAll().find("Connection: close") != std::string::npos);
   RawPeer keeping(server->address());
-  keeping.Write("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-  REQUIRE(keeping.ReadSome().find("Connection: keep-alive") != std::string::npos);
+  for (int i = 0; i < 3; ++i) {
+    keeping.Write("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    REQUIRE(keeping.ReadUntil("GET / ").find("Connection: keep-alive") != std::string::npos);
+  }
+  REQUIRE(server->counts().accepted_total == 2);
+}
+
+TEST_CASE("A hundred pipelined requests are answered in order") {
+  const auto server = Start();
+  RawPeer peer(server->address());
+  std::string all;
+  for (int i = 0; i < 100; ++i) {
+    all += "GET /" + std::to_string(i) + (i == 99 ? "?last" : "") + " HTTP/1.1\r\nHost: x\r\n";
+    all += i == 99 ? "Connection: close\r\n\r\n" : "\r\n";
+  }
+  peer.Write(all);
+  const std::string answers = peer.ReadAll();
+  std::size_t at = 0;
+  for (int i = 0; i < 100; ++i) {
+    INFO(i);
+    at = answers.find("\r\n\r\nGET /" + std::to_string(i) + (i == 99 ? "?last " : " "), at);
+    REQUIRE(at != std::string::npos);
+  }
+  REQUIRE(CountOf(answers, "HTTP/1.1 200 OK") == 100);
+}
+
+TEST_CASE("HEAD gets no body of a rejection, and keeps its connection otherwise") {
+  const auto server = Start({.max_header_fields = 2});
+  RawPeer peer(server->address());
+  peer.Write("HEAD /one HTTP/1.1\r\nHost: x\r\n\r\n");
+  REQUIRE(peer.ReadUntil("\r\n\r\n").find("Content-Length: 10\r\n") != std::string::npos);
+  peer.Write("HEAD / HTTP/1.1\r\nHost: x\r\nA: 1\r\nB: 2\r\n\r\n");
+  const std::string rejection = peer.ReadAll();
+  REQUIRE(rejection.starts_with("HTTP/1.1 431 "));
+  REQUIRE(rejection.ends_with("\r\n\r\n"));
+}
+
+TEST_CASE("A rejection is a Redfish error with the lines that the service adds") {
+  const auto server = Start({.rejection_header_lines = "OData-Version: 4.0\r\n"});
+  RawPeer peer(server->address());
+  peer.Write("PATCH /r HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\r\n{}");
+  peer.Shutdown();
+  const std::string all = peer.ReadAll();
+  REQUIRE(all.starts_with("HTTP/1.1 411 Length Required\r\n"));
+  REQUIRE(all.find("\r\nOData-Version: 4.0\r\n") != std::string::npos);
+  const auto error = nlohmann::json::parse(all.substr(all.find("\r\n\r\n")))["error"];
+  REQUIRE(error["code"] == "Base.1.22.HeaderMissing");
+  REQUIRE(error["message"] == "Required header 'Content-Length' is missing in the request.");
+  const auto& info = error["@Message.ExtendedInfo"][0];
+  REQUIRE(info["MessageId"] == error["code"]);
+  REQUIRE(info["Message"] == error["message"]);
+  REQUIRE(info["MessageSeverity"] == "Critical");
+  REQUIRE(!info["Resolution"].get<std::string>().empty());
+}
+
+TEST_CASE("A header that comes a byte at a time is cut at the request deadline") {
+  const auto server = Start({.max_header_bytes = std::int64_t{1} << 30,
+                             .request_deadline = std::chrono::milliseconds(30)});
+  RawPeer peer(server->address());
+  const auto start = std::chrono::steady_clock::now();
+  peer.Write("GET / HTTP/1.1\r\nX: ");
+  while (peer.TryWrite("x")) {
+    REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  }
+  REQUIRE(server->counts().rejected_total == 1);
 }
 
 TEST_CASE("What is not HTTP is 400, and the server lives on") {
