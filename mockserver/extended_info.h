@@ -12,8 +12,10 @@
 
 namespace shoal::mockserver {
 
-// One element of @Message.ExtendedInfo. `id` is a name of the registry, "PropertyUnknown"; `args`
-// fill its %1, %2, ...; `property` is the JSON Pointer of what it is about, empty for none.
+// One element of @Message.ExtendedInfo. `id` is a name of the registry, "PropertyUnknown", another
+// one stands for GeneralError; `args` fill its %1, %2, ...; `property` is the JSON Pointer of what
+// it is about, empty for none. Clients of before Message 1.1 read Severity, later ones
+// MessageSeverity: both are there.
 Json ExtendedInfo(std::string_view id, std::initializer_list<std::string> args = {},
                   std::string_view property = {});
 
