@@ -3,6 +3,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -77,6 +78,23 @@ StringFormat FormatOf(const std::string& letter) {
   }
 }
 
+void ReadExcerpts(const Json& from, Property& property) {
+  property.copy_only = from.contains(format::kCopyOnly);
+  if (const auto copy = from.find(format::kExcerptCopy); copy != from.end()) {
+    property.excerpt_copy = copy->get<std::string>();
+  }
+  if (const auto keys = from.find(format::kExcerpt); keys != from.end()) {
+    property.excerpt = true;
+    property.excerpt_keys = keys->get<std::vector<std::string>>();
+  }
+}
+
+bool IsShown(const Property& property, std::string_view key) {
+  const auto& keys = property.excerpt_keys;
+  if (!property.excerpt) return property.copy_only;
+  return key.empty() || keys.empty() || std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
 absl::StatusOr<std::string> Unpack(const std::string& path, const std::string& packed) {
   constexpr unsigned long long kMaximum = 256u << 20;
   const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
@@ -133,6 +151,10 @@ Property Schema::Table::Read(const std::string& name, const Json& from, const Js
   property.writable = from.contains(format::kWritable) && property.kind != PropertyKind::kComplex;
   property.nullable = !from.contains(format::kNotNull);
   property.required = from.contains(format::kRequired);
+  property.required_on_create = from.contains(format::kRequiredOnCreate);
+  property.write_only = from.contains(format::kWriteOnly);
+  property.target = from.value(format::kTarget, std::string());
+  ReadExcerpts(from, property);
   if (const auto since = from.find(format::kSince); since != from.end()) {
     property.since_major = since->at(0).get<std::uint16_t>();
     property.since_minor = since->at(1).get<std::uint16_t>();
@@ -249,6 +271,19 @@ std::vector<const Property*> Schema::Members(std::string_view odata_type,
   std::vector<const Property*> properties;
   table_->Collect(complex.type, format::ParseTypeName(odata_type), properties);
   return properties;
+}
+
+std::vector<const Property*> Schema::ExcerptProperties(std::string_view odata_type,
+                                                       std::string_view key) const {
+  std::vector<const Property*> properties = Properties(odata_type);
+  std::erase_if(properties, [&](const Property* property) { return !IsShown(*property, key); });
+  return properties;
+}
+
+std::string_view Schema::MemberType(std::string_view odata_type) const {
+  const Property* const members = Find(odata_type, "/Members/0");
+  if (members == nullptr) return {};
+  return members->kind == PropertyKind::kLink ? members->target : members->type;
 }
 
 AllowedMethods Schema::Methods(std::string_view odata_type) const {

@@ -44,13 +44,19 @@ struct Property {
   // May be set by PATCH. A complex property is never writable itself; its members are.
   bool writable = false;
   bool nullable = true;
-  // REQUIRED in an action's request; unused for resource properties.
+  // Is in every body of the resource, or in every request of the action.
   bool required = false;
+  // Is in every POST that makes a resource of the type.
+  bool required_on_create = false;
+  // A secret: null in every response.
+  bool write_only = false;
   // Minor version of the type that brought it, e.g. {1, 5}.
   std::uint16_t since_major = 0;
   std::uint16_t since_minor = 0;
   // Of kComplex, "ComputerSystem.Boot".
   std::string type;
+  // Of kLink, the type that it leads to: "Chassis.Chassis".
+  std::string target;
   // Of kEnumeration, in the standard's order.
   std::vector<std::string> values;
   std::optional<double> minimum;
@@ -59,6 +65,16 @@ struct Property {
   std::string pattern;
   // Of kArray.
   std::unique_ptr<Property> element;
+
+  // Excerpts show a part of a resource inside another one (DSP0266, "Excerpt").
+  // Excerpts show the property: those with one of the keys, or all when there are no keys.
+  bool excerpt = false;
+  std::vector<std::string> excerpt_keys;
+  // Only excerpts have it, the resource itself does not.
+  bool copy_only = false;
+  // Of kLink, or an array of them: what stands here is the excerpt of `target` with this key; an
+  // empty one shows what any key does.
+  std::optional<std::string> excerpt_copy;
 };
 
 struct ActionDefinition {
@@ -90,6 +106,12 @@ class Schema {
   std::vector<const Property*> Properties(std::string_view odata_type) const;
   // The same for a complex type as Property::type names it, at the version of `odata_type`.
   std::vector<const Property*> Members(std::string_view odata_type, const Property& complex) const;
+  // What the excerpt of a type shows: with `key`, or with any when it is empty. Nothing for a type
+  // that has no excerpts.
+  std::vector<const Property*> ExcerptProperties(std::string_view odata_type,
+                                                 std::string_view key = {}) const;
+  // "ComputerSystem.ComputerSystem" of a collection of them; empty for what is no collection.
+  std::string_view MemberType(std::string_view odata_type) const;
   // All false for an unknown type.
   AllowedMethods Methods(std::string_view odata_type) const;
   // nullptr when the type has no such action. `action` as in bodies, without '#'.

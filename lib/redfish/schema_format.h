@@ -9,7 +9,7 @@
 namespace shoal::redfish::format {
 
 inline constexpr const char* kFormatKey = "format";
-inline constexpr int kFormatVersion = 1;
+inline constexpr int kFormatVersion = 2;
 inline constexpr const char* kTypes = "types";
 inline constexpr const char* kEnumerations = "enumerations";
 inline constexpr const char* kDefinitions = "definitions";
@@ -33,6 +33,12 @@ inline constexpr const char* kSince = "s";
 inline constexpr const char* kMinimum = "min";
 inline constexpr const char* kMaximum = "max";
 inline constexpr const char* kPattern = "p";
+inline constexpr const char* kRequiredOnCreate = "rc";
+inline constexpr const char* kWriteOnly = "wo";
+inline constexpr const char* kTarget = "to";
+inline constexpr const char* kExcerpt = "x";
+inline constexpr const char* kExcerptCopy = "xc";
+inline constexpr const char* kCopyOnly = "xo";
 
 // "ComputerSystem.v1_13_0.ComputerSystem" in parts.
 struct TypeName {

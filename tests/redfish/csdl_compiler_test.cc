@@ -27,6 +27,18 @@ constexpr const char* kDocument = R"(<?xml version="1.0"?>
         <Property Name="Hue" Type="Lamp.Color">
           <Annotation Term="OData.Permissions" EnumMember="OData.Permission/ReadWrite"/>
         </Property>
+        <Property Name="Code" Type="Edm.String">
+          <Annotation Term="OData.Permissions" EnumMember="OData.Permission/Write"/>
+          <Annotation Term="Redfish.RequiredOnCreate"/>
+        </Property>
+        <Property Name="Hint" Type="Edm.String">
+          <Annotation Term="OData.LongDescription"
+              String="If `Shy` is `true`, the value shall be `null` in responses."/>
+          <Annotation Term="Redfish.Excerpt" String="Light,Dark"/>
+        </Property>
+        <NavigationProperty Name="Socket" Type="Socket.Socket">
+          <Annotation Term="Redfish.ExcerptCopy"/>
+        </NavigationProperty>
       </EntityType>
     </Schema>
   </edmx:DataServices>
@@ -46,6 +58,22 @@ TEST_CASE("All versions of a type are one entry, and a property says when it cam
   REQUIRE(parameters.size() == 1);
   REQUIRE(parameters[0].at("name") == "Times");
   REQUIRE(parameters[0].at("r") == 1);
+}
+
+TEST_CASE("Secrets, creation and excerpts come from annotations") {
+  CsdlCompiler compiler;
+  REQUIRE(compiler.Add("Lamp_v1.xml", kDocument).ok());
+  const nlohmann::json table = compiler.Table();
+  const nlohmann::json& properties = table.at("types").at("Lamp.Lamp").at("properties");
+  REQUIRE(properties.at("Code").at("wo") == 1);
+  REQUIRE(properties.at("Code").at("w") == 1);
+  REQUIRE(properties.at("Code").at("rc") == 1);
+  REQUIRE_FALSE(properties.at("Hint").contains("wo"));
+  REQUIRE_FALSE(properties.at("Hint").contains("rc"));
+  REQUIRE(properties.at("Hint").at("x") == nlohmann::json::array({"Light", "Dark"}));
+  REQUIRE(properties.at("Socket").at("to") == "Socket.Socket");
+  REQUIRE(properties.at("Socket").at("xc") == "");
+  REQUIRE_FALSE(properties.at("Hue").contains("x"));
 }
 
 TEST_CASE("What is no CSDL is refused by file name") {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/schema.h"
 
+#include <zstd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "redfish/schema_format.h"
 #include "redfish/uri.h"
 #include "tests/redfish/shipped.h"
 #include "tests/redfish/temporary_folder.h"
@@ -84,6 +87,109 @@ TEST_CASE("Actions have their parameters, and belong to their type alone") {
                       [](const Property& one) { return one.name == "Image" && one.required; }));
 }
 
+TEST_CASE("What a POST that makes a resource must have is known") {
+  const Schema& schema = ShippedSchema();
+  const auto names = [&](const std::string& type) {
+    std::vector<std::string> found;
+    for (const Property* property : schema.Properties(type)) {
+      if (property->required_on_create) found.push_back(property->name);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  REQUIRE(names("#ManagerAccount.v1_4_0.ManagerAccount") ==
+          std::vector<std::string>{"Password", "RoleId", "UserName"});
+  REQUIRE(names("#Session.v1_3_0.Session") == std::vector<std::string>{"Password", "UserName"});
+  REQUIRE(names(kSystem).empty());
+}
+
+TEST_CASE("Secrets are write-only, whichever way the standard says so") {
+  const Schema& schema = ShippedSchema();
+  const char* account = "#ManagerAccount.v1_4_0.ManagerAccount";
+  REQUIRE(schema.Find(account, "/Password")->write_only);
+  REQUIRE(schema.Find(account, "/Password")->writable);
+  REQUIRE_FALSE(schema.Find(account, "/UserName")->write_only);
+  REQUIRE(schema.Find("#Session.v1_3_0.Session", "/Password")->write_only);
+  REQUIRE_FALSE(schema.Find("#Session.v1_3_0.Session", "/Password")->writable);
+  REQUIRE(schema.Find("#VirtualMedia.v1_3_0.VirtualMedia", "/Password")->write_only);
+  const char* event = "#EventDestination.v1_15_0.EventDestination";
+  REQUIRE(schema.Find(event, "/SNMP/EncryptionKey")->write_only);
+  REQUIRE_FALSE(schema.Find(event, "/SNMP/TrapCommunity")->write_only);
+}
+
+TEST_CASE("What every body must have is required, and the rest is not") {
+  const Schema& schema = ShippedSchema();
+  REQUIRE(schema.Find(kSystem, "/Id")->required);
+  REQUIRE(schema.Find(kSystem, "/Name")->required);
+  REQUIRE_FALSE(schema.Find(kSystem, "/Description")->required);
+  REQUIRE(schema.Find("#ChassisCollection.ChassisCollection", "/Members")->required);
+}
+
+TEST_CASE("An excerpt shows what its key asks for") {
+  const Schema& schema = ShippedSchema();
+  const auto names = [&](const char* type, const char* key) {
+    std::vector<std::string> found;
+    for (const Property* property : schema.ExcerptProperties(type, key)) {
+      found.push_back(property->name);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const char* sensor = "#Sensor.v1_1_0.Sensor";
+  REQUIRE(names(sensor, "Voltage") ==
+          std::vector<std::string>{"CrestFactor", "DataSourceUri", "Reading", "THDPercent"});
+  REQUIRE(names(sensor, "Power") == std::vector<std::string>{"ApparentVA", "DataSourceUri",
+                                                             "PowerFactor", "ReactiveVAR",
+                                                             "Reading"});
+  REQUIRE(names(sensor, "NoSuchKey") == std::vector<std::string>{"DataSourceUri", "Reading"});
+  REQUIRE(names(sensor, "").size() == 11);
+  REQUIRE(names("#Sensor.v1_2_0.Sensor", "Fan") ==
+          std::vector<std::string>{"DataSourceUri", "Reading", "SpeedRPM"});
+  REQUIRE(schema.Find(sensor, "/DataSourceUri")->copy_only);
+  REQUIRE_FALSE(schema.Find(sensor, "/Reading")->copy_only);
+  REQUIRE(names(kSystem, "").empty());
+}
+
+TEST_CASE("A property that is an excerpt names what it is an excerpt of") {
+  const Schema& schema = ShippedSchema();
+  const char* metrics = "#EnvironmentMetrics.v1_3_0.EnvironmentMetrics";
+  const Property* power = schema.Find(metrics, "/PowerWatts");
+  REQUIRE(power->kind == PropertyKind::kLink);
+  REQUIRE(power->target == "Sensor.Sensor");
+  REQUIRE(power->excerpt_copy == "Power");
+  REQUIRE(schema.Find(metrics, "/HumidityPercent")->excerpt_copy == "");
+  REQUIRE(schema.Find(metrics, "/FanSpeedsPercent")->element->target == "Sensor.Sensor");
+  REQUIRE(schema.Find(metrics, "/FanSpeedsPercent")->excerpt_copy == "FanArray");
+  const Property* chassis = schema.Find(kSystem, "/Links/Chassis");
+  REQUIRE(chassis->element->target == "Chassis.Chassis");
+  REQUIRE_FALSE(chassis->excerpt_copy.has_value());
+}
+
+TEST_CASE("A collection's members are of the type that it names, in every shipped capture") {
+  const Schema& schema = ShippedSchema();
+  REQUIRE(schema.MemberType("#LogEntryCollection.LogEntryCollection") == "LogEntry.LogEntry");
+  REQUIRE(schema.MemberType(kSystem).empty());
+  REQUIRE(schema.MemberType("#Contoso.v1_0_0.Contoso").empty());
+  for (const char* name : kShipped) {
+    std::size_t members = 0;
+    for (const auto& [uri, body] : Shipped(name).resources()) {
+      const std::string collection = TextAt(body, "@odata.type");
+      const std::string_view expected = schema.MemberType(collection);
+      const auto list = body.find("Members");
+      if (expected.empty() || list == body.end()) continue;
+      for (const Json& link : *list) {
+        const Json* const member = Shipped(name).Find(LinkTarget(link));
+        const std::string type = member == nullptr ? "" : TextAt(*member, "@odata.type");
+        if (!schema.Knows(type)) continue;
+        INFO(name << " " << uri << " " << type);
+        REQUIRE(format::ParseTypeName(type).key == expected);
+        ++members;
+      }
+    }
+    REQUIRE(members > 50);
+  }
+}
+
 TEST_CASE("Members of a complex property are those of its type at the resource's version") {
   const Schema& schema = ShippedSchema();
   const Property* boot = schema.Find(kSystem, "/Boot");
@@ -137,6 +243,12 @@ TEST_CASE("A table that is missing, no table, or cut is refused and named") {
   const auto text = Schema::Load(path);
   REQUIRE(text.status().code() == absl::StatusCode::kDataLoss);
   REQUIRE(std::string(text.status().message()).find(path) != std::string::npos);
+  const std::string old = R"({"format": 1, "types": {}})";
+  std::string packed(ZSTD_compressBound(old.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), old.data(), old.size(), 1));
+  const auto other = Schema::Load(folder.Write("old.zst", packed));
+  REQUIRE(other.status().code() == absl::StatusCode::kDataLoss);
+  REQUIRE(std::string(other.status().message()).find("another format than 2") != std::string::npos);
 }
 
 }  // namespace

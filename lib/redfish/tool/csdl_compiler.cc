@@ -3,6 +3,7 @@
 
 #include <map>
 #include <pugixml.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,26 @@ bool HasPermission(const pugi::xml_node& node, std::string_view permission) {
 
 bool IsWritable(const pugi::xml_node& node) {
   return HasPermission(node, "/ReadWrite") || HasPermission(node, "/Write");
+}
+
+// Session's credentials have permission None, and some secrets say it in words alone.
+bool IsWriteOnly(const pugi::xml_node& node) {
+  const std::string_view description =
+      FindAnnotation(node, "OData.LongDescription").attribute("String").as_string();
+  return HasPermission(node, "/Write") || HasPermission(node, "/None") ||
+         description.find("The value shall be `null` in responses") != description.npos;
+}
+
+void AddExcerpts(Json& out, const pugi::xml_node& node) {
+  if (FindAnnotation(node, "Redfish.ExcerptCopyOnly")) out[format::kCopyOnly] = 1;
+  if (const auto copy = FindAnnotation(node, "Redfish.ExcerptCopy")) {
+    out[format::kExcerptCopy] = copy.attribute("String").as_string();
+  }
+  if (const auto excerpt = FindAnnotation(node, "Redfish.Excerpt")) {
+    Json& keys = out[format::kExcerpt] = Json::array();
+    std::istringstream list(excerpt.attribute("String").as_string());
+    for (std::string key; std::getline(list, key, ',');) keys.push_back(key);
+  }
 }
 
 void AddBound(Json& out, const char* key, const pugi::xml_node& annotation) {
@@ -66,6 +87,7 @@ Json DescribeType(std::string_view type, bool navigation) {
     if (*primitive->second.second != 0) out[format::kFormat] = primitive->second.second;
   } else if (navigation) {
     out[format::kKind] = "l";
+    out[format::kTarget] = format::ParseTypeName(type).key;
   } else if (type.starts_with("Edm.")) {
     out[format::kKind] = "x";
   } else {
@@ -79,6 +101,10 @@ Json DescribeProperty(const pugi::xml_node& node, const format::TypeName& owner)
   const bool navigation = std::string_view(node.name()) == "NavigationProperty" && !expanded;
   Json out = DescribeType(node.attribute("Type").as_string(), navigation);
   Json& leaf = out.contains(format::kElement) ? out[format::kElement] : out;
+  if (FindAnnotation(node, "Redfish.Required")) out[format::kRequired] = 1;
+  if (FindAnnotation(node, "Redfish.RequiredOnCreate")) out[format::kRequiredOnCreate] = 1;
+  if (IsWriteOnly(node)) out[format::kWriteOnly] = 1;
+  AddExcerpts(out, node);
   if (IsWritable(node)) out[format::kWritable] = leaf[format::kWritable] = 1;
   if (!node.attribute("Nullable").as_bool(true)) out[format::kNotNull] = 1;
   if (owner.major > 1 || (owner.versioned && owner.minor > 0)) {
