@@ -185,7 +185,7 @@ Response Instance::Read(ResourceId id, const Request& request) {
 Response Instance::ReadByQuery(ResourceId id, const Request& request) {
   Query query;
   if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return *std::move(refusal);
-  Response response = Answer(query, request.uri, *Find(Description(id).uri),
+  Response response = Answer(query, request.uri, *Find(Description(id).uri), world_->schema(),
                              [this](const std::string& uri) { return Find(uri); });
   response.allow = AllowText(Description(id).methods);
   return response;

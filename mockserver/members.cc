@@ -8,24 +8,25 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
 #include "mockserver/new_object.h"
+#include "redfish/schema.h"
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
 namespace {
 
-// The type of a collection's members: as one of them has it, else as another of the service has it.
+// The type of a collection's members: as one of them has it, else as another of the service has it,
+// else as the schema names it.
 std::string MemberType(const Editor& editor, ResourceId collection) {
   const std::vector<ResourceId> members = editor.Members(collection);
   if (!members.empty()) return editor.resource(members.front()).odata_type;
-  constexpr std::string_view kCollection = "Collection";
-  std::string_view type = editor.resource(collection).odata_type;
-  type = type.substr(0, type.find('.'));
-  if (!type.ends_with(kCollection)) return {};
-  const std::string prefix = std::string(type.substr(0, type.size() - kCollection.size())) + '.';
+  const std::string_view type =
+      editor.world().schema().MemberType(editor.resource(collection).odata_type);
+  if (type.empty()) return {};
+  const std::string prefix = "#" + std::string(type.substr(0, type.find('.') + 1));
   for (const World::Resource& resource : editor.world().resources()) {
     if (resource.odata_type.starts_with(prefix)) return resource.odata_type;
   }
-  return {};
+  return "#" + std::string(type);
 }
 
 }  // namespace
@@ -37,10 +38,20 @@ Response PostMember(Editor& editor, ResourceId collection, const Json& body) {
   for (Problem& problem : JudgeNewObject(editor.world().schema(), type, "", body)) {
     messages.push_back(std::move(problem.info));
   }
+  std::vector<std::string> secrets;
+  for (const redfish::Property* property : editor.world().schema().Properties(type)) {
+    const bool is_given = body.contains(property->name);
+    if (property->required_on_create && !is_given) {
+      messages.push_back(ExtendedInfo("PropertyMissing", {property->name},
+                                      redfish::AppendPointer("", property->name)));
+    }
+    if (property->write_only && is_given) secrets.push_back(property->name);
+  }
   if (!messages.empty()) return ErrorResponse(400, std::move(messages));
   const std::string name = editor.NewMemberName(collection);
   Json member = {{"@odata.type", type}, {"Id", name}, {"Name", name}};
   member.update(body);
+  for (const std::string& secret : secrets) member[secret] = nullptr;
   return Created(editor, editor.AddMember(collection, name, std::move(member)));
 }
 

@@ -40,7 +40,9 @@ class Judge {
       }
       return;
     }
-    if (!property.writable) return Complain("PropertyNotWritable", {property.name}, pointer);
+    if (!property.writable && !property.required_on_create) {
+      return Complain("PropertyNotWritable", {property.name}, pointer);
+    }
     const std::string_view misfit = redfish::Misfit(property, value);
     if (!misfit.empty()) Complain(misfit, {Excerpt(value), property.name}, pointer);
   }

@@ -22,7 +22,8 @@ struct Problem {
 };
 
 // What is wrong with `members`, which stand at `pointer` in a resource of `odata_type`: unknown,
-// not writable, or with a value that does not fit. Members with '@' in their name are skipped.
+// neither writable nor required to make one, or with a value that does not fit. Members with '@' in
+// their name are skipped.
 std::vector<Problem> JudgeNewObject(const redfish::Schema& schema, std::string_view odata_type,
                                     const std::string& pointer, const Json& members);
 

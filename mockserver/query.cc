@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mockserver/extended_info.h"
+#include "redfish/schema.h"
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
@@ -62,7 +63,9 @@ std::vector<Parameter> ParametersOf(std::string_view uri) {
   return parameters;
 }
 
-bool IsProtocols(const std::string& name) { return name.starts_with('$') || name == "only"; }
+bool IsProtocols(const std::string& name) {
+  return name.starts_with('$') || name == "only" || name == "excerpt";
+}
 
 Response BadFormat(const Parameter& parameter) {
   return ErrorResponse(400, "QueryParameterValueFormatError", {parameter.value, parameter.name});
@@ -111,8 +114,9 @@ std::optional<Response> ReadSelect(const Parameter& parameter, Query& query) {
 }
 
 std::optional<Response> Read(const Parameter& parameter, Query& query) {
-  if (parameter.name == "only") {
-    query.only = true;
+  if (parameter.name == "only" || parameter.name == "excerpt") {
+    if (!parameter.value.empty()) return BadFormat(parameter);
+    (parameter.name == "only" ? query.only : query.excerpt) = true;
     return std::nullopt;
   }
   if (parameter.name == "$expand") return ReadExpand(parameter, query);
@@ -237,14 +241,25 @@ Json Select(const Json& resource, const std::vector<std::string>& pointers) {
   return selected;
 }
 
-void SelectFrom(const Query& query, Json& body) {
-  if (query.select.empty()) return;
+// The resource's excerpt; all of it when its type has none.
+Json Excerpted(const Json& resource, const redfish::Schema& schema) {
+  std::vector<std::string> pointers;
+  for (const redfish::Property* property :
+       schema.ExcerptProperties(redfish::TextAt(resource, "@odata.type"))) {
+    pointers.push_back(redfish::AppendPointer("", property->name));
+  }
+  return pointers.empty() ? resource : Select(resource, pointers);
+}
+
+// Applies `shape` to each member that a collection shows in full, to anything else itself.
+template <typename Shape>
+void Reshape(const Query& query, Json& body, const Shape& shape) {
   if (!IsCollection(body) || query.expansion == Expansion::kNone) {
-    body = Select(body, query.select);
+    body = shape(body);
     return;
   }
   for (Json& member : body[kMembers]) {
-    if (member.is_object() && member.size() > 1) member = Select(member, query.select);
+    if (member.is_object() && member.size() > 1) member = shape(member);
   }
 }
 
@@ -263,13 +278,13 @@ std::optional<Response> ParseQuery(std::string_view uri, Query& query) {
     if (auto refusal = Read(parameter, query)) return refusal;
   }
   const bool chooses = query.filter || query.skip > 0 || query.top;
-  const bool shapes = query.expansion != Expansion::kNone || !query.select.empty();
+  const bool shapes = query.expansion != Expansion::kNone || query.excerpt || !query.select.empty();
   if (query.only && (chooses || shapes)) return ErrorResponse(400, "QueryCombinationInvalid");
   return std::nullopt;
 }
 
 Response Answer(const Query& query, std::string_view uri, const Json& resource,
-                const redfish::FindResource& find) {
+                const redfish::Schema& schema, const redfish::FindResource& find) {
   const bool of_collections = query.only || query.filter || query.skip > 0 || query.top;
   if (of_collections && !IsCollection(resource)) {
     return ErrorResponse(400, "QueryNotSupportedOnResource");
@@ -284,7 +299,12 @@ Response Answer(const Query& query, std::string_view uri, const Json& resource,
   if (of_collections) ChooseMembers(query, uri, find, body);
   if (query.expansion != Expansion::kNone)
     Expander(query.expansion, find).Expand(body, query.levels);
-  SelectFrom(query, body);
+  if (query.excerpt) {
+    Reshape(query, body, [&](const Json& whole) { return Excerpted(whole, schema); });
+  }
+  if (!query.select.empty()) {
+    Reshape(query, body, [&](const Json& whole) { return Select(whole, query.select); });
+  }
   return JsonResponse(200, std::move(body));
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The query of a GET, as DSP0266, "Query parameters", defines it: only, $filter, $skip, $top,
-// $expand, $select, applied in this order to a copy; what is stored never changes.
+// $expand, excerpt, $select, applied in this order to a copy; what is stored never changes.
 //
 //   Query query;
 //   if (std::optional<Response> refusal = ParseQuery(uri, query)) return *refusal;
-//   if (!query.empty()) return Answer(query, uri, resource, find);
+//   return Answer(query, uri, resource, schema, find);
 //
-// Parameters without '$' that the standard does not define are ignored, as it asks for. excerpt is
-// among them: the schema table does not say which properties belong to one.
+// Parameters without '$' that the standard does not define are ignored, as it asks for.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +18,10 @@
 #include "mockserver/filter.h"
 #include "mockserver/message.h"
 #include "redfish/allowable_values.h"
+
+namespace shoal::redfish {
+class Schema;
+}
 
 namespace shoal::mockserver {
 
@@ -32,6 +35,7 @@ enum class Expansion : std::uint8_t {
 
 struct Query {
   bool only = false;
+  bool excerpt = false;
   std::optional<Filter> filter;
   std::size_t skip = 0;
   std::optional<std::size_t> top;
@@ -39,10 +43,6 @@ struct Query {
   int levels = 1;
   // JSON Pointers; empty: everything.
   std::vector<std::string> select;
-
-  bool empty() const {
-    return !only && !filter && skip == 0 && !top && expansion == Expansion::kNone && select.empty();
-  }
 };
 
 // Levels that $expand may ask for; resources, and JSON values in them, that one answer expands
@@ -59,9 +59,9 @@ bool HasQuery(std::string_view uri);
 // for an unknown $parameter, 400 for a value or a combination that makes no sense.
 std::optional<Response> ParseQuery(std::string_view uri, Query& query);
 
-// What GET answers. 400 where only, $filter, $skip and $top do not meet a collection. `uri` is the
-// request's, for the link to the next page.
+// What GET answers. A type without an excerpt is answered whole. 400 where only, $filter, $skip and
+// $top do not meet a collection. `uri` is the request's, for the link to the next page.
 Response Answer(const Query& query, std::string_view uri, const Json& resource,
-                const redfish::FindResource& find);
+                const redfish::Schema& schema, const redfish::FindResource& find);
 
 }  // namespace shoal::mockserver
