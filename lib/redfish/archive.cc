@@ -101,7 +101,7 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
 
 absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix) {
   std::error_code error;
-  if (!fs::exists(path, error)) return runtime::NotFound("no capture at " + path);
+  if (!fs::exists(path, error)) return runtime::NotFound("nothing at " + path);
   if (fs::is_directory(path, error)) return ReadFolder(path, suffix);
   Archive result;
   SHOAL_ASSIGN_OR_RETURN(result.bytes, ReadWholeFile(path));
