@@ -77,31 +77,44 @@ std::string_view UriOf(const std::vector<Entry>& entries, std::string_view versi
 absl::StatusOr<std::shared_ptr<const StandardDocuments>> StandardDocuments::Load(
     const StandardDocumentsOptions& options) {
   const auto documents = std::make_shared<StandardDocuments>();
-  SHOAL_ASSIGN_OR_RETURN(const redfish::Archive csdl, redfish::ReadArchive(options.csdl, ".xml"));
-  for (const redfish::ArchiveFile& file : csdl.files) {
-    documents->Add(std::string(kSchemas) + FileName(file.path), file.bytes, kXml);
-  }
-  SHOAL_ASSIGN_OR_RETURN(const redfish::Archive schemas,
-                         redfish::ReadArchive(options.json_schema, ".json"));
-  for (const redfish::ArchiveFile& file : schemas.files) {
-    const std::string name = FileName(file.path);
-    Entry entry = EntryFor(name, std::string(kSchemas) + name);
-    documents->Add(entry.uri, file.bytes, kJson);
-    if (IsOfResources(entry)) documents->schemas_.push_back(std::move(entry));
-  }
-  SHOAL_ASSIGN_OR_RETURN(const redfish::Archive registries,
-                         redfish::ReadArchive(options.registries, ".json"));
-  for (const redfish::ArchiveFile& file : registries.files) {
-    const std::string name = FileName(file.path);
-    Entry entry = EntryFor(name, {});
-    entry.uri = std::string(kRegistries) + entry.versioned + "/" + name;
-    documents->Add(entry.uri, file.bytes, kJson);
-    documents->registries_.push_back(std::move(entry));
-  }
+  SHOAL_RETURN_IF_ERROR(documents->AddCsdl(options.csdl));
+  SHOAL_RETURN_IF_ERROR(documents->AddJsonSchemas(options.json_schema));
+  SHOAL_RETURN_IF_ERROR(documents->AddRegistries(options.registries));
   Sort(documents->schemas_);
   Sort(documents->registries_);
   KeepLastOfName(documents->schemas_);
   return documents;
+}
+
+absl::Status StandardDocuments::AddCsdl(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const redfish::Archive archive, redfish::ReadArchive(path, ".xml"));
+  for (const redfish::ArchiveFile& file : archive.files) {
+    Add(std::string(kSchemas) + FileName(file.path), file.bytes, kXml);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StandardDocuments::AddJsonSchemas(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const redfish::Archive archive, redfish::ReadArchive(path, ".json"));
+  for (const redfish::ArchiveFile& file : archive.files) {
+    const std::string name = FileName(file.path);
+    Entry entry = EntryFor(name, std::string(kSchemas) + name);
+    Add(entry.uri, file.bytes, kJson);
+    if (IsOfResources(entry)) schemas_.push_back(std::move(entry));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StandardDocuments::AddRegistries(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const redfish::Archive archive, redfish::ReadArchive(path, ".json"));
+  for (const redfish::ArchiveFile& file : archive.files) {
+    const std::string name = FileName(file.path);
+    Entry entry = EntryFor(name, {});
+    entry.uri = std::string(kRegistries) + entry.versioned + "/" + name;
+    Add(entry.uri, file.bytes, kJson);
+    registries_.push_back(std::move(entry));
+  }
+  return absl::OkStatus();
 }
 
 void StandardDocuments::Add(std::string uri, const std::string& bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DMTF's published documents as a service hosts them: CSDL, JSON Schema and registries.
 //
-// Loaded once a process and shared by all worlds: each document is held compressed, 3 MB of 17 in
+// Loaded once a process and shared by all worlds: each document is held compressed, 2 MB of 17 in
 // all, and unpacked when it is asked for. Immutable after Load, safe for any number of threads.
 #pragma once
 
@@ -73,6 +73,9 @@ class StandardDocuments {
     std::string_view content_type;
   };
 
+  absl::Status AddCsdl(const std::string& path);
+  absl::Status AddJsonSchemas(const std::string& path);
+  absl::Status AddRegistries(const std::string& path);
   void Add(std::string uri, const std::string& bytes, std::string_view content_type);
 
   TextMap<Packed> documents_;
