@@ -115,6 +115,7 @@ ResourceId Editor::Create(std::string uri, Json json) {
   World::Resource resource;
   resource.odata_type = redfish::TextAt(json, "@odata.type");
   resource.methods = world().MethodsOf(resource.odata_type);
+  resource.link = world().LinkOf(resource.odata_type);
   resource.version = HashText(Serialise(json), HashText(std::to_string(id)));
   json[kETagProperty] = FormatETag(resource.version);
   for (auto& [target, action] : World::ActionsIn(json, id)) {
@@ -211,6 +212,7 @@ Response Editor::Representation(ResourceId id) {
   const World::Resource& description = resource(id);
   Response response;
   response.allow = AllowText(description.methods);
+  response.link = description.link;
   const auto entry = instance_.deltas_.find(id);
   if (entry == instance_.deltas_.end()) {
     response.body = description.body;

@@ -49,6 +49,8 @@ http::ServerResponse Translate(Response response) {
   if (!response.location.empty()) {
     http::AppendHeader(answer.header_lines, "Location", response.location);
   }
+  if (!response.link.empty()) http::AppendHeader(answer.header_lines, "Link", response.link);
+  answer.content_type = response.content_type;
   for (const auto& [name, value] : response.headers) {
     http::AppendHeader(answer.header_lines, name, value);
   }

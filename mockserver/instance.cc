@@ -16,6 +16,7 @@
 #include "mockserver/patch.h"
 #include "mockserver/query.h"
 #include "mockserver/request_body.h"
+#include "mockserver/world_documents.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
@@ -63,13 +64,13 @@ bool IsAnyOf(std::string_view type, std::initializer_list<std::string_view> type
   });
 }
 
-bool Accepts(std::string_view header, std::string_view uri) {
+// Whether a client that sent `header` takes `type`.
+bool Accepts(std::string_view header, std::string_view type) {
   if (header.empty()) return true;
   while (!header.empty()) {
     const std::string_view one = header.substr(0, header.find(','));
     header.remove_prefix(std::min(header.size(), one.size() + 1));
-    if (IsAnyOf(MediaType(one), {"application/json", "application/*", "*/*"})) return true;
-    if (uri.ends_with("/$metadata") && IsAnyOf(MediaType(one), {"application/xml"})) return true;
+    if (IsAnyOf(MediaType(one), {type, "application/*", "*/*"})) return true;
   }
   return false;
 }
@@ -79,7 +80,6 @@ std::optional<Response> JudgeHeaders(const Request& request) {
   if (!request.odata_version.empty() && request.odata_version != "4.0") {
     return ErrorResponse(412, "HeaderInvalid", {"OData-Version"});
   }
-  if (!Accepts(request.accept, request.uri)) return ErrorResponse(406, "HeaderInvalid", {"Accept"});
   const bool has_json = request.content_type.empty() || request.body.empty() ||
                         IsAnyOf(MediaType(request.content_type), {"application/json"});
   if (!has_json) return ErrorResponse(415, "HeaderInvalid", {"Content-Type"});
@@ -115,9 +115,22 @@ Response Instance::Handle(const Request& request) {
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
   if (!reads) return Dispatch(request, uri);
+  Response response = Get(request, uri, queries);
+  if (response.status == 200 && !Accepts(request.accept, response.content_type)) {
+    return ErrorResponse(406, "HeaderInvalid", {"Accept"});
+  }
+  return response;
+}
+
+Response Instance::Get(const Request& request, std::string_view uri, bool queries) {
   const std::optional<ResourceId> id = Locate(uri);
   if (id.has_value()) return queries ? ReadByQuery(*id, request) : Read(*id, request);
   if (uri == kVersions) return VersionObject();
+  const Document document =
+      world_->documents() == nullptr ? Document{} : world_->documents()->Find(uri);
+  if (document.bytes != nullptr) {
+    return {.body = document.bytes, .content_type = document.content_type, .allow = kReadOnly};
+  }
   if (FindAction(uri) != nullptr) return MethodNotAllowed(kPostOnly);
   return Missing(uri);
 }
@@ -127,7 +140,9 @@ Response Instance::Dispatch(const Request& request, std::string_view uri) {
   const World::Action* const action = FindAction(uri);
   const bool acts = action != nullptr && (!id.has_value() || request.method == Method::kPost);
   if (!acts && !id.has_value()) {
-    if (uri != kVersions) return Missing(uri);
+    const bool is_document =
+        world_->documents() != nullptr && world_->documents()->Find(uri).bytes != nullptr;
+    if (uri != kVersions && !is_document) return Missing(uri);
     return request.method == Method::kOptions ? Response{.status = 204, .allow = kReadOnly}
                                               : MethodNotAllowed(kReadOnly);
   }
@@ -188,6 +203,7 @@ Response Instance::ReadByQuery(ResourceId id, const Request& request) {
   Response response = Answer(query, request.uri, *Find(Description(id).uri), world_->schema(),
                              [this](const std::string& uri) { return Find(uri); });
   response.allow = AllowText(Description(id).methods);
+  response.link = Description(id).link;
   return response;
 }
 

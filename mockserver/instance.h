@@ -128,6 +128,7 @@ class Instance final : public redfish::StateView {
   const World::Action* FindAction(std::string_view uri) const;
   const HandlerTable& handlers() const;
 
+  Response Get(const Request& request, std::string_view uri, bool queries);
   Response Dispatch(const Request& request, std::string_view uri);
   Response Change(const Request& request, ResourceId id, const World::Action* action);
   Response Read(ResourceId id, const Request& request);

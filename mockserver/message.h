@@ -58,10 +58,12 @@ struct Response {
   std::shared_ptr<const std::string> body = {};
   // The same parsed; null when body is.
   std::shared_ptr<const Json> json = {};
-  // Headers; empty when absent. `allow` is static text.
+  std::string_view content_type = "application/json";
+  // Headers; empty when absent. `allow` is static text; `link` has the world's lifetime.
   std::string etag = {};
   std::string location = {};
   std::string_view allow = {};
+  std::string_view link = {};
   // Rarer ones.
   std::vector<std::pair<std::string, std::string>> headers = {};
 };

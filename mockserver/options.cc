@@ -30,6 +30,9 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("captures", captures,
                {.help = "archives or folders to serve; plain /redfish/v1 is the first one's"});
   visitor.Knob("schema", schema, {.help = "schema table"});
+  visitor.Knob("csdl", documents.csdl, {.help = "CSDL documents that services host"});
+  visitor.Knob("json_schema", documents.json_schema, {.help = "JSON Schemas that services host"});
+  visitor.Knob("registries", documents.registries, {.help = "registries that services host"});
   visitor.Knob(
       "success", success,
       {.help = "answer to a successful PATCH: the resource, a message, or 204; actions and "
@@ -96,7 +99,8 @@ absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Optio
   using Loaded = absl::StatusOr<std::shared_ptr<const World>>;
   SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
                          redfish::Schema::Load(options.schema));
-  const WorldOptions world_options{.style = StyleOf(options.success)};
+  WorldOptions world_options{.style = StyleOf(options.success)};
+  SHOAL_ASSIGN_OR_RETURN(world_options.documents, StandardDocuments::Load(options.documents));
   std::vector<std::optional<Loaded>> loaded(options.captures.size());
   {
     std::vector<runtime::Thread> loaders;

@@ -8,6 +8,7 @@
 
 #include "http/server.h"
 #include "mockserver/instance_table.h"
+#include "mockserver/standard_documents.h"
 #include "mockserver/world.h"
 #include "runtime/cluster.h"
 #include "runtime/config.h"
@@ -22,6 +23,7 @@ struct Options {
       "data/captures/openbmc-stock.tar.xz", "data/captures/dmtf-rackmount1.tar.xz",
       "data/captures/hpe-dl380a-gen12.tar.xz", "data/captures/dell-r750.tar.xz"};
   std::string schema = "data/schema/redfish.schema.zst";
+  StandardDocumentsOptions documents;
   std::string success = "representation";
   std::int64_t threads = 1;
   std::int64_t max_connections = 4096;

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/text_map.h"
+#include "mockserver/world_documents.h"
 #include "redfish/attribute_registry.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
@@ -45,13 +47,15 @@ struct World::Index {
   absl::flat_hash_map<ResourceId, ResourceId> settings;
   absl::flat_hash_map<ResourceId, ResourceId> active;
   TextMap<redfish::AttributeRegistry> registries;
+  // By type. Nodes stay where they are, as resources borrow the text.
+  std::map<std::string, std::string, std::less<>> links;
 };
 
 World::World(std::shared_ptr<const redfish::Capture> capture,
              std::shared_ptr<const redfish::Schema> schema, WorldOptions options)
     : capture_(std::move(capture)),
       schema_(std::move(schema)),
-      options_(options),
+      options_(std::move(options)),
       index_(std::make_unique<Index>()) {}
 
 World::~World() = default;
@@ -59,7 +63,8 @@ World::~World() = default;
 absl::StatusOr<std::shared_ptr<const World>> World::Create(
     std::shared_ptr<const redfish::Capture> capture, std::shared_ptr<const redfish::Schema> schema,
     WorldOptions options) {
-  const std::shared_ptr<World> world(new World(std::move(capture), std::move(schema), options));
+  const std::shared_ptr<World> world(
+      new World(std::move(capture), std::move(schema), std::move(options)));
   const auto& captured = world->capture_->resources();
   world->resources_.reserve(captured.size());
   for (const auto& [uri, json] : captured) world->AddResource(uri, json);
@@ -72,6 +77,7 @@ absl::StatusOr<std::shared_ptr<const World>> World::Create(
   }
   for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddOtherName(id);
   for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddSettings(id);
+  world->AddDocuments();
   const bool fits = std::any_of(
       world->resources_.begin(), world->resources_.end(),
       [&](const Resource& resource) { return world->schema_->Knows(resource.odata_type); });
@@ -101,6 +107,16 @@ void World::AddOtherName(ResourceId id) {
   if (name == resource.uri || !absl::EqualsIgnoreCase(name, resource.uri)) return;
   index_->other_names.push_back(std::move(name));
   index_->resources.emplace(index_->other_names.back(), id);
+}
+
+void World::AddDocuments() {
+  if (options_.documents == nullptr) return;
+  documents_ = std::make_unique<const WorldDocuments>(*this, options_.documents);
+  for (Resource& resource : resources_) {
+    const auto [link, is_new] = index_->links.try_emplace(resource.odata_type);
+    if (is_new) link->second = documents_->DescribedBy(resource.odata_type);
+    resource.link = link->second;
+  }
 }
 
 void World::AddSettings(ResourceId id) {
@@ -156,6 +172,11 @@ std::span<const World::Resource> World::Below(std::string_view uri) const {
   const auto begin = std::lower_bound(resources_.begin(), resources_.end(), first, by_uri);
   const auto end = std::lower_bound(begin, resources_.end(), last, by_uri);
   return {begin, end};
+}
+
+std::string_view World::LinkOf(std::string_view odata_type) const {
+  const auto found = index_->links.find(odata_type);
+  return found == index_->links.end() ? std::string_view() : std::string_view(found->second);
 }
 
 std::optional<ResourceId> World::SettingsOf(ResourceId id) const {

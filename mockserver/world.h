@@ -31,6 +31,9 @@ namespace shoal::mockserver {
 // beyond that from there on.
 using ResourceId = std::uint32_t;
 
+class StandardDocuments;
+class WorldDocuments;
+
 struct WorldOptions {
   // How a successful PATCH answers, and an action or DELETE that has nothing to say: vendors
   // differ, and some clients break on 204.
@@ -40,6 +43,8 @@ struct WorldOptions {
     kNoContent,       // 204
   };
   Style style = Style::kRepresentation;
+  // Hosted beside the captured resources; null: nothing is.
+  std::shared_ptr<const StandardDocuments> documents = {};
 };
 
 class World {
@@ -56,6 +61,8 @@ class World {
     // "#ComputerSystem.v1_16_0.ComputerSystem"; empty when the resource names none.
     std::string odata_type;
     Methods methods;
+    // Value of the Link header to the resource's schema; empty when none is hosted.
+    std::string_view link;
   };
   // A target that POST reaches.
   struct Action {
@@ -90,6 +97,10 @@ class World {
   std::optional<ResourceId> ActiveOf(ResourceId settings) const;
   // What a resource of this type takes, by its schema.
   Methods MethodsOf(std::string_view odata_type) const;
+  // Resource::link of this type.
+  std::string_view LinkOf(std::string_view odata_type) const;
+  // Null when nothing is hosted.
+  const WorldDocuments* documents() const { return documents_.get(); }
   // Null when the capture lacks it. In several languages, the first.
   const redfish::AttributeRegistry* FindAttributeRegistry(std::string_view id) const;
 
@@ -105,12 +116,14 @@ class World {
   void AddResource(const std::string& uri, const Json& json);
   void AddOtherName(ResourceId id);
   void AddSettings(ResourceId id);
+  void AddDocuments();
 
   const std::shared_ptr<const redfish::Capture> capture_;
   const std::shared_ptr<const redfish::Schema> schema_;
   const WorldOptions options_;
   std::vector<Resource> resources_;
   const std::unique_ptr<Index> index_;
+  std::unique_ptr<const WorldDocuments> documents_;
 };
 
 }  // namespace shoal::mockserver
