@@ -58,7 +58,7 @@ std::vector<Json> JudgeParameters(const Editor& editor, const World::Action& act
     const bool not_in_list = misfit.empty() || misfit == "PropertyValueNotInList";
     problems.push_back(ExtendedInfo(
         not_in_list ? "ActionParameterValueNotInList" : "ActionParameterValueTypeError",
-        {Excerpt(value), name, action.name}));
+        {Excerpt(value, name), name, action.name}));
   }
   for (const redfish::Property& parameter : definition.parameters) {
     if (!parameter.required || parameters.contains(parameter.name)) continue;

@@ -77,6 +77,14 @@ absl::StatusOr<std::int64_t> Number(const Json& object, const std::string& name,
   return found->get<std::int64_t>();
 }
 
+absl::StatusOr<Authentication> ParseAuthentication(const Json& body, Authentication otherwise) {
+  if (!body.contains("authentication")) return otherwise;
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, Text(body, "authentication"));
+  if (text == "none") return Authentication::kNone;
+  if (text == "required") return Authentication::kRequired;
+  return runtime::InvalidArgument("\"authentication\" is \"none\" or \"required\"");
+}
+
 absl::StatusOr<std::vector<redfish::StartOperation>> ParseStart(const Json& body) {
   std::vector<redfish::StartOperation> start;
   const auto found = body.find("start");
@@ -183,10 +191,12 @@ http::ServerResponse Control::CreateInstance(std::string_view text) {
                            Number(body, "seed", std::numeric_limits<std::int64_t>::max()));
     SHOAL_ASSIGN_OR_RETURN(const std::int64_t transient,
                            Number(body, "power_transient_ms", kMaximumMilliseconds));
-    SHOAL_ASSIGN_OR_RETURN(id,
-                           table_.Make(capture, std::move(id),
-                                       {.seed = static_cast<std::uint64_t>(seed),
-                                        .power_transient = std::chrono::milliseconds(transient)}));
+    InstanceOptions options = table_.options().instance;
+    options.seed = static_cast<std::uint64_t>(seed);
+    options.power_transient = std::chrono::milliseconds(transient);
+    SHOAL_ASSIGN_OR_RETURN(options.authentication,
+                           ParseAuthentication(body, options.authentication));
+    SHOAL_ASSIGN_OR_RETURN(id, table_.Make(capture, std::move(id), std::move(options)));
     return Json{{"id", id}, {"capture", capture}};
   };
   const absl::StatusOr<Json> made = make();

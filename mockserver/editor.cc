@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <limits>
 #include <map>
 
 #include "mockserver/etag.h"
@@ -68,6 +69,22 @@ std::string Editor::Text(ResourceId id, std::string_view pointer) const {
 bool Editor::IsTrue(ResourceId id, std::string_view pointer) const {
   const Json* const value = Read(id, pointer);
   return value != nullptr && *value == Json(true);
+}
+
+std::optional<std::int64_t> Editor::Integer(ResourceId id, std::string_view pointer) const {
+  const Json* const value = Read(id, pointer);
+  if (value == nullptr || !value->is_number_integer()) return std::nullopt;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const bool is_more = value->is_number_unsigned() &&
+                       value->get<std::uint64_t>() > static_cast<std::uint64_t>(kMost);
+  return is_more ? kMost : value->get<std::int64_t>();
+}
+
+std::optional<std::chrono::seconds> Editor::Seconds(ResourceId id, std::string_view pointer) const {
+  constexpr std::int64_t kCentury = std::int64_t{100} * 366 * 24 * 3600;
+  const auto value = Integer(id, pointer);
+  if (!value) return std::nullopt;
+  return std::chrono::seconds(std::clamp(*value, std::int64_t{0}, kCentury));
 }
 
 std::string Editor::ETag(ResourceId id) const {

@@ -37,6 +37,11 @@ class Editor {
 
   // `uri` is canonical.
   std::optional<ResourceId> Find(std::string_view uri) const { return instance_.Locate(uri); }
+  // The resource that a request to `uri`, canonical, is for: that, or for POST to the Members of a
+  // collection the collection.
+  std::optional<ResourceId> FindTarget(Method method, std::string_view uri) const {
+    return instance_.LocateTarget(method, uri);
+  }
   // The resource that the link at `pointer` names; nothing when it is no link or leads nowhere.
   std::optional<ResourceId> Linked(ResourceId id, std::string_view pointer) const;
   // All that the array of links at `pointer` names, each once.
@@ -61,6 +66,10 @@ class Editor {
   // The text at `pointer`; empty when it is none.
   std::string Text(ResourceId id, std::string_view pointer) const;
   bool IsTrue(ResourceId id, std::string_view pointer) const;
+  // The integer at `pointer`, at most the largest there is; nothing when it is none.
+  std::optional<std::int64_t> Integer(ResourceId id, std::string_view pointer) const;
+  // The same as a duration, from 0 to a hundred years.
+  std::optional<std::chrono::seconds> Seconds(ResourceId id, std::string_view pointer) const;
   std::string ETag(ResourceId id) const;
   // It differs, or once differed, from the world's.
   bool IsChanged(ResourceId id) const { return instance_.deltas_.contains(id); }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/extended_info.h"
 
+#include <absl/strings/match.h>
+
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "redfish/base_messages.h"
@@ -25,6 +29,14 @@ std::string Fill(std::string_view text, std::initializer_list<std::string> args)
     }
   }
   return filled;
+}
+
+bool IsSecret(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kEndings = {"password", "passphrase", "secret", "token",
+                                                        "key"};
+  return std::any_of(kEndings.begin(), kEndings.end(), [name](std::string_view ending) {
+    return absl::EndsWithIgnoreCase({name.data(), name.size()}, {ending.data(), ending.size()});
+  });
 }
 
 }  // namespace
@@ -78,8 +90,9 @@ Response JsonResponse(int status, Json json) {
   return response;
 }
 
-std::string Excerpt(const Json& value) {
+std::string Excerpt(const Json& value, std::string_view name) {
   constexpr std::size_t kMaximum = 100;
+  if (IsSecret(name)) return "******";
   std::string text = value.is_string() ? value.get<std::string>() : Serialise(value);
   if (text.size() > kMaximum) text = text.substr(0, kMaximum) + "...";
   return text;

@@ -31,8 +31,9 @@ Response SuccessResponse();
 // A response whose body is `json`.
 Response JsonResponse(int status, Json json);
 
-// `value` as an argument of a message: at most 100 bytes of it.
-std::string Excerpt(const Json& value);
+// `value` of the property or parameter `name` as an argument of a message: at most 100 bytes of it,
+// none when the name says that it is a secret.
+std::string Excerpt(const Json& value, std::string_view name);
 
 // JSON as this service writes it: invalid UTF-8 is replaced, never an error.
 std::string Serialise(const Json& json);

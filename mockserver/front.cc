@@ -125,7 +125,9 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
                                       .if_none_match = request.Header("If-None-Match"),
                                       .odata_version = request.Header("OData-Version"),
                                       .content_type = request.Header("Content-Type"),
-                                      .accept = request.Header("Accept")});
+                                      .accept = request.Header("Accept"),
+                                      .authorization = request.Header("Authorization"),
+                                      .auth_token = request.Header("X-Auth-Token")});
     if (watches && slot->instance.has_watch()) evaluation = Text(slot->instance.Evaluate());
     response.json = nullptr;
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/handler.h"
 
+#include "mockserver/accounts.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/log_service.h"
 #include "mockserver/manager.h"
 #include "mockserver/power.h"
+#include "mockserver/roles.h"
+#include "mockserver/sessions.h"
 #include "mockserver/virtual_media.h"
 
 namespace shoal::mockserver {
@@ -21,9 +24,12 @@ std::string_view TypeOf(std::string_view odata_type) {
 const HandlerTable& HandlerTable::BuiltIn() {
   static const HandlerTable kTable = [] {
     HandlerTable table;
+    AddAccounts(table);
     AddLogService(table);
     AddManager(table);
     AddPower(table);
+    AddRoles(table);
+    AddSessions(table);
     AddVirtualMedia(table);
     return table;
   }();

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mockserver/access.h"
 #include "mockserver/actions.h"
 #include "mockserver/editor.h"
 #include "mockserver/etag.h"
@@ -99,32 +100,51 @@ Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 }  // namespace
 
 Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
-    : world_(std::move(world)), options_(options), random_(options.seed) {}
+    : world_(std::move(world)), options_(std::move(options)), random_(options_.seed) {}
 
 const HandlerTable& Instance::handlers() const {
   return options_.mode == Mode::kStateful ? HandlerTable::BuiltIn() : HandlerTable::None();
 }
 
 Response Instance::Handle(const Request& request) {
+  if (now_ < offline_until_) return Restarting(offline_until_ - now_);
   std::string storage;
   const std::string_view uri = CanonicalPath(request.uri, storage);
+  const bool is_anonymous = request.auth_token.empty() && request.authorization.empty();
+  if (is_anonymous && options_.authentication == Authentication::kNone) {
+    return Answer(request, uri, nullptr);
+  }
+  Editor editor(*this);
+  Admission admission = Admit(editor, request, uri);
+  if (admission.refusal) return *std::move(admission.refusal);
+  return Answer(request, uri, admission.principal ? &*admission.principal : nullptr);
+}
+
+Response Instance::Answer(const Request& request, std::string_view uri,
+                          const Principal* principal) {
   const bool reads = request.method == Method::kGet || request.method == Method::kHead;
-  if (now_ < offline_until_) return Restarting(offline_until_ - now_);
   if (std::optional<Response> refusal = JudgeHeaders(request)) return *std::move(refusal);
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
-  if (!reads) return Dispatch(request, uri);
-  Response response = Get(request, uri, queries);
+  if (!reads) return Dispatch(request, uri, principal);
+  Response response = Get(request, uri, queries, principal);
   if (response.status == 200 && !Accepts(request.accept, response.content_type)) {
     return ErrorResponse(406, "HeaderInvalid", {"Accept"});
   }
   return response;
 }
 
-Response Instance::Get(const Request& request, std::string_view uri, bool queries) {
+Response Instance::Get(const Request& request, std::string_view uri, bool queries,
+                       const Principal* principal) {
   const std::optional<ResourceId> id = Locate(uri);
-  if (id.has_value()) return queries ? ReadByQuery(*id, request) : Read(*id, request);
+  if (id.has_value()) {
+    if (principal != nullptr) {
+      auto refusal = Forbid(Editor(*this), principal, request.method, *id, nullptr);
+      if (refusal) return *std::move(refusal);
+    }
+    return queries ? ReadByQuery(*id, request, principal) : Read(*id, request);
+  }
   if (uri == kVersions) return VersionObject();
   const Document document =
       world_->documents() == nullptr ? Document{} : world_->documents()->Find(uri);
@@ -135,8 +155,9 @@ Response Instance::Get(const Request& request, std::string_view uri, bool querie
   return Missing(uri);
 }
 
-Response Instance::Dispatch(const Request& request, std::string_view uri) {
-  const std::optional<ResourceId> id = Locate(uri);
+Response Instance::Dispatch(const Request& request, std::string_view uri,
+                            const Principal* principal) {
+  const std::optional<ResourceId> id = LocateTarget(request.method, uri);
   const World::Action* const action = FindAction(uri);
   const bool acts = action != nullptr && (!id.has_value() || request.method == Method::kPost);
   if (!acts && !id.has_value()) {
@@ -151,38 +172,56 @@ Response Instance::Dispatch(const Request& request, std::string_view uri) {
   const bool takes =
       acts ? request.method == Method::kPost : Description(*id).methods.Take(request.method);
   if (!takes) return MethodNotAllowed(allow);
-  return Change(request, acts ? action->resource : *id, acts ? action : nullptr);
+  return Change(request, acts ? action->resource : *id, acts ? action : nullptr, principal);
 }
 
-Response Instance::Change(const Request& request, ResourceId id, const World::Action* action) {
+Response Instance::Change(const Request& request, ResourceId id, const World::Action* action,
+                          const Principal* principal) {
   Editor editor(*this);
-  if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
-    return ErrorResponse(412, "PreconditionFailed");
-  }
   const bool may_be_empty = action != nullptr || request.method == Method::kDelete;
   const RequestBody body =
       ParseRequestBody(may_be_empty && request.body.empty() ? "{}" : request.body);
-  if (!body.object.has_value()) return body.refusal;
+  const Json* const object = body.object.has_value() ? &*body.object : nullptr;
+  auto refusal = Forbid(editor, principal, request.method, id, object);
+  if (refusal) return *std::move(refusal);
+  if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
+    return ErrorResponse(412, "PreconditionFailed");
+  }
+  if (object == nullptr) return body.refusal;
+  Response response = Perform(editor, {.request = request,
+                                       .resource = id,
+                                       .action = action,
+                                       .body = *object,
+                                       .principal = principal});
+  if (principal != nullptr && response.status < 300) {
+    editor.Record(kChangeRecord, id,
+                  {{"UserName", principal->user},
+                   {"Method", std::string(Name(request.method))},
+                   {"Authentication", principal->session ? "Session" : "Basic"}});
+  }
+  return response;
+}
 
-  const Call call{.request = request, .resource = id, .action = action, .body = *body.object};
-  if (action != nullptr) {
-    const Handler* const handler = handlers().FindAction(action->name);
-    if (handler == nullptr || !IsDefined(editor, *action)) {
-      return ErrorResponse(404, "ActionNotSupported", {action->name});
+Response Instance::Perform(Editor& editor, const Call& call) {
+  if (call.action != nullptr) {
+    const Handler* const handler = handlers().FindAction(call.action->name);
+    if (handler == nullptr || !IsDefined(editor, *call.action)) {
+      return ErrorResponse(404, "ActionNotSupported", {call.action->name});
     }
-    std::vector<Json> problems = JudgeParameters(editor, *action, call.body);
+    std::vector<Json> problems = JudgeParameters(editor, *call.action, call.body);
     return problems.empty() ? (*handler)(editor, call) : ErrorResponse(400, std::move(problems));
   }
-  const Handler* const handler = handlers().Find(request.method, Description(id).odata_type);
+  const World::Resource& resource = Description(call.resource);
+  const Handler* const handler = handlers().Find(call.request.method, resource.odata_type);
   if (handler != nullptr) return (*handler)(editor, call);
-  if (options_.mode == Mode::kStatic) return Missing(Description(id).uri);
-  switch (request.method) {
+  if (options_.mode == Mode::kStatic) return Missing(resource.uri);
+  switch (call.request.method) {
     case Method::kPost:
-      return PostMember(editor, id, call.body);
+      return PostMember(editor, call.resource, call.body);
     case Method::kDelete:
-      return DeleteMember(editor, id);
+      return DeleteMember(editor, call.resource);
     default:
-      return Patch(editor, id, call.body);
+      return Patch(editor, call.resource, call.body);
   }
 }
 
@@ -197,11 +236,15 @@ Response Instance::Read(ResourceId id, const Request& request) {
   return response;
 }
 
-Response Instance::ReadByQuery(ResourceId id, const Request& request) {
+Response Instance::ReadByQuery(ResourceId id, const Request& request, const Principal* principal) {
   Query query;
   if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return *std::move(refusal);
-  Response response = Answer(query, request.uri, *Find(Description(id).uri), world_->schema(),
-                             [this](const std::string& uri) { return Find(uri); });
+  const Editor editor(*this);
+  const auto find = [&](const std::string& uri) -> const Json* {
+    const auto found = Locate(uri);
+    return found && MayShow(editor, principal, *found) ? &editor.Read(*found) : nullptr;
+  };
+  Response response = mockserver::Answer(query, request.uri, editor.Read(id), find);
   response.allow = AllowText(Description(id).methods);
   response.link = Description(id).link;
   return response;
@@ -301,6 +344,15 @@ std::optional<ResourceId> Instance::Locate(std::string_view uri) const {
   }
   const std::optional<ResourceId> id = world_->Find(uri);
   return id.has_value() && removed_.contains(*id) ? std::nullopt : id;
+}
+
+std::optional<ResourceId> Instance::LocateTarget(Method method, std::string_view uri) const {
+  constexpr std::string_view kMembers = "/Members";
+  const std::optional<ResourceId> id = Locate(uri);
+  if (id.has_value() || method != Method::kPost || !uri.ends_with(kMembers)) return id;
+  uri.remove_suffix(kMembers.size());
+  const std::optional<ResourceId> above = Locate(uri);
+  return above.has_value() && Description(*above).methods.post ? above : std::nullopt;
 }
 
 const World::Resource& Instance::Description(ResourceId id) const {

@@ -45,6 +45,12 @@ namespace shoal::mockserver {
 
 class Editor;
 class HandlerTable;
+struct Call;
+
+struct Principal;
+
+// Who must say who they are.
+enum class Authentication : std::uint8_t { kNone, kRequired };
 
 // What answers requests that change something.
 enum class Mode : std::uint8_t {
@@ -61,6 +67,11 @@ struct InstanceOptions {
   std::chrono::milliseconds manager_restart{0};
   // The date at which the virtual clock starts, since 1970.
   std::chrono::seconds epoch{0};
+  Authentication authentication = Authentication::kNone;
+  // What captured accounts log in with until their password is set.
+  std::string account_password = "shoal-password";
+  // Logins past so many sessions are refused; captured ones count.
+  std::size_t max_sessions = 64;
 };
 
 struct Evaluation {
@@ -124,15 +135,22 @@ class Instance final : public redfish::StateView {
 
   // What the world has and was not removed, or what was created.
   std::optional<ResourceId> Locate(std::string_view uri) const;
+  // What a request to `uri` is for: POST to the Members of a collection is one to the collection.
+  std::optional<ResourceId> LocateTarget(Method method, std::string_view uri) const;
   const World::Resource& Description(ResourceId id) const;
   const World::Action* FindAction(std::string_view uri) const;
   const HandlerTable& handlers() const;
 
-  Response Get(const Request& request, std::string_view uri, bool queries);
-  Response Dispatch(const Request& request, std::string_view uri);
-  Response Change(const Request& request, ResourceId id, const World::Action* action);
+  // `principal` is who asks, null where nobody needs to say.
+  Response Answer(const Request& request, std::string_view uri, const Principal* principal);
+  Response Get(const Request& request, std::string_view uri, bool queries,
+               const Principal* principal);
+  Response Dispatch(const Request& request, std::string_view uri, const Principal* principal);
+  Response Change(const Request& request, ResourceId id, const World::Action* action,
+                  const Principal* principal);
+  Response Perform(Editor& editor, const Call& call);
   Response Read(ResourceId id, const Request& request);
-  Response ReadByQuery(ResourceId id, const Request& request);
+  Response ReadByQuery(ResourceId id, const Request& request, const Principal* principal);
   void Clear();
   std::int64_t CountCollateral();
 

@@ -47,7 +47,7 @@ InstanceTable::InstanceTable(std::vector<std::shared_ptr<const World>> worlds,
     : worlds_(std::move(worlds)),
       options_(options),
       clock_(clock),
-      default_(std::make_shared<Slot>(worlds_.front(), InstanceOptions{}, clock.Now())),
+      default_(std::make_shared<Slot>(worlds_.front(), options_.instance, clock.Now())),
       id_prefix_(absl::StrFormat("i%x-", clock.UnixNanos())) {}
 
 InstanceTable::~InstanceTable() {

@@ -30,6 +30,8 @@ struct InstanceTableOptions {
   std::int64_t max_instances = 4096;
   // 0: instances stay until they are deleted.
   std::chrono::seconds idle_limit{600};
+  // Of the default instance, and of others where their maker says nothing.
+  InstanceOptions instance = {};
 };
 
 class InstanceTable {
@@ -37,7 +39,8 @@ class InstanceTable {
   class Slot {
    public:
     Slot(std::shared_ptr<const World> world, InstanceOptions options, runtime::TimePoint now)
-        : instance(std::move(world), options), last_use_(now.time_since_epoch().count()) {}
+        : instance(std::move(world), std::move(options)),
+          last_use_(now.time_since_epoch().count()) {}
 
     runtime::Mutex mutex;
     Instance instance ABSL_GUARDED_BY(mutex);
@@ -75,6 +78,7 @@ class InstanceTable {
   // The default one not counted.
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
   const std::vector<std::shared_ptr<const World>>& worlds() const { return worlds_; }
+  const InstanceTableOptions& options() const { return options_; }
 
  private:
   InstanceTable(std::vector<std::shared_ptr<const World>> worlds, InstanceTableOptions options,

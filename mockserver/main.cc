@@ -26,7 +26,9 @@ int main(int argc, char** argv) {
   }
   auto worlds = mockserver::LoadWorlds(options);
   if (!worlds.ok()) return program.Fail(worlds.status());
-  auto table = mockserver::InstanceTable::Create(*std::move(worlds), options.Table());
+  const auto table_options = options.Table();
+  if (!table_options.ok()) return program.Fail(table_options.status());
+  auto table = mockserver::InstanceTable::Create(*std::move(worlds), *table_options);
   if (!table.ok()) return program.Fail(table.status());
 
   mockserver::Front front(**table, metrics);

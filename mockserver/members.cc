@@ -12,10 +12,6 @@
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
-namespace {
-
-// The type of a collection's members: as one of them has it, else as another of the service has it,
-// else as the schema names it.
 std::string MemberType(const Editor& editor, ResourceId collection) {
   const std::vector<ResourceId> members = editor.Members(collection);
   if (!members.empty()) return editor.resource(members.front()).odata_type;
@@ -28,8 +24,6 @@ std::string MemberType(const Editor& editor, ResourceId collection) {
   }
   return "#" + std::string(type);
 }
-
-}  // namespace
 
 Response PostMember(Editor& editor, ResourceId collection, const Json& body) {
   const std::string type = MemberType(editor, collection);

@@ -3,10 +3,16 @@
 // otherwise: judged by the schema, kept as the client wrote them.
 #pragma once
 
+#include <string>
+
 #include "mockserver/editor.h"
 #include "mockserver/message.h"
 
 namespace shoal::mockserver {
+
+// The type of a collection's members: as one of them has it, else as another of the service has it,
+// else as the schema names it; empty when nothing tells.
+std::string MemberType(const Editor& editor, ResourceId collection);
 
 // 201 with the new member and its Location. 400 for what the schema does not take, 405 for a
 // collection of a type that neither a member nor the schema tells. REQUIRES: `body` is an object.

@@ -44,7 +44,7 @@ class Judge {
       return Complain("PropertyNotWritable", {property.name}, pointer);
     }
     const std::string_view misfit = redfish::Misfit(property, value);
-    if (!misfit.empty()) Complain(misfit, {Excerpt(value), property.name}, pointer);
+    if (!misfit.empty()) Complain(misfit, {Excerpt(value, property.name), property.name}, pointer);
   }
 
   void Complain(std::string_view id, std::initializer_list<std::string> args,

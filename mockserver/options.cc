@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/options.h"
 
+#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "redfish/capture.h"
+#include "redfish/privilege_registry.h"
 #include "redfish/schema.h"
 #include "runtime/log.h"
 #include "runtime/thread.h"
@@ -16,6 +18,16 @@ WorldOptions::Style StyleOf(const std::string& success) {
   if (success == "no_content") return WorldOptions::Style::kNoContent;
   return success == "extended_info" ? WorldOptions::Style::kExtendedInfo
                                     : WorldOptions::Style::kRepresentation;
+}
+
+// The file's first line.
+absl::StatusOr<std::string> ReadPassword(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    return runtime::FailedPrecondition("no password in " + path);
+  }
+  return line;
 }
 
 }  // namespace
@@ -38,6 +50,12 @@ void Options::Visit(runtime::Visitor& visitor) {
       {.help = "answer to a successful PATCH: the resource, a message, or 204; actions and "
                "DELETE answer with a message, or 204",
        .choices = {"representation", "extended_info", "no_content"}});
+  visitor.Knob("privileges", privileges, {.help = "archive or folder with the privilege registry"});
+  visitor.Knob(
+      "authentication", authentication,
+      {.help = "whether requests must say whose they are", .choices = {"none", "required"}});
+  visitor.Knob("account_password_file", account_password_file,
+               {.help = "file with the password of captured accounts; empty: shoal-password"});
   visitor.Knob("threads", threads, {.help = "threads that serve HTTP", .min = 1, .max = 256});
   visitor.Knob("max_connections", max_connections,
                {.help = "connections at once; further ones get 503", .min = 1, .max = 1'000'000});
@@ -90,9 +108,14 @@ http::ServerOptions Options::Control(const runtime::ClusterOptions& cluster) con
   return server;
 }
 
-InstanceTableOptions Options::Table() const {
-  return {.max_instances = max_instances,
-          .idle_limit = std::chrono::seconds(instance_idle_seconds)};
+absl::StatusOr<InstanceTableOptions> Options::Table() const {
+  InstanceTableOptions table{.max_instances = max_instances,
+                             .idle_limit = std::chrono::seconds(instance_idle_seconds)};
+  if (authentication == "required") table.instance.authentication = Authentication::kRequired;
+  if (!account_password_file.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(table.instance.account_password, ReadPassword(account_password_file));
+  }
+  return table;
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options) {
@@ -101,6 +124,8 @@ absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Optio
                          redfish::Schema::Load(options.schema));
   WorldOptions world_options{.style = StyleOf(options.success)};
   SHOAL_ASSIGN_OR_RETURN(world_options.documents, StandardDocuments::Load(options.documents));
+  SHOAL_ASSIGN_OR_RETURN(world_options.privileges,
+                         redfish::PrivilegeRegistry::Load(options.privileges));
   std::vector<std::optional<Loaded>> loaded(options.captures.size());
   {
     std::vector<runtime::Thread> loaders;

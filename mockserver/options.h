@@ -25,6 +25,9 @@ struct Options {
   std::string schema = "data/schema/redfish.schema.zst";
   StandardDocumentsOptions documents;
   std::string success = "representation";
+  std::string privileges = "data/registries/registries.tar.xz";
+  std::string authentication = "none";
+  std::string account_password_file = "";
   std::int64_t threads = 1;
   std::int64_t max_connections = 4096;
   std::int64_t max_body_bytes = std::int64_t{1} << 20;
@@ -40,11 +43,12 @@ struct Options {
   // The services' front, and the control API; addresses from [cluster] when there are none here.
   http::ServerOptions Front(const runtime::ClusterOptions& cluster) const;
   http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
-  InstanceTableOptions Table() const;
+  // FAILED_PRECONDITION when the password's file cannot be read or is empty.
+  absl::StatusOr<InstanceTableOptions> Table() const;
 };
 
-// Reads the schema and the captures, each on a thread of its own. The first error, which names the
-// file.
+// Reads the schema, the privilege registry and the captures, each on a thread of its own. The first
+// error, which names the file.
 absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options);
 
 }  // namespace shoal::mockserver

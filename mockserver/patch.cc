@@ -29,8 +29,8 @@ class Judge {
     std::string pointer;
     Json value;
   };
-  Judge(const Editor& editor, ResourceId id)
-      : editor_(editor), id_(id), type_(editor.resource(id).odata_type) {}
+  Judge(const Editor& editor, ResourceId id, const PatchRules& rules)
+      : editor_(editor), id_(id), rules_(rules), type_(editor.resource(id).odata_type) {}
 
   void Visit(const Json& members, const std::string& parent) {
     for (const auto& [name, value] : members.items()) {
@@ -64,6 +64,10 @@ class Judge {
         if (const auto conflict = SecureBootConflict(editor_, id_, pointer, value)) {
           return Complain("PropertyValueConflict", {name, *conflict}, pointer);
         }
+        if (auto objection = rules_.objection ? rules_.objection(pointer, value) : std::nullopt) {
+          problems.push_back({pointer, *std::move(objection)});
+          return;
+        }
         changes.push_back({pointer, value});
     }
   }
@@ -76,7 +80,8 @@ class Judge {
       if (problem.message == "PropertyUnknown" || problem.message == "PropertyNotWritable") {
         Complain(problem.message, {problem.name}, at);
       } else {
-        Complain(problem.message, {Excerpt(attributes.at(problem.name)), problem.name}, at);
+        Complain(problem.message,
+                 {Excerpt(attributes.at(problem.name), problem.name), problem.name}, at);
       }
       wrong.insert(problem.name);
     }
@@ -94,15 +99,19 @@ class Judge {
     }
     const std::string_view misfit = redfish::Misfit(property, value);
     if (!misfit.empty()) {
-      Complain(misfit, {Excerpt(value), property.name}, pointer);
+      Complain(misfit, {Excerpt(value, property.name), property.name}, pointer);
       return false;
     }
     const Json* const allowed = editor_.Read(
         id_, redfish::AppendPointer(parent, property.name + "@Redfish.AllowableValues"));
     const bool is_listed = allowed == nullptr || !allowed->is_array() || allowed->empty() ||
                            value.is_null() ||
-                           std::find(allowed->begin(), allowed->end(), value) != allowed->end();
-    if (!is_listed) Complain("PropertyValueNotInList", {Excerpt(value), property.name}, pointer);
+                           std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
+                             // The standard lists values of all types as texts.
+                             return one == value || one == Json(Serialise(value));
+                           });
+    if (!is_listed)
+      Complain("PropertyValueNotInList", {Excerpt(value, property.name), property.name}, pointer);
     return is_listed;
   }
 
@@ -156,12 +165,12 @@ class Judge {
     if (property.element == nullptr) return true;
     const std::string_view misfit = redfish::Misfit(*property.element, element);
     if (misfit.empty()) return true;
-    Complain(misfit, {Excerpt(element), property.name}, pointer);
+    Complain(misfit, {Excerpt(element, property.name), property.name}, pointer);
     return false;
   }
 
   void Misplaced(const std::string& name, const Json& value, const std::string& pointer) {
-    Complain("PropertyValueTypeError", {Excerpt(value), name}, pointer);
+    Complain("PropertyValueTypeError", {Excerpt(value, name), name}, pointer);
   }
 
   void Complain(std::string_view id, std::initializer_list<std::string> args,
@@ -171,11 +180,14 @@ class Judge {
 
   const Editor& editor_;
   const ResourceId id_;
+  const PatchRules& rules_;
   const std::string& type_;
 };
 
-void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes) {
+void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes,
+           const PatchRules& rules) {
   for (Judge::Change& change : changes) {
+    if (rules.take && rules.take(change.pointer, change.value)) continue;
     if (change.value.is_array()) {
       editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
     }
@@ -202,8 +214,8 @@ Response PartlyDone(Editor& editor, ResourceId id, std::vector<Problem> problems
 
 }  // namespace
 
-Response Patch(Editor& editor, ResourceId id, const Json& body) {
-  Judge judge(editor, id);
+Response Patch(Editor& editor, ResourceId id, const Json& body, const PatchRules& rules) {
+  Judge judge(editor, id, rules);
   judge.Visit(body, "");
   if (judge.changes.empty() && judge.problems.empty()) return ErrorResponse(400, "NoOperation");
   if (judge.changes.empty()) {
@@ -211,7 +223,8 @@ Response Patch(Editor& editor, ResourceId id, const Json& body) {
     for (Problem& problem : judge.problems) messages.push_back(std::move(problem.info));
     return ErrorResponse(400, std::move(messages));
   }
-  Apply(editor, id, std::move(judge.changes));
+  Apply(editor, id, std::move(judge.changes), rules);
+  if (rules.follow) rules.follow();
   if (!judge.problems.empty()) return PartlyDone(editor, id, std::move(judge.problems));
   if (editor.world().options().style == WorldOptions::Style::kRepresentation) {
     return editor.Representation(id);

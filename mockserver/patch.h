@@ -9,12 +9,26 @@
 // keeps, a shorter array truncates.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
+
 #include "mockserver/editor.h"
 #include "mockserver/message.h"
 
 namespace shoal::mockserver {
 
+// What a behaviour adds to the schema's judgement; any may be empty.
+struct PatchRules {
+  // The message for a value that the schema takes and the resource does not.
+  std::function<std::optional<Json>(const std::string& pointer, const Json& value)> objection = {};
+  // Takes what is not to be written into the tree; false for the rest.
+  std::function<bool(const std::string& pointer, const Json& value)> take = {};
+  // What follows from what was written; before the answer is made.
+  std::function<void()> follow = {};
+};
+
 // REQUIRES: `body` is an object.
-Response Patch(Editor& editor, ResourceId id, const Json& body);
+Response Patch(Editor& editor, ResourceId id, const Json& body, const PatchRules& rules = {});
 
 }  // namespace shoal::mockserver

@@ -76,7 +76,10 @@ absl::StatusOr<std::shared_ptr<const World>> World::Create(
     }
   }
   for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddOtherName(id);
-  for (ResourceId id = 0; id < world->resources_.size(); ++id) world->AddSettings(id);
+  for (ResourceId id = 0; id < world->resources_.size(); ++id) {
+    world->AddSettings(id);
+    world->AddAccountSlots(id);
+  }
   world->AddDocuments();
   const bool fits = std::any_of(
       world->resources_.begin(), world->resources_.end(),
@@ -130,6 +133,25 @@ void World::AddSettings(ResourceId id) {
   if (!settings || *settings == id) return;
   index_->settings.emplace(id, *settings);
   index_->active.emplace(*settings, id);
+}
+
+void World::AddAccountSlots(ResourceId collection) {
+  const auto members = resources_[collection].json->find("Members");
+  const bool has_members = resources_[collection].odata_type.starts_with("#ManagerAccountColl") &&
+                           members != resources_[collection].json->end() && members->is_array();
+  if (!has_members) return;
+  std::vector<ResourceId> slots;
+  bool has_empty = false;
+  for (const Json& member : *members) {
+    const auto slot = Find(redfish::LinkTarget(member));
+    if (!slot) continue;
+    slots.push_back(*slot);
+    const auto user = resources_[*slot].json->find("UserName");
+    has_empty = has_empty || (user != resources_[*slot].json->end() && *user == Json(""));
+  }
+  if (!has_empty) return;
+  resources_[collection].methods.post = false;
+  for (const ResourceId slot : slots) resources_[slot].methods.remove = false;
 }
 
 std::vector<std::pair<std::string, World::Action>> World::ActionsIn(const Json& json,

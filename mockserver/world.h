@@ -22,6 +22,7 @@
 namespace shoal::redfish {
 class AttributeRegistry;
 class Capture;
+class PrivilegeRegistry;
 class Schema;
 }  // namespace shoal::redfish
 
@@ -45,6 +46,8 @@ struct WorldOptions {
   Style style = Style::kRepresentation;
   // Hosted beside the captured resources; null: nothing is.
   std::shared_ptr<const StandardDocuments> documents = {};
+  // What users may do where authentication is required; null: nothing.
+  std::shared_ptr<const redfish::PrivilegeRegistry> privileges = {};
 };
 
 class World {
@@ -95,7 +98,8 @@ class World {
   // The settings object of a resource, and the resource that a settings object is for.
   std::optional<ResourceId> SettingsOf(ResourceId id) const;
   std::optional<ResourceId> ActiveOf(ResourceId settings) const;
-  // What a resource of this type takes, by its schema.
+  // What a resource of this type takes, by its schema. Where accounts are slots, empty ones among
+  // them, the captured collection takes no POST and they no DELETE.
   Methods MethodsOf(std::string_view odata_type) const;
   // Resource::link of this type.
   std::string_view LinkOf(std::string_view odata_type) const;
@@ -117,6 +121,7 @@ class World {
   void AddOtherName(ResourceId id);
   void AddSettings(ResourceId id);
   void AddDocuments();
+  void AddAccountSlots(ResourceId collection);
 
   const std::shared_ptr<const redfish::Capture> capture_;
   const std::shared_ptr<const redfish::Schema> schema_;
