@@ -98,19 +98,19 @@ Admission Admit(Editor& editor, const Request& request, std::string_view uri) {
   std::optional<Principal> principal;
   if (by_token) {
     principal = ByToken(editor, request.auth_token);
-  } else if (is_required && !is_open) {
+  } else if (is_required && !request.authorization.empty()) {
     principal = ByBasic(editor, request.authorization);
   }
-  if (is_open) return {};
-  if (principal || !is_required) return {std::move(principal), std::nullopt};
+  if (principal || is_open || !is_required) return {std::move(principal), std::nullopt};
   return {std::nullopt, by_token ? Unauthorized(editor, "NoValidSession")
                                  : Unauthorized(editor, "AccessUnauthorized")};
 }
 
 std::optional<Response> Forbid(const Editor& editor, const Principal* principal, Method method,
                                ResourceId id, const Json* body) {
-  const bool judges =
-      principal != nullptr && editor.options().authentication == Authentication::kRequired;
+  const bool judges = principal != nullptr &&
+                      editor.options().authentication == Authentication::kRequired &&
+                      !IsOpen(editor, method, editor.Uri(id));
   if (!judges) return std::nullopt;
   const bool must_change =
       principal->account && editor.IsTrue(*principal->account, "/PasswordChangeRequired");

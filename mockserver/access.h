@@ -38,7 +38,7 @@ struct Principal {
 };
 
 struct Admission {
-  // None on refusal, where the request is open to everybody, and where nobody needs to say.
+  // None on refusal, and where nobody needs to say and nobody did.
   std::optional<Principal> principal;
   // 401.
   std::optional<Response> refusal;

@@ -244,7 +244,8 @@ Response Instance::ReadByQuery(ResourceId id, const Request& request, const Prin
     const auto found = Locate(uri);
     return found && MayShow(editor, principal, *found) ? &editor.Read(*found) : nullptr;
   };
-  Response response = mockserver::Answer(query, request.uri, editor.Read(id), find);
+  Response response =
+      mockserver::Answer(query, request.uri, editor.Read(id), world_->schema(), find);
   response.allow = AllowText(Description(id).methods);
   response.link = Description(id).link;
   return response;

@@ -73,6 +73,28 @@ TEST_CASE("Health and captures are told") {
   REQUIRE(captures[0].at("digest").get<std::string>().size() == 64);
 }
 
+TEST_CASE("An instance may be made to ask who a client is, and a login over HTTP says so") {
+  Running running;
+  const auto made = running.Control(
+      "POST", "instances", R"({"capture":"openbmc-stock","id":"a","authentication":"required"})");
+  REQUIRE(made.status == 201);
+  REQUIRE(running.Control("POST", "instances", R"({"authentication":"perhaps"})").status == 400);
+  const std::string sessions = "/redfish/v1/SessionService/Sessions";
+  const auto refused = running.Service("GET", "/i/a" + sessions);
+  REQUIRE(refused.status == 401);
+  REQUIRE(refused.headers.Find("WWW-Authenticate").starts_with("Basic"));
+  REQUIRE(running.Service("GET", sessions).status == 200);
+  const auto login = running.Service("POST", "/i/a" + sessions,
+                                     R"({"UserName":"root","Password":"shoal-password"})");
+  REQUIRE(login.status == 201);
+  http::Headers token;
+  token.Add("X-Auth-Token", std::string(login.headers.Find("X-Auth-Token")));
+  REQUIRE(running.Service("GET", "/i/a" + sessions, "", token).status == 200);
+  http::Headers basic;
+  basic.Add("Authorization", "Basic cm9vdDpzaG9hbC1wYXNzd29yZA==");
+  REQUIRE(running.Service("GET", "/i/a" + sessions, "", basic).status == 200);
+}
+
 TEST_CASE("An instance lives from its making to its deletion") {
   Running running;
   const auto made = running.Control("POST", "instances", R"({"capture":"openbmc-stock"})");

@@ -18,6 +18,7 @@ std::size_t CountArguments(const std::string& text) {
   static const std::regex kStart(R"(^\s*,\s*\{)");
   std::smatch start;
   if (!std::regex_search(text, start, kStart)) return 0;
+  if (start.suffix().str().starts_with('}')) return 0;
   std::size_t count = 1;
   int depth = 0;
   bool quoted = false;

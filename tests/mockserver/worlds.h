@@ -13,6 +13,7 @@
 #include "mockserver/world.h"
 #include "redfish/capture.h"
 #include "redfish/landmarks.h"
+#include "redfish/privilege_registry.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 #include "redfish/watch.h"
@@ -36,7 +37,9 @@ inline std::shared_ptr<const World> WorldOf(const std::string& name) {
   if (world == nullptr) {
     auto capture = redfish::Capture::Load("data/captures/" + name + ".tar.xz");
     REQUIRE(capture.ok());
-    world = World::Create(*capture, TestSchema()).value();
+    static const auto kPrivileges =
+        redfish::PrivilegeRegistry::Load("data/registries/registries.tar.xz").value();
+    world = World::Create(*capture, TestSchema(), {.privileges = kPrivileges}).value();
   }
   return world;
 }
@@ -47,6 +50,23 @@ inline redfish::Landmarks LandmarksOf(const World& world) {
 
 inline Response Get(Instance& instance, std::string_view uri) {
   return instance.Handle({.method = Method::kGet, .uri = uri});
+}
+
+inline Response Post(Instance& instance, std::string_view uri, const Json& body) {
+  const std::string text = body.dump();
+  return instance.Handle({.method = Method::kPost, .uri = uri, .body = text});
+}
+
+inline Response Delete(Instance& instance, std::string_view uri) {
+  return instance.Handle({.method = Method::kDelete, .uri = uri});
+}
+
+// The value of a rarer header; empty when absent.
+inline std::string HeaderOf(const Response& response, std::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return {};
 }
 
 inline Response Patch(Instance& instance, std::string_view uri, const Json& body,
