@@ -115,6 +115,9 @@ class Editor {
   // Seeded by the instance's seed: same calls, same draws.
   runtime::Random& random() { return instance_.random_; }
 
+  // One that this instance has not given before, Reset or not.
+  std::uint64_t NewNumber() { return ++instance_.numbers_total_; }
+
   // What handlers remember beside the tree: one object of each type, made when first asked for,
   // gone with Reset. `Note` is copyable.
   template <typename Note>

@@ -2,12 +2,14 @@
 #include "mockserver/handler.h"
 
 #include "mockserver/accounts.h"
+#include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/log_service.h"
 #include "mockserver/manager.h"
 #include "mockserver/power.h"
 #include "mockserver/roles.h"
 #include "mockserver/sessions.h"
+#include "mockserver/subscriptions.h"
 #include "mockserver/virtual_media.h"
 
 namespace shoal::mockserver {
@@ -30,6 +32,9 @@ const HandlerTable& HandlerTable::BuiltIn() {
     AddPower(table);
     AddRoles(table);
     AddSessions(table);
+    AddEvents(table);
+    AddPower(table);
+    AddSubscriptions(table);
     AddVirtualMedia(table);
     return table;
   }();

@@ -9,8 +9,10 @@
 
 #include "mockserver/access.h"
 #include "mockserver/actions.h"
+#include "mockserver/deliveries.h"
 #include "mockserver/editor.h"
 #include "mockserver/etag.h"
+#include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
 #include "mockserver/members.h"
@@ -172,7 +174,14 @@ Response Instance::Dispatch(const Request& request, std::string_view uri,
   const bool takes =
       acts ? request.method == Method::kPost : Description(*id).methods.Take(request.method);
   if (!takes) return MethodNotAllowed(allow);
-  return Change(request, acts ? action->resource : *id, acts ? action : nullptr, principal);
+  if (acts) return Change(request, action->resource, action, principal);
+  Editor editor(*this);
+  const std::string etag = editor.ETag(*id);
+  Response response = Change(request, *id, nullptr, principal);
+  if (options_.mode == Mode::kStateful) {
+    AnnounceRequest(editor, request.method, *id, etag, response);
+  }
+  return response;
 }
 
 Response Instance::Change(const Request& request, ResourceId id, const World::Action* action,
@@ -310,6 +319,16 @@ void Instance::Advance(std::chrono::milliseconds by) {
     timer.run(editor);
   }
   now_ = end;
+}
+
+std::vector<Delivery> Instance::TakeDeliveries() {
+  Editor editor(*this);
+  return TakeDueDeliveries(editor);
+}
+
+void Instance::ReportDelivery(std::uint64_t number, bool delivered) {
+  Editor editor(*this);
+  ConcludeDelivery(editor, number, delivered);
 }
 
 Evaluation Instance::Evaluate() {

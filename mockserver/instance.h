@@ -51,11 +51,18 @@ struct Principal;
 
 // Who must say who they are.
 enum class Authentication : std::uint8_t { kNone, kRequired };
+struct Delivery;
 
 // What answers requests that change something.
 enum class Mode : std::uint8_t {
   kStateful,  // the built-in behaviours, and what the schema says of the rest
   kStatic,    // handlers that were registered alone; the rest is 404
+};
+
+// How events reach their subscribers (deliveries.h).
+enum class EventDelivery : std::uint8_t {
+  kSimulated,  // not at all, but the outcome is decided as if
+  kPush,       // TakeDeliveries, and somebody who sends them
 };
 
 struct InstanceOptions {
@@ -72,6 +79,7 @@ struct InstanceOptions {
   std::string account_password = "shoal-password";
   // Logins past so many sessions are refused; captured ones count.
   std::size_t max_sessions = 64;
+  EventDelivery event_delivery = EventDelivery::kSimulated;
 };
 
 struct Evaluation {
@@ -100,6 +108,11 @@ class Instance final : public redfish::StateView {
   // Moves the virtual clock and completes what was due; a negative duration counts as 0.
   void Advance(std::chrono::milliseconds by);
   std::chrono::milliseconds now() const { return now_; }
+
+  // With EventDelivery::kPush, the events to be sent now; each is handed out once, and
+  // ReportDelivery is owed its outcome. What was taken before Reset is of no interest after it.
+  std::vector<Delivery> TakeDeliveries();
+  void ReportDelivery(std::uint64_t number, bool delivered);
 
   // Latches milestones. All false and zero without a watch. Cheap when nothing has changed.
   Evaluation Evaluate();
@@ -171,6 +184,8 @@ class Instance final : public redfish::StateView {
   std::vector<redfish::HistoryRecord> history_;
   std::map<std::string, Timer, std::less<>> timers_;
   std::uint64_t timers_total_ = 0;
+  // Survives Reset.
+  std::uint64_t numbers_total_ = 0;
   std::chrono::milliseconds now_{0};
   std::chrono::milliseconds offline_until_{0};
   runtime::Random random_;

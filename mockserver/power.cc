@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
@@ -41,6 +42,7 @@ void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
     });
     editor.SetPresent(chassis, "/PowerState", another_on ? std::string("On") : state);
   }
+  AnnouncePower(editor, unit, state);
 }
 
 void Boot(Editor& editor, ResourceId system) {

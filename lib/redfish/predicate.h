@@ -27,6 +27,7 @@ namespace shoal::redfish {
 // Kinds of history records that goals speak of.
 inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": "Pxe"}
 inline constexpr std::string_view kResetRecord = "reset";  // detail {"ResetType": "On"}
+inline constexpr std::string_view kEventRecord = "event";  // detail {"delivered": true, ...}
 
 struct HistoryRecord {
   std::string kind;
