@@ -27,13 +27,12 @@ const HandlerTable& HandlerTable::BuiltIn() {
   static const HandlerTable kTable = [] {
     HandlerTable table;
     AddAccounts(table);
+    AddEvents(table);
     AddLogService(table);
     AddManager(table);
     AddPower(table);
     AddRoles(table);
     AddSessions(table);
-    AddEvents(table);
-    AddPower(table);
     AddSubscriptions(table);
     AddVirtualMedia(table);
     return table;
