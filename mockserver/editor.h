@@ -42,6 +42,12 @@ class Editor {
   std::optional<ResourceId> FindTarget(Method method, std::string_view uri) const {
     return instance_.LocateTarget(method, uri);
   }
+  // The action whose target `uri` is; null when there is none.
+  const World::Action* FindAction(std::string_view uri) const { return instance_.FindAction(uri); }
+  // `condition`, which may speak of the resource `here` without naming it.
+  bool Holds(const redfish::Predicate& condition, const std::string& here) const {
+    return condition.Evaluate(instance_, here);
+  }
   // The resource that the link at `pointer` names; nothing when it is no link or leads nowhere.
   std::optional<ResourceId> Linked(ResourceId id, std::string_view pointer) const;
   // All that the array of links at `pointer` names, each once.
@@ -98,6 +104,8 @@ class Editor {
   // GET's answer for the resource as it is now.
   Response Representation(ResourceId id);
 
+  // How often the instance was reset.
+  std::uint64_t resets() const { return instance_.resets_; }
   // The virtual clock.
   std::chrono::milliseconds now() const { return instance_.now_; }
   // The virtual clock as the standard writes dates: "1970-01-01T00:00:00Z".

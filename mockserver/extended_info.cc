@@ -73,6 +73,14 @@ Response ErrorResponse(int status, std::string_view id, std::initializer_list<st
   return ErrorResponse(status, std::move(messages));
 }
 
+Response GeneralErrorResponse(int status, const std::string& message) {
+  Json info = ExtendedInfo("GeneralError");
+  info["Message"] = message;
+  std::vector<Json> messages;
+  messages.push_back(std::move(info));
+  return ErrorResponse(status, std::move(messages));
+}
+
 Response SuccessResponse() {
   static const Response kSuccess = [] {
     Json body = Json::object();

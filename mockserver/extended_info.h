@@ -25,6 +25,9 @@ Response ErrorResponse(int status, std::vector<Json> messages);
 Response ErrorResponse(int status, std::string_view id,
                        std::initializer_list<std::string> args = {});
 
+// The same for what the registry has no words for: GeneralError, with `message` as its text.
+Response GeneralErrorResponse(int status, const std::string& message);
+
 // 200 with the registry's Success; the same text object each time.
 Response SuccessResponse();
 

@@ -19,6 +19,7 @@
 #include "mockserver/patch.h"
 #include "mockserver/query.h"
 #include "mockserver/request_body.h"
+#include "mockserver/teaching.h"
 #include "mockserver/world_documents.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
@@ -102,7 +103,10 @@ Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 }  // namespace
 
 Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
-    : world_(std::move(world)), options_(std::move(options)), random_(options_.seed) {}
+    : world_(std::move(world)),
+      options_(std::move(options)),
+      rules_(options_.rules),
+      random_(options_.seed) {}
 
 const HandlerTable& Instance::handlers() const {
   return options_.mode == Mode::kStateful ? HandlerTable::BuiltIn() : HandlerTable::None();
@@ -129,6 +133,12 @@ Response Instance::Answer(const Request& request, std::string_view uri,
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
+  if (rules_ != nullptr || external_handlers_ != nullptr) {
+    Editor editor(*this);
+    std::optional<Response> taught =
+        AnswerAsTaught(editor, request, uri, rules_.get(), external_handlers_.get());
+    if (taught.has_value()) return *std::move(taught);
+  }
   if (!reads) return Dispatch(request, uri, principal);
   Response response = Get(request, uri, queries, principal);
   if (response.status == 200 && !Accepts(request.accept, response.content_type)) {
@@ -155,6 +165,11 @@ Response Instance::Get(const Request& request, std::string_view uri, bool querie
   }
   if (FindAction(uri) != nullptr) return MethodNotAllowed(kPostOnly);
   return Missing(uri);
+}
+
+Response Instance::Complete(const ExternalCall& call, absl::StatusOr<ExternalReply> reply) {
+  Editor editor(*this);
+  return CompleteExternally(editor, call, std::move(reply));
 }
 
 Response Instance::Dispatch(const Request& request, std::string_view uri,
@@ -281,6 +296,7 @@ void Instance::Clear() {
 absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
                              std::optional<redfish::Watch> watch) {
   Clear();
+  ++resets_;
   Editor editor(*this);
   for (const redfish::StartOperation& operation : start) {
     const std::optional<ResourceId> id = Locate(redfish::CanonicalUri(operation.uri));

@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "mockserver/message.h"
@@ -44,6 +45,7 @@
 namespace shoal::mockserver {
 
 class Editor;
+class ExternalHandlers;
 class HandlerTable;
 struct Call;
 
@@ -52,6 +54,8 @@ struct Principal;
 // Who must say who they are.
 enum class Authentication : std::uint8_t { kNone, kRequired };
 struct Delivery;
+class RuleSet;
+struct ExternalReply;
 
 // What answers requests that change something.
 enum class Mode : std::uint8_t {
@@ -80,6 +84,8 @@ struct InstanceOptions {
   // Logins past so many sessions are refused; captured ones count.
   std::size_t max_sessions = 64;
   EventDelivery event_delivery = EventDelivery::kSimulated;
+  // What answers before all that is built in; null: nothing.
+  std::shared_ptr<const RuleSet> rules = {};
 };
 
 struct Evaluation {
@@ -97,6 +103,20 @@ class Instance final : public redfish::StateView {
 
   // REQUIRES: nothing; any text may come from a peer.
   Response Handle(const Request& request);
+
+  // The answer to a request whose response said that a handler outside is to be asked, now that the
+  // handler has replied or failed. Other calls may have come between.
+  Response Complete(const ExternalCall& call, absl::StatusOr<ExternalReply> reply);
+
+  // What the instance is taught stays through Reset; null: nothing.
+  void SetRules(std::shared_ptr<const RuleSet> rules) { rules_ = std::move(rules); }
+  const std::shared_ptr<const RuleSet>& rules() const { return rules_; }
+  void SetExternalHandlers(std::shared_ptr<const ExternalHandlers> handlers) {
+    external_handlers_ = std::move(handlers);
+  }
+  const std::shared_ptr<const ExternalHandlers>& external_handlers() const {
+    return external_handlers_;
+  }
 
   // Back to the world's state, then `start` in order as what collateral is measured from;
   // milestones that hold there are latched. History, clock and watch start anew. NOT_FOUND for a
@@ -169,6 +189,9 @@ class Instance final : public redfish::StateView {
 
   const std::shared_ptr<const World> world_;
   const InstanceOptions options_;
+  std::shared_ptr<const RuleSet> rules_;
+  std::shared_ptr<const ExternalHandlers> external_handlers_;
+  std::uint64_t resets_ = 0;
 
   absl::flat_hash_map<ResourceId, Delta> deltas_;
   // Resources beyond the world's, in order of their ids. One that was removed again stays, without

@@ -15,6 +15,8 @@ namespace shoal::mockserver {
 
 using Json = nlohmann::json;
 
+struct ExternalCall;
+
 enum class Method : std::uint8_t { kGet, kHead, kPatch, kPost, kPut, kDelete, kOptions, kOther };
 
 // "GET" -> kGet; kOther for what the service does not know.
@@ -66,6 +68,9 @@ struct Response {
   std::string_view link = {};
   // Rarer ones.
   std::vector<std::pair<std::string, std::string>> headers = {};
+  // Not the answer yet: a handler outside is to be asked, and Instance::Complete told what it says.
+  // Who does not ask passes the rest on as it is, a 501.
+  std::shared_ptr<const ExternalCall> external = {};
 };
 
 }  // namespace shoal::mockserver

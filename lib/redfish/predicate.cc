@@ -298,14 +298,18 @@ class Parser {
 Predicate::Predicate(std::shared_ptr<const Node> root, std::shared_ptr<const Json> json)
     : root_(std::move(root)), json_(std::move(json)) {}
 
-absl::StatusOr<Predicate> Predicate::Parse(const Json& json) {
-  SHOAL_ASSIGN_OR_RETURN(Node root, Parser().Parse(json, 1, false));
+absl::StatusOr<Predicate> Predicate::Parse(const Json& json, bool of_resource) {
+  SHOAL_ASSIGN_OR_RETURN(Node root, Parser().Parse(json, 1, of_resource));
   return Predicate(std::make_shared<const Node>(std::move(root)),
                    std::make_shared<const Json>(json));
 }
 
-bool Predicate::Evaluate(const StateView& state) const {
-  return root_->Holds(state, std::string());
+absl::StatusOr<Predicate> Predicate::Parse(const Json& json) { return Parse(json, false); }
+
+absl::StatusOr<Predicate> Predicate::ParseOfResource(const Json& json) { return Parse(json, true); }
+
+bool Predicate::Evaluate(const StateView& state, const std::string& here) const {
+  return root_->Holds(state, here);
 }
 
 }  // namespace shoal::redfish

@@ -109,5 +109,20 @@ TEST_CASE("Nesting beyond the limit is refused, not followed") {
   REQUIRE(predicate.status().code() == absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("A condition of a resource may leave its URI out") {
+  const FakeState state = TwoSystems();
+  const Json on = Json::parse(
+      R"({"all": [{"equals": {"pointer": "/PowerState", "value": "On"}},
+                  {"exists": {"uri": "/s/2", "pointer": "/AssetTag"}},
+                  {"some": {"members": "/s", "holds": {"equals": {"pointer": "/PowerState", "value": "Off"}}}}]})");
+  REQUIRE_FALSE(Predicate::Parse(on).ok());
+  const Predicate predicate = Predicate::ParseOfResource(on).value();
+  REQUIRE(predicate.Evaluate(state, "/s/1"));
+  REQUIRE_FALSE(predicate.Evaluate(state, "/s/2"));
+  REQUIRE_FALSE(predicate.Evaluate(state, "/s/3"));
+  REQUIRE_FALSE(predicate.Evaluate(state));
+  REQUIRE(predicate.json() == on);
+}
+
 }  // namespace
 }  // namespace shoal::redfish

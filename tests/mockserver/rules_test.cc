@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/rules.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "mockserver/instance.h"
+#include "tests/mockserver/worlds.h"
+
+namespace shoal::mockserver {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::shared_ptr<const RuleSet> Rules(const Json& list) {
+  auto rules = RuleSet::Parse({{"rules", list}});
+  INFO(rules.status().message());
+  REQUIRE(rules.ok());
+  return *rules;
+}
+
+Json Set(const std::string& pointer, const Json& value) {
+  return {{"set", {{"pointer", pointer}, {"value", value}}}};
+}
+
+// A service in which nothing happens that `list` does not teach.
+class Taught {
+ public:
+  explicit Taught(const Json& list, Mode mode = Mode::kStatic,
+                  const std::string& capture = "openbmc-stock", std::uint64_t seed = 0)
+      : instance(WorldOf(capture), {.seed = seed, .mode = mode, .rules = Rules(list)}),
+        system(LandmarksOf(instance.world()).system),
+        chassis(LandmarksOf(instance.world()).chassis) {}
+
+  Response Ask(Method method, const std::string& uri, const std::string& body = "",
+               const std::string& if_match = "") {
+    return instance.Handle({.method = method, .uri = uri, .body = body, .if_match = if_match});
+  }
+
+  Instance instance;
+  const std::string system;
+  const std::string chassis;
+};
+
+Json One(const Json& rule) { return Json::array({rule}); }
+
+std::string Refusal(const Json& list) {
+  const auto rules = RuleSet::Parse({{"rules", list}});
+  REQUIRE(rules.status().code() == absl::StatusCode::kInvalidArgument);
+  return std::string(rules.status().message());
+}
+
+// A rule for PATCH of systems with `more` members.
+Json Rule(const std::string& name, const Json& more) {
+  Json rule = {{"name", name}, {"method", "PATCH"}, {"path", "/redfish/v1/Systems/*"}};
+  if (more.is_object()) rule.update(more);
+  return rule;
+}
+
+TEST_CASE("Rules alone teach a static service to light an indicator and to change its power") {
+  const Json rules = {
+      {{"name", "locate"},
+       {"method", "PATCH"},
+       {"path", "/redfish/v1/Systems/*"},
+       {"body", {{"LocationIndicatorActive", {{"$in", {true, false}}}}}},
+       {"do", {Set("/LocationIndicatorActive", "${body:/LocationIndicatorActive}")}}},
+      {{"name", "power-on"},
+       {"method", "POST"},
+       {"path", "/redfish/v1/Systems/*/Actions/ComputerSystem.Reset"},
+       {"body", {{"ResetType", "On"}}},
+       {"when", {{"equals", {{"pointer", "/PowerState"}, {"value", "Off"}}}}},
+       {"do",
+        {Set("/PowerState", "On"),
+         {{"record", {{"kind", "boot"}, {"detail", {{"target", "None"}}}}}}}},
+       {"respond", {{"status", 204}}}},
+      {{"name", "power-off"},
+       {"method", "POST"},
+       {"path", "/redfish/v1/Systems/*/Actions/ComputerSystem.Reset"},
+       {"body", {{"ResetType", "ForceOff"}}},
+       {"do", {Set("/PowerState", "Off")}}},
+      {{"name", "other-reset"},
+       {"method", "POST"},
+       {"path", "/redfish/v1/Systems/*/Actions/ComputerSystem.Reset"},
+       {"respond",
+        {{"status", 409},
+         {"body", {{"error", {{"message", "no ${body:/ResetType} of ${path:1}"}}}}},
+         {"headers", {{"Retry-After", "5"}}}}}}};
+  for (const std::string& capture :
+       {std::string("openbmc-stock"), std::string("dmtf-rackmount1"), std::string("dell-r750")}) {
+    Taught taught(rules, Mode::kStatic, capture);
+    const std::string& system = taught.system;
+    const Json on = {{"equals", {{"uri", system}, {"pointer", "/PowerState"}, {"value", "On"}}}};
+    const Json lit = {
+        {"equals", {{"uri", system}, {"pointer", "/LocationIndicatorActive"}, {"value", true}}}};
+    const Json booted = {{"happened", {{"kind", "boot"}, {"uri", system}}}};
+    REQUIRE(taught.instance
+                .Reset({}, WatchFor({{"all", {on, lit, booted}}}, Json::array(),
+                                    {{{"uri", system}, {"pointer", "/LocationIndicatorActive"}},
+                                     {{"uri", system}, {"pointer", "/PowerState"}}}))
+                .ok());
+    const std::string reset = system + "/Actions/ComputerSystem.Reset";
+
+    REQUIRE(taught.Ask(Method::kPatch, system, R"({"AssetTag":"x"})").status == 404);
+    REQUIRE(taught.Ask(Method::kPatch, system, R"({"LocationIndicatorActive":"yes"})").status ==
+            404);
+    REQUIRE(taught.Ask(Method::kPatch, system, R"({"LocationIndicatorActive":true})").status ==
+            200);
+    REQUIRE(taught.Ask(Method::kPost, reset, R"({"ResetType":"ForceOff"})").status == 200);
+    REQUIRE(At(taught.instance, system, "/PowerState") == "Off");
+    REQUIRE_FALSE(taught.instance.Evaluate().satisfied);
+    REQUIRE(taught.Ask(Method::kPost, reset, R"({"ResetType":"On"})").status == 204);
+    REQUIRE(taught.instance.Evaluate().satisfied);
+    REQUIRE(taught.instance.Evaluate().collateral == 0);
+
+    const Response again = taught.Ask(Method::kPost, reset, R"({"ResetType":"On"})");
+    REQUIRE(again.status == 409);
+    REQUIRE(again.json->at("error").at("message") ==
+            "no On of " + system.substr(system.rfind('/') + 1));
+    REQUIRE(again.headers == decltype(again.headers){{"Retry-After", "5"}});
+
+    REQUIRE(taught.instance.Reset().ok());
+    REQUIRE(taught.instance.changed_resources() == 0);
+    REQUIRE(taught.Ask(Method::kPost, reset, R"({"ResetType":"ForceOff"})").status == 200);
+    REQUIRE(At(taught.instance, system, "/PowerState") == "Off");
+  }
+}
+
+TEST_CASE("The closest of the rules that match acts, in whatever order they were written") {
+  const auto answer = [](const std::string& name, const Json& more) {
+    Json rule = Rule(name, more);
+    rule["respond"] = {{"status", 200}, {"body", name}};
+    return rule;
+  };
+  const Json here = {{"exists", {{"pointer", "/PowerState"}}}};
+  std::vector<Json> rules = {
+      answer("anything", {{"path", "/redfish/**"}, {"body", {{"A", 1}, {"B", 2}}}, {"when", here}}),
+      answer("plain", {}),
+      answer("with-state", {{"when", here}}),
+      answer("with-state-z", {{"when", here}}),
+      answer("with-a", {{"body", {{"A", 1}}}}),
+      answer("with-a-and-any-b", {{"body", {{"A", 1}, {"B", {{"$any", true}}}}}}),
+      answer("deep", {{"body", {{"/Boot/Target", "Pxe"}, {"C", 1}, {"D", 1}}}})};
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    std::rotate(rules.begin(), rules.begin() + 1, rules.end());
+    Taught taught(rules);
+    const auto who = [&](const std::string& uri, const std::string& body) {
+      const Response response = taught.Ask(Method::kPatch, uri, body);
+      return response.status == 200 ? response.json->get<std::string>() : "nobody";
+    };
+    REQUIRE(who(taught.system, "{}") == "with-state");
+    REQUIRE(who("/redfish/v1/Systems/none", "{}") == "plain");
+    REQUIRE(who("/redfish/v1/Systems/none", R"({"A":1})") == "with-a");
+    REQUIRE(who(taught.system, R"({"A":1,"B":null,"E":5})") == "with-a-and-any-b");
+    REQUIRE(who(taught.system, R"({"Boot":{"Target":"Pxe"},"C":1,"D":1,"A":1,"B":2})") == "deep");
+    REQUIRE(who(taught.chassis, R"({"A":1,"B":2})") == "anything");
+    REQUIRE(who(taught.chassis, R"({"A":1})") == "nobody");
+    REQUIRE(who(taught.system, "{") == "nobody");
+  }
+}
+
+TEST_CASE("Rules come before what is built in, which does the rest") {
+  Taught taught(One(Rule("frozen", {{"body", {{"AssetTag", {{"$any", true}}}}},
+                                    {"respond", {{"status", 503}}}})),
+                Mode::kStateful);
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"AssetTag":"x"})").status == 503);
+  REQUIRE(taught.instance.changed_resources() == 0);
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"LocationIndicatorActive":true})").status ==
+          200);
+  REQUIRE(At(taught.instance, taught.system, "/LocationIndicatorActive") == true);
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"AssetTag":)").status == 400);
+}
+
+TEST_CASE("Members are created, listed and deleted by rules") {
+  const std::string sessions = "/redfish/v1/SessionService/Sessions";
+  Taught taught({{{"name", "make"},
+                  {"method", "POST"},
+                  {"path", sessions},
+                  {"do",
+                   {{{"create",
+                      {{"json",
+                        {{"@odata.type", "#Session.v1_3_0.Session"},
+                         {"UserName", "${body:/UserName}"}}}}}}}}},
+                 {{"name", "make-named"},
+                  {"method", "POST"},
+                  {"path", sessions},
+                  {"body", {{"Name", {{"$any", true}}}}},
+                  {"do", {{{"create", {{"name", "s-${body:/Name}"}, {"json", Json::object()}}}}}}},
+                 {{"name", "drop"},
+                  {"method", "DELETE"},
+                  {"path", sessions + "/*"},
+                  {"do", {{{"delete", Json::object()}}}},
+                  {"respond", {{"status", 204}}}}});
+  const Json before = *taught.instance.Find(sessions);
+  const Response made = taught.Ask(Method::kPost, sessions, R"({"UserName":"ann"})");
+  REQUIRE(made.status == 201);
+  REQUIRE(made.json->at("UserName") == "ann");
+  REQUIRE(made.json->at("@odata.id") == made.location);
+  REQUIRE(Get(taught.instance, made.location).status == 200);
+  REQUIRE(taught.instance.Find(sessions)->at("Members").size() == before.at("Members").size() + 1);
+
+  REQUIRE(taught.Ask(Method::kPost, sessions, R"({"Password":"p"})").status == 404);
+  const Response named = taught.Ask(Method::kPost, sessions, R"({"Name":7})");
+  REQUIRE(named.location == sessions + "/s-7");
+  REQUIRE(named.json->at("Id") == "s-7");
+  REQUIRE(taught.Ask(Method::kPost, sessions, R"({"Name":7})").status == 409);
+  REQUIRE(taught.Ask(Method::kPost, sessions, R"({"Name":"a/b"})").status == 409);
+
+  REQUIRE(taught.Ask(Method::kDelete, made.location).status == 204);
+  REQUIRE(taught.Ask(Method::kDelete, named.location).status == 204);
+  REQUIRE(Get(taught.instance, made.location).status == 404);
+  REQUIRE(*taught.instance.Find(sessions) == before);
+  REQUIRE(taught.Ask(Method::kDelete, made.location).status == 404);
+}
+
+TEST_CASE("Operations that cannot all be done are not done at all") {
+  const Json first = Set("/AssetTag", "changed");
+  const auto status = [&](const Json& second, const std::string& says) {
+    Taught taught(One(Rule("both", {{"do", {first, second}}})));
+    const Response response = taught.Ask(Method::kPatch, taught.system, "{}");
+    REQUIRE(taught.instance.changed_resources() == 0);
+    REQUIRE(response.body->find(says) != std::string::npos);
+    return response.status;
+  };
+  REQUIRE(status({{"set", {{"uri", "/redfish/v1/None"}, {"pointer", "/A"}, {"value", 1}}}},
+                 "/redfish/v1/None") == 404);
+  REQUIRE(status(Set("/PowerState/A/B", 1), "/PowerState/A/B leads nowhere") == 409);
+  REQUIRE(status({{"delete", {{"uri", "/redfish/v1/None"}}}}, "/redfish/v1/None") == 404);
+  REQUIRE(
+      status(
+          {{"create",
+            {{"collection", "/redfish/v1/Systems"}, {"name", "system"}, {"json", Json::object()}}}},
+          "Rule both") == 409);
+}
+
+TEST_CASE("Properties and elements are deleted, and absent ones may be") {
+  Taught taught(
+      Json::array({Rule("strip", {{"do",
+                                   {{{"delete", {{"pointer", "/PowerState"}}}},
+                                    {{"delete", {{"pointer", "/Boot/BootSourceOverrideTarget"}}}},
+                                    {{"delete", {{"pointer", "/None/At/All"}}}},
+                                    Set("/New/List", {1, 2, 3})}}}),
+                   Rule("pop", {{"body", {{"Pop", true}}},
+                                {"do", {{{"delete", {{"pointer", "/New/List/1"}}}}}}})}));
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, "{}").status == 200);
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"Pop":true})").status == 200);
+  const Json& system = *taught.instance.Find(taught.system);
+  REQUIRE_FALSE(system.contains("PowerState"));
+  REQUIRE(system.contains("Boot"));
+  REQUIRE_FALSE(system.at("Boot").contains("BootSourceOverrideTarget"));
+  REQUIRE(system.at("New").at("List") == Json({1, 3}));
+}
+
+TEST_CASE("What a rule does later is done on the virtual clock, once") {
+  Taught taught(One(Rule("slow", {{"do", {Set("/AssetTag", "${body:/AssetTag}")}},
+                                  {"after_ms", 500},
+                                  {"respond", {{"status", 202}}}})));
+  const Json before = At(taught.instance, taught.system, "/AssetTag");
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"AssetTag":"a"})").status == 202);
+  taught.instance.Advance(milliseconds(400));
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"AssetTag":"b"})").status == 202);
+  taught.instance.Advance(milliseconds(499));
+  REQUIRE(At(taught.instance, taught.system, "/AssetTag") == before);
+  taught.instance.Advance(milliseconds(1));
+  REQUIRE(At(taught.instance, taught.system, "/AssetTag") == "b");
+
+  REQUIRE(taught.Ask(Method::kPatch, "/redfish/v1/Systems/none", R"({"AssetTag":"c"})").status ==
+          202);
+  taught.instance.Advance(milliseconds(500));
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"AssetTag":"d"})").status == 202);
+  REQUIRE(taught.instance.Reset().ok());
+  taught.instance.Advance(milliseconds(1000));
+  REQUIRE(taught.instance.changed_resources() == 0);
+}
+
+TEST_CASE("A probability is drawn from the seed: the same seed, the same history") {
+  const Json rules = One(Rule("flaky", {{"respond", {{"status", 503}}}, {"probability", 0.25}}));
+  const auto history = [&](std::uint64_t seed) {
+    Taught taught(rules, Mode::kStatic, "openbmc-stock", seed);
+    std::string refused;
+    for (int i = 0; i < 400; ++i) {
+      refused += taught.Ask(Method::kPatch, taught.system, "{}").status == 503 ? '1' : '0';
+    }
+    REQUIRE(taught.instance.Reset().ok());
+    REQUIRE((taught.Ask(Method::kPatch, taught.system, "{}").status == 503) == (refused[0] == '1'));
+    return refused;
+  };
+  REQUIRE(history(1) == history(1));
+  REQUIRE(history(1) != history(2));
+  const std::string first = history(1);
+  const auto refusals = std::count(first.begin(), first.end(), '1');
+  REQUIRE(refusals > 70);
+  REQUIRE(refusals < 130);
+}
+
+TEST_CASE("A rule for GET answers for what is there and what is not, and changes nothing") {
+  Taught taught({{{"name", "missing"},
+                  {"method", "GET"},
+                  {"path", "/redfish/v1/Systems/*/Oem"},
+                  {"respond", {{"status", 200}, {"body", {{"System", "${path:1}"}}}}}},
+                 {{"name", "broken"},
+                  {"method", "GET"},
+                  {"path", "/redfish/v1/Chassis"},
+                  {"respond", {{"status", 500}, {"headers", {{"ETag", "\"x\""}}}}}}});
+  REQUIRE(*taught.Ask(Method::kGet, taught.system + "/Oem").json ==
+          Json{{"System", taught.system.substr(taught.system.rfind('/') + 1)}});
+  REQUIRE(taught.Ask(Method::kHead, taught.system + "/Oem").status == 200);
+  const Response broken = taught.Ask(Method::kGet, "/redfish/v1/Chassis/?$top=1");
+  REQUIRE(broken.status == 500);
+  REQUIRE(broken.etag == "\"x\"");
+  REQUIRE(taught.Ask(Method::kGet, taught.system).status == 200);
+  REQUIRE(taught.instance.changed_resources() == 0);
+}
+
+TEST_CASE("If-Match guards what a rule would do") {
+  Taught taught(One(Rule("tag", {{"do", {Set("/AssetTag", "x")}}})));
+  const std::string etag = Get(taught.instance, taught.system).etag;
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, "{}", "\"other\"").status == 412);
+  REQUIRE(taught.instance.changed_resources() == 0);
+  REQUIRE(taught.Ask(Method::kPatch, taught.system, "{}", etag).status == 200);
+}
+
+TEST_CASE("Parts of a request are values, and are never looked at again") {
+  Taught taught(One(Rule("echo", {{"path", "/redfish/v1/Systems/*"},
+                                  {"do",
+                                   {Set("/A", "${body:/V}"), Set("/B", "<${body:/V}|${path:1}>"),
+                                    Set("/C", {{"All", "${body:}"}})}}})));
+  const auto set = [&](const Json& value) {
+    REQUIRE(taught.Ask(Method::kPatch, taught.system, Json{{"V", value}}.dump()).status == 200);
+  };
+  const std::string id = taught.system.substr(taught.system.rfind('/') + 1);
+  set({1, {{"x", nullptr}}});
+  REQUIRE(At(taught.instance, taught.system, "/A") == Json({1, {{"x", nullptr}}}));
+  REQUIRE(At(taught.instance, taught.system, "/B") == R"(<[1,{"x":null}]|)" + id + ">");
+  set("${path:1}");
+  REQUIRE(At(taught.instance, taught.system, "/A") == "${path:1}");
+  REQUIRE(At(taught.instance, taught.system, "/B") == "<${path:1}|" + id + ">");
+  REQUIRE(At(taught.instance, taught.system, "/C") == Json{{"All", {{"V", "${path:1}"}}}});
+}
+
+TEST_CASE("A wrong rule is refused by name and member") {
+  struct Wrong {
+    Json rule;
+    std::string says;
+  };
+  const Json respond = {{"status", 204}};
+  const Json tag = One(Set("/AssetTag", "x"));
+  Json many = Json::array();
+  for (std::size_t i = 0; i <= kMaximumOperations; ++i) many.push_back(tag[0]);
+  const std::vector<Wrong> wrongs = {
+      {5, "rule #0: an object"},
+      {{{"method", "GET"}, {"path", "/a"}}, "rule #0: needs a \"name\""},
+      {Rule("a b", {}), "rule a b: \"name\""},
+      {Rule("a", {{"method", "FETCH"}}), "rule a: \"method\""},
+      {Rule("a", {{"method", "HEAD"}}), "rule a: \"method\""},
+      {Rule("a", {{"path", "x"}}), "rule a: \"path\""},
+      {Rule("a", {{"pth", "x"}}), "rule a: unknown member \"pth\""},
+      {Rule("a", {{"body", 5}}), "rule a: \"body\""},
+      {Rule("a", {{"body", {{"B", {{"$in", 5}}}}}}), "rule a: \"body\": \"B\""},
+      {Rule("a", {{"body", {{"B", {{"$or", 5}}}}}}), "rule a: \"body\": \"B\""},
+      {Rule("a", {{"when", {{"nope", 5}}}}), "rule a: \"when\": predicate: unknown condition"},
+      {Rule("a", {{"do", 5}}), "rule a: \"do\""},
+      {Rule("a", {{"do", many}}), "rule a: \"do\""},
+      {Rule("a", {{"do", {{{"explode", Json::object()}}}}}), "\"do\": [0]: \"explode\""},
+      {Rule("a", {{"do", {{{"set", {{"pointer", "/A"}}}}}}}), "[0]: \"set\": needs a \"value\""},
+      {Rule("a", {{"do", {{{"set", {{"value", 1}}}}}}}), "[0]: \"set\": needs a \"pointer\""},
+      {Rule("a", {{"do", {Set("", 1)}}}), "\"pointer\""},
+      {Rule("a", {{"do", {Set("/", 1)}}}), "\"pointer\""},
+      {Rule("a", {{"do", {Set("A", 1)}}}), "\"pointer\""},
+      {Rule("a", {{"do", {Set("/${path:1}", 1)}}}), "\"pointer\""},
+      {Rule("a", {{"do", {{{"create", {{"json", 5}}}}}}}), "\"create\": \"json\""},
+      {Rule("a", {{"do", {{{"record", Json::object()}}}}}), "\"record\": needs a \"kind\""},
+      {Rule("a", {{"do", {{{"delete", {{"value", 5}}}}}}}), "\"delete\": unknown member"},
+      {Rule("a", {{"do", {Set("/A", "${path:2}")}}}), "\"do\": \"${path:2}\""},
+      {Rule("a", {{"do", {Set("/A", "${path:0}")}}}), "\"do\": \"${path:0}\""},
+      {Rule("a", {{"do", {Set("/A", "${boddy:/x}")}}}), "\"do\": \"${boddy:/x}\""},
+      {Rule("a", {{"do", {Set("/A", "${body:x}")}}}), "\"do\": \"${body:x}\""},
+      {Rule("a", {{"do", {Set("/A", "${body:/x")}}}), "\"do\": \"${body:/x\""},
+      {Rule("a", {{"do", {Set("/A", std::vector<std::string>(17, "${path:1}"))}}}), "16 parts"},
+      {Rule("a", {{"after_ms", -1}}), "\"after_ms\""},
+      {Rule("a", {{"after_ms", 1.5}}), "\"after_ms\""},
+      {Rule("a", {{"respond", {{"status", 100}}}}), "\"respond\": \"status\""},
+      {Rule("a", {{"respond", {{"status", 204}, {"body", 1}}}}), "\"respond\": \"body\""},
+      {Rule("a", {{"respond", {{"body", std::string(300'000, 'x')}}}}), "\"respond\": \"body\""},
+      {Rule("a", {{"respond", {{"headers", {{"content-length", "5"}}}}}}), "content-length"},
+      {Rule("a", {{"respond", {{"headers", {{"a b", "5"}}}}}}), "a b"},
+      {Rule("a", {{"respond", {{"headers", {{"X", 5}}}}}}), "\"respond\": \"headers\""},
+      {Rule("a", {{"respond", {{"code", 204}}}}), "\"respond\": unknown member \"code\""},
+      {Rule("a", {{"probability", 0}}), "\"probability\""},
+      {Rule("a", {{"probability", 1.1}}), "\"probability\""},
+      {Rule("a", {{"probability", "1"}}), "\"probability\""},
+      {Rule("a", {{"method", "GET"}, {"respond", respond}, {"do", tag}}), "rule for GET"},
+      {Rule("a", {{"method", "GET"}, {"respond", respond}, {"body", {{"A", 1}}}}), "rule for GET"},
+      {Rule("a", {{"method", "GET"}, {"respond", {{"body", "${body:/A}"}}}}), "rule for GET"},
+      {Rule("a", {{"method", "GET"}}), "needs \"respond\""},
+  };
+  for (const Wrong& wrong : wrongs) {
+    const std::string refusal = Refusal(One(wrong.rule));
+    INFO(wrong.rule.dump() << " " << refusal);
+    REQUIRE(refusal.find(wrong.says) != std::string::npos);
+  }
+  REQUIRE(Refusal({Rule("a", {}), Rule("a", {})}).find("rule a: another") != std::string::npos);
+  REQUIRE(RuleSet::Parse(5).status().code() == absl::StatusCode::kInvalidArgument);
+  REQUIRE(RuleSet::Parse(Json::object()).status().code() == absl::StatusCode::kInvalidArgument);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < RuleSet::kMaximumRules; ++i) {
+    list.push_back(Rule(std::to_string(i), {}));
+  }
+  REQUIRE(Rules(list)->rules().size() == RuleSet::kMaximumRules);
+  list.push_back(Rule("one-more", {}));
+  REQUIRE(Refusal(list).find("1024") != std::string::npos);
+}
+
+TEST_CASE("Rules are read from files, as one set") {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("shoal-rules-" + std::to_string(std::random_device{}()));
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  };
+  const std::string one = write("one.json", Json{{"rules", {Rule("a", {})}}}.dump());
+  const std::string two = write("two.json", Json{{"rules", {Rule("b", {})}}}.dump());
+  REQUIRE(RuleSet::Load({}).value() == nullptr);
+  REQUIRE(RuleSet::Load({one, two}).value()->rules().size() == 2);
+  REQUIRE(RuleSet::Load({one, two}).value()->json().at("rules")[1].at("name") == "b");
+  const auto message = [](const auto& rules) { return std::string(rules.status().message()); };
+  REQUIRE(message(RuleSet::Load({one, one})).find("rule a: another") != std::string::npos);
+  const std::string broken = write("broken.json", R"({"rules":[{"name":"c"}]})");
+  REQUIRE(message(RuleSet::Load({one, broken})).find("broken.json: rule c: needs a \"method\"") !=
+          std::string::npos);
+  const std::string none = write("none.json", "[]");
+  REQUIRE(message(RuleSet::Load({none})).find("none.json") != std::string::npos);
+  REQUIRE(RuleSet::Load({(folder / "absent").string()}).status().code() ==
+          absl::StatusCode::kNotFound);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace shoal::mockserver
