@@ -14,15 +14,22 @@
 //   POST   /shoal/v1/instances/<id>/evaluate  {} or nothing
 //   GET    /shoal/v1/instances/<id>/history   {"now", "records": [{"kind", "uri", "detail",
 //   "time"}]}
+//   GET, PUT   /shoal/v1/instances/<id>/rules            {"rules": [..]}; PUT replaces all
+//   GET, POST  /shoal/v1/instances/<id>/handlers         {"handlers": [..]}; POST one -> 201
+//   DELETE     /shoal/v1/instances/<id>/handlers/<name>  204
 //
 // reset, advance and evaluate answer {"satisfied": false, "milestones": 3, "collateral": 0}.
-// `watch` as redfish/watch.h reads it. An "id" that exists is replaced: a client that starts again
-// gets its own. Errors: {"error": {"code", "message"}} with 400, 404, 405, 429 (too many
-// instances); 404 for an instance that is not there also has the header Shoal-Error:
+// `watch` as redfish/watch.h reads it, rules as rules.h does, a handler as external_handlers.h
+// does: "url" is on this machine or on one of external_handler_hosts, and one of the same "name" is
+// replaced. What an instance is taught stays through reset. An "id" that exists is replaced: a
+// client that starts again gets its own. Errors: {"error": {"code", "message"}} with 400, 404, 405,
+// 429 (too many instances); 404 for an instance that is not there also has the header Shoal-Error:
 // unknown-instance.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/message.h"
 #include "mockserver/instance_table.h"
@@ -30,15 +37,16 @@
 
 namespace shoal::mockserver {
 
-// The header that tells a client to make its instance anew, and its value.
-inline constexpr std::string_view kErrorHeader = "Shoal-Error";
-inline constexpr std::string_view kUnknownInstance = "unknown-instance";
+struct ControlOptions {
+  // Hosts, beside this machine, on which handlers may be.
+  std::vector<std::string> external_handler_hosts = {};
+};
 
 // Thread-safe.
 class Control {
  public:
   // Borrows both.
-  Control(InstanceTable& table, runtime::Metrics& metrics);
+  Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options = {});
 
   http::ServerResponse Handle(const http::ServerRequest& request);
 
@@ -46,9 +54,12 @@ class Control {
   http::ServerResponse Route(const http::ServerRequest& request);
   http::ServerResponse HandleInstance(std::string_view method, std::string_view id,
                                       std::string_view verb, std::string_view body);
+  http::ServerResponse Teach(std::string_view method, std::string_view id, std::string_view verb,
+                             std::string_view body);
   http::ServerResponse CreateInstance(std::string_view body);
 
   InstanceTable& table_;
+  const ControlOptions options_;
   prometheus::Gauge& instances_;
   prometheus::Counter& resets_;
 };

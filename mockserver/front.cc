@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "mockserver/control.h"
+#include "http/responder.h"
+#include "mockserver/control_response.h"
 #include "mockserver/extended_info.h"
 
 namespace shoal::mockserver {
@@ -16,13 +17,13 @@ constexpr std::string_view kInstancePrefix = "/i/";
 constexpr std::size_t kMethods = 8;
 constexpr std::size_t kClasses = 6;
 
-struct Route {
+struct Destination {
   // Empty: none is named.
   std::string_view id;
   std::string_view uri;
 };
 
-Route RouteOf(std::string_view target) {
+Destination DestinationOf(std::string_view target) {
   if (!target.starts_with(kInstancePrefix)) return {{}, target};
   const std::string_view rest = target.substr(kInstancePrefix.size());
   const std::size_t slash = rest.find('/');
@@ -58,6 +59,26 @@ http::ServerResponse Translate(Response response) {
   return answer;
 }
 
+// An instance's answer, and what its watch said after it; empty for nothing.
+struct Answered {
+  Response response;
+  std::string evaluation;
+};
+
+void Conclude(InstanceTable::Slot& slot, bool watches, Answered& answered)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(slot.mutex) {
+  if (watches && slot.instance.has_watch()) answered.evaluation = Text(slot.instance.Evaluate());
+  answered.response.json = nullptr;
+}
+
+http::ServerResponse Translate(Answered answered) {
+  http::ServerResponse answer = Translate(std::move(answered.response));
+  if (!answered.evaluation.empty()) {
+    http::AppendHeader(answer.header_lines, kWatchResultHeader, answered.evaluation);
+  }
+  return answer;
+}
+
 http::ServerResponse UnknownInstance(std::string_view id) {
   http::ServerResponse answer =
       Translate(ErrorResponse(404, "ResourceMissingAtURI", {"/i/" + std::string(id)}));
@@ -86,6 +107,13 @@ struct Front::Counters {
   prometheus::Histogram& seconds;
 };
 
+struct Front::Exchange {
+  std::shared_ptr<InstanceTable::Slot> slot;
+  std::shared_ptr<const ExternalCall> call;
+  Method method;
+  bool watches;
+};
+
 Front::Front(InstanceTable& table, runtime::Metrics& metrics)
     : table_(table), counters_(std::make_unique<Counters>(metrics)) {}
 
@@ -95,47 +123,67 @@ http::ServerResponse Front::Handle(const http::ServerRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   const Method method = ParseMethod(request.method());
   http::ServerResponse answer = Answer(request, method);
+  if (answer.later) return answer;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   counters_->seconds.Observe(spent.count());
-  const auto kind = static_cast<std::size_t>(answer.status / 100);
-  counters_->requests[static_cast<std::size_t>(method)][kind]->Increment();
+  Count(method, answer.status);
   return answer;
 }
 
+void Front::Count(Method method, int status) {
+  const auto kind = static_cast<std::size_t>(status / 100);
+  counters_->requests[static_cast<std::size_t>(method)][kind]->Increment();
+}
+
 http::ServerResponse Front::Answer(const http::ServerRequest& request, Method method) {
-  const Route route = RouteOf(request.target());
+  const Destination destination = DestinationOf(request.target());
   std::shared_ptr<InstanceTable::Slot> slot;
-  if (!route.id.empty()) {
-    slot = table_.Find(route.id);
-    if (slot == nullptr) return UnknownInstance(route.id);
+  if (!destination.id.empty()) {
+    slot = table_.Find(destination.id);
+    if (slot == nullptr) return UnknownInstance(destination.id);
   } else {
     slot = table_.Find(FirstLabel(request.Header("Host")));
     if (slot == nullptr) slot = table_.Default();
   }
   const bool watches = !request.Header(kWatchHeader).empty();
 
-  std::string evaluation;
-  Response response;
+  Answered answered;
   {
     const runtime::MutexLock lock(slot->mutex);
-    response = slot->instance.Handle({.method = method,
-                                      .uri = route.uri,
-                                      .body = request.body(),
-                                      .if_match = request.Header("If-Match"),
-                                      .if_none_match = request.Header("If-None-Match"),
-                                      .odata_version = request.Header("OData-Version"),
-                                      .content_type = request.Header("Content-Type"),
-                                      .accept = request.Header("Accept"),
-                                      .authorization = request.Header("Authorization"),
-                                      .auth_token = request.Header("X-Auth-Token")});
-    if (watches && slot->instance.has_watch()) evaluation = Text(slot->instance.Evaluate());
-    response.json = nullptr;
+    answered.response = slot->instance.Handle({.method = method,
+                                               .uri = destination.uri,
+                                               .body = request.body(),
+                                               .if_match = request.Header("If-Match"),
+                                               .if_none_match = request.Header("If-None-Match"),
+                                               .odata_version = request.Header("OData-Version"),
+                                               .content_type = request.Header("Content-Type"),
+                                               .accept = request.Header("Accept"),
+                                               .authorization = request.Header("Authorization"),
+                                               .auth_token = request.Header("X-Auth-Token")});
+    Conclude(*slot, watches, answered);
   }
-  http::ServerResponse answer = Translate(std::move(response));
-  if (!evaluation.empty()) {
-    http::AppendHeader(answer.header_lines, kWatchResultHeader, evaluation);
-  }
-  return answer;
+  if (answered.response.external == nullptr) return Translate(std::move(answered));
+  return AskOutside(std::make_shared<const Exchange>(
+      Exchange{std::move(slot), std::move(answered.response.external), method, watches}));
+}
+
+http::ServerResponse Front::AskOutside(std::shared_ptr<const Exchange> exchange) {
+  http::ServerResponse deferred;
+  deferred.later = [this, exchange = std::move(exchange)](http::Responder responder) {
+    caller_.Ask(exchange->call, [this, exchange, responder = std::move(responder)](
+                                    absl::StatusOr<ExternalReply> reply) {
+      InstanceTable::Slot& slot = *exchange->slot;
+      Answered answered;
+      {
+        const runtime::MutexLock lock(slot.mutex);
+        answered.response = slot.instance.Complete(*exchange->call, std::move(reply));
+        Conclude(slot, exchange->watches, answered);
+      }
+      Count(exchange->method, answered.response.status);
+      responder.Send(Translate(std::move(answered)));
+    });
+  };
+  return deferred;
 }
 
 }  // namespace shoal::mockserver

@@ -9,12 +9,16 @@
 //   Shoal-Watch-Result: satisfied=0;milestones=3;collateral=1
 // as Instance::Evaluate says after it, when the instance has a watch. An instance that is not there
 // is 404 with Shoal-Error: unknown-instance. Thread-safe; requests to one instance are serialised.
+//
+// A request that a handler outside answers (external_handlers.h) waits without a worker and without
+// its instance; what came between has happened when its operations do.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
 #include "http/message.h"
+#include "mockserver/external_caller.h"
 #include "mockserver/instance_table.h"
 #include "runtime/metrics.h"
 
@@ -36,10 +40,17 @@ class Front {
  private:
   struct Counters;
 
+  // What a handler outside is asked, and for whom.
+  struct Exchange;
+
   http::ServerResponse Answer(const http::ServerRequest& request, Method method);
+  http::ServerResponse AskOutside(std::shared_ptr<const Exchange> exchange);
+  void Count(Method method, int status);
 
   InstanceTable& table_;
   const std::unique_ptr<Counters> counters_;
+  // Last: its thread uses what is above.
+  ExternalCaller caller_;
 };
 
 }  // namespace shoal::mockserver

@@ -35,8 +35,9 @@ absl::StatusOr<std::unique_ptr<InstanceTable>> InstanceTable::Create(
       return runtime::InvalidArgument("two captures are called " + world->capture().name());
     }
   }
-  std::unique_ptr<InstanceTable> table(new InstanceTable(std::move(worlds), options, clock));
-  if (options.idle_limit.count() > 0) {
+  std::unique_ptr<InstanceTable> table(
+      new InstanceTable(std::move(worlds), std::move(options), clock));
+  if (table->options_.idle_limit.count() > 0) {
     table->sweeper_ = runtime::Thread("sweeper", [raw = table.get()] { raw->SweepUntilStopped(); });
   }
   return table;
@@ -45,7 +46,7 @@ absl::StatusOr<std::unique_ptr<InstanceTable>> InstanceTable::Create(
 InstanceTable::InstanceTable(std::vector<std::shared_ptr<const World>> worlds,
                              InstanceTableOptions options, runtime::Clock& clock)
     : worlds_(std::move(worlds)),
-      options_(options),
+      options_(std::move(options)),
       clock_(clock),
       default_(std::make_shared<Slot>(worlds_.front(), options_.instance, clock.Now())),
       id_prefix_(absl::StrFormat("i%x-", clock.UnixNanos())) {}
@@ -70,7 +71,7 @@ absl::StatusOr<std::string> InstanceTable::Make(std::string_view capture, std::s
   if (!IsId(id) || id == kDefaultId) {
     return runtime::InvalidArgument("an id is up to 64 letters, digits, '-' and '_', not default");
   }
-  auto slot = std::make_shared<Slot>(*world, options, clock_.Now());
+  auto slot = std::make_shared<Slot>(*world, std::move(options), clock_.Now());
   const runtime::MutexLock lock(mutex_);
   if (id.empty()) id = id_prefix_ + std::to_string(made_total_);
   const bool is_new = !slots_.contains(id);

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   if (!table.ok()) return program.Fail(table.status());
 
   mockserver::Front front(**table, metrics);
-  mockserver::Control control(**table, metrics);
+  mockserver::Control control(**table, metrics, options.Controls());
   auto services = http::Server::Create(
       options.Front(program.cluster()),
       [&front](const http::ServerRequest& request) { return front.Handle(request); });

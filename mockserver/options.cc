@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "mockserver/rules.h"
 #include "redfish/capture.h"
 #include "redfish/privilege_registry.h"
 #include "redfish/schema.h"
@@ -56,6 +57,9 @@ void Options::Visit(runtime::Visitor& visitor) {
       {.help = "whether requests must say whose they are", .choices = {"none", "required"}});
   visitor.Knob("account_password_file", account_password_file,
                {.help = "file with the password of captured accounts; empty: shoal-password"});
+  visitor.Knob("rules", rules, {.help = "files of rules that every instance is taught"});
+  visitor.Knob("external_handler_hosts", external_handler_hosts,
+               {.help = "hosts, beside this machine, on which the control API lets handlers be"});
   visitor.Knob("threads", threads, {.help = "threads that serve HTTP", .min = 1, .max = 256});
   visitor.Knob("max_connections", max_connections,
                {.help = "connections at once; further ones get 503", .min = 1, .max = 1'000'000});
@@ -115,7 +119,12 @@ absl::StatusOr<InstanceTableOptions> Options::Table() const {
   if (!account_password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(table.instance.account_password, ReadPassword(account_password_file));
   }
+  SHOAL_ASSIGN_OR_RETURN(table.instance.rules, RuleSet::Load(rules));
   return table;
+}
+
+ControlOptions Options::Controls() const {
+  return {.external_handler_hosts = external_handler_hosts};
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options) {

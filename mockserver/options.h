@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "http/server.h"
+#include "mockserver/control.h"
 #include "mockserver/instance_table.h"
 #include "mockserver/standard_documents.h"
 #include "mockserver/world.h"
@@ -28,6 +29,8 @@ struct Options {
   std::string privileges = "data/registries/registries.tar.xz";
   std::string authentication = "none";
   std::string account_password_file = "";
+  std::vector<std::string> rules = {};
+  std::vector<std::string> external_handler_hosts = {};
   std::int64_t threads = 1;
   std::int64_t max_connections = 4096;
   std::int64_t max_body_bytes = std::int64_t{1} << 20;
@@ -45,6 +48,9 @@ struct Options {
   http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
   // FAILED_PRECONDITION when the password's file cannot be read or is empty.
   absl::StatusOr<InstanceTableOptions> Table() const;
+  // NOT_FOUND or INVALID_ARGUMENT naming the file of rules that is wrong.
+  absl::StatusOr<InstanceTableOptions> Table() const;
+  ControlOptions Controls() const;
 };
 
 // Reads the schema, the privilege registry and the captures, each on a thread of its own. The first

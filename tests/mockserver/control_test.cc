@@ -3,50 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "http/fetch.h"
-#include "http/server.h"
-#include "mockserver/front.h"
-#include "tests/mockserver/worlds.h"
+#include "tests/mockserver/running.h"
 
 namespace shoal::mockserver {
 namespace {
-
-// Both ports of a mock server, on loopback.
-class Running {
- public:
-  explicit Running(InstanceTableOptions options = {})
-      : table_(
-            InstanceTable::Create({WorldOf("openbmc-stock"), WorldOf("dmtf-rackmount1")}, options)
-                .value()),
-        front_(*table_, metrics_),
-        control_(*table_, metrics_),
-        services_(
-            http::Server::Create({}, [this](const auto& r) { return front_.Handle(r); }).value()),
-        controls_(http::Server::Create({}, [this](const auto& r) {
-                    return control_.Handle(r);
-                  }).value()) {}
-
-  http::ClientResponse Control(const std::string& method, const std::string& path,
-                               const std::string& body = "") {
-    return http::Fetch(controls_->address(),
-                       {.method = method, .target = "/shoal/v1/" + path, .body = body})
-        .value();
-  }
-  http::ClientResponse Service(const std::string& method, const std::string& target,
-                               const std::string& body = "", const http::Headers& headers = {}) {
-    return http::Fetch(services_->address(),
-                       {.method = method, .target = target, .headers = headers, .body = body})
-        .value();
-  }
-
- private:
-  runtime::Metrics metrics_;
-  std::unique_ptr<InstanceTable> table_;
-  Front front_;
-  class Control control_;
-  std::unique_ptr<http::Server> services_;
-  std::unique_ptr<http::Server> controls_;
-};
 
 const std::string kSystem = "/redfish/v1/Systems/system";
 

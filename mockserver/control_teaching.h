@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the control API that teaches an instance: its rules and its handlers outside.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "http/message.h"
+#include "mockserver/instance_table.h"
+#include "mockserver/message.h"
+
+namespace shoal::mockserver {
+
+struct TeachingRequest {
+  std::string_view method;
+  // What follows the instance's id: "rules", "handlers", "handlers/<name>".
+  std::string_view verb;
+  const Json& body;
+};
+
+bool IsTeaching(std::string_view verb);
+
+// REQUIRES: IsTeaching(request.verb). `hosts` are those on which handlers may be, beside this
+// machine.
+http::ServerResponse HandleTeaching(const TeachingRequest& request,
+                                    std::span<const std::string> hosts, InstanceTable::Slot& slot);
+
+}  // namespace shoal::mockserver
