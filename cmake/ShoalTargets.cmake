@@ -30,14 +30,24 @@ if(SHOAL_SANITIZE)
   add_link_options(-fsanitize=${SHOAL_SANITIZE})
 endif()
 
+# Every object is instrumented; libFuzzer's main comes with the fuzzers alone.
+if(SHOAL_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "SHOAL_FUZZ needs clang, for libFuzzer")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link,address -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address)
+endif()
+
 # Own code: every warning is an error. Generated code is compiled apart, without this. Under sanitizers
-# g++ warns of what is not so; there warnings stay warnings.
+# g++ warns of what is not so, and clang of other
+# things; there warnings stay warnings.
 add_library(shoal_own_code INTERFACE)
 if(SHOAL_ANALYZE)
   target_compile_options(shoal_own_code INTERFACE -Wthread-safety -Werror=thread-safety)
 else()
   target_compile_options(shoal_own_code INTERFACE -Wall -Wextra -Wconversion)
-  if(NOT SHOAL_SANITIZE)
+  if(NOT SHOAL_SANITIZE AND NOT SHOAL_FUZZ)
     target_compile_options(shoal_own_code INTERFACE -Werror)
   endif()
 endif()
