@@ -103,9 +103,10 @@ TEST_CASE("One field more than the limit is 431") {
 
 TEST_CASE("The header's limit holds for the sum of its lines, each in a packet of its own") {
   const ServerOptions options{.max_header_bytes = 2000};
-  const std::string line = "X: " + std::string(95, 'x') + "\r\n";
+  // Each packet ends with the first byte of the next line: Beast keeps nothing of those before.
+  const std::string line = ": " + std::string(95, 'x') + "\r\nX";
   RequestParser parser(options);
-  REQUIRE(Feed(parser, kGet, kGet.size()) == Progress::kMore);
+  REQUIRE(Feed(parser, std::string(kGet) + "X", 1000) == Progress::kMore);
   int lines = 0;
   Progress progress = Progress::kMore;
   for (; progress == Progress::kMore && lines < 100; ++lines) {

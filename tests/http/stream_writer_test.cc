@@ -138,6 +138,8 @@ TEST_CASE("A peer that reads too slowly loses its stream at the bound") {
   auto closed = WhenClosed(writer);
   REQUIRE(!writer.Write(std::string(100'001, 'x')));
   closed.wait();
+  // No last chunk: the answer is not whole.
+  REQUIRE(!peer.ReadAll().ends_with("0\r\n\r\n"));
 
   RawPeer silent(streaming.address());
   silent.Write(kGet);
@@ -151,6 +153,7 @@ TEST_CASE("A peer that reads too slowly loses its stream at the bound") {
     REQUIRE(written < 200'000'000);
   }
   closed.wait();
+  REQUIRE(!silent.ReadAll().ends_with("0\r\n\r\n"));
 }
 
 TEST_CASE("A piece that takes longer than the request deadline ends the stream") {
