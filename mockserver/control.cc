@@ -137,9 +137,13 @@ http::ServerResponse Control::CreateInstance(std::string_view text) {
     SHOAL_ASSIGN_OR_RETURN(
         const std::int64_t transient,
         IntegerMember(body, "power_transient_ms", {.maximum = kMaximumMilliseconds}));
+    SHOAL_ASSIGN_OR_RETURN(
+        const std::int64_t task_duration,
+        IntegerMember(body, "task_duration_ms", {.maximum = kMaximumMilliseconds}));
     InstanceOptions options = table_.options().instance;
     options.seed = static_cast<std::uint64_t>(seed);
     options.power_transient = std::chrono::milliseconds(transient);
+    options.task_duration = std::chrono::milliseconds(task_duration);
     SHOAL_ASSIGN_OR_RETURN(options.authentication,
                            ParseAuthentication(body, options.authentication));
     SHOAL_ASSIGN_OR_RETURN(id, table_.Make(capture, std::move(id), std::move(options)));

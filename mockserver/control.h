@@ -5,7 +5,8 @@
 //   GET    /shoal/v1/health                   {"status": "serving", "instances": 3}
 //   GET    /shoal/v1/captures                 {"captures": [{"name", "digest", "resources"}]}
 //   POST   /shoal/v1/instances                {"capture": "dell-r750", "id"?, "seed"?,
-//                                              "power_transient_ms"?, "authentication"?: "none" or
+//                                              "power_transient_ms"?,
+//                                              "task_duration_ms"?, "authentication"?: "none" or
 //                                              "required"} -> 201 {"id", "capture"}
 //   DELETE /shoal/v1/instances/<id>           204
 //   POST   /shoal/v1/instances/<id>/reset     {"start"?: [{"uri", "pointer", "value"}],

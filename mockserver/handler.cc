@@ -10,6 +10,7 @@
 #include "mockserver/roles.h"
 #include "mockserver/sessions.h"
 #include "mockserver/subscriptions.h"
+#include "mockserver/tasks.h"
 #include "mockserver/virtual_media.h"
 
 namespace shoal::mockserver {
@@ -34,6 +35,7 @@ const HandlerTable& HandlerTable::BuiltIn() {
     AddRoles(table);
     AddSessions(table);
     AddSubscriptions(table);
+    AddTasks(table);
     AddVirtualMedia(table);
     return table;
   }();
@@ -53,6 +55,10 @@ void HandlerTable::On(Method method, std::string type, Handler handler) {
   types_.insert_or_assign({std::move(type), method}, std::move(handler));
 }
 
+void HandlerTable::OnElsewhere(ElsewhereHandler handler) {
+  elsewhere_.push_back(std::move(handler));
+}
+
 const Handler* HandlerTable::FindAction(std::string_view action) const {
   const auto found = actions_.find(action);
   return found == actions_.end() ? nullptr : &found->second;
@@ -61,6 +67,14 @@ const Handler* HandlerTable::FindAction(std::string_view action) const {
 const Handler* HandlerTable::Find(Method method, std::string_view odata_type) const {
   const auto found = types_.find(std::pair(std::string(TypeOf(odata_type)), method));
   return found == types_.end() ? nullptr : &found->second;
+}
+
+std::optional<Response> HandlerTable::AnswerElsewhere(Editor& editor, const Request& request,
+                                                      std::string_view uri) const {
+  for (const ElsewhereHandler& handler : elsewhere_) {
+    if (std::optional<Response> response = handler(editor, request, uri)) return response;
+  }
+  return std::nullopt;
 }
 
 Response Done(const Editor& editor) {

@@ -12,9 +12,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "mockserver/editor.h"
 #include "mockserver/message.h"
@@ -39,6 +41,11 @@ struct Call {
 
 using Handler = std::function<Response(Editor& editor, const Call& call)>;
 
+// Answers for a canonical URI that is neither a resource nor an action; nothing when it is none of
+// its own either.
+using ElsewhereHandler = std::function<std::optional<Response>(
+    Editor& editor, const Request& request, std::string_view uri)>;
+
 class HandlerTable {
  public:
   // The behaviours of every stateful instance; immutable.
@@ -50,14 +57,19 @@ class HandlerTable {
   void OnAction(std::string action, Handler handler);
   // `type` without version: "SessionCollection".
   void On(Method method, std::string type, Handler handler);
+  // Asked in order of registration.
+  void OnElsewhere(ElsewhereHandler handler);
 
   // Null when there is none. A type as bodies have it: "#Session.v1_1_0.Session".
   const Handler* FindAction(std::string_view action) const;
   const Handler* Find(Method method, std::string_view odata_type) const;
+  std::optional<Response> AnswerElsewhere(Editor& editor, const Request& request,
+                                          std::string_view uri) const;
 
  private:
   std::map<std::string, Handler, std::less<>> actions_;
   std::map<std::pair<std::string, Method>, Handler, std::less<>> types_;
+  std::vector<ElsewhereHandler> elsewhere_;
 };
 
 // Success, in the world's style: ExtendedInfo or 204.

@@ -164,7 +164,13 @@ Response Instance::Get(const Request& request, std::string_view uri, bool querie
     return {.body = document.bytes, .content_type = document.content_type, .allow = kReadOnly};
   }
   if (FindAction(uri) != nullptr) return MethodNotAllowed(kPostOnly);
-  return Missing(uri);
+  return AnswerElsewhere(request, uri);
+}
+
+Response Instance::AnswerElsewhere(const Request& request, std::string_view uri) {
+  Editor editor(*this);
+  std::optional<Response> response = handlers().AnswerElsewhere(editor, request, uri);
+  return response.has_value() ? *std::move(response) : Missing(uri);
 }
 
 Response Instance::Complete(const ExternalCall& call, absl::StatusOr<ExternalReply> reply) {
@@ -180,7 +186,7 @@ Response Instance::Dispatch(const Request& request, std::string_view uri,
   if (!acts && !id.has_value()) {
     const bool is_document =
         world_->documents() != nullptr && world_->documents()->Find(uri).bytes != nullptr;
-    if (uri != kVersions && !is_document) return Missing(uri);
+    if (uri != kVersions && !is_document) return AnswerElsewhere(request, uri);
     return request.method == Method::kOptions ? Response{.status = 204, .allow = kReadOnly}
                                               : MethodNotAllowed(kReadOnly);
   }

@@ -76,6 +76,8 @@ struct InstanceOptions {
   std::chrono::milliseconds power_transient{0};
   // How long a manager that restarts answers nobody; 0: not at all.
   std::chrono::milliseconds manager_restart{0};
+  // How long the work of a task takes; 0: it is done when the request is answered.
+  std::chrono::milliseconds task_duration{0};
   // The date at which the virtual clock starts, since 1970.
   std::chrono::seconds epoch{0};
   Authentication authentication = Authentication::kNone;
@@ -182,6 +184,7 @@ class Instance final : public redfish::StateView {
   Response Change(const Request& request, ResourceId id, const World::Action* action,
                   const Principal* principal);
   Response Perform(Editor& editor, const Call& call);
+  Response AnswerElsewhere(const Request& request, std::string_view uri);
   Response Read(ResourceId id, const Request& request);
   Response ReadByQuery(ResourceId id, const Request& request, const Principal* principal);
   void Clear();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mockserver/boot_queue.h"
 #include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/secure_boot.h"
@@ -46,10 +47,10 @@ void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
 }
 
 void Boot(Editor& editor, ResourceId system) {
-  const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
-  const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
   ApplySettings(editor, system);
   ApplySecureBoot(editor, system);
+  const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
+  const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
   const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
   editor.Record(redfish::kBootRecord, system, {{"target", is_overridden ? target : "None"}});
   if (enabled == "Once") {
@@ -57,6 +58,7 @@ void Boot(Editor& editor, ResourceId system) {
     editor.SetPresent(system, "/Boot/BootSourceOverrideTarget", "None");
   }
   editor.SetPresent(system, "/BootProgress/LastState", "OSRunning");
+  RunBootQueue(editor, system);
 }
 
 // Boots are of systems; a chassis without any only changes its state.

@@ -28,6 +28,9 @@ namespace shoal::redfish {
 inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": "Pxe"}
 inline constexpr std::string_view kResetRecord = "reset";  // detail {"ResetType": "On"}
 inline constexpr std::string_view kEventRecord = "event";  // detail {"delivered": true, ...}
+inline constexpr std::string_view kTaskRecord = "task";    // detail {"Name": .., "TaskState": ..}
+// detail {"PasswordName": .., "NewPassword": ..}
+inline constexpr std::string_view kPasswordRecord = "password";
 
 struct HistoryRecord {
   std::string kind;

@@ -76,6 +76,15 @@ inline Response Patch(Instance& instance, std::string_view uri, const Json& body
       {.method = Method::kPatch, .uri = uri, .body = text, .if_match = if_match});
 }
 
+inline Response Post(Instance& instance, std::string_view uri, const Json& body) {
+  const std::string text = body.dump();
+  return instance.Handle({.method = Method::kPost, .uri = uri, .body = text});
+}
+
+inline Response Delete(Instance& instance, std::string_view uri) {
+  return instance.Handle({.method = Method::kDelete, .uri = uri});
+}
+
 // POSTs {"ResetType": type} to the system's, or the chassis's, reset action.
 inline Response ResetOf(Instance& instance, const std::string& uri, const std::string& type) {
   const Json& resource = *instance.Find(uri);
@@ -94,6 +103,12 @@ inline Json At(const Instance& instance, const std::string& uri, const std::stri
   REQUIRE(resource != nullptr);
   const Json* const value = redfish::Resolve(*resource, pointer);
   return value == nullptr ? Json() : *value;
+}
+
+// Boots the system, be it on or off.
+inline void Boot(Instance& instance, const std::string& system) {
+  const bool is_off = At(instance, system, "/PowerState") == "Off";
+  REQUIRE(ResetOf(instance, system, is_off ? "On" : "ForceRestart").status < 300);
 }
 
 // The names of all messages in an error or an annotated body.
