@@ -2,6 +2,7 @@
 #include "mockserver/handler.h"
 
 #include "mockserver/accounts.h"
+#include "mockserver/bios_actions.h"
 #include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/log_service.h"
@@ -28,6 +29,7 @@ const HandlerTable& HandlerTable::BuiltIn() {
   static const HandlerTable kTable = [] {
     HandlerTable table;
     AddAccounts(table);
+    AddBiosActions(table);
     AddEvents(table);
     AddLogService(table);
     AddManager(table);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mockserver/apply_time.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
 #include "mockserver/new_object.h"
@@ -185,17 +186,17 @@ class Judge {
 };
 
 void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes,
-           const PatchRules& rules) {
+           const PatchRules& rules, const ApplyTimeChoice& when) {
+  std::vector<std::string> pointers;
   for (Judge::Change& change : changes) {
     if (rules.take && rules.take(change.pointer, change.value)) continue;
     if (change.value.is_array()) {
       editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
     }
-    if (change.pointer.starts_with("/Attributes/") && editor.world().ActiveOf(id).has_value()) {
-      AwaitBoot(editor, id, redfish::PointerTokens(change.pointer).at(1));
-    }
     editor.Set(id, change.pointer, std::move(change.value));
+    pointers.push_back(std::move(change.pointer));
   }
+  if (editor.world().ActiveOf(id).has_value()) AwaitApplyTime(editor, id, pointers, when);
 }
 
 Response PartlyDone(Editor& editor, ResourceId id, std::vector<Problem> problems) {
@@ -215,6 +216,8 @@ Response PartlyDone(Editor& editor, ResourceId id, std::vector<Problem> problems
 }  // namespace
 
 Response Patch(Editor& editor, ResourceId id, const Json& body, const PatchRules& rules) {
+  const ApplyTimeChoice when = SettingsApplyTime(editor, id, body);
+  if (when.refusal.has_value()) return *when.refusal;
   Judge judge(editor, id, rules);
   judge.Visit(body, "");
   if (judge.changes.empty() && judge.problems.empty()) return ErrorResponse(400, "NoOperation");
@@ -223,7 +226,7 @@ Response Patch(Editor& editor, ResourceId id, const Json& body, const PatchRules
     for (Problem& problem : judge.problems) messages.push_back(std::move(problem.info));
     return ErrorResponse(400, std::move(messages));
   }
-  Apply(editor, id, std::move(judge.changes), rules);
+  Apply(editor, id, std::move(judge.changes), rules, when);
   if (rules.follow) rules.follow();
   if (!judge.problems.empty()) return PartlyDone(editor, id, std::move(judge.problems));
   if (editor.world().options().style == WorldOptions::Style::kRepresentation) {

@@ -5,8 +5,8 @@
 // the world's style. Some good: those are written; 200, the resource, and the messages both at its
 // top and as Prop@Message.ExtendedInfo at each of the others. None good: 400.
 // A property that the resource does not have is unknown, whatever the schema says. Members with '@'
-// in their name are ignored; a body of only such is 400 NoOperation. In arrays null removes, {}
-// keeps, a shorter array truncates.
+// in their name are ignored, but for @Redfish.SettingsApplyTime of a settings object; a body of
+// only such is 400 NoOperation. In arrays null removes, {} keeps, a shorter array truncates.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/settings.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "mockserver/boot_queue.h"
 #include "mockserver/extended_info.h"
 #include "redfish/attribute_registry.h"
 #include "redfish/uri.h"
@@ -25,10 +27,78 @@ std::string_view MisfitByExample(const Json& example, const Json& value) {
   return alike || example.is_null() ? std::string_view() : "PropertyValueTypeError";
 }
 
-// Attributes written to settings objects since the last boot.
-struct PendingAttributes {
-  std::map<ResourceId, std::set<std::string>> names;
+// Written to one settings object, and not applied yet.
+struct Pending {
+  std::set<std::string> pointers;
+  // A boot outside of it applies nothing.
+  std::chrono::milliseconds window_start{};
+  std::chrono::milliseconds window_end{};
 };
+
+struct PendingSettings {
+  std::map<ResourceId, Pending> by_object;
+  // BIOSes that become their defaults.
+  std::set<ResourceId> resets;
+};
+
+std::string KeyOf(ResourceId settings) { return "settings:" + std::to_string(settings); }
+
+// Attributes that were captured in the settings object stay listed there.
+void Unlist(Editor& editor, ResourceId settings, const std::set<std::string>& pointers) {
+  const Json* const captured = redfish::Resolve(*editor.resource(settings).json, kAttributes);
+  Json left = AttributesOf(editor, settings);
+  bool changes = false;
+  for (const std::string& pointer : pointers) {
+    const std::vector<std::string> tokens = redfish::PointerTokens(pointer);
+    if (tokens.size() != 2 || tokens[0] != "Attributes") continue;
+    const bool stays = captured != nullptr && captured->contains(tokens[1]);
+    if (!stays && left.erase(tokens[1]) > 0) changes = true;
+  }
+  if (changes) editor.Set(settings, kAttributes, std::move(left));
+}
+
+void Apply(Editor& editor, ResourceId settings) {
+  const auto taken = editor.Notes<PendingSettings>().by_object.extract(settings);
+  const auto active = editor.world().ActiveOf(settings);
+  if (taken.empty() || !active) return;
+  editor.CancelTimer(KeyOf(settings));
+  const std::set<std::string>& pointers = taken.mapped().pointers;
+  for (const std::string& pointer : pointers) {
+    const Json* const written = editor.Read(settings, pointer);
+    if (written == nullptr) continue;
+    Json value = *written;
+    if (value.is_array()) editor.SetPresent(*active, pointer + "@odata.count", value.size());
+    editor.Set(*active, pointer, std::move(value));
+  }
+  Unlist(editor, settings, pointers);
+  editor.SetPresent(*active, "/@Redfish.Settings/Time", editor.DateTime());
+  editor.SetPresent(*active, "/@Redfish.Settings/Messages", Json::array({ExtendedInfo("Success")}));
+}
+
+// What a settings object lists beside what is pending follows.
+void ApplyDefaults(Editor& editor, ResourceId bios) {
+  PendingSettings& notes = editor.Notes<PendingSettings>();
+  if (notes.resets.erase(bios) == 0) return;
+  const auto* const registry =
+      editor.world().FindAttributeRegistry(editor.Text(bios, "/AttributeRegistry"));
+  const Json* const captured = redfish::Resolve(*editor.resource(bios).json, kAttributes);
+  const auto settings = editor.world().SettingsOf(bios);
+  const auto waits = settings ? notes.by_object.find(*settings) : notes.by_object.end();
+  const Json attributes = AttributesOf(editor, bios);
+  for (const auto& [name, value] : attributes.items()) {
+    const Json* of_registry = registry == nullptr ? nullptr : registry->Default(name);
+    const bool was_captured = captured != nullptr && captured->contains(name);
+    const Json standard = of_registry != nullptr ? *of_registry
+                          : was_captured         ? captured->at(name)
+                                                 : value;
+    const std::string pointer = redfish::AppendPointer(kAttributes, name);
+    editor.Set(bios, pointer, standard);
+    const bool is_pending =
+        waits != notes.by_object.end() && waits->second.pointers.contains(pointer);
+    if (settings && !is_pending) editor.SetPresent(*settings, pointer, standard);
+  }
+  editor.SetPresent(bios, "/ResetBiosToDefaultsPending", false);
+}
 
 }  // namespace
 
@@ -64,28 +134,35 @@ std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId i
   return problems;
 }
 
-void AwaitBoot(Editor& editor, ResourceId settings, const std::string& attribute) {
-  editor.Notes<PendingAttributes>().names[settings].insert(attribute);
+void AwaitApplyTime(Editor& editor, ResourceId settings, const std::vector<std::string>& pointers,
+                    const ApplyTimeChoice& choice) {
+  Pending& pending = editor.Notes<PendingSettings>().by_object[settings];
+  pending.pointers.insert(pointers.begin(), pointers.end());
+  pending.window_start = choice.window_start;
+  pending.window_end = choice.window_end;
+  editor.CancelTimer(KeyOf(settings));
+  if (choice.time == ApplyTime::kImmediate) return Apply(editor, settings);
+  if (choice.time != ApplyTime::kAtMaintenanceWindowStart) return;
+  const auto delay = std::max(choice.window_start - editor.now(), std::chrono::milliseconds(0));
+  editor.SetTimer(KeyOf(settings), delay, [settings](Editor& later) { Apply(later, settings); });
+}
+
+void AwaitDefaults(Editor& editor, ResourceId bios) {
+  editor.Notes<PendingSettings>().resets.insert(bios);
+  editor.SetPresent(bios, "/ResetBiosToDefaultsPending", true);
 }
 
 void ApplySettings(Editor& editor, ResourceId system) {
+  if (editor.FindNotes<PendingSettings>() == nullptr) return;
   const auto bios = editor.Linked(system, "/Bios");
-  const auto settings = bios ? editor.world().SettingsOf(*bios) : std::nullopt;
-  if (!settings) return;
-  const auto taken = editor.Notes<PendingAttributes>().names.extract(*settings);
-  if (taken.empty()) return;
-  const std::set<std::string>& pending = taken.mapped();
-  const Json* const captured = redfish::Resolve(*editor.resource(*settings).json, kAttributes);
-  Json left = AttributesOf(editor, *settings);
-  for (const std::string& name : pending) {
-    const auto value = left.find(name);
-    if (value == left.end()) continue;
-    editor.Set(*bios, redfish::AppendPointer(kAttributes, name), *value);
-    if (captured == nullptr || !captured->contains(name)) left.erase(name);
+  if (bios) ApplyDefaults(editor, *bios);
+  std::vector<ResourceId> due;
+  for (const auto& [settings, pending] : editor.Notes<PendingSettings>().by_object) {
+    const bool in_window =
+        editor.now() >= pending.window_start && editor.now() < pending.window_end;
+    if (in_window && SystemOf(editor, settings) == system) due.push_back(settings);
   }
-  editor.Set(*settings, kAttributes, std::move(left));
-  editor.SetPresent(*bios, "/@Redfish.Settings/Time", editor.DateTime());
-  editor.SetPresent(*bios, "/@Redfish.Settings/Messages", Json::array({ExtendedInfo("Success")}));
+  for (const ResourceId settings : due) Apply(editor, settings);
 }
 
 }  // namespace shoal::mockserver

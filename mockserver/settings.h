@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// BIOS settings (DSP0266, "Settings resource"): what is written to the settings object is pending,
-// and becomes the BIOS's when its system boots next.
+// Settings objects (DSP0266, "Settings resource"): what is written to one is pending, and becomes
+// its resource's when the client wants it to (apply_time.h), mostly when the system boots next.
 //
-// Attributes are judged by the service's attribute registry with what is pending and what is asked
-// for taken as given; where a capture has no registry, by name and JSON type of the present value.
-// One vendor's settings object lists what is pending alone, another's all attributes; each stays
-// so. Only what was asked for since the last boot is applied, not what else a capture had pending.
+// BIOS attributes are judged by the service's attribute registry with what is pending and what is
+// asked for taken as given; where a capture has no registry, by name and JSON type of the present
+// value. One vendor's settings object lists what is pending alone, another's all attributes; each
+// stays so. Only what was asked for since it was last applied is applied, not what else a capture
+// had pending.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "mockserver/apply_time.h"
 #include "mockserver/editor.h"
 
 namespace shoal::mockserver {
@@ -30,10 +32,16 @@ bool HasBiosAttributes(const Editor& editor, ResourceId id);
 std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId id,
                                               const Json& attributes);
 
-// `attribute` was written to a settings object and waits for the next boot.
-void AwaitBoot(Editor& editor, ResourceId settings, const std::string& attribute);
+// What was written at `pointers` of a settings object takes effect when `choice`, which is not
+// refused, says; an earlier choice for the same object no longer counts.
+void AwaitApplyTime(Editor& editor, ResourceId settings, const std::vector<std::string>& pointers,
+                    const ApplyTimeChoice& choice);
 
-// The system boots: what is pending becomes current, and the BIOS's @Redfish.Settings says when.
+// At the next boot of its system, and before what is pending then, the BIOS's attributes become
+// what its registry calls their defaults; those without one, what they were captured with.
+void AwaitDefaults(Editor& editor, ResourceId bios);
+
+// The system boots: what is pending becomes current, and @Redfish.Settings says when.
 void ApplySettings(Editor& editor, ResourceId system);
 
 }  // namespace shoal::mockserver

@@ -62,6 +62,7 @@ void AttributeRegistry::AddAttribute(const Json& entry) {
   Attribute attribute;
   attribute.read_only = IsTrue(entry, "ReadOnly");
   attribute.immutable = IsTrue(entry, "Immutable");
+  attribute.default_value = entry.value("DefaultValue", Json());
   Property& property = attribute.property;
   property.name = name;
   property.nullable = false;
@@ -79,6 +80,7 @@ void AttributeRegistry::AddAttribute(const Json& entry) {
   } else {
     property.kind = PropertyKind::kString;
     property.pattern = LengthPattern(entry);
+    if (type == "Password") passwords_.insert(name);
   }
   attributes_.emplace(name, std::move(attribute));
 }
@@ -139,6 +141,15 @@ std::string_view AttributeRegistry::Misfit(const std::string& attribute, const J
   }
   if (read_only || known->second.immutable) return "PropertyNotWritable";
   return redfish::Misfit(known->second.property, value);
+}
+
+const Json* AttributeRegistry::Default(const std::string& attribute) const {
+  const auto known = attributes_.find(attribute);
+  if (known == attributes_.end() || known->second.read_only || known->second.immutable) {
+    return nullptr;
+  }
+  const Json& value = known->second.default_value;
+  return redfish::Misfit(known->second.property, value).empty() ? &value : nullptr;
 }
 
 }  // namespace shoal::redfish

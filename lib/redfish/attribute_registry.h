@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,16 @@ class AttributeRegistry {
   std::string_view Misfit(const std::string& attribute, const nlohmann::json& value,
                           const nlohmann::json& current) const;
 
+  // What a reset to defaults makes of `attribute`; null when the registry does not say, or nobody
+  // may change it.
+  const nlohmann::json* Default(const std::string& attribute) const;
+  bool HasPasswords() const { return !passwords_.empty(); }
+  bool IsPassword(const std::string& attribute) const { return passwords_.contains(attribute); }
+
  private:
   struct Attribute {
     Property property;
+    nlohmann::json default_value;
     bool immutable = false;
     bool read_only = false;
   };
@@ -55,6 +63,7 @@ class AttributeRegistry {
 
   std::string id_;
   std::map<std::string, Attribute> attributes_;
+  std::set<std::string> passwords_;
   // By the attribute they are for, in the registry's order: the last that holds counts.
   std::map<std::string, std::vector<Dependency>> dependencies_;
 };
