@@ -13,6 +13,7 @@
 #include "mockserver/subscriptions.h"
 #include "mockserver/tasks.h"
 #include "mockserver/virtual_media.h"
+#include "mockserver/volumes.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -39,6 +40,7 @@ const HandlerTable& HandlerTable::BuiltIn() {
     AddSubscriptions(table);
     AddTasks(table);
     AddVirtualMedia(table);
+    AddVolumes(table);
     return table;
   }();
   return kTable;

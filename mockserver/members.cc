@@ -12,6 +12,7 @@
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
+
 std::string MemberType(const Editor& editor, ResourceId collection) {
   const std::vector<ResourceId> members = editor.Members(collection);
   if (!members.empty()) return editor.resource(members.front()).odata_type;
