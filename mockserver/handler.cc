@@ -5,6 +5,7 @@
 #include "mockserver/bios_actions.h"
 #include "mockserver/events.h"
 #include "mockserver/extended_info.h"
+#include "mockserver/firmware.h"
 #include "mockserver/log_service.h"
 #include "mockserver/manager.h"
 #include "mockserver/power.h"
@@ -32,6 +33,7 @@ const HandlerTable& HandlerTable::BuiltIn() {
     AddAccounts(table);
     AddBiosActions(table);
     AddEvents(table);
+    AddFirmware(table);
     AddLogService(table);
     AddManager(table);
     AddPower(table);
