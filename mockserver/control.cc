@@ -19,12 +19,38 @@ constexpr std::string_view kPrefix = "/shoal/v1/";
 constexpr std::string_view kInstances = "instances";
 constexpr std::int64_t kMaximumMilliseconds = std::int64_t{1000} * 60 * 60 * 24 * 366;
 
-absl::StatusOr<Authentication> ParseAuthentication(const Json& body, Authentication otherwise) {
-  if (!body.contains("authentication")) return otherwise;
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, TextMember(body, "authentication"));
-  if (text == "none") return Authentication::kNone;
-  if (text == "required") return Authentication::kRequired;
-  return runtime::InvalidArgument("\"authentication\" is \"none\" or \"required\"");
+// Whether member `name` is `second`; false when it is `first` or absent.
+absl::StatusOr<bool> IsSecond(const Json& body, const std::string& name, std::string_view first,
+                              std::string_view second) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, TextMember(body, name));
+  if (text.empty() || text == first) return false;
+  if (text == second) return true;
+  return runtime::InvalidArgument("\"" + name + "\" is \"" + std::string(first) + "\" or \"" +
+                                  std::string(second) + "\"");
+}
+
+absl::StatusOr<std::chrono::milliseconds> Milliseconds(const Json& body, const std::string& name) {
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t number,
+                         IntegerMember(body, name, {.maximum = kMaximumMilliseconds}));
+  return std::chrono::milliseconds(number);
+}
+
+// What `body` says of an instance; of whose rules and accounts it says nothing, `options`.
+absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions options) {
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::int64_t seed,
+      IntegerMember(body, "seed", {.maximum = std::numeric_limits<std::int64_t>::max()}));
+  options.seed = static_cast<std::uint64_t>(seed);
+  SHOAL_ASSIGN_OR_RETURN(options.power_transient, Milliseconds(body, "power_transient_ms"));
+  SHOAL_ASSIGN_OR_RETURN(options.task_duration, Milliseconds(body, "task_duration_ms"));
+  SHOAL_ASSIGN_OR_RETURN(options.manager_restart, Milliseconds(body, "manager_restart_ms"));
+  SHOAL_ASSIGN_OR_RETURN(const bool is_static, IsSecond(body, "mode", "stateful", "static"));
+  options.mode = is_static ? Mode::kStatic : Mode::kStateful;
+  SHOAL_ASSIGN_OR_RETURN(const bool is_real, IsSecond(body, "clock", "virtual", "real"));
+  options.clock = is_real ? ClockKind::kReal : ClockKind::kVirtual;
+  SHOAL_ASSIGN_OR_RETURN(const bool asks, IsSecond(body, "authentication", "none", "required"));
+  options.authentication = asks ? Authentication::kRequired : Authentication::kNone;
+  return options;
 }
 
 absl::StatusOr<std::vector<redfish::StartOperation>> ParseStart(const Json& body) {
@@ -131,21 +157,7 @@ http::ServerResponse Control::CreateInstance(std::string_view text) {
     SHOAL_ASSIGN_OR_RETURN(const Json body, ParseControlBody(text));
     SHOAL_ASSIGN_OR_RETURN(const std::string capture, TextMember(body, "capture"));
     SHOAL_ASSIGN_OR_RETURN(std::string id, TextMember(body, "id"));
-    SHOAL_ASSIGN_OR_RETURN(
-        const std::int64_t seed,
-        IntegerMember(body, "seed", {.maximum = std::numeric_limits<std::int64_t>::max()}));
-    SHOAL_ASSIGN_OR_RETURN(
-        const std::int64_t transient,
-        IntegerMember(body, "power_transient_ms", {.maximum = kMaximumMilliseconds}));
-    SHOAL_ASSIGN_OR_RETURN(
-        const std::int64_t task_duration,
-        IntegerMember(body, "task_duration_ms", {.maximum = kMaximumMilliseconds}));
-    InstanceOptions options = table_.options().instance;
-    options.seed = static_cast<std::uint64_t>(seed);
-    options.power_transient = std::chrono::milliseconds(transient);
-    options.task_duration = std::chrono::milliseconds(task_duration);
-    SHOAL_ASSIGN_OR_RETURN(options.authentication,
-                           ParseAuthentication(body, options.authentication));
+    SHOAL_ASSIGN_OR_RETURN(InstanceOptions options, ParseOptions(body, table_.options().instance));
     SHOAL_ASSIGN_OR_RETURN(id, table_.Make(capture, std::move(id), std::move(options)));
     return Json{{"id", id}, {"capture", capture}};
   };
@@ -171,6 +183,7 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
   if (slot == nullptr) return ControlUnknownInstance(id);
 
   const runtime::MutexLock lock(slot->mutex);
+  slot->CatchUp(table_.Now());
   if (reads) return History(slot->instance);
   absl::Status status;
   if (verb == "reset") {

@@ -5,9 +5,10 @@
 //   GET    /shoal/v1/health                   {"status": "serving", "instances": 3}
 //   GET    /shoal/v1/captures                 {"captures": [{"name", "digest", "resources"}]}
 //   POST   /shoal/v1/instances                {"capture": "dell-r750", "id"?, "seed"?,
-//                                              "power_transient_ms"?,
-//                                              "task_duration_ms"?, "authentication"?: "none" or
-//                                              "required"} -> 201 {"id", "capture"}
+//                                              "power_transient_ms"?, "task_duration_ms"?,
+//                                              "manager_restart_ms"?, "mode"?: "static",
+//                                              "clock"?: "real", "authentication"?: "required"}
+//                                             -> 201 {"id", "capture"}
 //   DELETE /shoal/v1/instances/<id>           204
 //   POST   /shoal/v1/instances/<id>/reset     {"start"?: [{"uri", "pointer", "value"}],
 //                                              "watch"?: {"predicate", "milestones", "allowed"}}

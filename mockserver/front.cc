@@ -44,7 +44,7 @@ std::string Text(const Evaluation& evaluation) {
 http::ServerResponse Translate(Response response) {
   http::ServerResponse answer;
   answer.status = response.status;
-  answer.header_lines = "OData-Version: 4.0\r\nCache-Control: no-cache\r\n";
+  answer.header_lines = kProtocolLines;
   if (!response.etag.empty()) http::AppendHeader(answer.header_lines, "ETag", response.etag);
   if (!response.allow.empty()) http::AppendHeader(answer.header_lines, "Allow", response.allow);
   if (!response.location.empty()) {
@@ -150,6 +150,7 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
   Answered answered;
   {
     const runtime::MutexLock lock(slot->mutex);
+    slot->CatchUp(table_.Now());
     answered.response = slot->instance.Handle({.method = method,
                                                .uri = destination.uri,
                                                .body = request.body(),

@@ -57,6 +57,12 @@ struct Delivery;
 class RuleSet;
 struct ExternalReply;
 
+// What moves an instance's clock.
+enum class ClockKind : std::uint8_t {
+  kVirtual,  // Advance alone
+  kReal,     // Advance, and its owner with the time of day
+};
+
 // What answers requests that change something.
 enum class Mode : std::uint8_t {
   kStateful,  // the built-in behaviours, and what the schema says of the rest
@@ -78,6 +84,7 @@ struct InstanceOptions {
   std::chrono::milliseconds manager_restart{0};
   // How long the work of a task takes; 0: it is done when the request is answered.
   std::chrono::milliseconds task_duration{0};
+  ClockKind clock = ClockKind::kVirtual;
   // The date at which the virtual clock starts, since 1970.
   std::chrono::seconds epoch{0};
   Authentication authentication = Authentication::kNone;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaximumId = 64;
 constexpr std::chrono::seconds kSweepEvery{5};
+constexpr std::chrono::milliseconds kTick{100};
 
 bool IsId(std::string_view id) {
   const auto is_allowed = [](char c) {
@@ -23,7 +24,25 @@ bool IsId(std::string_view id) {
   return id.size() <= kMaximumId && std::all_of(id.begin(), id.end(), is_allowed);
 }
 
+// With a real clock, dates are those of the day, and without a seed no two instances draw alike.
+InstanceOptions Dated(InstanceOptions options, const runtime::Clock& clock) {
+  if (options.clock == ClockKind::kReal) {
+    options.epoch = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::nanoseconds(clock.UnixNanos()));
+    if (options.seed == 0) options.seed = clock.UnixNanos();
+  }
+  return options;
+}
+
 }  // namespace
+
+void InstanceTable::Slot::CatchUp(runtime::TimePoint now) {
+  if (!has_real_clock) return;
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - caught_up_);
+  if (passed.count() <= 0) return;
+  caught_up_ += passed;
+  instance.Advance(passed);
+}
 
 absl::StatusOr<std::unique_ptr<InstanceTable>> InstanceTable::Create(
     std::vector<std::shared_ptr<const World>> worlds, InstanceTableOptions options,
@@ -37,9 +56,7 @@ absl::StatusOr<std::unique_ptr<InstanceTable>> InstanceTable::Create(
   }
   std::unique_ptr<InstanceTable> table(
       new InstanceTable(std::move(worlds), std::move(options), clock));
-  if (table->options_.idle_limit.count() > 0) {
-    table->sweeper_ = runtime::Thread("sweeper", [raw = table.get()] { raw->SweepUntilStopped(); });
-  }
+  table->sweeper_ = runtime::Thread("sweeper", [raw = table.get()] { raw->SweepUntilStopped(); });
   return table;
 }
 
@@ -48,7 +65,8 @@ InstanceTable::InstanceTable(std::vector<std::shared_ptr<const World>> worlds,
     : worlds_(std::move(worlds)),
       options_(std::move(options)),
       clock_(clock),
-      default_(std::make_shared<Slot>(worlds_.front(), options_.instance, clock.Now())),
+      default_(
+          std::make_shared<Slot>(worlds_.front(), Dated(options_.instance, clock), clock.Now())),
       id_prefix_(absl::StrFormat("i%x-", clock.UnixNanos())) {}
 
 InstanceTable::~InstanceTable() {
@@ -71,7 +89,7 @@ absl::StatusOr<std::string> InstanceTable::Make(std::string_view capture, std::s
   if (!IsId(id) || id == kDefaultId) {
     return runtime::InvalidArgument("an id is up to 64 letters, digits, '-' and '_', not default");
   }
-  auto slot = std::make_shared<Slot>(*world, std::move(options), clock_.Now());
+  auto slot = std::make_shared<Slot>(*world, Dated(std::move(options), clock_), clock_.Now());
   const runtime::MutexLock lock(mutex_);
   if (id.empty()) id = id_prefix_ + std::to_string(made_total_);
   const bool is_new = !slots_.contains(id);
@@ -117,21 +135,40 @@ void InstanceTable::Sweep() {
   }
 }
 
+void InstanceTable::CatchUp() {
+  std::vector<std::shared_ptr<Slot>> real;
+  if (default_->has_real_clock) real.push_back(default_);
+  {
+    const runtime::MutexLock lock(mutex_);
+    for (const auto& [id, slot] : slots_) {
+      if (slot->has_real_clock) real.push_back(slot);
+    }
+  }
+  for (const std::shared_ptr<Slot>& slot : real) {
+    const runtime::MutexLock lock(slot->mutex);
+    slot->CatchUp(clock_.Now());
+  }
+}
+
 std::size_t InstanceTable::size() const {
   const runtime::MutexLock lock(mutex_);
   return slots_.size();
 }
 
 void InstanceTable::SweepUntilStopped() {
+  runtime::TimePoint next_sweep = clock_.Now() + kSweepEvery;
   while (true) {
     {
       const runtime::MutexLock lock(mutex_);
-      const runtime::TimePoint next = clock_.Now() + kSweepEvery;
+      const runtime::TimePoint next = clock_.Now() + kTick;
       while (!stopping_ && clock_.WaitUntil(wake_, mutex_, next)) {
       }
       if (stopping_) return;
     }
+    CatchUp();
+    if (clock_.Now() < next_sweep) continue;
     Sweep();
+    next_sweep = clock_.Now() + kSweepEvery;
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All instances of a process, by id, over the worlds that it has loaded.
 //
-// Thread-safe. Instances that nobody has used for a while are deleted; the default one never is. An
-// instance that is deleted while in use lives until its user lets go.
+// Thread-safe. Instances with a real clock follow the time of day: at each use, and from time to
+// time by a thread of the table's own. Instances that nobody has used for a while are deleted; the
+// default one never is. An instance that is deleted while in use lives until its user lets go.
 #pragma once
 
 #include <atomic>
@@ -39,14 +40,21 @@ class InstanceTable {
   class Slot {
    public:
     Slot(std::shared_ptr<const World> world, InstanceOptions options, runtime::TimePoint now)
-        : instance(std::move(world), std::move(options)),
+        : has_real_clock(options.clock == ClockKind::kReal),
+          instance(std::move(world), std::move(options)),
+          caught_up_(now),
           last_use_(now.time_since_epoch().count()) {}
 
+    // Moves an instance with a real clock by what has passed since the last time.
+    void CatchUp(runtime::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+
+    const bool has_real_clock;
     runtime::Mutex mutex;
     Instance instance ABSL_GUARDED_BY(mutex);
 
    private:
     friend class InstanceTable;
+    runtime::TimePoint caught_up_ ABSL_GUARDED_BY(mutex);
     // Relaxed: a sweep that misses the newest use by a moment does no harm.
     std::atomic<runtime::Duration::rep> last_use_;
   };
@@ -74,6 +82,9 @@ class InstanceTable {
 
   // Deletes what is past the idle limit; a thread of the table's own does so from time to time.
   void Sweep() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Moves all real clocks; the same thread does so several times a second.
+  void CatchUp() ABSL_LOCKS_EXCLUDED(mutex_);
+  runtime::TimePoint Now() const { return clock_.Now(); }
 
   // The default one not counted.
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);

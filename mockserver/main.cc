@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "http/development_certificate.h"
 #include "http/server.h"
 #include "mockserver/control.h"
 #include "mockserver/front.h"
@@ -23,6 +24,11 @@ int main(int argc, char** argv) {
   runtime::Metrics metrics;
   if (auto status = metrics.Expose(options.metrics_listen); !status.ok()) {
     return program.Fail(status);
+  }
+  if (!options.certificate_file.empty() && !options.key_file.empty()) {
+    const absl::Status made =
+        http::MakeDevelopmentCertificate(options.certificate_file, options.key_file);
+    if (!made.ok()) return program.Fail(made);
   }
   auto worlds = mockserver::LoadWorlds(options);
   if (!worlds.ok()) return program.Fail(worlds.status());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "mockserver/front.h"
 #include "mockserver/rules.h"
 #include "redfish/capture.h"
 #include "redfish/privilege_registry.h"
@@ -52,6 +53,33 @@ void Options::Visit(runtime::Visitor& visitor) {
                "DELETE answer with a message, or 204",
        .choices = {"representation", "extended_info", "no_content"}});
   visitor.Knob("privileges", privileges, {.help = "archive or folder with the privilege registry"});
+  visitor.Knob("mode", mode,
+               {.help = "stateful: services behave as the standard says; static: what would change "
+                        "something is 404, unless it was taught",
+                .choices = {"stateful", "static"}});
+  visitor.Knob("clock", clock,
+               {.help = "what moves the default instance's clock: the time of day, or the control "
+                        "API alone; instances made by the control API say so themselves",
+                .choices = {"real", "virtual"}});
+  visitor.Knob("power_transient_ms", power_transient_ms,
+               {.help = "how long PoweringOn and PoweringOff last on the default instance",
+                .unit = "ms",
+                .min = 0,
+                .max = 86'400'000});
+  visitor.Knob("task_duration_ms", task_duration_ms,
+               {.help = "how long a task takes on the default instance",
+                .unit = "ms",
+                .min = 0,
+                .max = 86'400'000});
+  visitor.Knob("manager_restart_ms", manager_restart_ms,
+               {.help = "how long a manager that restarts answers nobody, on the default instance",
+                .unit = "ms",
+                .min = 0,
+                .max = 86'400'000});
+  visitor.Knob("certificate_file", certificate_file,
+               {.help = "PEM; with key_file the services speak TLS. Where neither file is there, a "
+                        "certificate for this machine is made"});
+  visitor.Knob("key_file", key_file, {.help = "PEM, the certificate's private key"});
   visitor.Knob(
       "authentication", authentication,
       {.help = "whether requests must say whose they are", .choices = {"none", "required"}});
@@ -101,6 +129,9 @@ http::ServerOptions Options::Front(const runtime::ClusterOptions& cluster) const
   server.max_header_bytes = max_header_bytes;
   server.request_deadline = std::chrono::milliseconds(request_deadline_ms);
   server.idle_deadline = std::chrono::milliseconds(idle_deadline_ms);
+  server.certificate_file = certificate_file;
+  server.key_file = key_file;
+  server.rejection_header_lines = kProtocolLines;
   return server;
 }
 
@@ -109,17 +140,25 @@ http::ServerOptions Options::Control(const runtime::ClusterOptions& cluster) con
   server.listen = !control_listen.empty() ? control_listen : cluster.mockserver_control;
   if (server.listen.empty()) server.listen = "127.0.0.1:0";
   server.threads = 1;
+  server.certificate_file = "";
+  server.key_file = "";
   return server;
 }
 
 absl::StatusOr<InstanceTableOptions> Options::Table() const {
   InstanceTableOptions table{.max_instances = max_instances,
                              .idle_limit = std::chrono::seconds(instance_idle_seconds)};
-  if (authentication == "required") table.instance.authentication = Authentication::kRequired;
+  InstanceOptions& instance = table.instance;
+  instance.mode = mode == "static" ? Mode::kStatic : Mode::kStateful;
+  instance.clock = clock == "real" ? ClockKind::kReal : ClockKind::kVirtual;
+  instance.power_transient = std::chrono::milliseconds(power_transient_ms);
+  instance.task_duration = std::chrono::milliseconds(task_duration_ms);
+  instance.manager_restart = std::chrono::milliseconds(manager_restart_ms);
+  if (authentication == "required") instance.authentication = Authentication::kRequired;
   if (!account_password_file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(table.instance.account_password, ReadPassword(account_password_file));
+    SHOAL_ASSIGN_OR_RETURN(instance.account_password, ReadPassword(account_password_file));
   }
-  SHOAL_ASSIGN_OR_RETURN(table.instance.rules, RuleSet::Load(rules));
+  SHOAL_ASSIGN_OR_RETURN(instance.rules, RuleSet::Load(rules));
   return table;
 }
 

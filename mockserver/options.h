@@ -27,6 +27,13 @@ struct Options {
   StandardDocumentsOptions documents;
   std::string success = "representation";
   std::string privileges = "data/registries/registries.tar.xz";
+  std::string mode = "stateful";
+  std::string clock = "real";
+  std::int64_t power_transient_ms = 0;
+  std::int64_t task_duration_ms = 2'000;
+  std::int64_t manager_restart_ms = 10'000;
+  std::string certificate_file = "";
+  std::string key_file = "";
   std::string authentication = "none";
   std::string account_password_file = "";
   std::vector<std::string> rules = {};
@@ -44,6 +51,7 @@ struct Options {
   void Visit(runtime::Visitor& visitor);
 
   // The services' front, and the control API; addresses from [cluster] when there are none here.
+  // The front alone speaks TLS.
   http::ServerOptions Front(const runtime::ClusterOptions& cluster) const;
   http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
   // FAILED_PRECONDITION when the password's file cannot be read or is empty.
