@@ -45,6 +45,7 @@ Response PressReset(Instance& instance) {
 }
 
 std::string MessageOf(const Response& response) {
+  REQUIRE(response.json != nullptr);
   return response.json->at("error").at("message").get<std::string>();
 }
 
@@ -78,14 +79,14 @@ TEST_CASE("Nothing happens before a handler's reply, and all that it says then")
   REQUIRE(instance.changed_resources() == 0);
   const auto reply = ParseExternalReply(
       R"({"status": 202, "body": {"done": "${body:/x}"}, "headers": {"Retry-After": "3"},
-          "do": [{"set": {"pointer": "/PowerState", "value": "Off"}},
+          "do": [{"set": {"pointer": "/PowerState", "value": "On"}},
                  {"record": {"kind": "reset"}}]})");
   const Response done = instance.Complete(*asked.external, reply);
   REQUIRE(done.status == 202);
   REQUIRE(done.external == nullptr);
   REQUIRE(*done.json == Json{{"done", "${body:/x}"}});
   REQUIRE(done.headers == decltype(done.headers){{"Retry-After", "3"}});
-  REQUIRE(At(instance, kSystem, "/PowerState") == "Off");
+  REQUIRE(At(instance, kSystem, "/PowerState") == "On");
   REQUIRE(instance.history().size() == 1);
   REQUIRE(instance.Reset().ok());
   REQUIRE(PressReset(instance).external != nullptr);
@@ -104,14 +105,14 @@ TEST_CASE("A handler that fails, errs, or is overtaken by a reset changes nothin
     return answer.status;
   };
   const auto good =
-      ParseExternalReply(R"({"do": [{"set": {"pointer": "/PowerState", "value": "Off"}}]})");
+      ParseExternalReply(R"({"do": [{"set": {"pointer": "/PowerState", "value": "On"}}]})");
   REQUIRE(complete(good, true) == 503);
   REQUIRE(complete(absl::DeadlineExceededError("slow")) == 504);
   REQUIRE(complete(absl::UnavailableError("gone")) == 502);
   REQUIRE(complete(absl::ResourceExhaustedError("full")) == 503);
   REQUIRE(complete(ParseExternalReply("nonsense")) == 502);
   REQUIRE(complete(ParseExternalReply(
-              R"({"do": [{"set": {"pointer": "/PowerState", "value": "Off"}},
+              R"({"do": [{"set": {"pointer": "/PowerState", "value": "On"}},
                          {"delete": {"uri": "/redfish/v1/None"}}]})")) == 502);
 
   Instance instance = Asking();

@@ -154,6 +154,7 @@ TEST_CASE("The closest of the rules that match acts, in whatever order they were
     REQUIRE(who("/redfish/v1/Systems/none", "{}") == "plain");
     REQUIRE(who("/redfish/v1/Systems/none", R"({"A":1})") == "with-a");
     REQUIRE(who(taught.system, R"({"A":1,"B":null,"E":5})") == "with-a-and-any-b");
+    REQUIRE(who(taught.system, R"({"A":1,"B":2})") == "with-a-and-any-b");
     REQUIRE(who(taught.system, R"({"Boot":{"Target":"Pxe"},"C":1,"D":1,"A":1,"B":2})") == "deep");
     REQUIRE(who(taught.chassis, R"({"A":1,"B":2})") == "anything");
     REQUIRE(who(taught.chassis, R"({"A":1})") == "nobody");

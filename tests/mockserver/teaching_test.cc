@@ -37,6 +37,15 @@ class Program {
   std::unique_ptr<http::Server> server_;
 };
 
+// Requests that a program has not answered yet.
+using Waiting = runtime::BoundedQueue<http::Responder>;
+
+http::Responder Next(Waiting& waiting) {
+  const auto next = waiting.PopUntil(runtime::SystemClock().Now() + std::chrono::seconds(10));
+  REQUIRE(next.has_value());
+  return *next;
+}
+
 std::string HandlerText(const std::string& name, const std::string& path, const std::string& url,
                         const std::string& method = "POST", int timeout_ms = 5000) {
   return Json{
@@ -155,7 +164,7 @@ TEST_CASE("A program outside teaches a service its power") {
 }
 
 TEST_CASE("While a program thinks its service answers others, though there is one worker") {
-  runtime::BoundedQueue<http::Responder> waiting(10);
+  Waiting waiting(10);
   const Program program([&](const Json&) {
     http::ServerResponse response;
     response.later = [&](http::Responder responder) { waiting.Push(std::move(responder)); };
@@ -168,7 +177,7 @@ TEST_CASE("While a program thinks its service answers others, though there is on
           .status == 201);
   auto press = std::async(std::launch::async,
                           [&] { return running.Service("POST", kReset, R"({"ResetType":"On"})"); });
-  const http::Responder responder = *waiting.Pop();
+  const http::Responder responder = Next(waiting);
   REQUIRE(PowerState(running) == "Off");
   REQUIRE(running.Service("PATCH", kSystem, R"({"LocationIndicatorActive":true})").status == 200);
   responder.Send(Answer({{"do", {{{"set", {{"pointer", "/PowerState"}, {"value", "On"}}}}}}}));
@@ -178,7 +187,7 @@ TEST_CASE("While a program thinks its service answers others, though there is on
 
   auto stale = std::async(std::launch::async,
                           [&] { return running.Service("POST", kReset, R"({"ResetType":"On"})"); });
-  const http::Responder late = *waiting.Pop();
+  const http::Responder late = Next(waiting);
   REQUIRE(running.Control("POST", "instances/default/reset").status == 200);
   late.Send(Answer({{"do", {{{"set", {{"pointer", "/PowerState"}, {"value", "Late"}}}}}}}));
   REQUIRE(stale.get().status == 503);
@@ -186,7 +195,7 @@ TEST_CASE("While a program thinks its service answers others, though there is on
 }
 
 TEST_CASE("A program that fails is named, and changes nothing") {
-  runtime::BoundedQueue<http::Responder> waiting(10);
+  Waiting waiting(10);
   const Program program([&](const Json& question) {
     const std::string name = question.at("name");
     if (name == "nonsense") {
@@ -244,7 +253,7 @@ TEST_CASE("Handlers are refused by what is wrong with them") {
 }
 
 TEST_CASE("Calls past the limit are refused at once") {
-  runtime::BoundedQueue<http::Responder> waiting(10);
+  Waiting waiting(10);
   const Program program([&](const Json&) {
     http::ServerResponse silent;
     silent.later = [&](http::Responder responder) { waiting.Push(std::move(responder)); };
@@ -259,7 +268,7 @@ TEST_CASE("Calls past the limit are refused at once") {
   std::promise<absl::Status> first;
   ExternalCaller caller({.max_calls = 1});
   caller.Ask(call, [&](const auto& reply) { first.set_value(reply.status()); });
-  const http::Responder responder = *waiting.Pop();
+  const http::Responder responder = Next(waiting);
   absl::Status second;
   caller.Ask(call, [&](const auto& reply) { second = reply.status(); });
   REQUIRE(second.code() == absl::StatusCode::kResourceExhausted);
@@ -267,7 +276,7 @@ TEST_CASE("Calls past the limit are refused at once") {
   REQUIRE(first.get_future().get().ok());
   std::promise<absl::Status> third;
   caller.Ask(call, [&](const auto& reply) { third.set_value(reply.status()); });
-  waiting.Pop()->Send(Answer(Json::object()));
+  Next(waiting).Send(Answer(Json::object()));
   REQUIRE(third.get_future().get().ok());
 }
 
