@@ -50,6 +50,8 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
   options.clock = is_real ? ClockKind::kReal : ClockKind::kVirtual;
   SHOAL_ASSIGN_OR_RETURN(const bool asks, IsSecond(body, "authentication", "none", "required"));
   options.authentication = asks ? Authentication::kRequired : Authentication::kNone;
+  SHOAL_ASSIGN_OR_RETURN(const bool pushes, IsSecond(body, "event_delivery", "simulated", "push"));
+  options.event_delivery = pushes ? EventDelivery::kPush : EventDelivery::kSimulated;
   return options;
 }
 
@@ -116,9 +118,11 @@ http::ServerResponse Captures(const InstanceTable& table) {
 
 }  // namespace
 
-Control::Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options)
+Control::Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options,
+                 EventSender* sender)
     : table_(table),
       options_(std::move(options)),
+      sender_(sender),
       instances_(metrics.Gauge("shoal_mockserver_instances", "Instances, the default not counted")),
       resets_(metrics.Counter("shoal_mockserver_resets_total", "Resets of instances")) {}
 
@@ -182,16 +186,27 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
   const std::shared_ptr<InstanceTable::Slot> slot = table_.Find(id);
   if (slot == nullptr) return ControlUnknownInstance(id);
 
-  const runtime::MutexLock lock(slot->mutex);
-  slot->CatchUp(table_.Now());
-  if (reads) return History(slot->instance);
+  http::ServerResponse answer;
+  std::vector<Delivery> deliveries;
+  {
+    const runtime::MutexLock lock(slot->mutex);
+    slot->CatchUp(table_.clock().Now());
+    answer = Act(slot->instance, verb, *body);
+    if (sender_ != nullptr) deliveries = slot->instance.TakeDeliveries();
+  }
+  if (!deliveries.empty()) sender_->Send(slot, std::move(deliveries));
+  return answer;
+}
+
+http::ServerResponse Control::Act(Instance& instance, std::string_view verb, const Json& body) {
+  if (verb == "history") return History(instance);
   absl::Status status;
   if (verb == "reset") {
     resets_.Increment();
-    status = Reset(slot->instance, *body);
+    status = Reset(instance, body);
   }
-  if (verb == "advance") status = Advance(slot->instance, *body);
-  return status.ok() ? Progress(slot->instance) : ControlError(status);
+  if (verb == "advance") status = Advance(instance, body);
+  return status.ok() ? Progress(instance) : ControlError(status);
 }
 
 http::ServerResponse Control::Teach(std::string_view method, std::string_view id,

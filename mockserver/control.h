@@ -7,7 +7,8 @@
 //   POST   /shoal/v1/instances                {"capture": "dell-r750", "id"?, "seed"?,
 //                                              "power_transient_ms"?, "task_duration_ms"?,
 //                                              "manager_restart_ms"?, "mode"?: "static",
-//                                              "clock"?: "real", "authentication"?: "required"}
+//                                              "clock"?: "real", "authentication"?: "required",
+//                                              "event_delivery"?: "push"}
 //                                             -> 201 {"id", "capture"}
 //   DELETE /shoal/v1/instances/<id>           204
 //   POST   /shoal/v1/instances/<id>/reset     {"start"?: [{"uri", "pointer", "value"}],
@@ -34,6 +35,7 @@
 #include <vector>
 
 #include "http/message.h"
+#include "mockserver/event_sender.h"
 #include "mockserver/instance_table.h"
 #include "runtime/metrics.h"
 
@@ -47,8 +49,9 @@ struct ControlOptions {
 // Thread-safe.
 class Control {
  public:
-  // Borrows both.
-  Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options = {});
+  // Borrows all. Without a sender, events that are pushed stay in their instances.
+  Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options = {},
+          EventSender* sender = nullptr);
 
   http::ServerResponse Handle(const http::ServerRequest& request);
 
@@ -62,6 +65,11 @@ class Control {
 
   InstanceTable& table_;
   const ControlOptions options_;
+  http::ServerResponse Act(Instance& instance, std::string_view verb, const Json& body);
+  http::ServerResponse CreateInstance(std::string_view body);
+
+  InstanceTable& table_;
+  EventSender* const sender_;
   prometheus::Gauge& instances_;
   prometheus::Counter& resets_;
 };

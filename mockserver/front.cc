@@ -63,6 +63,7 @@ http::ServerResponse Translate(Response response) {
 struct Answered {
   Response response;
   std::string evaluation;
+  std::vector<Delivery> deliveries;
 };
 
 void Conclude(InstanceTable::Slot& slot, bool watches, Answered& answered)
@@ -114,8 +115,8 @@ struct Front::Exchange {
   bool watches;
 };
 
-Front::Front(InstanceTable& table, runtime::Metrics& metrics)
-    : table_(table), counters_(std::make_unique<Counters>(metrics)) {}
+Front::Front(InstanceTable& table, runtime::Metrics& metrics, EventSender* sender)
+    : table_(table), sender_(sender), counters_(std::make_unique<Counters>(metrics)) {}
 
 Front::~Front() = default;
 
@@ -150,7 +151,7 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
   Answered answered;
   {
     const runtime::MutexLock lock(slot->mutex);
-    slot->CatchUp(table_.Now());
+    slot->CatchUp(table_.clock().Now());
     answered.response = slot->instance.Handle({.method = method,
                                                .uri = destination.uri,
                                                .body = request.body(),
@@ -162,7 +163,9 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
                                                .authorization = request.Header("Authorization"),
                                                .auth_token = request.Header("X-Auth-Token")});
     Conclude(*slot, watches, answered);
+    if (sender_ != nullptr) answered.deliveries = slot->instance.TakeDeliveries();
   }
+  if (!answered.deliveries.empty()) sender_->Send(slot, std::move(answered.deliveries));
   if (answered.response.external == nullptr) return Translate(std::move(answered));
   return AskOutside(std::make_shared<const Exchange>(
       Exchange{std::move(slot), std::move(answered.response.external), method, watches}));
@@ -179,6 +182,10 @@ http::ServerResponse Front::AskOutside(std::shared_ptr<const Exchange> exchange)
         const runtime::MutexLock lock(slot.mutex);
         answered.response = slot.instance.Complete(*exchange->call, std::move(reply));
         Conclude(slot, exchange->watches, answered);
+        if (sender_ != nullptr) answered.deliveries = slot.instance.TakeDeliveries();
+      }
+      if (!answered.deliveries.empty()) {
+        sender_->Send(exchange->slot, std::move(answered.deliveries));
       }
       Count(exchange->method, answered.response.status);
       responder.Send(Translate(std::move(answered)));

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "http/message.h"
+#include "mockserver/event_sender.h"
 #include "mockserver/external_caller.h"
 #include "mockserver/instance_table.h"
 #include "runtime/metrics.h"
@@ -33,8 +34,8 @@ inline constexpr std::string_view kWatchResultHeader = "Shoal-Watch-Result";
 
 class Front {
  public:
-  // Borrows both.
-  Front(InstanceTable& table, runtime::Metrics& metrics);
+  // Borrows all. Without a sender, events that are pushed stay in their instances.
+  Front(InstanceTable& table, runtime::Metrics& metrics, EventSender* sender = nullptr);
   ~Front();
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
@@ -52,6 +53,7 @@ class Front {
   void Count(Method method, int status);
 
   InstanceTable& table_;
+  EventSender* const sender_;
   const std::unique_ptr<Counters> counters_;
   // Last: its thread uses what is above.
   ExternalCaller caller_;

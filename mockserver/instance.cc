@@ -102,6 +102,12 @@ Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 
 }  // namespace
 
+std::optional<EventDelivery> ParseEventDelivery(std::string_view name) {
+  if (name == "simulated") return EventDelivery::kSimulated;
+  if (name == "push") return EventDelivery::kPush;
+  return std::nullopt;
+}
+
 Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
     : world_(std::move(world)),
       options_(std::move(options)),

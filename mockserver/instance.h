@@ -75,6 +75,9 @@ enum class EventDelivery : std::uint8_t {
   kPush,       // TakeDeliveries, and somebody who sends them
 };
 
+// "simulated" or "push".
+std::optional<EventDelivery> ParseEventDelivery(std::string_view name);
+
 struct InstanceOptions {
   std::uint64_t seed = 0;
   Mode mode = Mode::kStateful;

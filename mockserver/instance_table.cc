@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kMaximumId = 64;
 constexpr std::chrono::seconds kSweepEvery{5};
-constexpr std::chrono::milliseconds kTick{100};
 
 bool IsId(std::string_view id) {
   const auto is_allowed = [](char c) {
@@ -56,7 +55,9 @@ absl::StatusOr<std::unique_ptr<InstanceTable>> InstanceTable::Create(
   }
   std::unique_ptr<InstanceTable> table(
       new InstanceTable(std::move(worlds), std::move(options), clock));
-  table->sweeper_ = runtime::Thread("sweeper", [raw = table.get()] { raw->SweepUntilStopped(); });
+  if (table->options_.idle_limit.count() > 0) {
+    table->sweeper_ = runtime::Thread("sweeper", [raw = table.get()] { raw->SweepUntilStopped(); });
+  }
   return table;
 }
 
@@ -135,19 +136,14 @@ void InstanceTable::Sweep() {
   }
 }
 
-void InstanceTable::CatchUp() {
+std::vector<std::shared_ptr<InstanceTable::Slot>> InstanceTable::RealClocks() const {
   std::vector<std::shared_ptr<Slot>> real;
   if (default_->has_real_clock) real.push_back(default_);
-  {
-    const runtime::MutexLock lock(mutex_);
-    for (const auto& [id, slot] : slots_) {
-      if (slot->has_real_clock) real.push_back(slot);
-    }
+  const runtime::MutexLock lock(mutex_);
+  for (const auto& [id, slot] : slots_) {
+    if (slot->has_real_clock) real.push_back(slot);
   }
-  for (const std::shared_ptr<Slot>& slot : real) {
-    const runtime::MutexLock lock(slot->mutex);
-    slot->CatchUp(clock_.Now());
-  }
+  return real;
 }
 
 std::size_t InstanceTable::size() const {
@@ -156,19 +152,15 @@ std::size_t InstanceTable::size() const {
 }
 
 void InstanceTable::SweepUntilStopped() {
-  runtime::TimePoint next_sweep = clock_.Now() + kSweepEvery;
   while (true) {
     {
       const runtime::MutexLock lock(mutex_);
-      const runtime::TimePoint next = clock_.Now() + kTick;
+      const runtime::TimePoint next = clock_.Now() + kSweepEvery;
       while (!stopping_ && clock_.WaitUntil(wake_, mutex_, next)) {
       }
       if (stopping_) return;
     }
-    CatchUp();
-    if (clock_.Now() < next_sweep) continue;
     Sweep();
-    next_sweep = clock_.Now() + kSweepEvery;
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All instances of a process, by id, over the worlds that it has loaded.
 //
-// Thread-safe. Instances with a real clock follow the time of day: at each use, and from time to
-// time by a thread of the table's own. Instances that nobody has used for a while are deleted; the
+// Thread-safe. Instances that nobody has used for a while are deleted; the
 // default one never is. An instance that is deleted while in use lives until its user lets go.
 #pragma once
 
@@ -82,9 +81,10 @@ class InstanceTable {
 
   // Deletes what is past the idle limit; a thread of the table's own does so from time to time.
   void Sweep() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Moves all real clocks; the same thread does so several times a second.
-  void CatchUp() ABSL_LOCKS_EXCLUDED(mutex_);
-  runtime::TimePoint Now() const { return clock_.Now(); }
+
+  // Those with a real clock.
+  std::vector<std::shared_ptr<Slot>> RealClocks() const ABSL_LOCKS_EXCLUDED(mutex_);
+  runtime::Clock& clock() const { return clock_; }
 
   // The default one not counted.
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);

@@ -5,9 +5,11 @@
 #include "http/development_certificate.h"
 #include "http/server.h"
 #include "mockserver/control.h"
+#include "mockserver/event_sender.h"
 #include "mockserver/front.h"
 #include "mockserver/instance_table.h"
 #include "mockserver/options.h"
+#include "mockserver/wall_clock.h"
 #include "runtime/clock.h"
 #include "runtime/log.h"
 #include "runtime/metrics.h"
@@ -37,8 +39,10 @@ int main(int argc, char** argv) {
   auto table = mockserver::InstanceTable::Create(*std::move(worlds), *table_options);
   if (!table.ok()) return program.Fail(table.status());
 
-  mockserver::Front front(**table, metrics);
-  mockserver::Control control(**table, metrics, options.Controls());
+  mockserver::EventSender sender(metrics);
+  mockserver::Front front(**table, metrics, &sender);
+  mockserver::Control control(**table, metrics, options.Controls(), &sender);
+  mockserver::WallClock wall_clock(**table, sender);
   auto services = http::Server::Create(
       options.Front(program.cluster()),
       [&front](const http::ServerRequest& request) { return front.Handle(request); });

@@ -88,6 +88,9 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("rules", rules, {.help = "files of rules that every instance is taught"});
   visitor.Knob("external_handler_hosts", external_handler_hosts,
                {.help = "hosts, beside this machine, on which the control API lets handlers be"});
+  visitor.Knob("event_delivery", event_delivery,
+               {.help = "whether events are sent to their subscribers, or only decided on as if",
+                .choices = {"push", "simulated"}});
   visitor.Knob("threads", threads, {.help = "threads that serve HTTP", .min = 1, .max = 256});
   visitor.Knob("max_connections", max_connections,
                {.help = "connections at once; further ones get 503", .min = 1, .max = 1'000'000});
@@ -154,6 +157,7 @@ absl::StatusOr<InstanceTableOptions> Options::Table() const {
   instance.power_transient = std::chrono::milliseconds(power_transient_ms);
   instance.task_duration = std::chrono::milliseconds(task_duration_ms);
   instance.manager_restart = std::chrono::milliseconds(manager_restart_ms);
+  instance.event_delivery = ParseEventDelivery(event_delivery).value_or(EventDelivery::kSimulated);
   if (authentication == "required") instance.authentication = Authentication::kRequired;
   if (!account_password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(instance.account_password, ReadPassword(account_password_file));

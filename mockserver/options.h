@@ -38,6 +38,7 @@ struct Options {
   std::string account_password_file = "";
   std::vector<std::string> rules = {};
   std::vector<std::string> external_handler_hosts = {};
+  std::string event_delivery = "push";
   std::int64_t threads = 1;
   std::int64_t max_connections = 4096;
   std::int64_t max_body_bytes = std::int64_t{1} << 20;

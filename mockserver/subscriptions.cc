@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <string_view>
 
@@ -50,6 +51,17 @@ bool IsHeaderName(std::string_view name) {
   });
 }
 
+// What the connection itself says; another word would change where the request ends.
+bool IsFraming(std::string_view name) {
+  const auto is = [name](std::string_view other) {
+    return std::equal(name.begin(), name.end(), other.begin(), other.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+  };
+  return is("connection") || is("content-length") || is("content-type") || is("host") ||
+         is("transfer-encoding");
+}
+
 bool IsHeaderValue(const Json& value) {
   if (!value.is_string()) return false;
   const auto& text = value.get_ref<const std::string&>();
@@ -66,7 +78,7 @@ std::optional<HttpHeaders> ParseHeaders(const Json& value) {
   for (const Json& element : value) {
     if (!element.is_object()) return std::nullopt;
     for (const auto& [name, text] : element.items()) {
-      if (!IsHeaderName(name) || !IsHeaderValue(text)) return std::nullopt;
+      if (!IsHeaderName(name) || IsFraming(name) || !IsHeaderValue(text)) return std::nullopt;
       headers.emplace_back(name, text.get<std::string>());
     }
   }

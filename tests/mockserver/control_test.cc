@@ -155,6 +155,7 @@ TEST_CASE("Wrong control requests are refused by name") {
       {"POST", "instances", R"({"capture":"nonesuch"})", 404, "nonesuch"},
       {"POST", "instances", R"({"capture":5})", 400, "capture"},
       {"POST", "instances", R"({"seed":-1})", 400, "seed"},
+      {"POST", "instances", R"({"event_delivery":"pigeon"})", 400, "push"},
       {"POST", "instances", R"({"id":"a/b"})", 400, "id"},
       {"POST", "instances", R"({"id":"default"})", 400, "id"},
       {"POST", "instances", "{", 400, "JSON"},

@@ -88,6 +88,9 @@ TEST_CASE("Every wrong property of a subscription is named, and nothing is made"
       {"dmtf-rackmount1", {{"HttpHeaders", {{{"A b", "c"}}}}}, "PropertyValueFormatError"},
       {"dmtf-rackmount1", {{"HttpHeaders", {{{"A", "b\r\nC: d"}}}}}, "PropertyValueFormatError"},
       {"dmtf-rackmount1", {{"HttpHeaders", {{"A", 5}}}}, "PropertyValueFormatError"},
+      {"dmtf-rackmount1",
+       {{"HttpHeaders", {{{"Content-length", "5"}}}}},
+       "PropertyValueFormatError"},
   };
   for (const Case& wrong : cases) {
     INFO(wrong.capture << " " << wrong.change);
@@ -103,6 +106,18 @@ TEST_CASE("Every wrong property of a subscription is named, and nothing is made"
   const Response empty = Post(instance, kSubscriptions, {{"Context", "x"}});
   REQUIRE(empty.status == 400);
   REQUIRE(Messages(empty) == std::vector<std::string>{"PropertyMissing", "PropertyMissing"});
+}
+
+TEST_CASE("A service that offers one format of events takes no other") {
+  Instance instance(WorldOf("openbmc-stock"));
+  REQUIRE(instance.Reset({{{kEventService, "/EventFormatTypes", {"Event"}}}}).ok());
+  Json asked = SubscriptionTo("http://10.0.0.1/");
+  asked["EventFormatType"] = "MetricReport";
+  const Response refused = Post(instance, kSubscriptions, asked);
+  REQUIRE(refused.status == 400);
+  REQUIRE(Messages(refused) == std::vector<std::string>{"PropertyValueNotInList"});
+  asked["EventFormatType"] = "Event";
+  Subscribe(instance, asked);
 }
 
 TEST_CASE("Headers for the subscriber are kept and never shown") {

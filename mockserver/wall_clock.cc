@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/wall_clock.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/clock.h"
+
+namespace shoal::mockserver {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+
+}  // namespace
+
+WallClock::WallClock(InstanceTable& table, EventSender& sender)
+    : table_(table), sender_(sender), ticker_("wall-clock", [this] { TickUntilStopped(); }) {}
+
+WallClock::~WallClock() {
+  {
+    const runtime::MutexLock lock(mutex_);
+    stopping_ = true;
+    wake_.NotifyAll();
+  }
+  ticker_.Join();
+}
+
+void WallClock::TickUntilStopped() {
+  runtime::Clock& clock = table_.clock();
+  while (true) {
+    {
+      const runtime::MutexLock lock(mutex_);
+      const runtime::TimePoint next = clock.Now() + kTick;
+      while (!stopping_ && clock.WaitUntil(wake_, mutex_, next)) {
+      }
+      if (stopping_) return;
+    }
+    Tick();
+  }
+}
+
+void WallClock::Tick() {
+  for (const std::shared_ptr<InstanceTable::Slot>& slot : table_.RealClocks()) {
+    std::vector<Delivery> deliveries;
+    {
+      const runtime::MutexLock lock(slot->mutex);
+      slot->CatchUp(table_.clock().Now());
+      deliveries = slot->instance.TakeDeliveries();
+    }
+    if (!deliveries.empty()) sender_.Send(slot, std::move(deliveries));
+  }
+}
+
+}  // namespace shoal::mockserver
