@@ -48,8 +48,10 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
   options.mode = is_static ? Mode::kStatic : Mode::kStateful;
   SHOAL_ASSIGN_OR_RETURN(const bool is_real, IsSecond(body, "clock", "virtual", "real"));
   options.clock = is_real ? ClockKind::kReal : ClockKind::kVirtual;
-  SHOAL_ASSIGN_OR_RETURN(const bool asks, IsSecond(body, "authentication", "none", "required"));
-  options.authentication = asks ? Authentication::kRequired : Authentication::kNone;
+  if (body.contains("authentication")) {
+    SHOAL_ASSIGN_OR_RETURN(const bool asks, IsSecond(body, "authentication", "none", "required"));
+    options.authentication = asks ? Authentication::kRequired : Authentication::kNone;
+  }
   SHOAL_ASSIGN_OR_RETURN(const bool pushes, IsSecond(body, "event_delivery", "simulated", "push"));
   options.event_delivery = pushes ? EventDelivery::kPush : EventDelivery::kSimulated;
   return options;

@@ -69,7 +69,7 @@ class Running {
                    .value()),
         sender_(metrics_, options),
         front_(*table_, metrics_, &sender_),
-        control_(*table_, metrics_, &sender_) {}
+        control_(*table_, metrics_, {}, &sender_) {}
 
   Json Service(const std::string& method, const std::string& target, const Json& body) {
     return Send(front_, method, target, body);
