@@ -34,6 +34,8 @@ BUILD_PACKAGES=(
 )
 # To fetch the libtorch wheel; not needed where LIBTORCH_ROOT points at one.
 WHEEL_PACKAGES=(ca-certificates python3-pip)
+# For the tests that drive the mock server with other people's Redfish clients.
+CLIENT_PACKAGES=(python3-venv)
 # For the lanes of .ci/run.
 # shellcheck disable=SC2034  # used by .ci/run
 CI_PACKAGES=(clang-14 clang-format-14 libclang-rt-14-dev)
@@ -101,6 +103,20 @@ install_libtorch() {
   has_libtorch "$partial" || fail "the wheels do not hold the libraries expected; look into $partial"
   rm -rf "$root"
   mv "$partial" "$root"
+}
+
+# Makes .deps/clients, a virtual environment of exactly tests/clients/requirements.txt; the copy of that file inside
+# it comes last and says that the environment is whole.
+install_clients() {
+  local wanted="$ROOT/tests/clients/requirements.txt" environment="$ROOT/.deps/clients"
+  cmp --silent "$wanted" "$environment/requirements.txt" && return 0
+  install_packages "${CLIENT_PACKAGES[@]}"
+  say "Fetching Redfish clients into $environment (once)"
+  rm -rf "$environment"
+  /usr/bin/python3 -m venv "$environment" >&2 || fail "python3 could not make $environment"
+  PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip install --quiet --no-deps --requirement "$wanted" >&2 ||
+    fail "pip could not fetch what $wanted lists"
+  cp "$wanted" "$environment/"
 }
 
 install_all() {

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ordinary clients do besides the standard, request by request, as their sources have it."""
+
+import unittest
+from urllib.parse import urlsplit
+
+from connection import ROOT, Connection
+from service import CAPTURES, Service
+
+
+class Quirks(unittest.TestCase):
+    """One service for all; each test begins with the capture as it was loaded."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.service = Service("dmtf-rackmount1")
+        cls.addClassCleanup(cls.service.stop)
+
+    def setUp(self) -> None:
+        self.service.reset()
+        self.connection = self.enterContext(Connection(self.service.address))
+
+
+class Xcat(Quirks):
+    """It takes no success but 200 and 201, and parses every body as JSON."""
+
+    def test_a_patch_answers_200_with_json(self) -> None:
+        system = self.connection.system()
+        answer = self.connection.send("PATCH", system["@odata.id"], {"AssetTag": "x"})
+        self.assertEqual(answer.status, 200)
+        self.assertIsInstance(answer.json, dict)
+
+    def test_an_action_answers_200_with_json(self) -> None:
+        action = self.connection.system()["Actions"]["#ComputerSystem.Reset"]
+        answer = self.connection.send("POST", action["target"], {"ResetType": "ForceOff"})
+        self.assertEqual(answer.status, 200)
+        self.assertIsInstance(answer.json, dict)
+
+    def test_every_refusal_has_a_json_body(self) -> None:
+        system = self.connection.system()["@odata.id"]
+        refusals = [
+            self.connection.send("GET", f"{ROOT}/Nowhere"),
+            self.connection.send("DELETE", system),
+            self.connection.send("PATCH", system, {"NoSuchProperty": 1}),
+            self.connection.send("POST", f"{ROOT}/Nowhere", {}),
+        ]
+        self.assertEqual([answer.status for answer in refusals], [404, 405, 400, 404])
+        for answer in refusals:
+            self.assertIn("@Message.ExtendedInfo", answer.json["error"])
+
+
+class Maas(Quirks):
+    """It repeats a request with a slash at the end, follows 308, takes If-Match from the body."""
+
+    def send(self, method: str, uri: str, body: object = None, **headers: str):
+        answer = self.connection.send(method, uri, body, **headers)
+        if answer.status == 308:
+            uri = urlsplit(answer.headers["Location"]).path
+            answer = self.connection.send(method, uri, body, **headers)
+        return answer
+
+    def test_a_slash_at_the_end_is_the_same_resource(self) -> None:
+        system = self.connection.system()
+        uri = system["@odata.id"] + "/"
+        self.assertEqual(self.send("GET", uri).json, system)
+        self.assertTrue(self.send("PATCH", uri, {"AssetTag": "slash"}).ok)
+        self.assertEqual(self.connection.system()["AssetTag"], "slash")
+
+    def test_a_slash_at_the_end_is_the_same_action(self) -> None:
+        action = self.connection.system()["Actions"]["#ComputerSystem.Reset"]
+        answer = self.send("POST", action["target"] + "/", {"ResetType": "ForceOff"})
+        self.assertTrue(answer.ok)
+        self.assertEqual(self.connection.system()["PowerState"], "Off")
+
+    def test_power_on_over_the_network_by_pxe(self) -> None:
+        uri = self.connection.system()["@odata.id"]
+        target = self.connection.system()["Actions"]["#ComputerSystem.Reset"]["target"]
+        self.assertTrue(self.send("POST", target, {"ResetType": "ForceOff"}).ok)
+        system = self.send("GET", uri).json
+        version = {"If_Match": system["@odata.etag"]} if "@odata.etag" in system else {}
+        boot = {"Boot": {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "Pxe"}}
+        self.assertTrue(self.send("PATCH", uri, boot, **version).ok)
+        self.assertTrue(self.send("POST", target, {"ResetType": "On"}).ok)
+        self.assertEqual(self.connection.system()["PowerState"], "On")
+
+
+class MaasOnHpe(unittest.TestCase):
+    """The captured bodies have ETags of their own."""
+
+    def test_the_etag_in_a_body_names_the_version_that_the_body_is(self) -> None:
+        with Service("hpe-dl380a-gen12") as service, Connection(service.address) as connection:
+            uri = f"{ROOT}/Systems/1"
+            for tag in ("one", "two"):
+                before = connection.send("GET", uri)
+                etag = before.json["@odata.etag"]
+                self.assertEqual(etag, before.headers["ETag"])
+                answer = connection.send("PATCH", uri, {"AssetTag": tag}, If_Match=etag)
+                self.assertEqual(answer.status, 200)
+
+
+class Sushy(Quirks):
+    """On 412 it repeats with the ETag made strong, then without one."""
+
+    def patch(self, uri: str, etag: str, body: object) -> list[int]:
+        statuses = []
+        for version in ({"If_Match": etag}, {"If_Match": etag.removeprefix("W/")}, {}):
+            statuses.append(self.connection.send("PATCH", uri, body, **version).status)
+            if statuses[-1] != 412:
+                break
+        return statuses
+
+    def test_a_fresh_etag_needs_no_repetition(self) -> None:
+        uri = self.connection.system()["@odata.id"]
+        etag = self.connection.send("GET", uri).headers["ETag"]
+        self.assertEqual(self.patch(uri, etag, {"AssetTag": "sushy"}), [200])
+
+    def test_a_strong_etag_names_the_same_version(self) -> None:
+        uri = self.connection.system()["@odata.id"]
+        etag = self.connection.send("GET", uri).headers["ETag"].removeprefix("W/")
+        self.assertEqual(self.patch(uri, etag, {"AssetTag": "sushy"}), [200])
+
+    def test_a_stale_etag_ends_in_success_without_one(self) -> None:
+        uri = self.connection.system()["@odata.id"]
+        etag = self.connection.send("GET", uri).headers["ETag"]
+        self.assertEqual(self.patch(uri, etag, {"AssetTag": "first"}), [200])
+        self.assertEqual(self.patch(uri, etag, {"AssetTag": "second"}), [412, 412, 200])
+        self.assertEqual(self.connection.system()["AssetTag"], "second")
+
+
+class Ansible(Quirks):
+    """It sends If-Match whenever the resource has an ETag."""
+
+    def test_each_change_under_the_newest_etag_succeeds(self) -> None:
+        uri = self.connection.system()["@odata.id"]
+        for tag in ("one", "two", "three"):
+            etag = self.connection.send("GET", uri).headers["ETag"]
+            answer = self.connection.send("PATCH", uri, {"AssetTag": tag}, If_Match=etag)
+            self.assertEqual(answer.status, 200)
+
+    def test_an_action_takes_no_notice_of_an_etag(self) -> None:
+        system = self.connection.system()
+        etag = self.connection.send("GET", system["@odata.id"]).headers["ETag"]
+        target = system["Actions"]["#ComputerSystem.Reset"]["target"]
+        answer = self.connection.send("POST", target, {"ResetType": "ForceOff"}, If_Match=etag)
+        self.assertEqual(answer.status, 200)
+
+
+class Paging(Quirks):
+    """Clients follow Members@odata.nextLink until there is none."""
+
+    def test_pages_of_one_give_every_member_once_and_the_whole_count(self) -> None:
+        uri = f"{ROOT}/Chassis/1U/Sensors"
+        whole = [member["@odata.id"] for member in self.connection.get(uri)["Members"]]
+        paged = []
+        page = f"{uri}?$top=1"
+        while page is not None and len(paged) <= len(whole):
+            body = self.connection.get(page)
+            self.assertEqual(len(body["Members"]), 1)
+            self.assertEqual(body["Members@odata.count"], len(whole))
+            paged += [member["@odata.id"] for member in body["Members"]]
+            page = body.get("Members@odata.nextLink")
+        self.assertGreater(len(whole), 5)
+        self.assertEqual(paged, whole)
+
+
+class Gofish(unittest.TestCase):
+    """It finds sessions by the root's links alone."""
+
+    def test_the_root_of_every_capture_links_its_sessions(self) -> None:
+        for capture in CAPTURES:
+            with self.subTest(capture), Service(capture) as service:
+                with Connection(service.address) as connection:
+                    sessions = connection.get(f"{ROOT}/")["Links"]["Sessions"]["@odata.id"]
+                    self.assertIn("Members", connection.get(sessions))
+
+
+if __name__ == "__main__":
+    unittest.main()

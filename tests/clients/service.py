@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mockserver as a process: started on free loopback ports, stopped by its process id."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+import urllib.request
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CAPTURES = ("dmtf-rackmount1", "openbmc-stock", "hpe-dl380a-gen12", "dell-r750")
+
+_PROGRAMS = Path(os.environ.get("SHOAL_PROGRAMS", REPOSITORY / "build" / "bin"))
+
+
+class Service:
+    """One mockserver with one capture; a context manager.
+
+    Options of the program are spelled here and nowhere else in these tests. The default instance
+    serves the capture, so that clients need no prefix; its virtual time moves by `advance` alone.
+    """
+
+    def __init__(self, capture: str, **knobs: object) -> None:
+        self.capture = capture
+        settings = {
+            "mockserver.captures": [f"data/captures/{capture}.tar.xz"],
+            "mockserver.listen": "127.0.0.1:0",
+            "mockserver.control_listen": "127.0.0.1:0",
+        }
+        settings.update({f"mockserver.{name}": value for name, value in knobs.items()})
+        command = [str(_PROGRAMS / "mockserver")]
+        for key, value in settings.items():
+            command += ["--set", f"{key}={json.dumps(value)}"]
+        self._process = subprocess.Popen(
+            command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._log: list[str] = []
+        self.address, self._control = self._read_addresses()
+        self._reader = threading.Thread(target=self._read_log, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}"
+
+    @property
+    def log(self) -> str:
+        return "".join(self._log)
+
+    def advance(self, seconds: float) -> None:
+        """Moves the virtual clock."""
+        self._post("advance", {"milliseconds": int(seconds * 1000)})
+
+    def reset(self) -> None:
+        """Puts the capture back as it was loaded."""
+        self._post("reset", {})
+
+    def stop(self) -> int:
+        """Ends the process as an operator does, and gives its exit code."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        code = self._process.wait(timeout=20)
+        self._reader.join()
+        self._process.stdout.close()
+        return code
+
+    def _read_addresses(self) -> tuple[str, str]:
+        for line in self._process.stdout:
+            self._log.append(line)
+            if "event=listening" in line:
+                words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+                return words["address"], words["control"]
+        raise RuntimeError(f"mockserver did not start:\n{self.log}")
+
+    def _read_log(self) -> None:
+        for line in self._process.stdout:
+            self._log.append(line)
+
+    def _post(self, verb: str, body: dict) -> None:
+        request = urllib.request.Request(
+            f"http://{self._control}/shoal/v1/instances/default/{verb}",
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            answer.read()

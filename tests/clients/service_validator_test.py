@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DMTF's Redfish Service Validator: every body against the CSDL of its type."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+import known_failures
+from known_failures import Failure
+from service import REPOSITORY, Service
+
+_VALIDATING = re.compile(r"Validating (\S+)\.\.\.$")
+_FAIL = re.compile(r" - ERROR - FAIL - (?:(/\S*) \(.*?\): )?([A-Z][A-Za-z ]* Error): (.*)$")
+_TOTALS = re.compile(r"\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|")
+
+
+def failures_in(log: str) -> list[Failure]:
+    """The validator names a resource before what it finds in it."""
+    failures = []
+    uri = "-"
+    for line in log.splitlines():
+        if match := _VALIDATING.search(line):
+            uri = match[1]
+        elif match := _FAIL.search(line):
+            failures.append(Failure(uri, match[1] or "-", match[2]))
+    return failures
+
+
+class ServiceValidator(unittest.TestCase):
+    def test_no_failure_but_those_of_the_captured_data(self) -> None:
+        with Service("dmtf-rackmount1") as service, tempfile.TemporaryDirectory() as folder:
+            with tarfile.open(REPOSITORY / "data" / "schema" / "csdl.tar.xz") as archive:
+                archive.extractall(folder)
+            run = subprocess.run(
+                [
+                    Path(sys.executable).with_name("rf_service_validator"),
+                    *("--rhost", service.url, "--user", "Administrator", "--password", "any"),
+                    *("--authtype", "Basic", "--skipschema"),
+                    *("--schema_directory", f"{folder}/csdl", "--logdir", f"{folder}/reports"),
+                ],
+                cwd=folder, capture_output=True, text=True, timeout=180, check=False,
+            )  # fmt: skip
+            logs = list(Path(folder).glob("reports/*/RedfishServiceValidatorDebug_*.log"))
+            self.assertEqual(len(logs), 1, run.stdout + run.stderr)
+            failures = failures_in(logs[0].read_text())
+        totals = _TOTALS.search(run.stdout)
+        self.assertIsNotNone(totals, run.stdout)
+        passed, _, failed, _ = map(int, totals.groups())
+        self.assertGreater(passed, 5000, run.stdout)
+        self.assertEqual(len(failures), failed, "some line of the report was not understood")
+        if differences := known_failures.differences(failures):
+            self.fail(f"{differences}\n{run.stdout}")
+
+
+if __name__ == "__main__":
+    unittest.main()
