@@ -35,7 +35,7 @@ BUILD_PACKAGES=(
 # To fetch the libtorch wheel; not needed where LIBTORCH_ROOT points at one.
 WHEEL_PACKAGES=(ca-certificates python3-pip)
 # For the tests that drive the mock server with other people's Redfish clients.
-CLIENT_PACKAGES=(python3-venv)
+CLIENT_PACKAGES=(openssl python3-venv)
 # For the lanes of .ci/run.
 # shellcheck disable=SC2034  # used by .ci/run
 CI_PACKAGES=(clang-14 clang-format-14 libclang-rt-14-dev)

@@ -11,6 +11,7 @@ from typing import Any, Iterator
 from urllib.parse import urlsplit
 
 ROOT = "/redfish/v1"
+SESSIONS = f"{ROOT}/SessionService/Sessions"
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,21 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 import threading
 import urllib.request
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CAPTURES = ("dmtf-rackmount1", "openbmc-stock", "hpe-dl380a-gen12", "dell-r750")
+# An account of each capture that may do everything, and its password where none is configured.
+ADMINISTRATORS = {
+    "dmtf-rackmount1": "Administrator",
+    "openbmc-stock": "root",
+    "hpe-dl380a-gen12": "Administrator",
+    "dell-r750": "root",
+}
+PASSWORD = "shoal-password"
 
 _PROGRAMS = Path(os.environ.get("SHOAL_PROGRAMS", REPOSITORY / "build" / "bin"))
 
@@ -21,16 +30,26 @@ class Service:
 
     Options of the program are spelled here and nowhere else in these tests. The default instance
     serves the capture, so that clients need no prefix; its virtual time moves by `advance` alone.
+    Open to everyone unless `authentication`; plain HTTP unless `tls`.
     """
 
-    def __init__(self, capture: str, **knobs: object) -> None:
-        self.capture = capture
-        settings = {
+    def __init__(self, capture: str, authentication: bool = False, tls: bool = False) -> None:
+        self.user = ADMINISTRATORS[capture]
+        self.certificate: Path | None = None
+        settings: dict[str, object] = {
             "mockserver.captures": [f"data/captures/{capture}.tar.xz"],
             "mockserver.listen": "127.0.0.1:0",
             "mockserver.control_listen": "127.0.0.1:0",
         }
-        settings.update({f"mockserver.{name}": value for name, value in knobs.items()})
+        if authentication:
+            settings["mockserver.authentication"] = "required"
+        self._folder = tempfile.TemporaryDirectory()
+        if tls:
+            self.certificate = Path(self._folder.name) / "certificate.pem"
+            key = self.certificate.with_name("key.pem")
+            _make_certificate(self.certificate, key)
+            settings["mockserver.certificate_file"] = str(self.certificate)
+            settings["mockserver.key_file"] = str(key)
         command = [str(_PROGRAMS / "mockserver")]
         for key, value in settings.items():
             command += ["--set", f"{key}={json.dumps(value)}"]
@@ -50,7 +69,7 @@ class Service:
 
     @property
     def url(self) -> str:
-        return f"http://{self.address}"
+        return f"{'https' if self.certificate else 'http'}://{self.address}"
 
     @property
     def log(self) -> str:
@@ -71,6 +90,7 @@ class Service:
         code = self._process.wait(timeout=20)
         self._reader.join()
         self._process.stdout.close()
+        self._folder.cleanup()
         return code
 
     def _read_addresses(self) -> tuple[str, str]:
@@ -93,3 +113,16 @@ class Service:
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             answer.read()
+
+
+def _make_certificate(certificate: Path, key: Path) -> None:
+    """For 127.0.0.1, signed by itself."""
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
+            *("-nodes", "-days", "2", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=IP:127.0.0.1"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True, capture_output=True,
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DMTF's Redfish Protocol Validator over TLS: what a service answers, header by header."""
+
+import csv
+import subprocess
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from service import CAPTURES, PASSWORD, Service
+
+# The validator never asks for the stream of events: its own source has that switched off.
+_SWITCHED_OFF = {
+    "SEC_SESSION_TERMINATION_SIDE_EFFECTS",
+    "SERV_SSE_BLANK_LINES_BETWEEN_EVENTS",
+    "SERV_SSE_CLOSE_CONNECTION_IF_EVENT_DEST_DELETED",
+    "SERV_SSE_CONNECTION_OPEN_UNTIL_CLOSED",
+    "SERV_SSE_DATA_FIELD_BASED_ON_PAYLOAD_FORMAT",
+    "SERV_SSE_EVENTS_SENT_VIA_OPEN_CONNECTION",
+    "SERV_SSE_EVENT_DEST_CONTEXT_OPAQUE_STR",
+    "SERV_SSE_EVENT_DEST_DELETED_ON_CLOSE",
+    "SERV_SSE_ID_FIELD_UNIQUELY_IDENTIFIES_PAYLOAD",
+    "SERV_SSE_JSON_EVENT_MESSAGE_FORMAT",
+    "SERV_SSE_JSON_METRIC_REPORT_FORMAT",
+    "SERV_SSE_OPEN_CREATES_EVENT_DEST",
+    "SERV_SSE_SUCCESSFUL_RESPONSE",
+    "SERV_SSE_UNSUCCESSFUL_RESPONSE",
+}
+# It would need an answer to multicast; the service sends none.
+_DISCOVERY = {
+    "SERV_SSDP_AL_HEADER_POINTS_TO_SERVICE_ROOT",
+    "SERV_SSDP_CAN_BE_DISABLED",
+    "SERV_SSDP_MSEARCH_RESPONDS_TO_REDFISH_OR_ALL",
+    "SERV_SSDP_M_SEARCH_RESPONSE_FORMAT",
+    "SERV_SSDP_ST_HEADER_FORMAT",
+    "SERV_SSDP_USN_MATCHES_SERVICE_ROOT_UUID",
+    "SERV_SSDP_UUID_IN_CANONICAL_FORMAT",
+}
+# It would need a request of its own to fail: a POST refused, an internal error.
+_NOTHING_FAILED = {"REQ_DATA_MOD_ERRORS", "RESP_STATUS_INTERNAL_SERVER_ERROR"}
+# The port that speaks TLS speaks nothing else, so nothing is redirected.
+_NO_PLAIN_HTTP = {"PROTO_REDIRECT_ENFORCES_TARGET_PRIVS"}
+# openapi.yaml, which a service may have or not.
+_NO_OPENAPI = {"REQ_HEADERS_ACCEPT", "RESP_HEADERS_CONTENT_TYPE"}
+_EVERYWHERE = _SWITCHED_OFF | _DISCOVERY | _NOTHING_FAILED | _NO_PLAIN_HTTP | _NO_OPENAPI
+_OF_CAPTURE = {
+    # AccountService says that Basic is not advertised, and no certificate is listed.
+    "hpe-dl380a-gen12": {"RESP_HEADERS_WWW_AUTHENTICATE", "SEC_DEFAULT_CERT_REPLACE"},
+}
+# Two tests of randomness, each with a chance of one in a hundred to doubt a random token.
+_BY_CHANCE = {"RESP_HEADERS_X_AUTH_TOKEN"}
+
+
+@dataclass(frozen=True)
+class Report:
+    output: str
+    rows: list[dict[str, str]]
+
+    def lines(self, result: str) -> str:
+        return "\n".join(
+            " ".join(row[name] for name in ("Assertion", "Method", "URI", "Status code", "Message"))
+            for row in self.rows
+            if row["Result"] == result
+        )
+
+    def assertions(self, result: str) -> set[str]:
+        return {row["Assertion"] for row in self.rows if row["Result"] == result}
+
+
+def validate(capture: str) -> Report:
+    with Service(capture, authentication=True, tls=True) as service:
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run(
+                [
+                    Path(sys.executable).with_name("rf_protocol_validator"),
+                    *("--rhost", service.url, "--ca-bundle", str(service.certificate)),
+                    *("--user", service.user, "--password", PASSWORD),
+                    *("--report-dir", folder, "--report-type", "tsv"),
+                ],
+                cwd=folder, capture_output=True, text=True, timeout=240, check=False,
+            )  # fmt: skip
+            rows = []
+            for report in Path(folder).glob("*.tsv"):
+                with report.open(newline="") as lines:
+                    reader = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+                    rows += list(reader)
+    return Report(run.stdout + run.stderr, rows)
+
+
+class ProtocolValidator(unittest.TestCase):
+    """All captures at once: the validator spends its time waiting for multicast answers."""
+
+    def test_nothing_fails_and_what_can_be_tested_is(self) -> None:
+        with ThreadPoolExecutor(len(CAPTURES)) as pool:
+            reports = dict(zip(CAPTURES, pool.map(validate, CAPTURES)))
+        for capture, report in reports.items():
+            with self.subTest(capture):
+                self.assertGreater(len(report.rows), 200, report.output)
+                if failures := report.lines("FAIL"):
+                    self.fail(f"{failures}\n{report.output}")
+                self.assertLessEqual(report.assertions("WARN"), _BY_CHANCE, report.lines("WARN"))
+                untested = report.assertions("NOT_TESTED")
+                expected = _EVERYWHERE | _OF_CAPTURE.get(capture, set())
+                self.assertEqual(untested, expected, report.lines("NOT_TESTED"))
+
+
+if __name__ == "__main__":
+    unittest.main()
