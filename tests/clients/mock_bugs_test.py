@@ -6,9 +6,10 @@ import socket
 import tarfile
 import unittest
 from pathlib import PurePosixPath
+from urllib.parse import urlsplit
 
-from connection import ROOT, Connection, links
-from service import CAPTURES, REPOSITORY, Service
+from connection import ROOT, SESSIONS, Answer, Connection, links
+from service import CAPTURES, PASSWORD, REPOSITORY, Service
 
 
 def captured_bodies(capture: str) -> dict[str, object]:
@@ -137,6 +138,49 @@ class MockBugs(unittest.TestCase):
         found = {uri for uri, answer in self.connection.crawl() if answer.status == 200}
         self.assertGreater(len(found), 200)
         self.assertEqual(found, reachable(captured))
+
+
+class Tokens(unittest.TestCase):
+    """A token that is always the same and never looked at."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.service = Service("dmtf-rackmount1", authentication=True)
+        cls.addClassCleanup(cls.service.stop)
+
+    def setUp(self) -> None:
+        self.service.reset()
+        self.connection = self.enterContext(Connection(self.service.address))
+
+    def log_in(self, password: str = PASSWORD) -> Answer:
+        account = {"UserName": self.service.user, "Password": password}
+        return self.connection.send("POST", SESSIONS, account)
+
+    def status_with(self, token: str) -> int:
+        return self.connection.send("GET", f"{ROOT}/Systems", X_Auth_Token=token).status
+
+    def test_a_wrong_password_gets_no_token(self) -> None:
+        answer = self.log_in("wrong-password")
+        self.assertEqual(answer.status, 401)
+        self.assertNotIn("X-Auth-Token", answer.headers)
+
+    def test_every_login_has_a_token_of_its_own(self) -> None:
+        tokens = {self.log_in().headers["X-Auth-Token"] for _ in range(3)}
+        self.assertEqual(len(tokens), 3)
+        self.assertEqual([self.status_with(token) for token in tokens], [200] * 3)
+
+    def test_a_token_that_nobody_was_given_is_refused(self) -> None:
+        token = self.log_in().headers["X-Auth-Token"]
+        self.assertEqual(self.status_with(token[::-1]), 401)
+        self.assertEqual(self.status_with(token[:-1]), 401)
+
+    def test_the_end_of_one_session_is_not_the_end_of_another(self) -> None:
+        ended, kept = self.log_in(), self.log_in()
+        session = urlsplit(ended.headers["Location"]).path
+        token = ended.headers["X-Auth-Token"]
+        self.assertTrue(self.connection.send("DELETE", session, X_Auth_Token=token).ok)
+        self.assertEqual(self.status_with(token), 401)
+        self.assertEqual(self.status_with(kept.headers["X-Auth-Token"]), 200)
 
 
 class MockBugsOnDell(unittest.TestCase):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ordinary clients do besides the standard, request by request, as their sources have it."""
 
+import base64
 import unittest
 from urllib.parse import urlsplit
 
-from connection import ROOT, Connection
-from service import CAPTURES, Service
+from connection import ROOT, SESSIONS, Connection
+from service import CAPTURES, PASSWORD, Service
 
 
 class Quirks(unittest.TestCase):
@@ -166,6 +167,55 @@ class Paging(Quirks):
             page = body.get("Members@odata.nextLink")
         self.assertGreater(len(whole), 5)
         self.assertEqual(paged, whole)
+
+
+class Login(unittest.TestCase):
+    """How clients get in, on a service that asks everyone who they are."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.service = Service("dmtf-rackmount1", authentication=True)
+        cls.addClassCleanup(cls.service.stop)
+
+    def setUp(self) -> None:
+        self.service.reset()
+        self.connection = self.enterContext(Connection(self.service.address))
+        self.account = {"UserName": self.service.user, "Password": PASSWORD}
+
+    def basic(self, user: str, password: str) -> str:
+        return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+    def test_gofish_finds_the_sessions_without_authentication(self) -> None:
+        sessions = self.connection.get(f"{ROOT}/")["Links"]["Sessions"]["@odata.id"]
+        self.assertEqual(self.connection.send("POST", sessions, self.account).status, 201)
+
+    def test_python_redfish_gets_location_and_token_and_logs_out_once(self) -> None:
+        answer = self.connection.send("POST", SESSIONS, self.account)
+        token = answer.headers["X-Auth-Token"]
+        session = urlsplit(answer.headers["Location"]).path
+        self.assertEqual(self.connection.get(session, X_Auth_Token=token)["UserName"],
+                         self.service.user)  # fmt: skip
+        logout = self.connection.send("DELETE", session, X_Auth_Token=token)
+        self.assertIn(logout.status, (200, 204))
+        self.assertEqual(self.connection.send("GET", SESSIONS, X_Auth_Token=token).status, 401)
+
+    def test_sushy_falls_back_to_basic_on_any_resource(self) -> None:
+        answer = self.connection.send("GET", f"{ROOT}/Systems")
+        self.assertEqual(answer.status, 401)
+        self.assertIn("Basic", answer.headers["WWW-Authenticate"])
+        authorization = self.basic(self.service.user, PASSWORD)
+        self.connection.get(f"{ROOT}/Systems", Authorization=authorization)
+
+    def test_sushy_gets_a_location_and_a_time_to_wait_with_202(self) -> None:
+        authorization = self.basic(self.service.user, PASSWORD)
+        action = f"{ROOT}/UpdateService/Actions/UpdateService.SimpleUpdate"
+        image = {"ImageURI": "https://images.example/bmc.bin"}
+        answer = self.connection.send("POST", action, image, Authorization=authorization)
+        self.assertEqual(answer.status, 202)
+        self.assertGreaterEqual(int(answer.headers["Retry-After"]), 1)
+        monitor = urlsplit(answer.headers["Location"]).path
+        again = self.connection.send("GET", monitor, Authorization=authorization)
+        self.assertEqual(again.status, 202)
 
 
 class Gofish(unittest.TestCase):
