@@ -60,10 +60,10 @@ ApplyTimeChoice Refused(std::string_view id, std::initializer_list<std::string> 
 }
 
 ApplyTimeChoice Choose(const Json& value, const char* name, const std::vector<ApplyTime>& times) {
-  if (!value.is_string()) return Refused("PropertyValueTypeError", {Excerpt(value), name});
+  if (!value.is_string()) return Refused("PropertyValueTypeError", {Excerpt(value, name), name});
   const auto time = Parse(value.get<std::string>());
   if (!time || !Has(times, *time)) {
-    return Refused("PropertyValueNotInList", {Excerpt(value), name});
+    return Refused("PropertyValueNotInList", {Excerpt(value, name), name});
   }
   return {.time = *time, .refusal = std::nullopt};
 }
@@ -83,7 +83,7 @@ void SetWindow(const Json& asked, std::chrono::seconds epoch, ApplyTimeChoice& c
   std::string error;
   if (!absl::ParseTime(absl::RFC3339_full, start, &time, &error) ||
       time == absl::InfiniteFuture() || time == absl::InfinitePast()) {
-    choice = Refused("PropertyValueFormatError", {Excerpt(start), kWindowStart});
+    choice = Refused("PropertyValueFormatError", {Excerpt(start, kWindowStart), kWindowStart});
     return;
   }
   choice.window_start = std::chrono::milliseconds(absl::ToUnixMillis(time)) - epoch;
@@ -91,7 +91,8 @@ void SetWindow(const Json& asked, std::chrono::seconds epoch, ApplyTimeChoice& c
   if (seconds == asked.end()) return;
   constexpr std::int64_t kMost = 1'000'000'000;
   if (!seconds->is_number_integer() || *seconds < 1 || *seconds > kMost) {
-    choice = Refused("PropertyValueOutOfRange", {Excerpt(*seconds), kWindowSeconds});
+    choice =
+        Refused("PropertyValueOutOfRange", {Excerpt(*seconds, kWindowSeconds), kWindowSeconds});
     return;
   }
   choice.window_end = choice.window_start + std::chrono::seconds(seconds->get<std::int64_t>());
@@ -121,7 +122,8 @@ ApplyTimeChoice SettingsApplyTime(const Editor& editor, ResourceId settings, con
   const auto asked = body.find(kSettingsApplyTime);
   if (asked == body.end()) return Unchosen(times, ApplyTime::kOnReset);
   if (!asked->is_object()) {
-    return Refused("PropertyValueTypeError", {Excerpt(*asked), kSettingsApplyTime});
+    return Refused("PropertyValueTypeError",
+                   {Excerpt(*asked, kSettingsApplyTime), kSettingsApplyTime});
   }
   const auto name = asked->find("ApplyTime");
   if (name == asked->end()) return Refused("PropertyMissing", {"ApplyTime"});

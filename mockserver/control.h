@@ -59,16 +59,13 @@ class Control {
   http::ServerResponse Route(const http::ServerRequest& request);
   http::ServerResponse HandleInstance(std::string_view method, std::string_view id,
                                       std::string_view verb, std::string_view body);
+  http::ServerResponse Act(Instance& instance, std::string_view verb, const Json& body);
   http::ServerResponse Teach(std::string_view method, std::string_view id, std::string_view verb,
                              std::string_view body);
   http::ServerResponse CreateInstance(std::string_view body);
 
   InstanceTable& table_;
   const ControlOptions options_;
-  http::ServerResponse Act(Instance& instance, std::string_view verb, const Json& body);
-  http::ServerResponse CreateInstance(std::string_view body);
-
-  InstanceTable& table_;
   EventSender* const sender_;
   prometheus::Gauge& instances_;
   prometheus::Counter& resets_;

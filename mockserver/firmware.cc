@@ -172,9 +172,10 @@ std::optional<ResourceId> ItemTargeted(const Editor& editor,
 Update Refused(const Call& call, std::string_view id, const char* parameter,
                const Json& value = Json()) {
   Update update;
-  update.refusal = value.is_null()
-                       ? ErrorResponse(400, id, {call.action->name, parameter})
-                       : ErrorResponse(400, id, {Excerpt(value), parameter, call.action->name});
+  update.refusal =
+      value.is_null()
+          ? ErrorResponse(400, id, {call.action->name, parameter})
+          : ErrorResponse(400, id, {Excerpt(value, parameter), parameter, call.action->name});
   return update;
 }
 

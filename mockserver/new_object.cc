@@ -34,15 +34,24 @@ class Judge {
  private:
   void VisitValue(const Property& property, const Json& value, const std::string& pointer) {
     if (property.kind == PropertyKind::kComplex && value.is_object()) return Visit(value, pointer);
-    if (property.kind == PropertyKind::kArray && value.is_array() && property.element != nullptr) {
-      for (std::size_t i = 0; i < value.size(); ++i) {
-        VisitValue(*property.element, value[i], redfish::AppendPointer(pointer, std::to_string(i)));
-      }
-      return;
-    }
-    if (!property.writable && !property.required_on_create) {
+    const bool is_array = property.kind == PropertyKind::kArray && value.is_array();
+    const bool has_complex =
+        is_array && property.element != nullptr && property.element->kind == PropertyKind::kComplex;
+    if (!property.writable && !property.required_on_create && !has_complex) {
       return Complain("PropertyNotWritable", {property.name}, pointer);
     }
+    if (!is_array || property.element == nullptr) return VisitLeaf(property, value, pointer);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string at = redfish::AppendPointer(pointer, std::to_string(i));
+      if (has_complex && value[i].is_object()) {
+        Visit(value[i], at);
+      } else {
+        VisitLeaf(*property.element, value[i], at);
+      }
+    }
+  }
+
+  void VisitLeaf(const Property& property, const Json& value, const std::string& pointer) {
     const std::string_view misfit = redfish::Misfit(property, value);
     if (!misfit.empty()) Complain(misfit, {Excerpt(value, property.name), property.name}, pointer);
   }

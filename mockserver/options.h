@@ -55,9 +55,8 @@ struct Options {
   // The front alone speaks TLS.
   http::ServerOptions Front(const runtime::ClusterOptions& cluster) const;
   http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
-  // FAILED_PRECONDITION when the password's file cannot be read or is empty.
-  absl::StatusOr<InstanceTableOptions> Table() const;
-  // NOT_FOUND or INVALID_ARGUMENT naming the file of rules that is wrong.
+  // FAILED_PRECONDITION when the password's file cannot be read or is empty, NOT_FOUND or
+  // INVALID_ARGUMENT naming the file of rules that is wrong.
   absl::StatusOr<InstanceTableOptions> Table() const;
   ControlOptions Controls() const;
 };

@@ -122,24 +122,25 @@ class Judge {
       return VisitObject(redfish::AppendPointer("", name), value);
     }
     const std::string_view misfit = redfish::Misfit(*property, value);
-    if (!misfit.empty()) return Complain(misfit, {Excerpt(value), name}, name);
+    if (!misfit.empty()) return Complain(misfit, {Excerpt(value, name), name}, name);
     VisitMeaning(name, value);
   }
 
   void VisitMeaning(const std::string& name, const Json& value) {
     if (name == "Destination" && !ParseDestination(value.get<std::string>()).has_value()) {
-      return Complain("PropertyValueFormatError", {Excerpt(value), name}, name);
+      return Complain("PropertyValueFormatError", {Excerpt(value, name), name}, name);
     }
     const bool is_other_protocol = (name == "Protocol" && value != Json("Redfish")) ||
                                    (name == "SubscriptionType" && value != Json("RedfishEvent"));
     if (is_other_protocol || !IsOffered(name, value)) {
-      Complain("PropertyValueNotInList", {Excerpt(value), name}, name);
+      Complain("PropertyValueNotInList", {Excerpt(value, name), name}, name);
     }
   }
 
   void VisitArray(const Property& property, const Json& value) {
     if (!value.is_array()) {
-      return Complain("PropertyValueTypeError", {Excerpt(value), property.name}, property.name);
+      return Complain("PropertyValueTypeError", {Excerpt(value, property.name), property.name},
+                      property.name);
     }
     for (std::size_t i = 0; i < value.size() && problems.empty(); ++i) {
       VisitElement(property, value[i], '/' + property.name + '/' + std::to_string(i));
@@ -154,21 +155,21 @@ class Judge {
     if (element != nullptr && element->kind == PropertyKind::kLink) {
       const std::string target = redfish::LinkTarget(value);
       if (target.empty()) {
-        problems.push_back(
-            ExtendedInfo("PropertyValueTypeError", {Excerpt(value), array.name}, pointer));
+        problems.push_back(ExtendedInfo("PropertyValueTypeError",
+                                        {Excerpt(value, array.name), array.name}, pointer));
       } else if (!editor_.Find(target).has_value()) {
-        problems.push_back(
-            ExtendedInfo("PropertyValueIncorrect", {array.name, Excerpt(value)}, pointer));
+        problems.push_back(ExtendedInfo("PropertyValueIncorrect",
+                                        {array.name, Excerpt(value, array.name)}, pointer));
       }
       return;
     }
     const std::string_view misfit =
         element == nullptr ? std::string_view() : redfish::Misfit(*element, value);
     if (!misfit.empty()) {
-      problems.push_back(ExtendedInfo(misfit, {Excerpt(value), array.name}, pointer));
+      problems.push_back(ExtendedInfo(misfit, {Excerpt(value, array.name), array.name}, pointer));
     } else if (!IsOffered(array.name, value)) {
-      problems.push_back(
-          ExtendedInfo("PropertyValueNotInList", {Excerpt(value), array.name}, pointer));
+      problems.push_back(ExtendedInfo("PropertyValueNotInList",
+                                      {Excerpt(value, array.name), array.name}, pointer));
     }
   }
 

@@ -89,7 +89,8 @@ Plan PlanLevel(const Editor& editor, ResourceId storage, const Json& body) {
   const char* const name = body.contains("RAIDType") ? "RAIDType" : "VolumeType";
   const auto value = body.find(name);
   if (value == body.end()) return Refused(400, "PropertyMissing", {"RAIDType"});
-  if (!value->is_string()) return Refused(400, "PropertyValueTypeError", {Excerpt(*value), name});
+  if (!value->is_string())
+    return Refused(400, "PropertyValueTypeError", {Excerpt(*value, name), name});
   const std::string text = value->get<std::string>();
   Plan plan;
   plan.level = value->is_string() && name == std::string_view("RAIDType") ? FindRaidType(text)
@@ -98,7 +99,7 @@ Plan PlanLevel(const Editor& editor, ResourceId storage, const Json& body) {
   const bool is_supported =
       plan.level != nullptr &&
       (supported.empty() || supported.contains(std::string(plan.level->raid_type)));
-  if (!is_supported) return Refused(400, "PropertyValueNotInList", {Excerpt(*value), name});
+  if (!is_supported) return Refused(400, "PropertyValueNotInList", {Excerpt(*value, name), name});
   plan.members["RAIDType"] = plan.level->raid_type;
   if (body.contains("VolumeType")) plan.members["VolumeType"] = body["VolumeType"];
   return plan;
@@ -114,14 +115,14 @@ void PlanDrives(const Editor& editor, ResourceId storage, ResourceId collection,
   };
   if (links == nullptr) return refuse(400, "PropertyMissing", {"Drives"});
   if (!links->is_array()) {
-    return refuse(400, "PropertyValueTypeError", {Excerpt(*links), "Drives"});
+    return refuse(400, "PropertyValueTypeError", {Excerpt(*links, "Drives"), "Drives"});
   }
   const std::vector<ResourceId> own = editor.LinkedAll(storage, "/Drives");
   for (const Json& link : *links) {
     const std::string uri = redfish::LinkTarget(link);
     const auto drive = editor.Find(uri);
     const bool is_own = drive && std::find(own.begin(), own.end(), *drive) != own.end();
-    if (!is_own) return refuse(400, "PropertyValueNotInList", {Excerpt(link), "Drives"});
+    if (!is_own) return refuse(400, "PropertyValueNotInList", {Excerpt(link, "Drives"), "Drives"});
     if (std::find(plan.drives.begin(), plan.drives.end(), *drive) != plan.drives.end()) {
       return refuse(400, "PropertyValueConflict", {"Drives", "Drives"});
     }
@@ -143,10 +144,11 @@ void PlanCapacity(const Editor& editor, const Json& body, Plan& plan) {
   plan.members["CapacityBytes"] = most;
   if (asked == body.end() || asked->is_null()) return;
   if (!asked->is_number_integer()) {
-    plan.refusal = ErrorResponse(400, "PropertyValueTypeError", {Excerpt(*asked), "CapacityBytes"});
+    plan.refusal = ErrorResponse(400, "PropertyValueTypeError",
+                                 {Excerpt(*asked, "CapacityBytes"), "CapacityBytes"});
   } else if (*asked < 1 || *asked > most) {
-    plan.refusal =
-        ErrorResponse(400, "PropertyValueOutOfRange", {Excerpt(*asked), "CapacityBytes"});
+    plan.refusal = ErrorResponse(400, "PropertyValueOutOfRange",
+                                 {Excerpt(*asked, "CapacityBytes"), "CapacityBytes"});
   }
   plan.members["CapacityBytes"] = *asked;
 }
@@ -164,7 +166,7 @@ void PlanOthers(const Editor& editor, const std::string& type, const Json& body,
   }
   const auto name = body.find("Name");
   if (name != body.end() && !name->is_string()) {
-    messages.push_back(ExtendedInfo("PropertyValueTypeError", {Excerpt(*name), "Name"}));
+    messages.push_back(ExtendedInfo("PropertyValueTypeError", {Excerpt(*name, "Name"), "Name"}));
   }
   if (!messages.empty()) plan.refusal = ErrorResponse(400, std::move(messages));
   others.erase("Links");

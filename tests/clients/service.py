@@ -40,6 +40,7 @@ class Service:
             "mockserver.captures": [f"data/captures/{capture}.tar.xz"],
             "mockserver.listen": "127.0.0.1:0",
             "mockserver.control_listen": "127.0.0.1:0",
+            "mockserver.clock": "virtual",
         }
         if authentication:
             settings["mockserver.authentication"] = "required"

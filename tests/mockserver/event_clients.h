@@ -14,15 +14,6 @@ namespace shoal::mockserver {
 inline const std::string kSubscriptions = "/redfish/v1/EventService/Subscriptions";
 inline const std::string kEventService = "/redfish/v1/EventService";
 
-inline Response Post(Instance& instance, const std::string& uri, const Json& body) {
-  const std::string text = body.dump();
-  return instance.Handle({.method = Method::kPost, .uri = uri, .body = text});
-}
-
-inline Response Delete(Instance& instance, const std::string& uri) {
-  return instance.Handle({.method = Method::kDelete, .uri = uri});
-}
-
 // Some services are captured with events off.
 inline void EnableEvents(Instance& instance) {
   REQUIRE(Patch(instance, kEventService, {{"ServiceEnabled", true}}).status == 200);

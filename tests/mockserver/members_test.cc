@@ -7,15 +7,6 @@
 namespace shoal::mockserver {
 namespace {
 
-Response Post(Instance& instance, std::string_view uri, const Json& body) {
-  const std::string text = body.dump();
-  return instance.Handle({.method = Method::kPost, .uri = uri, .body = text});
-}
-
-Response Delete(Instance& instance, std::string_view uri, std::string_view if_match = {}) {
-  return instance.Handle({.method = Method::kDelete, .uri = uri, .if_match = if_match});
-}
-
 // A collection that takes POST and has no behaviour of its own, and a member for it.
 struct Place {
   std::string capture;
@@ -27,11 +18,18 @@ const std::vector<Place>& Places() {
   static const std::vector<Place> kPlaces = {
       {"dmtf-rackmount1",
        "/redfish/v1/AccountService/OutboundConnections",
-       {{"ConnectionEnabled", true}}},
+       {{"Authentication", "None"},
+        {"EndpointURI", "wss://east.example:8443"},
+        {"Roles", {"ReadOnly"}},
+        {"WebSocketPingIntervalMinutes", 10},
+        {"ConnectionEnabled", true}}},
       {"hpe-dl380a-gen12", "/redfish/v1/Systems/1/BootOptions", {{"BootOptionEnabled", true}}},
       {"dell-r750",
        "/redfish/v1/Systems/System.Embedded.1/BootOptions",
        {{"BootOptionEnabled", true}}},
+      {"openbmc-stock",
+       "/redfish/v1/TelemetryService/MetricReportDefinitions",
+       {{"MetricReportDefinitionEnabled", true}}},
   };
   return kPlaces;
 }
@@ -96,12 +94,19 @@ TEST_CASE("What the schema does not take is not created, and the collection stay
   Instance instance(WorldOf("dmtf-rackmount1"));
   const std::string collection = Places().front().collection;
   const Json before = *instance.Find(collection);
-  REQUIRE(Messages(Post(instance, collection, {{"Sails", 3}})) ==
-          std::vector<std::string>{"PropertyUnknown"});
-  REQUIRE(Messages(Post(instance, collection, {{"Name", "x"}})) ==
-          std::vector<std::string>{"PropertyNotWritable"});
-  REQUIRE(Messages(Post(instance, collection, {{"ConnectionEnabled", "yes"}})) ==
-          std::vector<std::string>{"PropertyValueTypeError"});
+  const auto with = [](const std::string& name, const Json& value) {
+    Json member = Places().front().member;
+    member[name] = value;
+    return member;
+  };
+  using Names = std::vector<std::string>;
+  REQUIRE(Messages(Post(instance, collection, with("Sails", 3))) == Names{"PropertyUnknown"});
+  REQUIRE(Messages(Post(instance, collection, with("Name", "x"))) == Names{"PropertyNotWritable"});
+  REQUIRE(Messages(Post(instance, collection, with("ConnectionEnabled", "yes"))) ==
+          Names{"PropertyValueTypeError"});
+  Json incomplete = Places().front().member;
+  incomplete.erase("EndpointURI");
+  REQUIRE(Messages(Post(instance, collection, incomplete)) == Names{"PropertyMissing"});
   REQUIRE(*instance.Find(collection) == before);
 }
 

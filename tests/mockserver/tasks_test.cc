@@ -48,13 +48,6 @@ struct Service {
   Json captured;
 };
 
-std::string HeaderOf(const Response& response, const std::string& name) {
-  for (const auto& [header, value] : response.headers) {
-    if (header == name) return value;
-  }
-  return "";
-}
-
 std::vector<std::string> StatesIn(const Instance& instance) {
   std::vector<std::string> states;
   for (const redfish::HistoryRecord& record : instance.history()) {

@@ -108,7 +108,7 @@ TEST_CASE("The rules of the process are every instance's from its making on") {
                                                              {"path", "/**"},
                                                              {"respond", {{"status", 451}}}}})}})
                          .value();
-  Running running({.rules = rules});
+  Running running({.instance = {.rules = rules}});
   REQUIRE(running.Service("PATCH", kSystem, "{}").status == 451);
   REQUIRE(running.Control("POST", "instances", R"({"id":"one"})").status == 201);
   REQUIRE(running.Service("PATCH", "/i/one" + kSystem, "{}").status == 451);

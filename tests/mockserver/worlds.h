@@ -57,8 +57,8 @@ inline Response Post(Instance& instance, std::string_view uri, const Json& body)
   return instance.Handle({.method = Method::kPost, .uri = uri, .body = text});
 }
 
-inline Response Delete(Instance& instance, std::string_view uri) {
-  return instance.Handle({.method = Method::kDelete, .uri = uri});
+inline Response Delete(Instance& instance, std::string_view uri, std::string_view if_match = {}) {
+  return instance.Handle({.method = Method::kDelete, .uri = uri, .if_match = if_match});
 }
 
 // The value of a rarer header; empty when absent.
@@ -74,15 +74,6 @@ inline Response Patch(Instance& instance, std::string_view uri, const Json& body
   const std::string text = body.dump();
   return instance.Handle(
       {.method = Method::kPatch, .uri = uri, .body = text, .if_match = if_match});
-}
-
-inline Response Post(Instance& instance, std::string_view uri, const Json& body) {
-  const std::string text = body.dump();
-  return instance.Handle({.method = Method::kPost, .uri = uri, .body = text});
-}
-
-inline Response Delete(Instance& instance, std::string_view uri) {
-  return instance.Handle({.method = Method::kDelete, .uri = uri});
 }
 
 // POSTs {"ResetType": type} to the system's, or the chassis's, reset action.
