@@ -2,8 +2,6 @@
 #include "mockserver/instance.h"
 
 #include <algorithm>
-#include <cctype>
-#include <initializer_list>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +17,7 @@
 #include "mockserver/patch.h"
 #include "mockserver/query.h"
 #include "mockserver/request_body.h"
+#include "mockserver/request_headers.h"
 #include "mockserver/teaching.h"
 #include "mockserver/world_documents.h"
 #include "redfish/capture.h"
@@ -52,44 +51,6 @@ Response Missing(std::string_view uri) {
   return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
 }
 
-// The media type without its parameters, as in "application/json;charset=utf-8".
-std::string_view MediaType(std::string_view value) {
-  value = value.substr(0, value.find(';'));
-  while (value.starts_with(' ')) value.remove_prefix(1);
-  while (value.ends_with(' ')) value.remove_suffix(1);
-  return value;
-}
-
-bool IsAnyOf(std::string_view type, std::initializer_list<std::string_view> types) {
-  return std::any_of(types.begin(), types.end(), [type](std::string_view one) {
-    return std::equal(type.begin(), type.end(), one.begin(), one.end(), [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == b;
-    });
-  });
-}
-
-// Whether a client that sent `header` takes `type`.
-bool Accepts(std::string_view header, std::string_view type) {
-  if (header.empty()) return true;
-  while (!header.empty()) {
-    const std::string_view one = header.substr(0, header.find(','));
-    header.remove_prefix(std::min(header.size(), one.size() + 1));
-    if (IsAnyOf(MediaType(one), {type, "application/*", "*/*"})) return true;
-  }
-  return false;
-}
-
-// What a client says of its own protocol must fit this service's (DSP0266, "Request headers").
-std::optional<Response> JudgeHeaders(const Request& request) {
-  if (!request.odata_version.empty() && request.odata_version != "4.0") {
-    return ErrorResponse(412, "HeaderInvalid", {"OData-Version"});
-  }
-  const bool has_json = request.content_type.empty() || request.body.empty() ||
-                        IsAnyOf(MediaType(request.content_type), {"application/json"});
-  if (!has_json) return ErrorResponse(415, "HeaderInvalid", {"Content-Type"});
-  return std::nullopt;
-}
-
 // `left` until the manager is back.
 Response Restarting(std::chrono::milliseconds left) {
   const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count());
@@ -101,12 +62,6 @@ Response Restarting(std::chrono::milliseconds left) {
 Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 
 }  // namespace
-
-std::optional<EventDelivery> ParseEventDelivery(std::string_view name) {
-  if (name == "simulated") return EventDelivery::kSimulated;
-  if (name == "push") return EventDelivery::kPush;
-  return std::nullopt;
-}
 
 Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
     : world_(std::move(world)),

@@ -157,7 +157,8 @@ absl::StatusOr<InstanceTableOptions> Options::Table() const {
   instance.power_transient = std::chrono::milliseconds(power_transient_ms);
   instance.task_duration = std::chrono::milliseconds(task_duration_ms);
   instance.manager_restart = std::chrono::milliseconds(manager_restart_ms);
-  instance.event_delivery = ParseEventDelivery(event_delivery).value_or(EventDelivery::kSimulated);
+  instance.event_delivery =
+      event_delivery == "push" ? EventDelivery::kPush : EventDelivery::kSimulated;
   if (authentication == "required") instance.authentication = Authentication::kRequired;
   if (!account_password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(instance.account_password, ReadPassword(account_password_file));

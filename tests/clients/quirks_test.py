@@ -209,7 +209,7 @@ class Login(unittest.TestCase):
     def test_sushy_gets_a_location_and_a_time_to_wait_with_202(self) -> None:
         authorization = self.basic(self.service.user, PASSWORD)
         action = f"{ROOT}/UpdateService/Actions/UpdateService.SimpleUpdate"
-        image = {"ImageURI": "https://images.example/bmc.bin"}
+        image = {"ImageURI": "https://images.example/bmc-1.1.bin"}
         answer = self.connection.send("POST", action, image, Authorization=authorization)
         self.assertEqual(answer.status, 202)
         self.assertGreaterEqual(int(answer.headers["Retry-After"]), 1)
