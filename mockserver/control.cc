@@ -189,14 +189,13 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
   if (slot == nullptr) return ControlUnknownInstance(id);
 
   http::ServerResponse answer;
-  std::vector<Delivery> deliveries;
   {
     const runtime::MutexLock lock(slot->mutex);
     slot->CatchUp(table_.clock().Now());
     answer = Act(slot->instance, verb, *body);
-    if (sender_ != nullptr) deliveries = slot->instance.TakeDeliveries();
   }
-  if (!deliveries.empty()) sender_->Send(slot, std::move(deliveries));
+  // After a reset too: it ends event streams.
+  if (sender_ != nullptr) sender_->Flush(slot);
   return answer;
 }
 

@@ -140,9 +140,14 @@ void Deliver(Editor& editor, ResourceId subscription, const std::string& message
   Attempt(editor, number);
 }
 
+bool HasDueDeliveries(const Editor& editor) {
+  const DeliveryQueue* const queue = editor.FindNotes<DeliveryQueue>();
+  return queue != nullptr && !queue->due.empty();
+}
+
 std::vector<Delivery> TakeDueDeliveries(Editor& editor) {
   std::vector<Delivery> taken;
-  if (editor.FindNotes<DeliveryQueue>() == nullptr) return taken;
+  if (!HasDueDeliveries(editor)) return taken;
   DeliveryQueue& queue = editor.Notes<DeliveryQueue>();
   for (const std::uint64_t number : std::exchange(queue.due, {})) {
     if (!IsWanted(editor, number)) continue;

@@ -52,6 +52,7 @@ struct Delivery {
 void Deliver(Editor& editor, ResourceId subscription, const std::string& message_id,
              const Json& payload);
 
+bool HasDueDeliveries(const Editor& editor);
 // Those that are due and were not taken yet.
 std::vector<Delivery> TakeDueDeliveries(Editor& editor);
 // The outcome of one that was taken; of another, nothing.

@@ -8,9 +8,11 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "http/address.h"
 #include "http/client_connection.h"
+#include "mockserver/deliveries.h"
 #include "mockserver/destination.h"
 #include "runtime/log.h"
 #include "runtime/thread.h"
@@ -133,9 +135,19 @@ EventSender::EventSender(runtime::Metrics& metrics, EventSenderOptions options)
 
 EventSender::~EventSender() = default;
 
-void EventSender::Send(const std::shared_ptr<InstanceTable::Slot>& slot,
-                       std::vector<Delivery> deliveries) {
+void EventSender::Flush(const std::shared_ptr<InstanceTable::Slot>& slot) {
+  std::vector<Delivery> deliveries;
+  {
+    const runtime::MutexLock lock(slot->mutex);
+    deliveries = slot->instance.TakeDeliveries();
+  }
   for (Delivery& delivery : deliveries) impl_->Send(slot, std::move(delivery));
+  streams_.Flush(slot);
+}
+
+std::function<void(http::StreamWriter)> EventSender::Stream(
+    const std::shared_ptr<InstanceTable::Slot>& slot, std::uint64_t stream) {
+  return streams_.Writer(slot, stream);
 }
 
 }  // namespace shoal::mockserver

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the events that instances push: POSTs each to its destination and tells the instance what
-// became of it.
+// Sends the events of instances that push them: POSTs each to its destination and tells the
+// instance what became of it; writes event streams to their connections.
 //
-//   std::vector<Delivery> deliveries;
+//   bool sends = false;
 //   {
 //     const runtime::MutexLock lock(slot->mutex);
 //     ...
-//     deliveries = slot->instance.TakeDeliveries();
+//     sends = slot->instance.HasEventsToSend();
 //   }
-//   sender.Send(slot, std::move(deliveries));
+//   if (sends) sender.Flush(slot);
 //
 // One thread of its own, many connections. Delivered is what is answered with 2xx within the
 // deadline; the rest is tried again by the instance, on its virtual clock. Destinations of https
 // fail: there is no TLS here. At most `max_waiting` are under way; further ones fail at once and
-// are counted. No lock of a slot is held while on the network. Thread-safe.
+// are counted. No lock of a slot is held while on the network. Thread-safe; no method may be called
+// with a slot's lock held.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <vector>
 
-#include "mockserver/deliveries.h"
+#include "http/stream_writer.h"
 #include "mockserver/instance_table.h"
+#include "mockserver/stream_table.h"
 #include "runtime/metrics.h"
 
 namespace shoal::mockserver {
@@ -42,11 +44,16 @@ class EventSender {
   EventSender(const EventSender&) = delete;
   EventSender& operator=(const EventSender&) = delete;
 
-  // REQUIRES: the slot's lock is not held.
-  void Send(const std::shared_ptr<InstanceTable::Slot>& slot, std::vector<Delivery> deliveries);
+  // Takes what the instance has to send, and sends it.
+  void Flush(const std::shared_ptr<InstanceTable::Slot>& slot);
+
+  // ServerResponse::stream for Response::event_stream. Calls come before this goes.
+  std::function<void(http::StreamWriter)> Stream(const std::shared_ptr<InstanceTable::Slot>& slot,
+                                                 std::uint64_t stream);
 
  private:
   class Impl;
+  StreamTable streams_;
   const std::unique_ptr<Impl> impl_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mockserver/deliveries.h"
+#include "mockserver/event_streams.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/subscriptions.h"
 #include "redfish/uri.h"
@@ -239,9 +240,16 @@ void Emit(Editor& editor, const Event& event) {
   if (!AnyoneListens(editor)) return;
   Json payload;
   for (const ResourceId subscription : editor.Members(*SubscriptionsOf(editor))) {
-    if (!IsPushed(editor, subscription) || !Wants(editor, subscription, event)) continue;
+    const bool is_streamed = IsStreamed(editor, subscription, event);
+    if (!is_streamed && !IsPushed(editor, subscription)) continue;
+    if (!Wants(editor, subscription, event)) continue;
     if (payload.is_null()) payload = Payload(editor, event);
-    Deliver(editor, subscription, event.message_id, Address(editor, subscription, event, payload));
+    Json addressed = Address(editor, subscription, event, payload);
+    if (is_streamed) {
+      StreamEvent(editor, subscription, addressed);
+    } else {
+      Deliver(editor, subscription, event.message_id, addressed);
+    }
   }
 }
 

@@ -63,7 +63,8 @@ http::ServerResponse Translate(Response response) {
 struct Answered {
   Response response;
   std::string evaluation;
-  std::vector<Delivery> deliveries;
+  // The instance has events on their way out.
+  bool sends = false;
 };
 
 void Conclude(InstanceTable::Slot& slot, bool watches, Answered& answered)
@@ -163,9 +164,12 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
                                                .authorization = request.Header("Authorization"),
                                                .auth_token = request.Header("X-Auth-Token")});
     Conclude(*slot, watches, answered);
-    if (sender_ != nullptr) answered.deliveries = slot->instance.TakeDeliveries();
+    answered.sends = sender_ != nullptr && slot->instance.HasEventsToSend();
   }
-  if (!answered.deliveries.empty()) sender_->Send(slot, std::move(answered.deliveries));
+  if (answered.sends) sender_->Flush(slot);
+  if (answered.response.event_stream != 0) {
+    return StreamAnswer(slot, answered.response.event_stream);
+  }
   if (answered.response.external == nullptr) return Translate(std::move(answered));
   return AskOutside(std::make_shared<const Exchange>(
       Exchange{std::move(slot), std::move(answered.response.external), method, watches}));
@@ -182,16 +186,22 @@ http::ServerResponse Front::AskOutside(std::shared_ptr<const Exchange> exchange)
         const runtime::MutexLock lock(slot.mutex);
         answered.response = slot.instance.Complete(*exchange->call, std::move(reply));
         Conclude(slot, exchange->watches, answered);
-        if (sender_ != nullptr) answered.deliveries = slot.instance.TakeDeliveries();
+        answered.sends = sender_ != nullptr && slot.instance.HasEventsToSend();
       }
-      if (!answered.deliveries.empty()) {
-        sender_->Send(exchange->slot, std::move(answered.deliveries));
-      }
+      if (answered.sends) sender_->Flush(exchange->slot);
       Count(exchange->method, answered.response.status);
       responder.Send(Translate(std::move(answered)));
     });
   };
   return deferred;
+}
+
+http::ServerResponse Front::StreamAnswer(const std::shared_ptr<InstanceTable::Slot>& slot,
+                                         std::uint64_t stream) {
+  http::ServerResponse answer = Translate({});
+  answer.content_type = "text/event-stream";
+  if (sender_ != nullptr) answer.stream = sender_->Stream(slot, stream);
+  return answer;
 }
 
 }  // namespace shoal::mockserver

@@ -51,6 +51,8 @@ class Front {
   http::ServerResponse Answer(const http::ServerRequest& request, Method method);
   http::ServerResponse AskOutside(std::shared_ptr<const Exchange> exchange);
   void Count(Method method, int status);
+  http::ServerResponse StreamAnswer(const std::shared_ptr<InstanceTable::Slot>& slot,
+                                    std::uint64_t stream);
 
   InstanceTable& table_;
   EventSender* const sender_;

@@ -3,6 +3,7 @@
 
 #include "mockserver/accounts.h"
 #include "mockserver/bios_actions.h"
+#include "mockserver/event_streams.h"
 #include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/firmware.h"
@@ -32,6 +33,7 @@ const HandlerTable& HandlerTable::BuiltIn() {
     HandlerTable table;
     AddAccounts(table);
     AddBiosActions(table);
+    AddEventStreams(table);
     AddEvents(table);
     AddFirmware(table);
     AddLogService(table);

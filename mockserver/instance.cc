@@ -10,6 +10,7 @@
 #include "mockserver/deliveries.h"
 #include "mockserver/editor.h"
 #include "mockserver/etag.h"
+#include "mockserver/event_streams.h"
 #include "mockserver/events.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
@@ -312,6 +313,21 @@ std::vector<Delivery> Instance::TakeDeliveries() {
 void Instance::ReportDelivery(std::uint64_t number, bool delivered) {
   Editor editor(*this);
   ConcludeDelivery(editor, number, delivered);
+}
+
+std::optional<std::string> Instance::TakeStreamText(std::uint64_t stream) {
+  Editor editor(*this);
+  return mockserver::TakeStreamText(editor, stream);
+}
+
+void Instance::CloseStream(std::uint64_t stream) {
+  Editor editor(*this);
+  CloseEventStream(editor, stream);
+}
+
+bool Instance::HasEventsToSend() {
+  const Editor editor(*this);
+  return HasDueDeliveries(editor) || HasEventStreams(editor);
 }
 
 Evaluation Instance::Evaluate() {

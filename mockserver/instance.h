@@ -99,6 +99,12 @@ class Instance final : public redfish::StateView {
   // ReportDelivery is owed its outcome. What was taken before Reset is of no interest after it.
   std::vector<Delivery> TakeDeliveries();
   void ReportDelivery(std::uint64_t number, bool delivered);
+  // What is to be written next to a stream that Response::event_stream named; nothing once it has
+  // ended.
+  std::optional<std::string> TakeStreamText(std::uint64_t stream);
+  void CloseStream(std::uint64_t stream);
+  // Whether there may be something to take.
+  bool HasEventsToSend();
 
   // Latches milestones. All false and zero without a watch. Cheap when nothing has changed.
   Evaluation Evaluate();

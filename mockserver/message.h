@@ -71,6 +71,8 @@ struct Response {
   // Not the answer yet: a handler outside is to be asked, and Instance::Complete told what it says.
   // Who does not ask passes the rest on as it is, a 501.
   std::shared_ptr<const ExternalCall> external = {};
+  // Not 0: the body is this event stream of the instance (Instance::TakeStreamText), without end.
+  std::uint64_t event_stream = 0;
 };
 
 }  // namespace shoal::mockserver

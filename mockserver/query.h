@@ -43,6 +43,11 @@ struct Query {
   int levels = 1;
   // JSON Pointers; empty: everything.
   std::vector<std::string> select;
+
+  bool empty() const {
+    return !only && !excerpt && !filter && skip == 0 && !top && expansion == Expansion::kNone &&
+           select.empty();
+  }
 };
 
 // Levels that $expand may ask for; resources, and JSON values in them, that one answer expands

@@ -3,8 +3,6 @@
 
 #include <chrono>
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include "runtime/clock.h"
 
@@ -43,13 +41,13 @@ void WallClock::TickUntilStopped() {
 
 void WallClock::Tick() {
   for (const std::shared_ptr<InstanceTable::Slot>& slot : table_.RealClocks()) {
-    std::vector<Delivery> deliveries;
+    bool sends = false;
     {
       const runtime::MutexLock lock(slot->mutex);
       slot->CatchUp(table_.clock().Now());
-      deliveries = slot->instance.TakeDeliveries();
+      sends = slot->instance.HasEventsToSend();
     }
-    if (!deliveries.empty()) sender_.Send(slot, std::move(deliveries));
+    if (sends) sender_.Flush(slot);
   }
 }
 

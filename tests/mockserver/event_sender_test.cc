@@ -11,6 +11,7 @@
 #include "http/server.h"
 #include "mockserver/control.h"
 #include "mockserver/front.h"
+#include "tests/http/raw_peer.h"
 #include "tests/mockserver/event_clients.h"
 
 namespace shoal::mockserver {
@@ -90,6 +91,8 @@ class Running {
       std::this_thread::yield();
     }
   }
+  http::ServerResponse Handle(const http::ServerRequest& request) { return front_.Handle(request); }
+  std::size_t Subscribers() { return Service("GET", kSubscriptions, Json()).at("Members").size(); }
   void PowerOn() {
     Service("POST", "/redfish/v1/Systems/system/Actions/ComputerSystem.Reset",
             {{"ResetType", "On"}});
@@ -116,6 +119,33 @@ class Running {
 };
 
 constexpr const char* kPoweredOn = "ResourceEvent.1.4.ResourcePoweredOn";
+
+// A client's connection to a mock server, and what comes over it.
+class StreamClient {
+ public:
+  StreamClient(const std::string& address, const std::string& target) : peer_(address) {
+    peer_.Write("GET " + target + " HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n");
+    head_ = peer_.ReadUntil("\r\n\r\n");
+  }
+
+  const std::string& head() const { return head_; }
+  // The next event's payload.
+  Json Next() {
+    const std::string event = peer_.ReadUntil("\n\n");
+    const std::size_t data = event.find("data: ");
+    REQUIRE(data != std::string::npos);
+    return Json::parse(event.substr(data + 6));
+  }
+  // Until the server ends it.
+  std::string Rest() { return peer_.ReadAll(); }
+  void Close() { peer_.Close(); }
+
+ private:
+  http::RawPeer peer_;
+  std::string head_;
+};
+
+const std::string kStream = "/redfish/v1/EventService/SSE";
 
 }  // namespace
 
@@ -202,6 +232,42 @@ TEST_CASE("More deliveries than may be under way fail at once") {
   running.Service("POST", kSubscriptions, SubscriptionTo(destination));
   running.PowerOn();
   REQUIRE(running.AwaitEvents(1).size() == 1);
+}
+
+TEST_CASE("A client hears of events on an open connection, and its subscription goes with it") {
+  Running running;
+  const auto server = http::Server::Create({}, [&](const auto& request) {
+                        return running.Handle(request);
+                      }).value();
+  StreamClient client(server->address(), kStream);
+  REQUIRE(client.head().starts_with("HTTP/1.1 200"));
+  REQUIRE(client.head().find("Content-Type: text/event-stream\r\n") != std::string::npos);
+  REQUIRE(running.Subscribers() == 1);
+  running.PowerOn();
+  const Json event = client.Next();
+  REQUIRE(event.at("Events").at(0).at("MessageId") == kPoweredOn);
+  client.Close();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (running.Subscribers() > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  REQUIRE(running.Subscribers() == 0);
+}
+
+TEST_CASE("A connection with events ends when its subscription is deleted, or the service reset") {
+  Running running;
+  const auto server = http::Server::Create({}, [&](const auto& request) {
+                        return running.Handle(request);
+                      }).value();
+  StreamClient deleted(server->address(), kStream);
+  const Json members = running.Service("GET", kSubscriptions, Json()).at("Members");
+  REQUIRE(members.size() == 1);
+  running.Service("DELETE", members.at(0).at("@odata.id"), Json());
+  REQUIRE(deleted.Rest().find("data:") == std::string::npos);
+  StreamClient reset(server->address(), kStream);
+  running.Control("POST", "reset", Json::object());
+  REQUIRE(reset.Rest().find("data:") == std::string::npos);
+  REQUIRE(running.Subscribers() == 0);
 }
 
 }  // namespace shoal::mockserver
