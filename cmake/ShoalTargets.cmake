@@ -85,16 +85,22 @@ function(shoal_program name)
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
 endfunction()
 
-# All test programs made by shoal_test.
+# All test programs made by shoal_test, and those of them that start threads.
 add_custom_target(unit_tests)
+add_custom_target(threaded_tests)
 
-# shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s]): one test program a folder.
+# shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s] [SINGLE_THREADED]): one test program a folder,
+# or two where some of it starts no threads.
 function(shoal_test folder)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SINGLE_THREADED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(name ${folder}_test)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code shoal_catch_main ${arg_LIBRARIES})
   add_dependencies(unit_tests ${name})
+  if(NOT arg_SINGLE_THREADED)
+    add_dependencies(threaded_tests ${name})
+    list(APPEND arg_LABELS threads)
+  endif()
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   if(NOT arg_TIMEOUT)

@@ -53,7 +53,7 @@ Response Open(Editor& editor, std::optional<Filter> filter) {
           : std::nullopt;
   if (!subscription.has_value()) return ErrorResponse(503, "EventSubscriptionLimitExceeded");
   streams.open[*subscription] = {.number = number, .filter = std::move(filter), .text = {}};
-  return {.status = 200, .event_stream = number};
+  return {.status = 200, .content_type = "text/event-stream", .event_stream = number};
 }
 
 std::optional<Response> AnswerEventStream(Editor& editor, const Request& request,

@@ -198,7 +198,7 @@ http::ServerResponse Front::AskOutside(std::shared_ptr<const Exchange> exchange)
 
 http::ServerResponse Front::StreamAnswer(const std::shared_ptr<InstanceTable::Slot>& slot,
                                          std::uint64_t stream) {
-  http::ServerResponse answer = Translate({});
+  http::ServerResponse answer = Translate(Response{});
   answer.content_type = "text/event-stream";
   if (sender_ != nullptr) answer.stream = sender_->Stream(slot, stream);
   return answer;

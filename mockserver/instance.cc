@@ -103,7 +103,8 @@ Response Instance::Answer(const Request& request, std::string_view uri,
   }
   if (!reads) return Dispatch(request, uri, principal);
   Response response = Get(request, uri, queries, principal);
-  if (response.status == 200 && !Accepts(request.accept, response.content_type)) {
+  const bool is_body = response.status == 200 && response.event_stream == 0;
+  if (is_body && !Accepts(request.accept, response.content_type)) {
     return ErrorResponse(406, "HeaderInvalid", {"Accept"});
   }
   return response;

@@ -5,6 +5,7 @@
 
 #include "mockserver/extended_info.h"
 #include "mockserver/metadata.h"
+#include "mockserver/openapi.h"
 #include "mockserver/world.h"
 #include "redfish/capture.h"
 #include "redfish/uri.h"
@@ -16,6 +17,7 @@ using Entry = StandardDocuments::Entry;
 
 constexpr const char* kServiceDocumentUri = "/redfish/v1/odata";
 constexpr std::string_view kXml = "application/xml";
+constexpr std::string_view kYaml = "application/yaml";
 constexpr std::string_view kJson = "application/json";
 
 // DSP0266, "OData service document": the service root, and everything that it links to.
@@ -63,6 +65,7 @@ WorldDocuments::WorldDocuments(const World& world,
   AddGenerated(kMetadataUri, MetadataOf(world, *standard_), kXml);
   AddGenerated(kServiceDocumentUri, Serialise(ServiceDocument(world.capture().service_root())),
                kJson);
+  AddGenerated(kOpenApiUri, OpenApiOf(world), kYaml);
   AddFileResources(world, {.folder = "/redfish/v1/JsonSchemas",
                            .name = "JSON Schema Files",
                            .collection_type = "#JsonSchemaFileCollection.JsonSchemaFileCollection",

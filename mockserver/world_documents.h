@@ -24,7 +24,7 @@ class WorldDocuments {
   WorldDocuments(const World& world, std::shared_ptr<const StandardDocuments> standard);
 
   // What GET of canonical `uri` answers, read-only:
-  //   /redfish/v1/$metadata, /redfish/v1/odata;
+  //   /redfish/v1/$metadata, /redfish/v1/odata, /redfish/v1/openapi.yaml;
   //   /redfish/v1/JsonSchemas and /redfish/v1/Registries with their members, each where the world
   //   has no such collection;
   //   a file's URI that a resource of the world names and the world lacks, when the file is DMTF's:

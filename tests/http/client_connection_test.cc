@@ -165,6 +165,34 @@ TEST_CASE("Answers that are no HTTP, cut short or too long are errors") {
   }
 }
 
+TEST_CASE("An answer whose last chunk comes byte by byte is read") {
+  asio::io_context server_context;
+  asio::ip::tcp::acceptor acceptor(server_context, {asio::ip::make_address("127.0.0.1"), 0});
+  asio::io_context context;
+  ClientConnection connection(context.get_executor(),
+                              {.address = Format({"127.0.0.1", acceptor.local_endpoint().port()})});
+  std::string body;
+  connection.Send({.target = "/"},
+                  [&](absl::StatusOr<ClientResponse> response) { body = response.value().body; });
+  asio::ip::tcp::socket socket(server_context);
+  acceptor.non_blocking(true);
+  boost::system::error_code error = asio::error::would_block;
+  while (error == asio::error::would_block) {
+    context.poll();
+    acceptor.accept(socket, error);
+  }
+  REQUIRE_FALSE(error);
+  while (socket.available() == 0) context.poll();
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello";
+  for (const std::string& piece :
+       {head, std::string("\r\n0\r\n"), std::string("\r"), std::string("\n")}) {
+    asio::write(socket, asio::buffer(piece));
+    for (int turn = 0; turn < 100; ++turn) context.poll();
+  }
+  while (body.empty()) context.poll();
+  REQUIRE(body == "hello");
+}
+
 TEST_CASE("Past max_waiting a request is RESOURCE_EXHAUSTED") {
   const auto server = Server::Create({}, Answer).value();
   asio::io_context context;

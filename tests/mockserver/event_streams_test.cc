@@ -10,7 +10,7 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr InstanceOptions kPush = {.event_delivery = EventDelivery::kPush};
+const InstanceOptions kPush = {.event_delivery = EventDelivery::kPush};
 constexpr const char* kStreaming[] = {"openbmc-stock", "dell-r750"};
 
 std::string StreamUri(const Instance& instance) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/openapi.h"
+
+#include "mockserver/extended_info.h"
+#include "mockserver/world.h"
+#include "redfish/capture.h"
+#include "redfish/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+Json Operation(const std::string& summary) {
+  return {{"summary", summary}, {"responses", {{"default", {{"description", summary}}}}}};
+}
+
+}  // namespace
+
+std::string OpenApiOf(const World& world) {
+  Json paths = Json::object();
+  ResourceId id = 0;
+  for (const World::Resource& resource : world.resources()) {
+    Json& path = paths[resource.uri];
+    path["get"] = Operation("Reads the resource");
+    if (resource.methods.post) path["post"] = Operation("Adds a member");
+    if (resource.methods.patch) path["patch"] = Operation("Changes properties");
+    if (resource.methods.remove) path["delete"] = Operation("Removes the resource");
+    for (const auto& [target, action] : World::ActionsIn(*resource.json, id++)) {
+      paths[target]["post"] = Operation(action.name);
+    }
+  }
+  const std::string version = redfish::TextAt(world.capture().service_root(), "RedfishVersion");
+  return Serialise({{"openapi", "3.0.1"},
+                    {"info", {{"title", "Redfish service"}, {"version", version}}},
+                    {"paths", std::move(paths)}});
+}
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request's parts through Instance::Handle: no bytes from a peer may crash it, be answered with
+// 500, or make it write what is no JSON; and no GET may change the tree.
+//
+// Input: one byte that chooses the method, then the URI, a newline, and the body. The service is
+// dmtf-rackmount1, as it was captured before each input.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "mockserver/instance.h"
+#include "redfish/capture.h"
+#include "redfish/schema.h"
+
+namespace shoal::mockserver {
+namespace {
+
+void Require(bool condition) {
+  if (!condition) std::abort();
+}
+
+// Of the repository's root, where the fuzzer is started.
+std::shared_ptr<const World> LoadWorld() {
+  auto schema = redfish::Schema::Load("data/schema/redfish.schema.zst");
+  auto capture = redfish::Capture::Load("data/captures/dmtf-rackmount1.tar.xz");
+  Require(schema.ok() && capture.ok());
+  return World::Create(*std::move(capture), *std::move(schema)).value();
+}
+
+void Run(std::string_view input) {
+  static const std::shared_ptr<const World> kWorld = LoadWorld();
+  if (input.empty()) return;
+  const auto method = static_cast<Method>(static_cast<unsigned char>(input[0]) % 8);
+  input.remove_prefix(1);
+  const std::size_t end = std::min(input.find('\n'), input.size());
+  const std::string_view uri = input.substr(0, end);
+  input.remove_prefix(std::min(input.size(), end + 1));
+
+  Instance instance(kWorld);
+  const Response response = instance.Handle({.method = method, .uri = uri, .body = input});
+  Require(response.status >= 200 && response.status < 600 && response.status != 500);
+  Require(response.body == nullptr || Json::accept(*response.body));
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  Require(!reads || instance.changed_resources() == 0);
+  instance.Advance(std::chrono::hours(1));
+}
+
+}  // namespace
+}  // namespace shoal::mockserver
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  shoal::mockserver::Run({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
