@@ -44,6 +44,17 @@ std::string WithoutErrata(const Entry& registry) {
   return has_errata ? registry.versioned.substr(0, last) : registry.versioned;
 }
 
+// `uri` where it is the file of just this type, "/.../Chassis.v1_16_0.json"; where it is of another
+// version, the file that stands for all of them.
+std::string HostedUri(std::string_view uri, std::string_view odata_type) {
+  const std::string_view versioned = uri.substr(0, uri.rfind('.'));
+  const std::size_t dot = versioned.find('.', versioned.rfind('/') + 1);
+  if (dot == std::string_view::npos) return std::string(uri);
+  const std::string version = std::string(versioned.substr(dot)) + ".";
+  const bool is_same = odata_type.find(version) != std::string_view::npos;
+  return is_same ? std::string(uri) : std::string(versioned.substr(0, dot)) + ".json";
+}
+
 }  // namespace
 
 struct WorldDocuments::Kind {
@@ -150,9 +161,10 @@ Document WorldDocuments::Find(std::string_view uri) const {
 
 std::string WorldDocuments::DescribedBy(std::string_view odata_type) const {
   const auto own = own_schemas_.find(odata_type);
-  const std::string_view uri =
-      own == own_schemas_.end() ? standard_->SchemaUri(odata_type) : std::string_view(own->second);
-  return uri.empty() ? std::string() : "<" + std::string(uri) + ">; rel=describedby";
+  const std::string uri = own == own_schemas_.end()
+                              ? HostedUri(standard_->SchemaUri(odata_type), odata_type)
+                              : own->second;
+  return uri.empty() ? uri : "<" + uri + ">; rel=describedby";
 }
 
 }  // namespace shoal::mockserver

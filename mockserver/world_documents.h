@@ -34,8 +34,8 @@ class WorldDocuments {
   Document Find(std::string_view uri) const;
 
   // Value of the Link header for a resource of the type, `</...json>; rel=describedby` (DSP0266,
-  // "Link header"): the world's own schema file for just this type, else the hosted one. Empty when
-  // neither knows the type.
+  // "Link header"): the world's own schema file for just this type, else the hosted one, without
+  // a version where it is of another. Empty when neither knows the type.
   std::string DescribedBy(std::string_view odata_type) const;
 
  private:

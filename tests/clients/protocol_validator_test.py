@@ -49,6 +49,10 @@ _OF_CAPTURE = {
     # AccountService says that Basic is not advertised, and no certificate is listed.
     "hpe-dl380a-gen12": {"RESP_HEADERS_WWW_AUTHENTICATE", "SEC_DEFAULT_CERT_REPLACE"},
 }
+_WARNED = {
+    # Its accounts were captured without @odata.etag, and one of them is made into a new one.
+    "dell-r750": {"PROTO_ETAG_HEADER_AND_PROPERTY"},
+}
 # Two tests of randomness, each with a chance of one in a hundred to doubt a random token.
 _BY_CHANCE = {"RESP_HEADERS_X_AUTH_TOKEN"}
 
@@ -108,7 +112,8 @@ class ProtocolValidator(unittest.TestCase):
                 self.assertGreater(len(report.rows), 200, report.output)
                 if failures := report.lines("FAIL"):
                     self.fail(f"{failures}\n{report.output}")
-                self.assertLessEqual(report.assertions("WARN"), _BY_CHANCE, report.lines("WARN"))
+                warned = _BY_CHANCE | _WARNED.get(capture, set())
+                self.assertLessEqual(report.assertions("WARN"), warned, report.lines("WARN"))
                 untested = report.assertions("NOT_TESTED")
                 expected = _EVERYWHERE | _OF_CAPTURE.get(capture, set())
                 self.assertEqual(untested, expected, report.lines("NOT_TESTED"))
