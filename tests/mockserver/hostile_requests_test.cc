@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kRequests = 10'000;
 const std::set<Method> kChanging = {Method::kPatch, Method::kPost, Method::kPut, Method::kDelete};
-const std::set<int> kStatuses = {200, 201, 202, 204, 304, 400, 401, 403, 404,
-                                 405, 406, 409, 412, 415, 501, 503};
+const std::set<int> kStatuses = {200, 201, 202, 204, 304, 400, 401, 403,
+                                 404, 405, 406, 409, 412, 415, 501, 503};
 
 // Draws requests: some right, some nearly so, some made to do harm.
 class Attacker {
