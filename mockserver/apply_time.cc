@@ -73,7 +73,7 @@ ApplyTimeChoice Unchosen(const std::vector<ApplyTime>& times, ApplyTime preferre
           .refusal = std::nullopt};
 }
 
-void SetWindow(const Json& asked, std::chrono::seconds epoch, ApplyTimeChoice& choice) {
+void SetWindow(const Json& asked, std::chrono::milliseconds epoch, ApplyTimeChoice& choice) {
   const std::string start = redfish::TextAt(asked, kWindowStart);
   if (start.empty()) {
     choice = Refused("PropertyMissing", {kWindowStart});
@@ -81,8 +81,9 @@ void SetWindow(const Json& asked, std::chrono::seconds epoch, ApplyTimeChoice& c
   }
   absl::Time time;
   std::string error;
-  if (!absl::ParseTime(absl::RFC3339_full, start, &time, &error) ||
-      time == absl::InfiniteFuture() || time == absl::InfinitePast()) {
+  const absl::Time year_10000 = absl::FromUnixSeconds(253'402'300'800);
+  if (!absl::ParseTime(absl::RFC3339_full, start, &time, &error) || time < absl::UnixEpoch() ||
+      time >= year_10000) {
     choice = Refused("PropertyValueFormatError", {Excerpt(start, kWindowStart), kWindowStart});
     return;
   }
@@ -128,7 +129,7 @@ ApplyTimeChoice SettingsApplyTime(const Editor& editor, ResourceId settings, con
   const auto name = asked->find("ApplyTime");
   if (name == asked->end()) return Refused("PropertyMissing", {"ApplyTime"});
   ApplyTimeChoice choice = Choose(*name, "ApplyTime", times);
-  if (!choice.refusal && HasWindow(choice.time)) SetWindow(*asked, editor.options().epoch, choice);
+  if (!choice.refusal && HasWindow(choice.time)) SetWindow(*asked, editor.Epoch(), choice);
   return choice;
 }
 

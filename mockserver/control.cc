@@ -37,6 +37,9 @@ absl::StatusOr<std::chrono::milliseconds> Milliseconds(const Json& body, const s
 
 // What `body` says of an instance; of whose rules and accounts it says nothing, `options`.
 absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions options) {
+  SHOAL_RETURN_IF_ERROR(CheckMembers(
+      body, {"capture", "id", "seed", "power_transient_ms", "task_duration_ms",
+             "manager_restart_ms", "mode", "clock", "authentication", "event_delivery"}));
   SHOAL_ASSIGN_OR_RETURN(
       const std::int64_t seed,
       IntegerMember(body, "seed", {.maximum = std::numeric_limits<std::int64_t>::max()}));
@@ -81,6 +84,7 @@ http::ServerResponse Progress(Instance& instance) {
 }
 
 absl::Status Reset(Instance& instance, const Json& body) {
+  SHOAL_RETURN_IF_ERROR(CheckMembers(body, {"start", "watch"}));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::StartOperation> start, ParseStart(body));
   std::optional<redfish::Watch> watch;
   if (const auto found = body.find("watch"); found != body.end()) {
@@ -90,6 +94,7 @@ absl::Status Reset(Instance& instance, const Json& body) {
 }
 
 absl::Status Advance(Instance& instance, const Json& body) {
+  SHOAL_RETURN_IF_ERROR(CheckMembers(body, {"milliseconds"}));
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t milliseconds,
                          IntegerMember(body, "milliseconds", {.maximum = kMaximumMilliseconds}));
   instance.Advance(std::chrono::milliseconds(milliseconds));
@@ -171,11 +176,23 @@ http::ServerResponse Control::CreateInstance(std::string_view text) {
   return made.ok() ? ControlAnswer(201, *made) : ControlError(made.status());
 }
 
+http::ServerResponse Control::DeleteInstance(std::string_view id) {
+  const std::shared_ptr<InstanceTable::Slot> slot = id == kDefaultId ? nullptr : table_.Find(id);
+  if (slot == nullptr || !table_.Delete(id)) return ControlUnknownInstance(id);
+  {
+    const runtime::MutexLock lock(slot->mutex);
+    slot->instance.Reset().IgnoreError();
+  }
+  // Its event streams have ended with the reset.
+  if (sender_ != nullptr) sender_->Flush(slot);
+  return {.status = 204};
+}
+
 http::ServerResponse Control::HandleInstance(std::string_view method, std::string_view id,
                                              std::string_view verb, std::string_view text) {
   if (verb.empty()) {
     if (method != "DELETE") return ControlMethodNotAllowed("DELETE");
-    return table_.Delete(id) ? http::ServerResponse{.status = 204} : ControlUnknownInstance(id);
+    return DeleteInstance(id);
   }
   if (IsTeaching(verb)) return Teach(method, id, verb, text);
   const bool reads = verb == "history";

@@ -22,6 +22,11 @@ struct MemberNumbers {
   std::map<ResourceId, std::uint64_t> next;
 };
 
+const std::shared_ptr<const Json>& Nothing() {
+  static const auto kNothing = std::make_shared<const Json>(Json::object());
+  return kNothing;
+}
+
 }  // namespace
 
 std::optional<ResourceId> Editor::Linked(ResourceId id, std::string_view pointer) const {
@@ -135,7 +140,9 @@ ResourceId Editor::Create(std::string uri, Json json) {
   resource.link = world().LinkOf(resource.odata_type);
   resource.version = HashText(Serialise(json), HashText(std::to_string(id)));
   json[kETagProperty] = FormatETag(resource.version);
+  // A body may come from a client: it must not take another's target.
   for (auto& [target, action] : World::ActionsIn(json, id)) {
+    if (!target.starts_with(uri + '/') || Find(target).has_value()) continue;
     instance_.created_actions_.insert_or_assign(std::move(target), std::move(action));
   }
   const auto body = std::make_shared<Json>(std::move(json));
@@ -170,8 +177,19 @@ void Editor::RemoveOne(ResourceId id) {
   if (named != instance_.created_ids_.end() && named->second == id) {
     instance_.created_ids_.erase(named);
   }
+  const std::size_t captured = world().resources().size();
+  const bool is_created = id >= captured;
+  const Json& created_as = is_created ? *resource(id).json : *Nothing();
+  for (const auto& [target, action] : World::ActionsIn(created_as, id)) {
+    const auto created = instance_.created_actions_.find(target);
+    if (created != instance_.created_actions_.end() && created->second.resource == id) {
+      instance_.created_actions_.erase(created);
+    }
+  }
   instance_.deltas_.erase(id);
   instance_.removed_.insert(id);
+  // URI and type are still asked for; what it held is not.
+  if (is_created) instance_.created_[id - captured].json = Nothing();
 }
 
 ResourceId Editor::AddMember(ResourceId collection, const std::string& name, Json json,
@@ -249,7 +267,7 @@ Response Editor::Representation(ResourceId id) {
 
 std::string Editor::DateTime() const {
   const std::time_t seconds =
-      (options().epoch + std::chrono::duration_cast<std::chrono::seconds>(now())).count();
+      std::chrono::duration_cast<std::chrono::seconds>(Epoch() + now()).count();
   std::tm utc{};
   ::gmtime_r(&seconds, &utc);
   std::array<char, 32> text{};
@@ -273,6 +291,7 @@ void Editor::GoOffline(std::chrono::milliseconds window) {
 }
 
 void Editor::Record(std::string_view kind, ResourceId id, Json detail) {
+  if (instance_.history_.size() >= kMaximumRecords) return;
   const double seconds = std::chrono::duration<double>(instance_.now_).count();
   instance_.history_.push_back({std::string(kind), Uri(id), std::move(detail), seconds});
   instance_.evaluated_ = false;

@@ -27,6 +27,8 @@ enum class Membership : std::uint8_t {
   kBookkeeping,  // the service's own: sessions, tasks, log entries
 };
 
+inline constexpr std::size_t kMaximumRecords = 65'536;
+
 class Editor {
  public:
   explicit Editor(Instance& instance) : instance_(instance) {}
@@ -108,6 +110,8 @@ class Editor {
   std::uint64_t resets() const { return instance_.resets_; }
   // The virtual clock.
   std::chrono::milliseconds now() const { return instance_.now_; }
+  // The date at which the clock was 0, since 1970.
+  std::chrono::milliseconds Epoch() const { return options().epoch + instance_.past_; }
   // The virtual clock as the standard writes dates: "1970-01-01T00:00:00Z".
   std::string DateTime() const;
   // Calls `run` when the clock has moved by `delay`; forgets an earlier timer of the same key. What
@@ -118,6 +122,7 @@ class Editor {
   // Until the clock has moved by `window` every request is answered with 503.
   void GoOffline(std::chrono::milliseconds window);
 
+  // Appends to the history, up to kMaximumRecords since Reset; further ones are dropped.
   void Record(std::string_view kind, ResourceId id, Json detail);
 
   // Seeded by the instance's seed: same calls, same draws.

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "mockserver/access.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/query.h"
 #include "mockserver/subscriptions.h"
@@ -57,7 +58,7 @@ Response Open(Editor& editor, std::optional<Filter> filter) {
 }
 
 std::optional<Response> AnswerEventStream(Editor& editor, const Request& request,
-                                          std::string_view uri) {
+                                          const Principal* principal, std::string_view uri) {
   if (editor.options().event_delivery != EventDelivery::kPush) return std::nullopt;
   const auto service = EventServiceOf(editor);
   const std::string own = service ? editor.Text(*service, "/ServerSentEventUri") : std::string();
@@ -67,6 +68,7 @@ std::optional<Response> AnswerEventStream(Editor& editor, const Request& request
     refusal.allow = "GET";
     return refusal;
   }
+  if (auto refusal = Forbid(editor, principal, Method::kGet, *service, nullptr)) return refusal;
   if (!AcceptsStream(request.accept)) return ErrorResponse(406, "HeaderInvalid", {"Accept"});
   Query query;
   if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return refusal;

@@ -78,9 +78,11 @@ const Handler* HandlerTable::Find(Method method, std::string_view odata_type) co
 }
 
 std::optional<Response> HandlerTable::AnswerElsewhere(Editor& editor, const Request& request,
+                                                      const Principal* principal,
                                                       std::string_view uri) const {
   for (const ElsewhereHandler& handler : elsewhere_) {
-    if (std::optional<Response> response = handler(editor, request, uri)) return response;
+    if (std::optional<Response> response = handler(editor, request, principal, uri))
+      return response;
   }
   return std::nullopt;
 }

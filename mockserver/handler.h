@@ -41,10 +41,10 @@ struct Call {
 
 using Handler = std::function<Response(Editor& editor, const Call& call)>;
 
-// Answers for a canonical URI that is neither a resource nor an action; nothing when it is none of
-// its own either.
+// Answers for a canonical URI that is neither a resource nor an action, and judges itself what
+// `principal` may do there (access.h); nothing when it is none of its own either.
 using ElsewhereHandler = std::function<std::optional<Response>(
-    Editor& editor, const Request& request, std::string_view uri)>;
+    Editor& editor, const Request& request, const Principal* principal, std::string_view uri)>;
 
 class HandlerTable {
  public:
@@ -64,7 +64,7 @@ class HandlerTable {
   const Handler* FindAction(std::string_view action) const;
   const Handler* Find(Method method, std::string_view odata_type) const;
   std::optional<Response> AnswerElsewhere(Editor& editor, const Request& request,
-                                          std::string_view uri) const;
+                                          const Principal* principal, std::string_view uri) const;
 
  private:
   std::map<std::string, Handler, std::less<>> actions_;

@@ -38,7 +38,7 @@ std::string_view CanonicalPath(std::string_view uri, std::string& storage) {
   const bool is_canonical = path.starts_with('/') && path.size() > 1 && path.back() != '/' &&
                             path.find("//") == std::string_view::npos;
   if (is_canonical) return path;
-  storage = redfish::CanonicalUri(uri);
+  storage = redfish::CanonicalUri(path);
   return storage;
 }
 
@@ -98,7 +98,7 @@ Response Instance::Answer(const Request& request, std::string_view uri,
   if (rules_ != nullptr || external_handlers_ != nullptr) {
     Editor editor(*this);
     std::optional<Response> taught =
-        AnswerAsTaught(editor, request, uri, rules_.get(), external_handlers_.get());
+        AnswerAsTaught(editor, request, uri, principal, {rules_.get(), external_handlers_.get()});
     if (taught.has_value()) return *std::move(taught);
   }
   if (!reads) return Dispatch(request, uri, principal);
@@ -127,12 +127,13 @@ Response Instance::Get(const Request& request, std::string_view uri, bool querie
     return {.body = document.bytes, .content_type = document.content_type, .allow = kReadOnly};
   }
   if (FindAction(uri) != nullptr) return MethodNotAllowed(kPostOnly);
-  return AnswerElsewhere(request, uri);
+  return AnswerElsewhere(request, uri, principal);
 }
 
-Response Instance::AnswerElsewhere(const Request& request, std::string_view uri) {
+Response Instance::AnswerElsewhere(const Request& request, std::string_view uri,
+                                   const Principal* principal) {
   Editor editor(*this);
-  std::optional<Response> response = handlers().AnswerElsewhere(editor, request, uri);
+  std::optional<Response> response = handlers().AnswerElsewhere(editor, request, principal, uri);
   return response.has_value() ? *std::move(response) : Missing(uri);
 }
 
@@ -149,7 +150,7 @@ Response Instance::Dispatch(const Request& request, std::string_view uri,
   if (!acts && !id.has_value()) {
     const bool is_document =
         world_->documents() != nullptr && world_->documents()->Find(uri).bytes != nullptr;
-    if (uri != kVersions && !is_document) return AnswerElsewhere(request, uri);
+    if (uri != kVersions && !is_document) return AnswerElsewhere(request, uri, principal);
     return request.method == Method::kOptions ? Response{.status = 204, .allow = kReadOnly}
                                               : MethodNotAllowed(kReadOnly);
   }
@@ -254,6 +255,7 @@ void Instance::Clear() {
   notes_.clear();
   history_.clear();
   timers_.clear();
+  if (options_.clock == ClockKind::kReal) past_ += now_;
   now_ = std::chrono::milliseconds(0);
   offline_until_ = std::chrono::milliseconds(0);
   random_ = runtime::Random(options_.seed);
@@ -327,6 +329,7 @@ void Instance::CloseStream(std::uint64_t stream) {
 }
 
 bool Instance::HasEventsToSend() {
+  if (notes_.empty() || options_.event_delivery != EventDelivery::kPush) return false;
   const Editor editor(*this);
   return HasDueDeliveries(editor) || HasEventStreams(editor);
 }

@@ -154,7 +154,8 @@ class Instance final : public redfish::StateView {
   Response Change(const Request& request, ResourceId id, const World::Action* action,
                   const Principal* principal);
   Response Perform(Editor& editor, const Call& call);
-  Response AnswerElsewhere(const Request& request, std::string_view uri);
+  Response AnswerElsewhere(const Request& request, std::string_view uri,
+                           const Principal* principal);
   Response Read(ResourceId id, const Request& request);
   Response ReadByQuery(ResourceId id, const Request& request, const Principal* principal);
   void Clear();
@@ -183,6 +184,8 @@ class Instance final : public redfish::StateView {
   // Survives Reset.
   std::uint64_t numbers_total_ = 0;
   std::chrono::milliseconds now_{0};
+  // What a real clock had run before Reset: dates go on.
+  std::chrono::milliseconds past_{0};
   std::chrono::milliseconds offline_until_{0};
   runtime::Random random_;
   std::optional<redfish::Watch> watch_;

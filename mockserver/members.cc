@@ -8,6 +8,7 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
 #include "mockserver/new_object.h"
+#include "mockserver/secrets.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 
@@ -33,20 +34,20 @@ Response PostMember(Editor& editor, ResourceId collection, const Json& body) {
   for (Problem& problem : JudgeNewObject(editor.world().schema(), type, "", body)) {
     messages.push_back(std::move(problem.info));
   }
-  std::vector<std::string> secrets;
   for (const redfish::Property* property : editor.world().schema().Properties(type)) {
     const bool is_given = body.contains(property->name);
     if (property->required_on_create && !is_given) {
       messages.push_back(ExtendedInfo("PropertyMissing", {property->name},
                                       redfish::AppendPointer("", property->name)));
     }
-    if (property->write_only && is_given) secrets.push_back(property->name);
   }
   if (!messages.empty()) return ErrorResponse(400, std::move(messages));
   const std::string name = editor.NewMemberName(collection);
   Json member = {{"@odata.type", type}, {"Id", name}, {"Name", name}};
-  member.update(body);
-  for (const std::string& secret : secrets) member[secret] = nullptr;
+  for (const auto& [property, value] : body.items()) {
+    if (property.find('@') == std::string::npos) member[property] = value;
+  }
+  HideSecrets(editor.world().schema(), type, "", member);
   return Created(editor, editor.AddMember(collection, name, std::move(member)));
 }
 

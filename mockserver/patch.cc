@@ -12,6 +12,7 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
 #include "mockserver/new_object.h"
+#include "mockserver/secrets.h"
 #include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
 #include "redfish/schema.h"
@@ -190,6 +191,8 @@ void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes,
   std::vector<std::string> pointers;
   for (Judge::Change& change : changes) {
     if (rules.take && rules.take(change.pointer, change.value)) continue;
+    HideSecrets(editor.world().schema(), editor.resource(id).odata_type, change.pointer,
+                change.value);
     if (change.value.is_array()) {
       editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
     }

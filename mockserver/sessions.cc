@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,12 +124,25 @@ void AnnounceChange(Response& response, const std::string& account) {
   response.json = std::make_shared<const Json>(std::move(body));
 }
 
+// 128 bits. With a real clock nobody can tell the next one from another; with a virtual one the
+// same seed gives the same.
+std::string NewToken(Editor& editor) {
+  std::uint64_t high = editor.random()();
+  std::uint64_t low = editor.random()();
+  if (editor.options().clock == ClockKind::kReal) {
+    std::random_device device;
+    high ^= std::uint64_t{device()} << 32 | device();
+    low ^= std::uint64_t{device()} << 32 | device();
+  }
+  return absl::StrFormat("%016x%016x", high, low);
+}
+
 Response MakeSession(Editor& editor, ResourceId collection, const std::string& type,
                      Identity identity) {
   const std::string name = editor.NewMemberName(collection);
   const ResourceId id = editor.AddMember(
       collection, name, NewSession(editor, type, name, identity.user), Membership::kBookkeeping);
-  const std::string token = absl::StrFormat("%016x%016x", editor.random()(), editor.random()());
+  const std::string token = NewToken(editor);
   const bool must_change =
       identity.account && editor.IsTrue(*identity.account, "/PasswordChangeRequired");
   editor.Record(kLoginRecord, identity.account.value_or(id),
@@ -183,6 +197,11 @@ std::optional<LiveSession> UseSession(Editor& editor, std::string_view token) {
   auto& entries = editor.Notes<Tokens>().entries;
   const auto found = entries.find(token);
   if (found == entries.end()) return std::nullopt;
+  const ResourceId session = found->second.session.id;
+  if (editor.Find(editor.Uri(session)) != session) {
+    entries.erase(found);
+    return std::nullopt;
+  }
   const auto end = EndOf(editor, found->second);
   if (end && *end <= editor.now()) {
     EndSession(editor, found->second.session.id, "Expired");

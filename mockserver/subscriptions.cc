@@ -12,6 +12,7 @@
 #include "mockserver/members.h"
 #include "mockserver/new_object.h"
 #include "mockserver/patch.h"
+#include "mockserver/secrets.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 
@@ -264,6 +265,7 @@ Response PostSubscription(Editor& editor, const Call& call) {
       subscription[property] = value;
     }
   }
+  HideSecrets(editor.world().schema(), type, "", subscription);
   const ResourceId id = editor.AddMember(call.resource, name, std::move(subscription));
   if (!headers.empty()) editor.Notes<Secrets>().headers[id] = std::move(headers);
   return Created(editor, id);
@@ -289,6 +291,10 @@ void ForgetSecrets(Editor& editor, ResourceId subscription) {
 
 Response DeleteSubscription(Editor& editor, const Call& call) {
   ForgetSecrets(editor, call.resource);
+  if (editor.Text(call.resource, "/SubscriptionType") == "SSE") {
+    EndSubscription(editor, call.resource);
+    return Done(editor);
+  }
   return DeleteMember(editor, call.resource);
 }
 

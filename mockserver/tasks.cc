@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mockserver/access.h"
 #include "mockserver/boot_queue.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/members.h"
@@ -159,9 +160,12 @@ std::optional<ResourceId> MonitoredTask(Editor& editor, std::string_view uri) {
 }
 
 std::optional<Response> AnswerMonitor(Editor& editor, const Request& request,
-                                      std::string_view uri) {
+                                      const Principal* principal, std::string_view uri) {
   const auto id = MonitoredTask(editor, uri);
   if (!id) return std::nullopt;
+  if (request.method != Method::kOptions) {
+    if (auto refusal = Forbid(editor, principal, request.method, *id, nullptr)) return refusal;
+  }
   KeptTask& kept = *FindKept(editor, *id);
   switch (request.method) {
     case Method::kGet:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mockserver/access.h"
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
 #include "mockserver/handler.h"
@@ -19,8 +20,14 @@ using Pieces = std::vector<std::string_view>;
 // One request as rules and handlers look at it.
 class Asked {
  public:
-  Asked(Editor& editor, const Request& request, std::string_view path)
-      : editor_(editor), request_(request), path_(path), resource_(editor.Find(path)) {
+  Asked(Editor& editor, const Request& request, std::string_view path, const Principal* principal)
+      : editor_(editor),
+        request_(request),
+        principal_(principal),
+        path_(path),
+        resource_(editor.FindTarget(request.method, path)) {
+    // The resource's own name: one in other capitals, or with /Members, must not pass a rule by.
+    if (resource_) path_ = editor.Uri(*resource_);
     const World::Action* const action = editor.FindAction(path);
     if (!resource_ && action != nullptr) resource_ = action->resource;
     requested_ = resource_ ? editor.Uri(*resource_) : std::string(path);
@@ -36,12 +43,14 @@ class Asked {
         parts.Have(rule.takes) && (!rule.when || editor_.Holds(*rule.when, requested_)) &&
         (rule.probability >= 1.0 || editor_.random().Uniform() < rule.probability);
     if (!matches) return std::nullopt;
+    if (std::optional<Response> refusal = Refuse()) return refusal;
     return IsStale() ? ErrorResponse(412, "PreconditionFailed") : Act(rule, parts);
   }
 
   std::optional<Response> By(const ExternalHandler& handler) {
     const std::optional<Pieces> pieces = handler.route.Match(request_.method, path_);
     if (!pieces) return std::nullopt;
+    if (std::optional<Response> refusal = Refuse()) return refusal;
     return IsStale() ? ErrorResponse(412, "PreconditionFailed") : Ask(handler, *pieces);
   }
 
@@ -53,6 +62,11 @@ class Asked {
       parsed_ = ParseRequestBody(reads || request_.body.empty() ? "{}" : request_.body);
     }
     return parsed_->object ? &*parsed_->object : nullptr;
+  }
+
+  std::optional<Response> Refuse() {
+    if (!resource_) return std::nullopt;
+    return Forbid(editor_, principal_, request_.method, *resource_, body());
   }
 
   // The client meant to change another version.
@@ -120,7 +134,8 @@ class Asked {
 
   Editor& editor_;
   const Request& request_;
-  const std::string_view path_;
+  const Principal* const principal_;
+  std::string_view path_;
   std::optional<ResourceId> resource_;
   std::string requested_;
   std::optional<RequestBody> parsed_;
@@ -145,12 +160,13 @@ absl::StatusOr<Response> TakeReply(Editor& editor, const ExternalCall& call,
 }  // namespace
 
 std::optional<Response> AnswerAsTaught(Editor& editor, const Request& request,
-                                       std::string_view path, const RuleSet* rules,
-                                       const ExternalHandlers* handlers) {
-  std::span<const Rule> inside = rules == nullptr ? std::span<const Rule>() : rules->rules();
-  std::span<const ExternalHandler> outside =
-      handlers == nullptr ? std::span<const ExternalHandler>() : handlers->handlers();
-  Asked asked(editor, request, path);
+                                       std::string_view path, const Principal* principal,
+                                       const Lessons& lessons) {
+  std::span<const Rule> inside;
+  if (lessons.rules != nullptr) inside = lessons.rules->rules();
+  std::span<const ExternalHandler> outside;
+  if (lessons.handlers != nullptr) outside = lessons.handlers->handlers();
+  Asked asked(editor, request, path, principal);
   std::optional<Response> answer;
   while (!answer && !(inside.empty() && outside.empty())) {
     const bool rule_is_next =

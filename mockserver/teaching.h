@@ -17,11 +17,18 @@
 
 namespace shoal::mockserver {
 
-// `path` is the request's in canonical form. Nothing when neither rules nor handlers, each of which
-// may be null, are for this request.
+// What an instance was taught; each may be null.
+struct Lessons {
+  const RuleSet* rules = nullptr;
+  const ExternalHandlers* handlers = nullptr;
+};
+
+// `path` is the request's in canonical form; what names a resource otherwise (in other capitals, a
+// collection by its Members) is matched by the resource's own URI. Nothing when no lesson is for
+// this request; 403 when one is and `principal` may not ask so of the resource.
 std::optional<Response> AnswerAsTaught(Editor& editor, const Request& request,
-                                       std::string_view path, const RuleSet* rules,
-                                       const ExternalHandlers* handlers);
+                                       std::string_view path, const Principal* principal,
+                                       const Lessons& lessons);
 
 // The answer to the request of `call` now that its handler has replied or failed. Nothing changes
 // unless the reply is good and the instance was not reset since: 504 when it was late, 503 when it
