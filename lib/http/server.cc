@@ -234,6 +234,11 @@ void Server::Impl::Drain(std::chrono::milliseconds patience) {
     });
   }
   for (const auto& worker : workers_) worker->thread.Join();
+  // A connection that came while its worker stopped: its peer must not wait for this object's end.
+  for (const auto& worker : workers_) {
+    worker->context.restart();
+    worker->context.poll();
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(ServerOptions options, Handler handler) {
