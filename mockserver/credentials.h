@@ -24,10 +24,11 @@
 #include <string_view>
 
 #include "mockserver/editor.h"
+#include "redfish/predicate.h"
 
 namespace shoal::mockserver {
 
-inline constexpr std::string_view kPasswordRecord = "password";
+using redfish::kPasswordRecord;
 inline constexpr std::string_view kLoginFailedRecord = "login_failed";
 
 struct Identity {

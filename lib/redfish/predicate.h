@@ -29,7 +29,7 @@ inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": 
 inline constexpr std::string_view kResetRecord = "reset";  // detail {"ResetType": "On"}
 inline constexpr std::string_view kEventRecord = "event";  // detail {"delivered": true, ...}
 inline constexpr std::string_view kTaskRecord = "task";    // detail {"Name": .., "TaskState": ..}
-// detail {"PasswordName": .., "NewPassword": ..}
+// Of a BIOS {"PasswordName": .., "NewPassword": ..}, of an account {"UserName": ..}.
 inline constexpr std::string_view kPasswordRecord = "password";
 
 struct HistoryRecord {

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from connection import ROOT, SESSIONS, Answer, Connection, links
 from service import CAPTURES, PASSWORD, REPOSITORY, Service
+from service_case import ServiceCase
 
 
 def captured_bodies(capture: str) -> dict[str, object]:
@@ -57,16 +58,7 @@ def exchange(address: str, request: bytes, answers: int) -> list[bytes]:
     return lines
 
 
-class MockBugs(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.service = Service("dmtf-rackmount1")
-        cls.addClassCleanup(cls.service.stop)
-
-    def setUp(self) -> None:
-        self.service.reset()
-        self.connection = self.enterContext(Connection(self.service.address))
-
+class MockBugs(ServiceCase):
     def reset_system(self, kind: str) -> None:
         action = self.connection.system()["Actions"]["#ComputerSystem.Reset"]
         answer = self.connection.send("POST", action["target"], {"ResetType": kind})
@@ -140,17 +132,10 @@ class MockBugs(unittest.TestCase):
         self.assertEqual(found, reachable(captured))
 
 
-class Tokens(unittest.TestCase):
+class Tokens(ServiceCase):
     """A token that is always the same and never looked at."""
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.service = Service("dmtf-rackmount1", authentication=True)
-        cls.addClassCleanup(cls.service.stop)
-
-    def setUp(self) -> None:
-        self.service.reset()
-        self.connection = self.enterContext(Connection(self.service.address))
+    authentication = True
 
     def log_in(self, password: str = PASSWORD) -> Answer:
         account = {"UserName": self.service.user, "Password": password}

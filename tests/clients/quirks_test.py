@@ -7,19 +7,11 @@ from urllib.parse import urlsplit
 
 from connection import ROOT, SESSIONS, Connection
 from service import CAPTURES, PASSWORD, Service
+from service_case import ServiceCase
 
 
-class Quirks(unittest.TestCase):
+class Quirks(ServiceCase):
     """One service for all; each test begins with the capture as it was loaded."""
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.service = Service("dmtf-rackmount1")
-        cls.addClassCleanup(cls.service.stop)
-
-    def setUp(self) -> None:
-        self.service.reset()
-        self.connection = self.enterContext(Connection(self.service.address))
 
 
 class Xcat(Quirks):
@@ -169,17 +161,13 @@ class Paging(Quirks):
         self.assertEqual(paged, whole)
 
 
-class Login(unittest.TestCase):
+class Login(ServiceCase):
     """How clients get in, on a service that asks everyone who they are."""
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.service = Service("dmtf-rackmount1", authentication=True)
-        cls.addClassCleanup(cls.service.stop)
+    authentication = True
 
     def setUp(self) -> None:
-        self.service.reset()
-        self.connection = self.enterContext(Connection(self.service.address))
+        super().setUp()
         self.account = {"UserName": self.service.user, "Password": PASSWORD}
 
     def basic(self, user: str, password: str) -> str:

@@ -8,18 +8,10 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from service import Service
+from service_case import ServiceCase
 
 
-class Redfishtool(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.service = Service("dmtf-rackmount1")
-        cls.addClassCleanup(cls.service.stop)
-
-    def setUp(self) -> None:
-        self.service.reset()
-
+class Redfishtool(ServiceCase):
     def run_tool(self, *words: str) -> subprocess.CompletedProcess:
         command = [str(Path(sys.executable).with_name("redfishtool"))]
         command += ["--rhost", self.service.address, "--Auth", "None", "--Secure", "Never"]
