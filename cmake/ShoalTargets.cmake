@@ -15,39 +15,21 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 
-# Analysis makes no code: a checked source leaves an empty object, and nothing is linked.
-if(SHOAL_ANALYZE)
-  set(CMAKE_CXX_COMPILE_OBJECT
-    "<CMAKE_CXX_COMPILER> <DEFINES> <INCLUDES> <FLAGS> -fsyntax-only <SOURCE>"
-    "<CMAKE_COMMAND> -E touch <OBJECT>")
-  set(CMAKE_CXX_CREATE_STATIC_LIBRARY "<CMAKE_COMMAND> -E touch <TARGET>")
-  set(CMAKE_CXX_LINK_EXECUTABLE "<CMAKE_COMMAND> -E touch <TARGET>")
-endif()
-
 add_link_options(-fuse-ld=lld)
+# fuzzer-no-link in it instruments every object for libFuzzer, whose main comes with the fuzzers alone.
 if(SHOAL_SANITIZE)
   add_compile_options(-fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SHOAL_SANITIZE})
 endif()
 
-# Every object is instrumented; libFuzzer's main comes with the fuzzers alone.
-if(SHOAL_FUZZ)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    message(FATAL_ERROR "SHOAL_FUZZ needs clang, for libFuzzer")
-  endif()
-  add_compile_options(-fsanitize=fuzzer-no-link,address -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address)
-endif()
-
-# Own code: every warning is an error. Generated code is compiled apart, without this. Under sanitizers
-# g++ warns of what is not so, and clang of other
-# things; there warnings stay warnings.
+# Own code: every warning is an error. Generated code is compiled apart, without this. clang warns of other things than
+# g++, and there only what its thread-safety analysis finds is an error.
 add_library(shoal_own_code INTERFACE)
-if(SHOAL_ANALYZE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(shoal_own_code INTERFACE -Wthread-safety -Werror=thread-safety)
 else()
   target_compile_options(shoal_own_code INTERFACE -Wall -Wextra -Wconversion)
-  if(NOT SHOAL_SANITIZE AND NOT SHOAL_FUZZ)
+  if(NOT SHOAL_SANITIZE)
     target_compile_options(shoal_own_code INTERFACE -Werror)
   endif()
 endif()
@@ -85,8 +67,7 @@ function(shoal_program name)
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
 endfunction()
 
-# All test programs made by shoal_test, and those of them that start threads.
-add_custom_target(unit_tests)
+# The test programs that start threads.
 add_custom_target(threaded_tests)
 
 # shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s] [SINGLE_THREADED]): one test program a folder,
@@ -96,7 +77,9 @@ function(shoal_test folder)
   set(name ${folder}_test)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code shoal_catch_main ${arg_LIBRARIES})
-  add_dependencies(unit_tests ${name})
+  if(SHOAL_SANITIZE)  # most of the code that tests are is generated code that runs once
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   if(NOT arg_SINGLE_THREADED)
     add_dependencies(threaded_tests ${name})
     list(APPEND arg_LABELS threads)
