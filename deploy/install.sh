@@ -139,11 +139,12 @@ prune_libtorch() {
   strip --strip-unneeded "$1/torch/lib/libtorch_cpu.so" "$1/torch/lib/libc10.so"
 }
 
-# configure <preset> <build folder>: only when there is no build of that libtorch yet.
+# configure <preset> <build folder>: only when there is no build of that libtorch and these presets yet.
 configure() {
   local cache="$2/CMakeCache.txt" root
   root="$(libtorch_root)"
-  if [ -f "$2/build.ninja" ] && grep -qxE "LIBTORCH_ROOT:[A-Z]+=$root" "$cache" 2>/dev/null; then return 0; fi
+  if [ -f "$2/build.ninja" ] && [ "$cache" -nt "$ROOT/CMakePresets.json" ] &&
+    grep -qxE "LIBTORCH_ROOT:[A-Z]+=$root" "$cache"; then return 0; fi
   cmake --preset "$1" -S "$ROOT" -B "$2" -DLIBTORCH_ROOT="$root" >&2 || fail "cmake could not configure $2"
 }
 

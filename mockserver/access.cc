@@ -80,13 +80,19 @@ std::vector<std::string> NamesIn(const Json* body) {
   return names;
 }
 
+// ManagerAccount.ChangePassword is judged as the PATCH of Password that it stands for.
+bool ChangesPassword(const Editor& editor, Method method, ResourceId id, const Json* body) {
+  return method == Method::kPost && body != nullptr && body->contains("NewPassword") &&
+         editor.IsA(id, "ManagerAccount");
+}
+
 // What remains to a user whose password must be changed.
 bool IsWayOut(const Editor& editor, const Principal& principal, Method method, ResourceId id,
-              const Json* body) {
+              const std::vector<std::string>& properties) {
   if (IsOwnSession(editor, principal, id)) return Reads(method) || method == Method::kDelete;
   if (!IsOwnAccount(principal, id)) return false;
   return Reads(method) ||
-         (method == Method::kPatch && NamesIn(body) == std::vector<std::string>{"Password"});
+         (method == Method::kPatch && properties == std::vector<std::string>{"Password"});
 }
 
 }  // namespace
@@ -112,9 +118,16 @@ std::optional<Response> Forbid(const Editor& editor, const Principal* principal,
                       editor.options().authentication == Authentication::kRequired &&
                       !IsOpen(editor, method, editor.Uri(id));
   if (!judges) return std::nullopt;
+  std::vector<std::string> properties;
+  if (ChangesPassword(editor, method, id, body)) {
+    method = Method::kPatch;
+    properties = {"Password"};
+  } else if (method == Method::kPatch) {
+    properties = NamesIn(body);
+  }
   const bool must_change =
       principal->account && editor.IsTrue(*principal->account, "/PasswordChangeRequired");
-  if (must_change && !IsWayOut(editor, *principal, method, id, body)) {
+  if (must_change && !IsWayOut(editor, *principal, method, id, properties)) {
     return ErrorResponse(403, "PasswordChangeRequired", {editor.Uri(*principal->account)});
   }
   std::vector<std::string> granted = principal->privileges;
@@ -125,8 +138,6 @@ std::optional<Response> Forbid(const Editor& editor, const Principal* principal,
         const auto above = editor.Find(uri);
         return above ? &editor.Read(*above) : nullptr;
       });
-  const std::vector<std::string> properties =
-      method == Method::kPatch ? NamesIn(body) : std::vector<std::string>();
   const auto& registry = editor.world().options().privileges;
   const bool may = registry != nullptr && registry->Allows({.method = Name(method),
                                                             .entity = entity,

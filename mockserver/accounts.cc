@@ -223,6 +223,27 @@ Response ChangeAccount(Editor& editor, const Call& call) {
   return Changed(editor, account, std::move(response));
 }
 
+bool IsPasswordOfAsker(Editor& editor, const Call& call, const std::string& password) {
+  if (call.principal == nullptr) return HasPassword(editor, call.resource, password);
+  return Verify(editor, call.principal->user, password).has_value();
+}
+
+Response ChangePassword(Editor& editor, const Call& call) {
+  if (auto refusal = RefuseDisabled(editor, AccountService(editor))) return *std::move(refusal);
+  if (!IsPasswordOfAsker(editor, call, redfish::TextAt(call.body, "SessionAccountPassword"))) {
+    return ErrorResponse(400, "ActionParameterValueError",
+                         {"SessionAccountPassword", call.action->name});
+  }
+  const Json change = {{kPassword, call.body.at("NewPassword")}};
+  const Rules rules(editor, call.resource, {call.request, call.resource, nullptr, change});
+  if (auto objection = rules.Objection("/Password", change.at(kPassword))) {
+    return ErrorResponse(400, {*std::move(objection)});
+  }
+  const std::string user = editor.Text(call.resource, "/UserName");
+  Follow(editor, call.resource, user, change, redfish::TextAt(change, kPassword));
+  return Done(editor);
+}
+
 std::vector<Json> JudgeNewAccount(const Editor& editor, const std::string& type, const Call& call) {
   std::vector<Json> messages;
   for (const char* name : {kUserName, kPassword, "RoleId"}) {
@@ -323,6 +344,7 @@ void AddAccounts(HandlerTable& handlers) {
   handlers.On(Method::kPost, "ManagerAccountCollection", &MakeAccount);
   handlers.On(Method::kPatch, "ManagerAccount", &ChangeAccount);
   handlers.On(Method::kDelete, "ManagerAccount", &RemoveAccount);
+  handlers.OnAction("ManagerAccount.ChangePassword", &ChangePassword);
 }
 
 }  // namespace shoal::mockserver

@@ -12,6 +12,9 @@
 // slot is emptied with "UserName": "" and is then as empty ones are; Enabled and Password need a
 // name. Answers with the account, or 204.
 //
+// ManagerAccount.ChangePassword: as that PATCH of Password, and SessionAccountPassword must be the
+// present password of who asks, or where nobody says who asks, of the account (400).
+//
 // A user cannot disable, demote, empty or remove their own account when nobody else is an enabled
 // Administrator: AccountNotModified, ResourceCannotBeDeleted (403). Sessions end as sessions.h
 // says. With AccountService.ServiceEnabled false everything here is 503.

@@ -38,8 +38,9 @@ absl::StatusOr<std::chrono::milliseconds> Milliseconds(const Json& body, const s
 // What `body` says of an instance; of whose rules and accounts it says nothing, `options`.
 absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions options) {
   SHOAL_RETURN_IF_ERROR(CheckMembers(
-      body, {"capture", "id", "seed", "power_transient_ms", "task_duration_ms",
-             "manager_restart_ms", "mode", "clock", "authentication", "event_delivery"}));
+      body,
+      {"capture", "id", "seed", "power_transient_ms", "task_duration_ms", "manager_restart_ms",
+       "mode", "clock", "authentication", "preconditions", "event_delivery"}));
   SHOAL_ASSIGN_OR_RETURN(
       const std::int64_t seed,
       IntegerMember(body, "seed", {.maximum = std::numeric_limits<std::int64_t>::max()}));
@@ -55,6 +56,9 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
     SHOAL_ASSIGN_OR_RETURN(const bool asks, IsSecond(body, "authentication", "none", "required"));
     options.authentication = asks ? Authentication::kRequired : Authentication::kNone;
   }
+  SHOAL_ASSIGN_OR_RETURN(const bool conditions,
+                         IsSecond(body, "preconditions", "optional", "required"));
+  options.preconditions = conditions ? Preconditions::kRequired : Preconditions::kOptional;
   SHOAL_ASSIGN_OR_RETURN(const bool pushes, IsSecond(body, "event_delivery", "simulated", "push"));
   options.event_delivery = pushes ? EventDelivery::kPush : EventDelivery::kSimulated;
   return options;

@@ -8,6 +8,7 @@
 //                                              "power_transient_ms"?, "task_duration_ms"?,
 //                                              "manager_restart_ms"?, "mode"?: "static",
 //                                              "clock"?: "real", "authentication"?: "required",
+//                                              "preconditions"?: "required",
 //                                              "event_delivery"?: "push"}
 //                                             -> 201 {"id", "capture"}
 //   DELETE /shoal/v1/instances/<id>           204

@@ -91,7 +91,7 @@ Response Instance::Handle(const Request& request) {
 Response Instance::Answer(const Request& request, std::string_view uri,
                           const Principal* principal) {
   const bool reads = request.method == Method::kGet || request.method == Method::kHead;
-  if (std::optional<Response> refusal = JudgeHeaders(request)) return *std::move(refusal);
+  if (auto refusal = JudgeHeaders(request, options_.preconditions)) return *std::move(refusal);
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 

@@ -14,6 +14,8 @@ class RuleSet;
 
 // Who must say who they are.
 enum class Authentication : std::uint8_t { kNone, kRequired };
+// Whether a PATCH must name the version that it changes, by If-Match.
+enum class Preconditions : std::uint8_t { kOptional, kRequired };
 // What moves an instance's clock.
 enum class ClockKind : std::uint8_t {
   kVirtual,  // Advance alone
@@ -45,6 +47,7 @@ struct InstanceOptions {
   // The date at which the virtual clock starts, since 1970.
   std::chrono::seconds epoch{0};
   Authentication authentication = Authentication::kNone;
+  Preconditions preconditions = Preconditions::kOptional;
   // What captured accounts log in with until their password is set.
   std::string account_password = "shoal-password";
   // Logins past so many sessions are refused; captured ones count.

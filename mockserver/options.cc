@@ -83,6 +83,9 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "authentication", authentication,
       {.help = "whether requests must say whose they are", .choices = {"none", "required"}});
+  visitor.Knob("preconditions", preconditions,
+               {.help = "whether a PATCH must say by If-Match which version it changes",
+                .choices = {"optional", "required"}});
   visitor.Knob("account_password_file", account_password_file,
                {.help = "file with the password of captured accounts; empty: shoal-password"});
   visitor.Knob("rules", rules, {.help = "files of rules that every instance is taught"});
@@ -160,6 +163,7 @@ absl::StatusOr<InstanceTableOptions> Options::Table() const {
   instance.event_delivery =
       event_delivery == "push" ? EventDelivery::kPush : EventDelivery::kSimulated;
   if (authentication == "required") instance.authentication = Authentication::kRequired;
+  if (preconditions == "required") instance.preconditions = Preconditions::kRequired;
   if (!account_password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(instance.account_password, ReadPassword(account_password_file));
   }

@@ -35,6 +35,7 @@ struct Options {
   std::string certificate_file = "";
   std::string key_file = "";
   std::string authentication = "none";
+  std::string preconditions = "optional";
   std::string account_password_file = "";
   std::vector<std::string> rules = {};
   std::vector<std::string> external_handler_hosts = {};

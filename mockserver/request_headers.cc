@@ -38,13 +38,17 @@ bool Accepts(std::string_view accept, std::string_view type) {
   return false;
 }
 
-std::optional<Response> JudgeHeaders(const Request& request) {
+std::optional<Response> JudgeHeaders(const Request& request, Preconditions preconditions) {
   if (!request.odata_version.empty() && request.odata_version != "4.0") {
     return ErrorResponse(412, "HeaderInvalid", {"OData-Version"});
   }
   const bool has_json = request.content_type.empty() || request.body.empty() ||
                         IsAnyOf(MediaType(request.content_type), {"application/json"});
   if (!has_json) return ErrorResponse(415, "HeaderInvalid", {"Content-Type"});
+  const bool changes_blindly = request.method == Method::kPatch && request.if_match.empty();
+  if (changes_blindly && preconditions == Preconditions::kRequired) {
+    return ErrorResponse(428, "PreconditionRequired");
+  }
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "mockserver/instance_options.h"
 #include "mockserver/message.h"
 
 namespace shoal::mockserver {
@@ -12,7 +13,8 @@ namespace shoal::mockserver {
 // Whether a client that sent `accept`, the header's value, takes `type`.
 bool Accepts(std::string_view accept, std::string_view type);
 
-// 412 for another OData-Version than 4.0, 415 for a body that is no JSON; nothing otherwise.
-std::optional<Response> JudgeHeaders(const Request& request);
+// 412 for another OData-Version than 4.0, 415 for a body that is no JSON, 428 for a PATCH without
+// If-Match where `preconditions` are required; nothing otherwise.
+std::optional<Response> JudgeHeaders(const Request& request, Preconditions preconditions);
 
 }  // namespace shoal::mockserver

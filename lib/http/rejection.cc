@@ -23,6 +23,10 @@ Rejection InternalError() {
               "service."};
 }
 
+Rejection NoPlainText() {
+  return {.message = "This port speaks HTTPS.", .resolution = "Use an https URI."};
+}
+
 Rejection TooManyConnections() {
   return {.status = 503,
           .message_id = "ServiceTemporarilyUnavailable",

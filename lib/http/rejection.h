@@ -25,6 +25,9 @@ std::string ErrorBody(const Rejection& rejection);
 // 500, for a handler that failed or never answered.
 Rejection InternalError();
 
+// 400, for plain text on a port for TLS that cannot be redirected.
+Rejection NoPlainText();
+
 // 503, for a connection past the limit.
 Rejection TooManyConnections();
 

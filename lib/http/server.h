@@ -6,7 +6,8 @@
 //   ... server->address() ...
 //   server->Drain(std::chrono::seconds(5));
 //
-// With a certificate and its key it speaks TLS (tls_context.h) and nothing else.
+// With a certificate and its key it speaks TLS (tls_context.h); a request in plain text on that
+// port is not looked at but redirected to the same URI by https (308; RFC 9110, section 15.4.9).
 //
 // The handler is called on worker threads, on several at once; it must not block: an answer that
 // takes time is deferred or streamed (ServerResponse). A request that is malformed or too large

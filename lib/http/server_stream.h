@@ -5,6 +5,7 @@
 // Not thread-safe. Deadlines are those of tcp().
 #pragma once
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -39,11 +40,16 @@ class ServerStream {
     tcp_.async_write_some(buffers, std::forward<Callback>(callback));
   }
 
-  // REQUIRES, both: secure(). Callbacks take an error_code.
+  // REQUIRES, all: secure(). Callbacks take an error_code.
+
+  // Of a handshake of which `begun` was read; its callback takes how much of it too.
   template <typename Callback>
-  void Handshake(Callback&& callback) {
-    tls_->async_handshake(boost::asio::ssl::stream_base::server, std::forward<Callback>(callback));
+  void Handshake(boost::asio::mutable_buffer begun, Callback&& callback) {
+    tls_->async_handshake(boost::asio::ssl::stream_base::server, begun,
+                          std::forward<Callback>(callback));
   }
+  // Speaks plain text from now on, before any handshake.
+  void GiveTlsUp() { tls_.reset(); }
   // Says that nothing more will be sent, and waits for the peer to say so.
   template <typename Callback>
   void Shutdown(Callback&& callback) {

@@ -21,6 +21,8 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 
 constexpr std::chrono::milliseconds kLinger{1000};
+// What a TLS connection begins with (RFC 8446, section 5.1).
+constexpr char kHandshakeRecord = 0x16;
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
@@ -72,11 +74,32 @@ void Session::Start() {
   if (!stream_.secure()) return NextRequest();
   if (owner_.draining) return Close();
   stream_.tcp().expires_after(owner_.options->request_deadline);
-  stream_.Handshake([self = shared_from_this()](beast::error_code error) {
-    if (!error) return self->NextRequest();
-    self->owner_.Rejected();
-    self->Close();
-  });
+  stream_.tcp().async_read_some(asio::buffer(&first_byte_, 1),
+                                [self = shared_from_this()](beast::error_code error, std::size_t) {
+                                  if (error) return self->Fail();
+                                  self->first_byte_ == kHandshakeRecord ? self->Handshake()
+                                                                        : self->GoOnPlain();
+                                });
+}
+
+void Session::Handshake() {
+  stream_.Handshake(asio::buffer(&first_byte_, 1),
+                    [self = shared_from_this()](beast::error_code error, std::size_t) {
+                      error ? self->Fail() : self->NextRequest();
+                    });
+}
+
+void Session::GoOnPlain() {
+  stream_.GiveTlsUp();
+  redirects_ = true;
+  asio::buffer_copy(parser_.Prepare(), asio::buffer(&first_byte_, 1));
+  parser_.Commit(1);
+  NextRequest();
+}
+
+void Session::Fail() {
+  owner_.Rejected();
+  Close();
 }
 
 void Session::NextRequest() {
@@ -138,6 +161,7 @@ void Session::Continue() {
 void Session::Answer() {
   answering_ = true;
   keep_alive_ = parser_.keep_alive();
+  if (redirects_) return Redirect();
   ServerResponse response;
   const bool answered = Guarded([&] { response = (*owner_.handler)(parser_.request()); });
   answered ? Respond(response) : Reject(InternalError());
@@ -172,6 +196,18 @@ void Session::Reject(const Rejection& rejection) {
   Write({.status = rejection.status,
          .header_lines = owner_.options->rejection_header_lines + rejection.header_lines,
          .body = std::make_shared<const std::string>(ErrorBody(rejection))});
+}
+
+void Session::Redirect() {
+  const ServerRequest request = parser_.request();
+  const std::string_view host = request.Header("Host");
+  if (host.empty() || !request.target().starts_with('/')) return Reject(NoPlainText());
+  keep_alive_ = false;
+  linger_ = true;
+  ServerResponse response{.status = 308, .header_lines = owner_.options->rejection_header_lines};
+  AppendHeader(response.header_lines, "Location",
+               std::string("https://").append(host).append(request.target()));
+  Write(response);
 }
 
 void Session::BeginHead(const ServerResponse& response) {

@@ -59,6 +59,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void Close();
 
  private:
+  // With TLS, by what the peer's first byte is.
+  void Handshake();
+  void GoOnPlain();
+  void Fail();
+
   void NextRequest();
   void Read();
   void OnRead(boost::beast::error_code error, std::size_t bytes);
@@ -72,6 +77,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // Of a deferred answer; nullopt when there will be none.
   void Deliver(const std::optional<ServerResponse>& response);
   void Reject(const Rejection& rejection);
+  // To the same URI by TLS.
+  void Redirect();
 
   void BeginHead(const ServerResponse& response);
   void EndHead();
@@ -100,6 +107,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // While an answer is streamed.
   std::shared_ptr<StreamChannel> channel_;
   std::string piece_;
+  char first_byte_ = 0;
+  // Plain text on a port for TLS.
+  bool redirects_ = false;
   bool idle_ = true;
   // A request is whole and its response is not written yet.
   bool answering_ = false;

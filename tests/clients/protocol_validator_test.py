@@ -42,9 +42,7 @@ _DISCOVERY = {
 }
 # It would need a request of its own to fail: a POST refused, an internal error.
 _NOTHING_FAILED = {"REQ_DATA_MOD_ERRORS", "RESP_STATUS_INTERNAL_SERVER_ERROR"}
-# The port that speaks TLS speaks nothing else, so nothing is redirected.
-_NO_PLAIN_HTTP = {"PROTO_REDIRECT_ENFORCES_TARGET_PRIVS"}
-_EVERYWHERE = _SWITCHED_OFF | _DISCOVERY | _NOTHING_FAILED | _NO_PLAIN_HTTP
+_EVERYWHERE = _SWITCHED_OFF | _DISCOVERY | _NOTHING_FAILED
 _OF_CAPTURE = {
     # AccountService says that Basic is not advertised, and no certificate is listed.
     "hpe-dl380a-gen12": {"RESP_HEADERS_WWW_AUTHENTICATE", "SEC_DEFAULT_CERT_REPLACE"},

@@ -259,6 +259,53 @@ TEST_CASE("A password that must be changed is told of at login, and changing it 
   }
 }
 
+TEST_CASE("ChangePassword changes a password for who knows their own") {
+  const Service& service = kServices[1];
+  Instance instance(WorldOf(service.capture), {.authentication = Authentication::kRequired});
+  const std::string admin = TokenOf(LogIn(instance, service.user, kPasswordOfAll));
+  const Response made = ByToken(instance, Method::kPost, kAccounts, admin,
+                                {{"UserName", "anna"},
+                                 {"Password", "secret-1234"},
+                                 {"RoleId", "ReadOnly"},
+                                 {"PasswordChangeRequired", true}});
+  REQUIRE(made.status == 201);
+  // A new account has no action of its own; a captured one does.
+  const std::string target =
+      std::string(service.account) + "/Actions/ManagerAccount.ChangePassword";
+  const auto change = [&](const std::string& token, const std::string& own, const Json& password) {
+    return ByToken(instance, Method::kPost, target, token,
+                   {{"SessionAccountPassword", own}, {"NewPassword", password}});
+  };
+  REQUIRE(Messages(change(admin, "guessed-1234", "secret-5678")) ==
+          Names{"ActionParameterValueError"});
+  REQUIRE(Messages(change(admin, kPasswordOfAll, "")) == Names{"PasswordIncorrectLength"});
+  REQUIRE(change(admin, kPasswordOfAll, 7).status == 400);
+  const std::string reader = TokenOf(LogIn(instance, "anna", "secret-1234"));
+  REQUIRE(change(reader, "secret-1234", "secret-5678").status == 403);
+  REQUIRE(LogIn(instance, service.user, kPasswordOfAll).status == 201);
+
+  REQUIRE(change(admin, kPasswordOfAll, "secret-5678").status == 200);
+  REQUIRE(LogIn(instance, service.user, kPasswordOfAll).status == 401);
+  REQUIRE(LogIn(instance, service.user, "secret-5678").status == 201);
+}
+
+TEST_CASE("A user whose password must be changed may do so by ChangePassword") {
+  const Service& service = kServices[1];
+  Instance instance(WorldOf(service.capture), {.authentication = Authentication::kRequired});
+  REQUIRE(instance
+              .Reset(std::vector<redfish::StartOperation>{
+                  {service.account, "/PasswordChangeRequired", true}})
+              .ok());
+  const std::string token = TokenOf(LogIn(instance, service.user, kPasswordOfAll));
+  REQUIRE(ByToken(instance, Method::kGet, kAccounts, token, nullptr).status == 403);
+  REQUIRE(ByToken(instance, Method::kPost,
+                  std::string(service.account) + "/Actions/ManagerAccount.ChangePassword", token,
+                  {{"SessionAccountPassword", kPasswordOfAll}, {"NewPassword", "secret-1234"}})
+              .status == 200);
+  REQUIRE(At(instance, service.account, "/PasswordChangeRequired") == false);
+  REQUIRE(ByToken(instance, Method::kGet, kAccounts, token, nullptr).status == 200);
+}
+
 TEST_CASE("A disabled account service changes no account and lets nobody in") {
   for (const Service& service : {kServices[0], kServices[1], kServices[3]}) {
     INFO(service.capture);

@@ -39,6 +39,7 @@ TEST_CASE("An instance may be made to ask who a client is, and a login over HTTP
       "POST", "instances", R"({"capture":"openbmc-stock","id":"a","authentication":"required"})");
   REQUIRE(made.status == 201);
   REQUIRE(running.Control("POST", "instances", R"({"authentication":"perhaps"})").status == 400);
+  REQUIRE(running.Control("POST", "instances", R"({"preconditions":"perhaps"})").status == 400);
   const std::string sessions = "/redfish/v1/SessionService/Sessions";
   const auto refused = running.Service("GET", "/i/a" + sessions);
   REQUIRE(refused.status == 401);

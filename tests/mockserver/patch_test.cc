@@ -114,6 +114,22 @@ TEST_CASE("Very deep JSON is refused before anything walks it") {
           Names{"PropertyUnknown"});
 }
 
+TEST_CASE("Where preconditions are required a PATCH without If-Match changes nothing") {
+  for (const std::string& name : CaptureNames()) {
+    INFO(name);
+    Instance instance(WorldOf(name), {.preconditions = Preconditions::kRequired});
+    const std::string system = LandmarksOf(instance.world()).system;
+    const Json before = *instance.Find(system);
+    const std::string property = Property(instance, system);
+    const Json change = {{property, property == "IndicatorLED" ? Json("Blinking") : Json(true)}};
+    const Response refused = Patch(instance, system, change);
+    REQUIRE(refused.status == 428);
+    REQUIRE(Messages(refused) == Names{"PreconditionRequired"});
+    REQUIRE(*instance.Find(system) == before);
+    REQUIRE(Patch(instance, system, change, Get(instance, system).etag).status == 200);
+  }
+}
+
 TEST_CASE("If-Match decides by the ETag of now, weakly compared") {
   for (const std::string& name : CaptureNames()) {
     INFO(name);
