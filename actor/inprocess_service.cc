@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "http/message.h"
+
 namespace shoal::actor {
 namespace {
 
@@ -26,7 +28,7 @@ absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
   if (instance == instances_.end()) {
     const auto world = worlds_.find(capture);
     if (world == worlds_.end()) return runtime::NotFound("no capture " + capture);
-    instance = instances_.try_emplace(capture, world->second).first;
+    instance = instances_.try_emplace(capture, world->second, options_).first;
   }
   SHOAL_ASSIGN_OR_RETURN(redfish::Watch watch, redfish::Watch::Parse(episode.watch));
   SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, std::move(watch)));
@@ -35,10 +37,18 @@ absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
 }
 
 void InProcessService::Send(const ServiceRequest& request, Done done) {
-  mockserver::Response answer = current_->Handle({.method = mockserver::ParseMethod(request.method),
-                                                  .uri = request.uri,
-                                                  .body = request.body,
-                                                  .if_match = request.if_match});
+  const auto ask = [&] {
+    return current_->Handle({.method = mockserver::ParseMethod(request.method),
+                             .uri = request.uri,
+                             .body = request.body,
+                             .if_match = request.if_match});
+  };
+  mockserver::Response answer = ask();
+  if (answer.dropped && http::IsRepeatable(request.method)) answer = ask();
+  if (answer.dropped) {
+    done(runtime::Unavailable(request.uri + ": no answer"));
+    return;
+  }
   done(ServiceResponse{.status = answer.status,
                        .body = std::move(answer.body),
                        .etag = std::move(answer.etag),

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "actor/redfish_service.h"
 #include "mockserver/instance.h"
@@ -17,8 +18,10 @@ using Worlds = std::map<std::string, std::shared_ptr<const mockserver::World>>;
 
 class InProcessService final : public RedfishService {
  public:
-  // `worlds` outlives the service.
-  explicit InProcessService(const Worlds& worlds) : worlds_(worlds) {}
+  // `worlds` outlives the service; `options` are of every instance. What a fault drops is
+  // UNAVAILABLE, after the one repetition that HTTP's connections make too.
+  explicit InProcessService(const Worlds& worlds, mockserver::InstanceOptions options = {})
+      : worlds_(worlds), options_(std::move(options)) {}
 
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
@@ -28,6 +31,7 @@ class InProcessService final : public RedfishService {
   absl::StatusOr<Progress> ResetNow(const std::string& capture, const redfish::Episode& episode);
 
   const Worlds& worlds_;
+  const mockserver::InstanceOptions options_;
   // Made at the first episode on a capture, then reset.
   std::map<std::string, mockserver::Instance> instances_;
   mockserver::Instance* current_ = nullptr;

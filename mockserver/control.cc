@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "mockserver/control_response.h"
+#include "mockserver/control_savepoints.h"
 #include "mockserver/control_teaching.h"
+#include "mockserver/fault.h"
 #include "mockserver/json_object.h"
 #include "redfish/capture.h"
 
@@ -40,7 +42,7 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
   SHOAL_RETURN_IF_ERROR(CheckMembers(
       body,
       {"capture", "id", "seed", "power_transient_ms", "task_duration_ms", "manager_restart_ms",
-       "mode", "clock", "authentication", "preconditions", "event_delivery"}));
+       "mode", "clock", "authentication", "preconditions", "event_delivery", "faults", "port"}));
   SHOAL_ASSIGN_OR_RETURN(
       const std::int64_t seed,
       IntegerMember(body, "seed", {.maximum = std::numeric_limits<std::int64_t>::max()}));
@@ -61,6 +63,9 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
   options.preconditions = conditions ? Preconditions::kRequired : Preconditions::kOptional;
   SHOAL_ASSIGN_OR_RETURN(const bool pushes, IsSecond(body, "event_delivery", "simulated", "push"));
   options.event_delivery = pushes ? EventDelivery::kPush : EventDelivery::kSimulated;
+  if (const auto faults = body.find("faults"); faults != body.end()) {
+    SHOAL_ASSIGN_OR_RETURN(options.faults, FaultSet::Parse({{"faults", *faults}}));
+  }
   return options;
 }
 
@@ -78,13 +83,6 @@ absl::StatusOr<std::vector<redfish::StartOperation>> ParseStart(const Json& body
     start.push_back({std::move(uri), std::move(pointer), item.at("value")});
   }
   return start;
-}
-
-http::ServerResponse Progress(Instance& instance) {
-  const Evaluation evaluation = instance.Evaluate();
-  return ControlAnswer(200, {{"satisfied", evaluation.satisfied},
-                             {"milestones", evaluation.milestones},
-                             {"collateral", evaluation.collateral}});
 }
 
 absl::Status Reset(Instance& instance, const Json& body) {
@@ -130,10 +128,11 @@ http::ServerResponse Captures(const InstanceTable& table) {
 }  // namespace
 
 Control::Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options,
-                 EventSender* sender)
+                 EventSender* sender, InstancePorts* ports)
     : table_(table),
       options_(std::move(options)),
       sender_(sender),
+      ports_(ports),
       instances_(metrics.Gauge("shoal_mockserver_instances", "Instances, the default not counted")),
       resets_(metrics.Counter("shoal_mockserver_resets_total", "Resets of instances")) {}
 
@@ -168,21 +167,39 @@ http::ServerResponse Control::Route(const http::ServerRequest& request) {
 }
 
 http::ServerResponse Control::CreateInstance(std::string_view text) {
-  const auto make = [&]() -> absl::StatusOr<Json> {
-    SHOAL_ASSIGN_OR_RETURN(const Json body, ParseControlBody(text));
-    SHOAL_ASSIGN_OR_RETURN(const std::string capture, TextMember(body, "capture"));
-    SHOAL_ASSIGN_OR_RETURN(std::string id, TextMember(body, "id"));
-    SHOAL_ASSIGN_OR_RETURN(InstanceOptions options, ParseOptions(body, table_.options().instance));
-    SHOAL_ASSIGN_OR_RETURN(id, table_.Make(capture, std::move(id), std::move(options)));
-    return Json{{"id", id}, {"capture", capture}};
-  };
-  const absl::StatusOr<Json> made = make();
+  const absl::StatusOr<Json> made = Create(text);
   return made.ok() ? ControlAnswer(201, *made) : ControlError(made.status());
+}
+
+absl::StatusOr<Json> Control::Create(std::string_view text) {
+  SHOAL_ASSIGN_OR_RETURN(const Json body, ParseControlBody(text));
+  SHOAL_ASSIGN_OR_RETURN(const std::string capture, TextMember(body, "capture"));
+  SHOAL_ASSIGN_OR_RETURN(std::string id, TextMember(body, "id"));
+  SHOAL_ASSIGN_OR_RETURN(InstanceOptions options, ParseOptions(body, table_.options().instance));
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t port, IntegerMember(body, "port", {.maximum = 65'535}));
+  const bool wants_port = body.contains("port");
+  if (wants_port && ports_ == nullptr) {
+    return runtime::InvalidArgument("\"port\": no instance has one of its own here");
+  }
+  SHOAL_ASSIGN_OR_RETURN(id, table_.Make(capture, std::move(id), std::move(options)));
+  Json made = {{"id", id}, {"capture", capture}};
+  if (ports_ == nullptr) return made;
+  // Of one that was replaced.
+  ports_->Close(id);
+  if (!wants_port) return made;
+  absl::StatusOr<std::string> address = ports_->Open(id, static_cast<std::uint16_t>(port));
+  if (!address.ok()) {
+    table_.Delete(id);
+    return runtime::Annotate(address.status(), "\"port\"");
+  }
+  made["address"] = *std::move(address);
+  return made;
 }
 
 http::ServerResponse Control::DeleteInstance(std::string_view id) {
   const std::shared_ptr<InstanceTable::Slot> slot = id == kDefaultId ? nullptr : table_.Find(id);
   if (slot == nullptr || !table_.Delete(id)) return ControlUnknownInstance(id);
+  if (ports_ != nullptr) ports_->Close(id);
   {
     const runtime::MutexLock lock(slot->mutex);
     slot->instance.Reset().IgnoreError();
@@ -200,10 +217,13 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
   }
   if (IsTeaching(verb)) return Teach(method, id, verb, text);
   const bool reads = verb == "history";
-  if (!reads && verb != "reset" && verb != "advance" && verb != "evaluate") {
+  const bool is_savepoint = IsSavepoint(verb);
+  if (!reads && !is_savepoint && verb != "reset" && verb != "advance" && verb != "evaluate") {
     return ControlError(404, "NotFound", "no " + std::string(verb) + " of an instance");
   }
-  if (method != (reads ? "GET" : "POST")) return ControlMethodNotAllowed(reads ? "GET" : "POST");
+  if (!is_savepoint && method != (reads ? "GET" : "POST")) {
+    return ControlMethodNotAllowed(reads ? "GET" : "POST");
+  }
   const absl::StatusOr<Json> body = ParseControlBody(text);
   if (!body.ok()) return ControlError(body.status());
   const std::shared_ptr<InstanceTable::Slot> slot = table_.Find(id);
@@ -213,9 +233,10 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
   {
     const runtime::MutexLock lock(slot->mutex);
     slot->CatchUp(table_.clock().Now());
-    answer = Act(slot->instance, verb, *body);
+    answer = is_savepoint ? HandleSavepoint({method, verb, *body}, slot->instance)
+                          : Act(slot->instance, verb, *body);
   }
-  // After a reset too: it ends event streams.
+  // After a reset and a restore too: they end event streams.
   if (sender_ != nullptr) sender_->Flush(slot);
   return answer;
 }
@@ -228,7 +249,7 @@ http::ServerResponse Control::Act(Instance& instance, std::string_view verb, con
     status = Reset(instance, body);
   }
   if (verb == "advance") status = Advance(instance, body);
-  return status.ok() ? Progress(instance) : ControlError(status);
+  return status.ok() ? ControlProgress(instance.Evaluate()) : ControlError(status);
 }
 
 http::ServerResponse Control::Teach(std::string_view method, std::string_view id,

@@ -9,26 +9,35 @@
 //                                              "manager_restart_ms"?, "mode"?: "static",
 //                                              "clock"?: "real", "authentication"?: "required",
 //                                              "preconditions"?: "required",
-//                                              "event_delivery"?: "push"}
-//                                             -> 201 {"id", "capture"}
+//                                              "event_delivery"?: "push", "faults"?: [..],
+//                                              "port"?: 0} -> 201 {"id", "capture", "address"?}
 //   DELETE /shoal/v1/instances/<id>           204
 //   POST   /shoal/v1/instances/<id>/reset     {"start"?: [{"uri", "pointer", "value"}],
 //                                              "watch"?: {"predicate", "milestones", "allowed"}}
 //   POST   /shoal/v1/instances/<id>/advance   {"milliseconds": 1000}
 //   POST   /shoal/v1/instances/<id>/evaluate  {} or nothing
 //   GET    /shoal/v1/instances/<id>/history   {"now", "records": [{"kind", "uri", "detail",
-//   "time"}]}
+//                                                                  "time"}]}
+//   POST   /shoal/v1/instances/<id>/savepoint {"name": "clean"} -> 201
+//   POST   /shoal/v1/instances/<id>/restore   {"name": "clean"}
+//   GET    /shoal/v1/instances/<id>/savepoints           {"savepoints": [{"name", "now", "records",
+//                                                                         "changed_resources"}]}
+//   DELETE /shoal/v1/instances/<id>/savepoints/<name>    204
+//
 //   GET, PUT   /shoal/v1/instances/<id>/rules            {"rules": [..]}; PUT replaces all
+//   GET, PUT   /shoal/v1/instances/<id>/faults           {"faults": [..], "seed"?}; the same
 //   GET, POST  /shoal/v1/instances/<id>/handlers         {"handlers": [..]}; POST one -> 201
 //   DELETE     /shoal/v1/instances/<id>/handlers/<name>  204
 //
-// reset, advance and evaluate answer {"satisfied": false, "milestones": 3, "collateral": 0}.
-// `watch` as redfish/watch.h reads it, rules as rules.h does, a handler as external_handlers.h
-// does: "url" is on this machine or on one of external_handler_hosts, and one of the same "name" is
-// replaced. What an instance is taught stays through reset. An "id" that exists is replaced: a
-// client that starts again gets its own. Errors: {"error": {"code", "message"}} with 400, 404, 405,
-// 429 (too many instances); 404 for an instance that is not there also has the header Shoal-Error:
-// unknown-instance.
+// reset, restore, advance and evaluate answer
+//   {"satisfied": false, "milestones": 3, "collateral": 0}
+// `watch` as redfish/watch.h reads it, rules as rules.h does, faults as fault.h, a handler as
+// external_handlers.h does: "url" is on this machine or on one of external_handler_hosts, and one
+// of the same "name" is replaced. What an instance is taught stays through reset. An "id" that
+// exists is replaced: a client that starts again gets its own. With "port" the instance has one of
+// its own, 0 a free one, on the services' host, and "address" is where (instance_ports.h). Errors:
+// {"error": {"code", "message"}} with 400, 404, 405, 429 (too many instances, ports or savepoints);
+// 404 for an instance that is not there also has the header Shoal-Error: unknown-instance.
 #pragma once
 
 #include <string>
@@ -37,6 +46,7 @@
 
 #include "http/message.h"
 #include "mockserver/event_sender.h"
+#include "mockserver/instance_ports.h"
 #include "mockserver/instance_table.h"
 #include "runtime/metrics.h"
 
@@ -50,9 +60,10 @@ struct ControlOptions {
 // Thread-safe.
 class Control {
  public:
-  // Borrows all. Without a sender, events that are pushed stay in their instances.
+  // Borrows all. Without a sender, events that are pushed stay in their instances; without ports,
+  // no instance has one of its own.
   Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options = {},
-          EventSender* sender = nullptr);
+          EventSender* sender = nullptr, InstancePorts* ports = nullptr);
 
   http::ServerResponse Handle(const http::ServerRequest& request);
 
@@ -65,10 +76,12 @@ class Control {
   http::ServerResponse Teach(std::string_view method, std::string_view id, std::string_view verb,
                              std::string_view body);
   http::ServerResponse CreateInstance(std::string_view body);
+  absl::StatusOr<Json> Create(std::string_view body);
 
   InstanceTable& table_;
   const ControlOptions options_;
   EventSender* const sender_;
+  InstancePorts* const ports_;
   prometheus::Gauge& instances_;
   prometheus::Counter& resets_;
 };

@@ -41,6 +41,12 @@ http::ServerResponse ControlUnknownInstance(std::string_view id) {
   return answer;
 }
 
+http::ServerResponse ControlProgress(const Evaluation& evaluation) {
+  return ControlAnswer(200, {{"satisfied", evaluation.satisfied},
+                             {"milestones", evaluation.milestones},
+                             {"collateral", evaluation.collateral}});
+}
+
 absl::StatusOr<Json> ParseControlBody(std::string_view body) {
   RequestBody parsed = ParseRequestBody(body.empty() ? "{}" : body);
   if (!parsed.object.has_value()) return runtime::InvalidArgument("the body is not a JSON object");

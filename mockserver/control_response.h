@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "http/message.h"
+#include "mockserver/instance_state.h"
 #include "mockserver/message.h"
 #include "runtime/status.h"
 
@@ -21,6 +22,9 @@ http::ServerResponse ControlError(int status, std::string_view code, const std::
 http::ServerResponse ControlError(const absl::Status& status);
 http::ServerResponse ControlMethodNotAllowed(std::string_view allow);
 http::ServerResponse ControlUnknownInstance(std::string_view id);
+
+// How an instance's watch stands.
+http::ServerResponse ControlProgress(const Evaluation& evaluation);
 
 // The object in a request's body; an empty one for none. INVALID_ARGUMENT.
 absl::StatusOr<Json> ParseControlBody(std::string_view body);

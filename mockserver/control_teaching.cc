@@ -7,12 +7,14 @@
 #include "mockserver/control_response.h"
 #include "mockserver/external_handlers.h"
 #include "mockserver/external_url.h"
+#include "mockserver/fault.h"
 #include "mockserver/rules.h"
 
 namespace shoal::mockserver {
 namespace {
 
 constexpr std::string_view kRules = "rules";
+constexpr std::string_view kFaults = "faults";
 constexpr std::string_view kHandlers = "handlers";
 constexpr std::string_view kHandlerPrefix = "handlers/";
 
@@ -28,6 +30,20 @@ http::ServerResponse ReplaceRules(const Json& body, InstanceTable::Slot& slot) {
   const runtime::MutexLock lock(slot.mutex);
   slot.instance.SetRules(*std::move(rules));
   return ControlAnswer(200, slot.instance.rules()->json());
+}
+
+http::ServerResponse TellFaults(InstanceTable::Slot& slot) {
+  const runtime::MutexLock lock(slot.mutex);
+  const std::shared_ptr<const FaultSet>& faults = slot.instance.faults();
+  return ControlAnswer(200, faults == nullptr ? Json{{kFaults, Json::array()}} : faults->json());
+}
+
+http::ServerResponse ReplaceFaults(const Json& body, InstanceTable::Slot& slot) {
+  absl::StatusOr<std::shared_ptr<const FaultSet>> faults = FaultSet::Parse(body);
+  if (!faults.ok()) return ControlError(faults.status());
+  const runtime::MutexLock lock(slot.mutex);
+  slot.instance.SetFaults(*std::move(faults));
+  return ControlAnswer(200, slot.instance.faults()->json());
 }
 
 // Those of the instance, or none.
@@ -70,7 +86,7 @@ http::ServerResponse DeleteHandler(std::string_view name, InstanceTable::Slot& s
 }  // namespace
 
 bool IsTeaching(std::string_view verb) {
-  return verb == kRules || verb == kHandlers || verb.starts_with(kHandlerPrefix);
+  return verb == kRules || verb == kFaults || verb == kHandlers || verb.starts_with(kHandlerPrefix);
 }
 
 http::ServerResponse HandleTeaching(const TeachingRequest& request,
@@ -78,6 +94,11 @@ http::ServerResponse HandleTeaching(const TeachingRequest& request,
   if (request.verb == kRules) {
     if (request.method == "GET") return TellRules(slot);
     return request.method == "PUT" ? ReplaceRules(request.body, slot)
+                                   : ControlMethodNotAllowed("GET, PUT");
+  }
+  if (request.verb == kFaults) {
+    if (request.method == "GET") return TellFaults(slot);
+    return request.method == "PUT" ? ReplaceFaults(request.body, slot)
                                    : ControlMethodNotAllowed("GET, PUT");
   }
   if (request.verb == kHandlers) {

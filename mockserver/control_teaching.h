@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the control API that teaches an instance: its rules and its handlers outside.
+// The part of the control API that teaches an instance: its rules, its faults and its handlers
+// outside.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ namespace shoal::mockserver {
 
 struct TeachingRequest {
   std::string_view method;
-  // What follows the instance's id: "rules", "handlers", "handlers/<name>".
+  // What follows the instance's id: "rules", "faults", "handlers", "handlers/<name>".
   std::string_view verb;
   const Json& body;
 };

@@ -163,4 +163,11 @@ void ConcludeDelivery(Editor& editor, std::uint64_t number, bool delivered) {
   if (IsWanted(editor, number)) Conclude(editor, number, delivered);
 }
 
+void ResendDeliveries(Editor& editor) {
+  if (editor.FindNotes<DeliveryQueue>() == nullptr) return;
+  DeliveryQueue& queue = editor.Notes<DeliveryQueue>();
+  queue.due.insert(queue.due.begin(), queue.taken.begin(), queue.taken.end());
+  queue.taken.clear();
+}
+
 }  // namespace shoal::mockserver

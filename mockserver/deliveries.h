@@ -57,5 +57,7 @@ bool HasDueDeliveries(const Editor& editor);
 std::vector<Delivery> TakeDueDeliveries(Editor& editor);
 // The outcome of one that was taken; of another, nothing.
 void ConcludeDelivery(Editor& editor, std::uint64_t number, bool delivered);
+// Those that were taken are due again: the instance went back to before their outcome.
+void ResendDeliveries(Editor& editor);
 
 }  // namespace shoal::mockserver

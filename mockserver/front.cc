@@ -59,28 +59,6 @@ http::ServerResponse Translate(Response response) {
   return answer;
 }
 
-// An instance's answer, and what its watch said after it; empty for nothing.
-struct Answered {
-  Response response;
-  std::string evaluation;
-  // The instance has events on their way out.
-  bool sends = false;
-};
-
-void Conclude(InstanceTable::Slot& slot, bool watches, Answered& answered)
-    ABSL_EXCLUSIVE_LOCKS_REQUIRED(slot.mutex) {
-  if (watches && slot.instance.has_watch()) answered.evaluation = Text(slot.instance.Evaluate());
-  answered.response.json = nullptr;
-}
-
-http::ServerResponse Translate(Answered answered) {
-  http::ServerResponse answer = Translate(std::move(answered.response));
-  if (!answered.evaluation.empty()) {
-    http::AppendHeader(answer.header_lines, kWatchResultHeader, answered.evaluation);
-  }
-  return answer;
-}
-
 http::ServerResponse UnknownInstance(std::string_view id) {
   http::ServerResponse answer =
       Translate(ErrorResponse(404, "ResourceMissingAtURI", {"/i/" + std::string(id)}));
@@ -96,11 +74,11 @@ struct Front::Counters {
                                   "Handling of one request, the network not counted",
                                   runtime::ExponentialBounds(2e-6, 2.0, 18))) {
     for (std::size_t method = 0; method < kMethods; ++method) {
-      for (std::size_t kind = 1; kind < kClasses; ++kind) {
+      for (std::size_t kind = 0; kind < kClasses; ++kind) {
         requests[method][kind] =
             &metrics.Counter("shoal_http_requests_total", "Requests to services",
                              {{"method", std::string(Name(static_cast<Method>(method)))},
-                              {"status", std::to_string(kind) + "xx"}});
+                              {"status", kind == 0 ? "none" : std::to_string(kind) + "xx"}});
       }
     }
   }
@@ -109,27 +87,64 @@ struct Front::Counters {
   prometheus::Histogram& seconds;
 };
 
+// An instance's answer, and what its watch said after it; empty for nothing.
+struct Front::Answered {
+  Response response;
+  std::string evaluation;
+  // The instance has events on their way out.
+  bool sends = false;
+
+  void Conclude(InstanceTable::Slot& slot, bool watches) ABSL_EXCLUSIVE_LOCKS_REQUIRED(slot.mutex) {
+    if (watches && slot.instance.has_watch()) evaluation = Text(slot.instance.Evaluate());
+    response.json = nullptr;
+  }
+};
+
 struct Front::Exchange {
   std::shared_ptr<InstanceTable::Slot> slot;
   std::shared_ptr<const ExternalCall> call;
   Method method;
   bool watches;
+  // What faults do to the answer.
+  bool dropped;
+  std::chrono::milliseconds latency;
 };
 
 Front::Front(InstanceTable& table, runtime::Metrics& metrics, EventSender* sender)
-    : table_(table), sender_(sender), counters_(std::make_unique<Counters>(metrics)) {}
+    : table_(table),
+      sender_(sender),
+      counters_(std::make_unique<Counters>(metrics)),
+      delayed_(table.clock()) {}
 
 Front::~Front() = default;
 
-http::ServerResponse Front::Handle(const http::ServerRequest& request) {
+http::ServerResponse Front::Handle(const http::ServerRequest& request, std::string_view id) {
   const auto start = std::chrono::steady_clock::now();
   const Method method = ParseMethod(request.method());
-  http::ServerResponse answer = Answer(request, method);
+  http::ServerResponse answer = Answer(request, id, method);
   if (answer.later) return answer;
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   counters_->seconds.Observe(spent.count());
-  Count(method, answer.status);
   return answer;
+}
+
+http::ServerResponse Front::Deliver(const std::shared_ptr<InstanceTable::Slot>& slot, Method method,
+                                    Answered answered) {
+  const std::chrono::milliseconds latency = answered.response.latency;
+  const bool dropped = answered.response.dropped;
+  Count(method, dropped ? 0 : answered.response.status);
+  http::ServerResponse answer;
+  answer.dropped = dropped;
+  if (!dropped && answered.response.event_stream != 0) {
+    answer = StreamAnswer(slot, answered.response.event_stream);
+  } else if (!dropped) {
+    answer = Translate(std::move(answered.response));
+    if (!answered.evaluation.empty()) {
+      http::AppendHeader(answer.header_lines, kWatchResultHeader, answered.evaluation);
+    }
+  }
+  const bool is_late = slot->has_real_clock && latency.count() > 0;
+  return is_late ? delayed_.After(std::move(answer), latency) : answer;
 }
 
 void Front::Count(Method method, int status) {
@@ -137,12 +152,17 @@ void Front::Count(Method method, int status) {
   counters_->requests[static_cast<std::size_t>(method)][kind]->Increment();
 }
 
-http::ServerResponse Front::Answer(const http::ServerRequest& request, Method method) {
-  const Destination destination = DestinationOf(request.target());
+http::ServerResponse Front::Answer(const http::ServerRequest& request, std::string_view id,
+                                   Method method) {
+  const Destination destination =
+      id.empty() ? DestinationOf(request.target()) : Destination{id, request.target()};
   std::shared_ptr<InstanceTable::Slot> slot;
   if (!destination.id.empty()) {
     slot = table_.Find(destination.id);
-    if (slot == nullptr) return UnknownInstance(destination.id);
+    if (slot == nullptr) {
+      Count(method, 404);
+      return UnknownInstance(destination.id);
+    }
   } else {
     slot = table_.Find(FirstLabel(request.Header("Host")));
     if (slot == nullptr) slot = table_.Default();
@@ -163,16 +183,15 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, Method me
                                                .accept = request.Header("Accept"),
                                                .authorization = request.Header("Authorization"),
                                                .auth_token = request.Header("X-Auth-Token")});
-    Conclude(*slot, watches, answered);
+    answered.Conclude(*slot, watches);
     answered.sends = sender_ != nullptr && slot->instance.HasEventsToSend();
   }
   if (answered.sends) sender_->Flush(slot);
-  if (answered.response.event_stream != 0) {
-    return StreamAnswer(slot, answered.response.event_stream);
-  }
-  if (answered.response.external == nullptr) return Translate(std::move(answered));
+  Response& response = answered.response;
+  if (response.external == nullptr) return Deliver(slot, method, std::move(answered));
   return AskOutside(std::make_shared<const Exchange>(
-      Exchange{std::move(slot), std::move(answered.response.external), method, watches}));
+      Exchange{std::move(slot), std::move(response.external), method, watches, response.dropped,
+               response.latency}));
 }
 
 http::ServerResponse Front::AskOutside(std::shared_ptr<const Exchange> exchange) {
@@ -185,12 +204,13 @@ http::ServerResponse Front::AskOutside(std::shared_ptr<const Exchange> exchange)
       {
         const runtime::MutexLock lock(slot.mutex);
         answered.response = slot.instance.Complete(*exchange->call, std::move(reply));
-        Conclude(slot, exchange->watches, answered);
+        answered.Conclude(slot, exchange->watches);
         answered.sends = sender_ != nullptr && slot.instance.HasEventsToSend();
       }
       if (answered.sends) sender_->Flush(exchange->slot);
-      Count(exchange->method, answered.response.status);
-      responder.Send(Translate(std::move(answered)));
+      answered.response.dropped = exchange->dropped;
+      answered.response.latency = exchange->latency;
+      responder.Send(Deliver(exchange->slot, exchange->method, std::move(answered)));
     });
   };
   return deferred;

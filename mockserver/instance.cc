@@ -65,19 +65,29 @@ Response VersionObject() { return JsonResponse(200, {{"v1", "/redfish/v1/"}}); }
 }  // namespace
 
 Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
-    : world_(std::move(world)),
+    : InstanceState(options.seed),
+      world_(std::move(world)),
       options_(std::move(options)),
       rules_(options_.rules),
-      random_(options_.seed) {}
+      faults_(options_.faults, options_.seed) {}
 
 const HandlerTable& Instance::handlers() const {
   return options_.mode == Mode::kStateful ? HandlerTable::BuiltIn() : HandlerTable::None();
 }
 
 Response Instance::Handle(const Request& request) {
-  if (now_ < offline_until_) return Restarting(offline_until_ - now_);
   std::string storage;
   const std::string_view uri = CanonicalPath(request.uri, storage);
+  if (faults_.empty()) return Serve(request, uri);
+  const std::optional<ResourceId> id = LocateTarget(request.method, uri);
+  // The resource's own name: one in other capitals must not pass a fault by.
+  const std::string path(id.has_value() ? std::string_view(Description(*id).uri) : uri);
+  const Strikes strikes = faults_.Next(request.method, path);
+  return strikes.empty() ? Serve(request, uri) : ServeStruck(request, path, strikes);
+}
+
+Response Instance::Serve(const Request& request, std::string_view uri) {
+  if (now_ < offline_until_) return Restarting(offline_until_ - now_);
   const bool is_anonymous = request.auth_token.empty() && request.authorization.empty();
   if (is_anonymous && options_.authentication == Authentication::kNone) {
     return Answer(request, uri, nullptr);
@@ -246,22 +256,9 @@ Response Instance::ReadByQuery(ResourceId id, const Request& request, const Prin
 }
 
 void Instance::Clear() {
-  deltas_.clear();
-  created_.clear();
-  created_ids_.clear();
-  created_actions_.clear();
-  removed_.clear();
-  membership_.clear();
-  notes_.clear();
-  history_.clear();
-  timers_.clear();
   if (options_.clock == ClockKind::kReal) past_ += now_;
-  now_ = std::chrono::milliseconds(0);
-  offline_until_ = std::chrono::milliseconds(0);
-  random_ = runtime::Random(options_.seed);
-  watch_.reset();
-  progress_ = {};
-  evaluated_ = false;
+  static_cast<InstanceState&>(*this) = InstanceState(options_.seed);
+  faults_.Restart();
 }
 
 absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,

@@ -15,13 +15,9 @@
 // answers.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-
-#include <any>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,18 +25,18 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <utility>
 #include <vector>
 
+#include "mockserver/fault_injector.h"
 #include "mockserver/instance_options.h"
+#include "mockserver/instance_state.h"
 #include "mockserver/message.h"
-#include "mockserver/text_map.h"
+#include "mockserver/savepoint.h"
 #include "mockserver/world.h"
 #include "redfish/goal.h"
 #include "redfish/predicate.h"
 #include "redfish/watch.h"
-#include "runtime/random.h"
 #include "runtime/status.h"
 
 namespace shoal::mockserver {
@@ -54,17 +50,10 @@ struct Delivery;
 struct ExternalReply;
 struct Principal;
 
-struct Evaluation {
-  bool satisfied = false;
-  // Bit i: milestone i was true at some evaluation since Reset, or at Reset.
-  std::uint64_t milestones = 0;
-  // Writable properties that differ from the start, and resources that came or went, and are not
-  // allowed to.
-  std::int64_t collateral = 0;
-};
-
-class Instance final : public redfish::StateView {
+class Instance final : public redfish::StateView, private InstanceState {
  public:
+  static constexpr std::size_t kMaximumSavepoints = 64;
+
   explicit Instance(std::shared_ptr<const World> world, InstanceOptions options = {});
 
   // REQUIRES: nothing; any text may come from a peer.
@@ -83,6 +72,21 @@ class Instance final : public redfish::StateView {
   const std::shared_ptr<const ExternalHandlers>& external_handlers() const {
     return external_handlers_;
   }
+  // What goes wrong from now on; its counts start anew here and with Reset. Null: nothing.
+  void SetFaults(std::shared_ptr<const FaultSet> faults);
+  const std::shared_ptr<const FaultSet>& faults() const { return faults_.faults(); }
+
+  // Remembers the instance as it is, in place of an earlier savepoint of that name; for as long as
+  // the instance lives, Reset or not. Costs what InstanceState's copy does. INVALID_ARGUMENT for a
+  // name that is not 1 to 64 letters, digits, '-', '_' and '.', RESOURCE_EXHAUSTED past
+  // kMaximumSavepoints.
+  absl::Status Save(std::string name);
+  // Back to it: the same calls get the same answers as they did, or would have, then. Dates of a
+  // real clock go on; what a handler outside was asked before is answered 503. NOT_FOUND.
+  absl::Status Restore(std::string_view name);
+  // False when there was none.
+  bool Forget(std::string_view name);
+  const std::map<std::string, Savepoint, std::less<>>& savepoints() const { return savepoints_; }
 
   // Back to the world's state, then `start` in order as what collateral is measured from;
   // milestones that hold there are latched. History, clock and watch start anew. NOT_FOUND for a
@@ -112,7 +116,7 @@ class Instance final : public redfish::StateView {
 
   // redfish::StateView. `uri` canonical; a pointer is valid until the next non-const call.
   const Json* Find(std::string_view uri) const override;
-  const std::vector<redfish::HistoryRecord>& history() const override { return history_; }
+  const std::vector<redfish::HistoryRecord>& history() const override { return *history_; }
 
   const World& world() const { return *world_; }
   // Resources that differ, or once differed, from the world's.
@@ -122,22 +126,6 @@ class Instance final : public redfish::StateView {
   // What handlers (patch.cc, power.cc, ...) do to an instance.
   friend class Editor;
 
-  struct Delta {
-    std::shared_ptr<Json> json;
-    // As it was after Reset, or when it was created.
-    std::shared_ptr<const Json> start;
-    // Null until asked for again.
-    std::shared_ptr<const std::string> body;
-    std::uint64_t version = 0;
-    // -1: to be counted again.
-    std::int64_t collateral = 0;
-  };
-  struct Timer {
-    std::chrono::milliseconds due;
-    std::uint64_t order = 0;
-    std::function<void(Editor&)> run;
-  };
-
   // What the world has and was not removed, or what was created.
   std::optional<ResourceId> Locate(std::string_view uri) const;
   // What a request to `uri` is for: POST to the Members of a collection is one to the collection.
@@ -145,6 +133,11 @@ class Instance final : public redfish::StateView {
   const World::Resource& Description(ResourceId id) const;
   const World::Action* FindAction(std::string_view uri) const;
   const HandlerTable& handlers() const;
+
+  // Handle, nothing going wrong. `uri` is canonical.
+  Response Serve(const Request& request, std::string_view uri);
+  Response ServeStruck(const Request& request, std::string_view uri, const Strikes& strikes);
+  void RecordFault(const Fault& fault, Method method, std::string_view uri, std::uint64_t number);
 
   // `principal` is who asks, null where nobody needs to say.
   Response Answer(const Request& request, std::string_view uri, const Principal* principal);
@@ -167,32 +160,12 @@ class Instance final : public redfish::StateView {
   std::shared_ptr<const ExternalHandlers> external_handlers_;
   std::uint64_t resets_ = 0;
 
-  absl::flat_hash_map<ResourceId, Delta> deltas_;
-  // Resources beyond the world's, in order of their ids. One that was removed again stays, without
-  // a delta; ids are not used twice.
-  std::deque<World::Resource> created_;
-  TextMap<ResourceId> created_ids_;
-  TextMap<World::Action> created_actions_;
-  absl::flat_hash_set<ResourceId> removed_;
-  // Collections whose members came or went by a client's doing, with how many.
-  std::map<ResourceId, std::int64_t> membership_;
-  // What handlers remember beside the tree, one object a type.
-  absl::flat_hash_map<std::type_index, std::any> notes_;
-  std::vector<redfish::HistoryRecord> history_;
-  std::map<std::string, Timer, std::less<>> timers_;
-  std::uint64_t timers_total_ = 0;
+  FaultInjector faults_;
+  std::map<std::string, Savepoint, std::less<>> savepoints_;
   // Survives Reset.
   std::uint64_t numbers_total_ = 0;
-  std::chrono::milliseconds now_{0};
   // What a real clock had run before Reset: dates go on.
   std::chrono::milliseconds past_{0};
-  std::chrono::milliseconds offline_until_{0};
-  runtime::Random random_;
-  std::optional<redfish::Watch> watch_;
-  redfish::WatchState progress_;
-  // Evaluate's last answer holds.
-  bool evaluated_ = false;
-  Evaluation evaluation_;
 };
 
 }  // namespace shoal::mockserver

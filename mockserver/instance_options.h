@@ -10,6 +10,7 @@
 
 namespace shoal::mockserver {
 
+class FaultSet;
 class RuleSet;
 
 // Who must say who they are.
@@ -55,6 +56,8 @@ struct InstanceOptions {
   EventDelivery event_delivery = EventDelivery::kSimulated;
   // What answers before all that is built in; null: nothing.
   std::shared_ptr<const RuleSet> rules = {};
+  // What goes wrong; null: nothing.
+  std::shared_ptr<const FaultSet> faults = {};
 };
 
 }  // namespace shoal::mockserver

@@ -28,6 +28,21 @@ absl::StatusOr<std::string> NeededText(const Json& object, const std::string& na
   return text;
 }
 
+bool IsName(std::string_view text) {
+  constexpr std::size_t kMaximum = 64;
+  return !text.empty() && text.size() <= kMaximum &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
+}
+
+absl::StatusOr<std::string> NameMember(const Json& object, const std::string& name) {
+  SHOAL_ASSIGN_OR_RETURN(std::string text, NeededText(object, name));
+  if (IsName(text)) return text;
+  return runtime::InvalidArgument("\"" + name + "\" is up to 64 letters, digits, '-', '_' and '.'");
+}
+
 absl::StatusOr<std::int64_t> IntegerMember(const Json& object, const std::string& name,
                                            IntegerRange range) {
   const auto found = object.find(name);

@@ -21,6 +21,11 @@ absl::StatusOr<std::string> TextMember(const Json& object, const std::string& na
 // The same for a text that must be there and not be empty.
 absl::StatusOr<std::string> NeededText(const Json& object, const std::string& name);
 
+// What people call things by: 1 to 64 letters, digits, '-', '_' and '.'.
+bool IsName(std::string_view text);
+// The same for a name, which must be there.
+absl::StatusOr<std::string> NameMember(const Json& object, const std::string& name);
+
 struct IntegerRange {
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;

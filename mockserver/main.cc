@@ -7,6 +7,7 @@
 #include "mockserver/control.h"
 #include "mockserver/event_sender.h"
 #include "mockserver/front.h"
+#include "mockserver/instance_ports.h"
 #include "mockserver/instance_table.h"
 #include "mockserver/options.h"
 #include "mockserver/wall_clock.h"
@@ -41,7 +42,8 @@ int main(int argc, char** argv) {
 
   mockserver::EventSender sender(metrics);
   mockserver::Front front(**table, metrics, &sender);
-  mockserver::Control control(**table, metrics, options.Controls(), &sender);
+  mockserver::InstancePorts ports(**table, front, options.Ports(program.cluster()));
+  mockserver::Control control(**table, metrics, options.Controls(), &sender, &ports);
   mockserver::WallClock wall_clock(**table, sender);
   auto services = http::Server::Create(
       options.Front(program.cluster()),
@@ -63,6 +65,7 @@ int main(int argc, char** argv) {
                     std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.Now()));
   };
   (*controls)->Drain(left());
+  ports.Drain(left());
   (*services)->Drain(left());
   spdlog::info("event=stopped");
   return code;

@@ -3,6 +3,7 @@
 // and gives, and what the HTTP front translates.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -58,7 +59,7 @@ struct Response {
   // same text object is handed out until the resource changes, across instances while none changed
   // it, so its address is a cache key for as long as the pointer is held.
   std::shared_ptr<const std::string> body = {};
-  // The same parsed; null when body is.
+  // The same parsed; null when body is, or is malformed by a fault.
   std::shared_ptr<const Json> json = {};
   std::string_view content_type = "application/json";
   // Headers; empty when absent. `allow` is static text; `link` has the world's lifetime.
@@ -73,6 +74,10 @@ struct Response {
   std::shared_ptr<const ExternalCall> external = {};
   // Not 0: the body is this event stream of the instance (Instance::TakeStreamText), without end.
   std::uint64_t event_stream = 0;
+  // What faults do to the answer on its way (fault.h): nobody gets it; it takes so long. With a
+  // virtual clock that time has passed already.
+  bool dropped = false;
+  std::chrono::milliseconds latency{0};
 };
 
 }  // namespace shoal::mockserver

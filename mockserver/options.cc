@@ -113,6 +113,10 @@ void Options::Visit(runtime::Visitor& visitor) {
                 .max = 86'400'000});
   visitor.Knob("max_instances", max_instances,
                {.help = "instances at once", .min = 1, .max = 1'000'000});
+  visitor.Knob("max_instance_ports", max_instance_ports,
+               {.help = "instances at once with a port of their own, each with a thread",
+                .min = 0,
+                .max = 4096});
   visitor.Knob("instance_idle_seconds", instance_idle_seconds,
                {.help = "an instance unused for so long is deleted; 0: never",
                 .unit = "s",
@@ -149,6 +153,10 @@ http::ServerOptions Options::Control(const runtime::ClusterOptions& cluster) con
   server.certificate_file = "";
   server.key_file = "";
   return server;
+}
+
+InstancePortsOptions Options::Ports(const runtime::ClusterOptions& cluster) const {
+  return {.max_ports = static_cast<std::size_t>(max_instance_ports), .server = Front(cluster)};
 }
 
 absl::StatusOr<InstanceTableOptions> Options::Table() const {

@@ -8,6 +8,7 @@
 
 #include "http/server.h"
 #include "mockserver/control.h"
+#include "mockserver/instance_ports.h"
 #include "mockserver/instance_table.h"
 #include "mockserver/standard_documents.h"
 #include "mockserver/world.h"
@@ -47,6 +48,7 @@ struct Options {
   std::int64_t request_deadline_ms = 10'000;
   std::int64_t idle_deadline_ms = 300'000;
   std::int64_t max_instances = 4096;
+  std::int64_t max_instance_ports = 64;
   std::int64_t instance_idle_seconds = 600;
   std::int64_t drain_ms = 2'000;
 
@@ -56,6 +58,7 @@ struct Options {
   // The front alone speaks TLS.
   http::ServerOptions Front(const runtime::ClusterOptions& cluster) const;
   http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
+  InstancePortsOptions Ports(const runtime::ClusterOptions& cluster) const;
   // FAILED_PRECONDITION when the password's file cannot be read or is empty, NOT_FOUND or
   // INVALID_ARGUMENT naming the file of rules that is wrong.
   absl::StatusOr<InstanceTableOptions> Table() const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/route.h"
 
-#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -9,16 +8,6 @@
 
 namespace shoal::mockserver {
 namespace {
-
-constexpr std::size_t kMaximumName = 64;
-
-bool IsName(std::string_view name) {
-  return !name.empty() && name.size() <= kMaximumName &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.';
-         });
-}
 
 bool IsTaught(Method method) {
   return method == Method::kGet || method == Method::kPatch || method == Method::kPost ||
@@ -31,10 +20,7 @@ Route::Route(std::string name, Method method, Glob path)
     : name_(std::move(name)), method_(method), path_(std::move(path)) {}
 
 absl::StatusOr<Route> Route::Parse(const Json& object) {
-  SHOAL_ASSIGN_OR_RETURN(std::string name, NeededText(object, "name"));
-  if (!IsName(name)) {
-    return runtime::InvalidArgument("\"name\" is up to 64 letters, digits, '-', '_' and '.'");
-  }
+  SHOAL_ASSIGN_OR_RETURN(std::string name, NameMember(object, "name"));
   SHOAL_ASSIGN_OR_RETURN(const std::string method, NeededText(object, "method"));
   if (!IsTaught(ParseMethod(method))) {
     return runtime::InvalidArgument("\"method\" is GET, PATCH, POST, PUT or DELETE");

@@ -24,11 +24,6 @@ namespace beast = boost::beast;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
-bool IsRepeatable(std::string_view method) {
-  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "PUT" ||
-         method == "DELETE";
-}
-
 ClientResponse ToResponse(beast::http::response<beast::http::string_body>&& message) {
   ClientResponse response;
   response.status = static_cast<int>(message.result_int());

@@ -31,6 +31,11 @@ void AppendHeader(std::string& lines, std::string_view name, std::string_view va
   lines.append("\r\n");
 }
 
+bool IsRepeatable(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "PUT" ||
+         method == "DELETE";
+}
+
 std::string_view ReasonPhrase(int status) {
   if (status < 100 || status > 599) return {};
   const auto known = boost::beast::http::int_to_status(static_cast<unsigned>(status));

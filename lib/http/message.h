@@ -90,10 +90,16 @@ struct ServerResponse {
   // looked at. Sent in chunks, or to an HTTP/1.0 peer until the connection closes, which it does in
   // either case. Not called for a HEAD request.
   std::function<void(StreamWriter)> stream = {};
+  // Nothing is answered: the connection is closed.
+  bool dropped = false;
 };
 
 // Appends "name: value" and CRLF to `lines`, control characters in `value` left out.
 void AppendHeader(std::string& lines, std::string_view name, std::string_view value);
+
+// Whether a request of this method may be sent again when no answer came: it changes nothing, or
+// the same twice (RFC 9110 section 9.2.2).
+bool IsRepeatable(std::string_view method);
 
 // "OK" for 200; empty for what has no standard reason.
 std::string_view ReasonPhrase(int status);

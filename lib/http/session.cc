@@ -168,6 +168,7 @@ void Session::Answer() {
 }
 
 void Session::Respond(const ServerResponse& response) {
+  if (response.dropped) return Close();
   if (response.later) return Defer(response);
   if (response.stream && !parser_.is_head()) return Stream(response);
   Write(response);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes in an instance while it is used, as a value: what Reset drops and a savepoint keeps.
+//
+// A copy costs pointers, not bodies: bodies are shared until one side changes them
+// (Editor::Change), records of the history until a savepoint is gone back to.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <any>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <typeindex>
+#include <vector>
+
+#include "mockserver/message.h"
+#include "mockserver/text_map.h"
+#include "mockserver/world.h"
+#include "redfish/predicate.h"
+#include "redfish/watch.h"
+#include "runtime/random.h"
+
+namespace shoal::mockserver {
+
+class Editor;
+
+struct Evaluation {
+  bool satisfied = false;
+  // Bit i: milestone i was true at some evaluation since Reset, or at Reset.
+  std::uint64_t milestones = 0;
+  // Writable properties that differ from the start, and resources that came or went, and are not
+  // allowed to.
+  std::int64_t collateral = 0;
+};
+
+struct InstanceState {
+  struct Delta {
+    std::shared_ptr<Json> json;
+    // As it was after Reset, or when it was created.
+    std::shared_ptr<const Json> start;
+    // Null until asked for again.
+    std::shared_ptr<const std::string> body;
+    std::uint64_t version = 0;
+    // -1: to be counted again.
+    std::int64_t collateral = 0;
+  };
+  struct Timer {
+    std::chrono::milliseconds due;
+    std::uint64_t order = 0;
+    std::function<void(Editor&)> run;
+  };
+  using History = std::vector<redfish::HistoryRecord>;
+
+  explicit InstanceState(std::uint64_t seed) : random_(seed) {}
+
+  absl::flat_hash_map<ResourceId, Delta> deltas_;
+  // Resources beyond the world's, in order of their ids. One that was removed again stays, without
+  // a delta; ids are not used twice.
+  std::deque<World::Resource> created_;
+  TextMap<ResourceId> created_ids_;
+  TextMap<World::Action> created_actions_;
+  absl::flat_hash_set<ResourceId> removed_;
+  // Collections whose members came or went by a client's doing, with how many.
+  std::map<ResourceId, std::int64_t> membership_;
+  // What handlers remember beside the tree, one object a type.
+  absl::flat_hash_map<std::type_index, std::any> notes_;
+  // Only ever appended to: whoever shares it looks at what was there when it was copied.
+  std::shared_ptr<History> history_ = std::make_shared<History>();
+  std::map<std::string, Timer, std::less<>> timers_;
+  std::uint64_t timers_total_ = 0;
+  std::chrono::milliseconds now_{0};
+  std::chrono::milliseconds offline_until_{0};
+  runtime::Random random_;
+  std::optional<redfish::Watch> watch_;
+  redfish::WatchState progress_;
+  // Evaluate's last answer holds.
+  bool evaluated_ = false;
+  Evaluation evaluation_;
+};
+
+}  // namespace shoal::mockserver

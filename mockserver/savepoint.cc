@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/savepoint.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "mockserver/deliveries.h"
+#include "mockserver/editor.h"
+#include "mockserver/instance.h"
+#include "mockserver/json_object.h"
+
+namespace shoal::mockserver {
+
+absl::Status Instance::Save(std::string name) {
+  if (!IsName(name)) {
+    return runtime::InvalidArgument("\"name\" is 1 to 64 letters, digits, '-', '_' and '.'");
+  }
+  if (savepoints_.size() >= kMaximumSavepoints && !savepoints_.contains(name)) {
+    return runtime::ResourceExhausted("there are " + std::to_string(kMaximumSavepoints) +
+                                      " savepoints, the limit");
+  }
+  savepoints_.insert_or_assign(std::move(name), Savepoint{.state = *this,
+                                                          .records = history_->size(),
+                                                          .rules = rules_,
+                                                          .external_handlers = external_handlers_,
+                                                          .faults = faults_});
+  return absl::OkStatus();
+}
+
+absl::Status Instance::Restore(std::string_view name) {
+  const auto found = savepoints_.find(name);
+  if (found == savepoints_.end()) {
+    return runtime::NotFound("no savepoint " + std::string(name));
+  }
+  const Savepoint& savepoint = found->second;
+  if (options_.clock == ClockKind::kReal) past_ += now_ - savepoint.state.now_;
+  static_cast<InstanceState&>(*this) = savepoint.state;
+  const History& shared = *savepoint.state.history_;
+  history_ = std::make_shared<History>(
+      shared.begin(), shared.begin() + static_cast<std::ptrdiff_t>(savepoint.records));
+  rules_ = savepoint.rules;
+  external_handlers_ = savepoint.external_handlers;
+  faults_ = savepoint.faults;
+  ++resets_;
+  Editor editor(*this);
+  ResendDeliveries(editor);
+  return absl::OkStatus();
+}
+
+bool Instance::Forget(std::string_view name) {
+  const auto found = savepoints_.find(name);
+  if (found == savepoints_.end()) return false;
+  savepoints_.erase(found);
+  return true;
+}
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// An instance as it was at one moment (Instance::Save), in every respect but the numbers that it
+// gives out once (Editor::NewNumber). A value that only Instance looks into.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "mockserver/fault_injector.h"
+#include "mockserver/instance_state.h"
+
+namespace shoal::mockserver {
+
+class ExternalHandlers;
+class RuleSet;
+
+struct Savepoint {
+  InstanceState state;
+  // How many records of the shared history were there.
+  std::size_t records = 0;
+  // What the instance was taught.
+  std::shared_ptr<const RuleSet> rules;
+  std::shared_ptr<const ExternalHandlers> external_handlers;
+  FaultInjector faults;
+};
+
+}  // namespace shoal::mockserver
