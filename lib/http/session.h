@@ -59,9 +59,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void Close();
 
  private:
+  using Error = ServerStream::Error;
+
   void NextRequest();
   void Read();
-  void OnRead(boost::beast::error_code error, std::size_t bytes);
+  void OnRead(Error error, std::size_t bytes);
   // Parses what is buffered, then answers or reads on.
   void Parse();
   void Continue();
@@ -76,7 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void BeginHead(const ServerResponse& response);
   void EndHead();
   void Write(const ServerResponse& response);
-  void OnWritten(boost::beast::error_code error);
+  void OnWritten(Error error);
 
   void Stream(const ServerResponse& response);
   // Reads and forgets what the peer sends meanwhile, so that its close is noticed.
@@ -84,6 +86,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Sends what waits in the channel, unless it is sending.
   void Flush();
   void SendPiece(std::string bytes);
+  void OnPieceSent(Error error);
   void EndStream();
 
   // Reads what the peer still sends, for a while: closing before it has read the answer would
@@ -101,7 +104,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<StreamChannel> channel_;
   std::string piece_;
   bool idle_ = true;
-  // A request is whole and its response is not written yet.
+  // Since the first byte of the request that is being read.
+  bool has_deadline_ = false;
+  // A request is whole, or what was read may hold one, and its response is not written yet.
   bool answering_ = false;
   bool closed_ = false;
   bool keep_alive_ = true;
