@@ -3,17 +3,37 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
-
-#include <algorithm>
-#include <climits>
-
 namespace shoal::http {
 
-TlsEngine::TlsEngine(SSL_CTX* context)
-    : ssl_(SSL_new(context)), input_(BIO_new(BIO_s_mem())), output_(BIO_new(BIO_s_mem())) {
+namespace {
+
+int Append(BIO* output, const char* bytes, int size) {
+  static_cast<std::string*>(BIO_get_data(output))->append(bytes, static_cast<std::size_t>(size));
+  return size;
+}
+
+long Control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+// Appends to the string that is its data.
+const BIO_METHOD* Appending() {
+  static const BIO_METHOD* const kMethod = [] {
+    BIO_METHOD* const method = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "string");
+    BIO_meth_set_write(method, &Append);
+    BIO_meth_set_ctrl(method, &Control);
+    return method;
+  }();
+  return kMethod;
+}
+
+}  // namespace
+
+TlsEngine::TlsEngine(SSL_CTX* context) : ssl_(SSL_new(context)), input_(BIO_new(BIO_s_mem())) {
   // An input that is used up is to be waited for, not the end.
   BIO_set_mem_eof_return(input_, -1);
-  SSL_set_bio(ssl_.get(), input_, output_);
+  BIO* const output = BIO_new(Appending());
+  BIO_set_data(output, &output_);
+  BIO_set_init(output, 1);
+  SSL_set_bio(ssl_.get(), input_, output);
   SSL_set_accept_state(ssl_.get());
 }
 
@@ -62,8 +82,8 @@ void TlsEngine::Close() {
 }
 
 void TlsEngine::TakeOutput(std::string& bytes) {
-  bytes.resize(BIO_ctrl_pending(output_));
-  if (!bytes.empty()) BIO_read(output_, bytes.data(), static_cast<int>(bytes.size()));
+  bytes.clear();
+  bytes.swap(output_);
 }
 
 }  // namespace shoal::http

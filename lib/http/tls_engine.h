@@ -28,6 +28,8 @@ class TlsEngine {
 
   // Borrows `context`.
   explicit TlsEngine(SSL_CTX* context);
+  TlsEngine(const TlsEngine&) = delete;
+  TlsEngine& operator=(const TlsEngine&) = delete;
 
   // Bytes from the peer.
   void Feed(std::string_view bytes);
@@ -41,7 +43,8 @@ class TlsEngine {
   bool Write(std::string_view plain);
   // Says that nothing more will be written.
   void Close();
-  // What is to be sent now, in place of what `bytes` holds.
+  // What is to be sent now, in place of what `bytes` holds. Keep giving the same string: its room
+  // is used again.
   void TakeOutput(std::string& bytes);
 
  private:
@@ -50,10 +53,11 @@ class TlsEngine {
   };
   Step Outcome(int result) const;
 
+  // What ssl_ writes; outlives it.
+  std::string output_;
   std::unique_ptr<SSL, Free> ssl_;
   // Of ssl_.
   BIO* const input_;
-  BIO* const output_;
 };
 
 }  // namespace shoal::http
