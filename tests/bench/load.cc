@@ -141,7 +141,11 @@ double Percentile(std::vector<float>& sorted, double part) {
 absl::StatusOr<LoadResult> RunLoad(const LoadOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(const sockaddr_in address, Parse(options.address));
   std::unique_ptr<SSL_CTX, FreeSsl> tls;
-  if (options.tls) tls.reset(SSL_CTX_new(TLS_client_method()));
+  if (options.tls) {
+    tls.reset(SSL_CTX_new(TLS_client_method()));
+    // A record in one read, not its head and then its body.
+    SSL_CTX_set_read_ahead(tls.get(), 1);
+  }
   std::vector<std::unique_ptr<Connection>> connections;
   const int poll = ::epoll_create1(0);
   const std::shared_ptr<void> closes(nullptr, [poll](void*) { ::close(poll); });
