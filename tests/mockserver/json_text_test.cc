@@ -46,4 +46,16 @@ TEST_CASE("JSON of odd texts and numbers is written as the library writes it") {
   REQUIRE(Text(names) == Dumped(names));
 }
 
+TEST_CASE("Any character is written as the library writes it, wherever it stands") {
+  for (int c = 0; c < 0x80; ++c) {
+    for (std::size_t at = 0; at < 20; ++at) {
+      std::string text(20, 'x');
+      text[at] = static_cast<char>(c);
+      INFO(c << " at " << at);
+      REQUIRE(Text(Json(text)) == Dumped(Json(text)));
+      REQUIRE(Text(Json(text.substr(0, at + 1))) == Dumped(Json(text.substr(0, at + 1))));
+    }
+  }
+}
+
 }  // namespace shoal::mockserver
