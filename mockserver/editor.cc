@@ -9,6 +9,7 @@
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
+#include "mockserver/json_text.h"
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kMembers = "/Members";
 constexpr const char* kCount = "/Members@odata.count";
+constexpr std::size_t kGrowth = 256;
 
 // The numbers that were given to members of a collection, so that none is given twice.
 struct MemberNumbers {
@@ -257,7 +259,11 @@ Response Editor::Representation(ResourceId id) {
   }
   Instance::Delta& delta = entry->second;
   if (delta.body == nullptr) {
-    delta.body = std::make_shared<const std::string>(Serialise(*delta.json));
+    auto body = std::make_shared<std::string>();
+    // A little more than it had: most changes are small.
+    if (description.body != nullptr) body->reserve(description.body->size() + kGrowth);
+    AppendText(*body, *delta.json);
+    delta.body = std::move(body);
   }
   response.body = delta.body;
   response.json = delta.json;

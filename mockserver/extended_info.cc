@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "mockserver/json_text.h"
 #include "redfish/base_messages.h"
 
 namespace shoal::mockserver {
@@ -107,7 +108,9 @@ std::string Excerpt(const Json& value, std::string_view name) {
 }
 
 std::string Serialise(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text;
+  AppendText(text, json);
+  return text;
 }
 
 }  // namespace shoal::mockserver

@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kInstancePrefix = "/i/";
 constexpr std::size_t kMethods = 8;
 constexpr std::size_t kClasses = 6;
+// Bytes of header lines that most answers stay below.
+constexpr std::size_t kUsualLines = 320;
 
 struct Destination {
   // Empty: none is named.
@@ -44,6 +46,7 @@ std::string Text(const Evaluation& evaluation) {
 http::ServerResponse Translate(Response response) {
   http::ServerResponse answer;
   answer.status = response.status;
+  answer.header_lines.reserve(kUsualLines);
   answer.header_lines = kProtocolLines;
   if (!response.etag.empty()) http::AppendHeader(answer.header_lines, "ETag", response.etag);
   if (!response.allow.empty()) http::AppendHeader(answer.header_lines, "Allow", response.allow);

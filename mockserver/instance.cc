@@ -158,8 +158,7 @@ Response Instance::Dispatch(const Request& request, std::string_view uri,
   const World::Action* const action = FindAction(uri);
   const bool acts = action != nullptr && (!id.has_value() || request.method == Method::kPost);
   if (!acts && !id.has_value()) {
-    const bool is_document =
-        world_->documents() != nullptr && world_->documents()->Find(uri).bytes != nullptr;
+    const bool is_document = world_->documents() != nullptr && world_->documents()->Has(uri);
     if (uri != kVersions && !is_document) return AnswerElsewhere(request, uri, principal);
     return request.method == Method::kOptions ? Response{.status = 204, .allow = kReadOnly}
                                               : MethodNotAllowed(kReadOnly);

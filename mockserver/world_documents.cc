@@ -155,8 +155,16 @@ void WorldDocuments::AddOwnFile(const World& world, const std::string& type, con
 
 Document WorldDocuments::Find(std::string_view uri) const {
   if (const auto found = generated_.find(uri); found != generated_.end()) return found->second;
+  return standard_->Find(Hosted(uri));
+}
+
+bool WorldDocuments::Has(std::string_view uri) const {
+  return generated_.contains(uri) || standard_->Has(Hosted(uri));
+}
+
+std::string_view WorldDocuments::Hosted(std::string_view uri) const {
   const auto stand_in = stand_ins_.find(uri);
-  return standard_->Find(stand_in == stand_ins_.end() ? uri : std::string_view(stand_in->second));
+  return stand_in == stand_ins_.end() ? uri : std::string_view(stand_in->second);
 }
 
 std::string WorldDocuments::DescribedBy(std::string_view odata_type) const {

@@ -32,6 +32,8 @@ class WorldDocuments {
   //   the files that StandardDocuments hosts.
   // Generated text is the same object each time; a hosted file is a new one.
   Document Find(std::string_view uri) const;
+  // Whether Find has something there, without unpacking it.
+  bool Has(std::string_view uri) const;
 
   // Value of the Link header for a resource of the type, `</...json>; rel=describedby` (DSP0266,
   // "Link header"): the world's own schema file for just this type, else the hosted one, without
@@ -45,6 +47,8 @@ class WorldDocuments {
   void AddGenerated(std::string uri, std::string bytes, std::string_view content_type);
   void AddFileResources(const World& world, const Kind& kind);
   void AddOwnFiles(const World& world);
+  // Of a file that stands in at `uri`, else `uri`.
+  std::string_view Hosted(std::string_view uri) const;
   void AddOwnFile(const World& world, const std::string& type, const std::string& uri,
                   std::string_view hosted);
 

@@ -24,9 +24,14 @@ std::string_view Headers::Find(std::string_view name) const {
 }
 
 void AppendHeader(std::string& lines, std::string_view name, std::string_view value) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   lines.append(name).append(": ");
-  for (const char c : value) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) lines.push_back(c);
+  const std::size_t begin = lines.size();
+  lines.append(value);
+  if (std::any_of(value.begin(), value.end(), is_control)) {
+    lines.erase(
+        std::remove_if(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end(), is_control),
+        lines.end());
   }
   lines.append("\r\n");
 }

@@ -4,8 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/asio/post.hpp>
 #include <charconv>
 #include <chrono>
 #include <exception>
@@ -18,7 +17,6 @@ namespace shoal::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 
 constexpr std::chrono::milliseconds kLinger{1000};
 // What a TLS connection begins with (RFC 8446, section 5.1).
@@ -63,30 +61,25 @@ std::string_view DateLine::Now() {
 }
 
 Session::Session(asio::ip::tcp::socket socket, Owner& owner)
-    : stream_(std::move(socket), owner.tls), owner_(owner), parser_(*owner.options) {
-  boost::system::error_code ignored;
-  stream_.tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
-}
+    : stream_(std::move(socket), owner.tls), owner_(owner), parser_(*owner.options) {}
 
 void Session::Refuse() { stream_.secure() ? Close() : Reject(TooManyConnections()); }
 
 void Session::Start() {
   if (!stream_.secure()) return NextRequest();
   if (owner_.draining) return Close();
-  stream_.tcp().expires_after(owner_.options->request_deadline);
-  stream_.tcp().async_read_some(asio::buffer(&first_byte_, 1),
-                                [self = shared_from_this()](beast::error_code error, std::size_t) {
-                                  if (error) return self->Fail();
-                                  self->first_byte_ == kHandshakeRecord ? self->Handshake()
-                                                                        : self->GoOnPlain();
-                                });
+  stream_.deadline().Set(owner_.options->request_deadline);
+  stream_.socket().async_read_some(
+      asio::buffer(&first_byte_, 1), [self = shared_from_this()](Error error, std::size_t) {
+        if (error) return self->Fail();
+        self->first_byte_ == kHandshakeRecord ? self->Handshake() : self->GoOnPlain();
+      });
 }
 
 void Session::Handshake() {
-  stream_.Handshake(asio::buffer(&first_byte_, 1),
-                    [self = shared_from_this()](beast::error_code error, std::size_t) {
-                      error ? self->Fail() : self->NextRequest();
-                    });
+  stream_.Handshake({&first_byte_, 1}, [self = shared_from_this()](Error error) {
+    error ? self->Fail() : self->NextRequest();
+  });
 }
 
 void Session::GoOnPlain() {
@@ -104,40 +97,47 @@ void Session::Fail() {
 
 void Session::NextRequest() {
   parser_.Next();
-  answering_ = false;
+  has_deadline_ = false;
   idle_ = !parser_.has_bytes();
+  answering_ = !idle_;
   if (idle_) {
-    stream_.tcp().expires_after(owner_.options->idle_deadline);
-    Read();
-  } else {
-    stream_.tcp().expires_after(owner_.options->request_deadline);
-    Parse();
+    stream_.deadline().Set(owner_.options->idle_deadline);
+    return Read();
   }
+  // Not now: a peer that sends many requests at once must not make this one deep call.
+  asio::post(stream_.socket().get_executor(), [self = shared_from_this()] {
+    if (!self->closed_) self->Parse();
+  });
 }
 
 void Session::Read() {
   if (owner_.draining) return Close();
-  stream_.async_read_some(parser_.Prepare(),
-                          [self = shared_from_this()](beast::error_code error, std::size_t bytes) {
-                            self->OnRead(error, bytes);
-                          });
+  stream_.AsyncRead(parser_.Prepare(), [self = shared_from_this()](Error error, std::size_t bytes) {
+    self->OnRead(error, bytes);
+  });
 }
 
-void Session::OnRead(beast::error_code error, std::size_t bytes) {
+void Session::OnRead(Error error, std::size_t bytes) {
   if (error) {
-    if (error == beast::error::timeout && !idle_) owner_.Rejected();
+    if (stream_.deadline().has_passed() && !idle_) owner_.Rejected();
     return Close();
   }
   parser_.Commit(bytes);
-  if (idle_) {
-    idle_ = false;
-    stream_.tcp().expires_after(owner_.options->request_deadline);
-  }
+  idle_ = false;
   Parse();
 }
 
 void Session::Parse() {
-  switch (parser_.Parse()) {
+  const RequestParser::Progress progress = parser_.Parse();
+  const bool waits =
+      progress == RequestParser::Progress::kMore || progress == RequestParser::Progress::kContinue;
+  if (waits) {
+    answering_ = false;
+    if (!std::exchange(has_deadline_, true)) {
+      stream_.deadline().Set(owner_.options->request_deadline);
+    }
+  }
+  switch (progress) {
     case RequestParser::Progress::kMore:
       return Read();
     case RequestParser::Progress::kContinue:
@@ -152,10 +152,10 @@ void Session::Parse() {
 
 void Session::Continue() {
   static constexpr std::string_view kText = "HTTP/1.1 100 Continue\r\n\r\n";
-  asio::async_write(stream_, asio::buffer(kText.data(), kText.size()),
-                    [self = shared_from_this()](beast::error_code error, std::size_t) {
-                      error ? self->Close() : self->Read();
-                    });
+  const auto go_on = [self = shared_from_this()](Error error) {
+    error ? self->Close() : self->Read();
+  };
+  if (const auto known = stream_.Write(kText, {}, go_on)) go_on(*known);
 }
 
 void Session::Answer() {
@@ -175,6 +175,7 @@ void Session::Respond(const ServerResponse& response) {
 }
 
 void Session::Defer(const ServerResponse& response) {
+  stream_.deadline().Clear();
   Responder responder(
       [mailbox = owner_.mailbox, session = weak_from_this()](std::optional<ServerResponse> answer) {
         mailbox->Post([session, answer = std::move(answer)] {
@@ -237,16 +238,14 @@ void Session::Write(const ServerResponse& response) {
   EndHead();
   body_ = parser_.is_head() || bodyless ? nullptr : response.body;
 
-  const std::array<asio::const_buffer, 2> buffers = {
-      asio::buffer(head_), body_ == nullptr ? asio::const_buffer() : asio::buffer(*body_)};
-  stream_.tcp().expires_after(owner_.options->request_deadline);
-  asio::async_write(stream_, buffers,
-                    [self = shared_from_this()](beast::error_code error, std::size_t) {
-                      self->OnWritten(error);
-                    });
+  const std::optional<Error> known =
+      stream_.Write(head_, body_ == nullptr ? std::string_view() : std::string_view(*body_),
+                    [self = shared_from_this()](Error error) { self->OnWritten(error); });
+  if (known.has_value()) return OnWritten(*known);
+  stream_.deadline().Set(owner_.options->request_deadline);
 }
 
-void Session::OnWritten(beast::error_code error) {
+void Session::OnWritten(Error error) {
   body_ = nullptr;
   if (error) return Close();
   if (keep_alive_) return NextRequest();
@@ -267,6 +266,8 @@ void Session::Stream(const ServerResponse& response) {
                                           if (const auto self = session.lock()) self->Flush();
                                         });
                                       });
+  // A stream that has nothing to say may say nothing for as long as it likes.
+  stream_.deadline().Clear();
   Watch();
   SendPiece(head_);
   if (owner_.draining) channel_->Close();
@@ -274,13 +275,10 @@ void Session::Stream(const ServerResponse& response) {
 }
 
 void Session::Watch() {
-  // For the read alone: a write that is pending keeps its deadline.
-  stream_.tcp().expires_never();
-  stream_.async_read_some(parser_.Prepare(),
-                          [self = shared_from_this()](beast::error_code error, std::size_t) {
-                            if (self->last_piece_ && !self->sending_piece_) return self->Linger();
-                            error ? self->Close() : self->Watch();
-                          });
+  stream_.AsyncRead(parser_.Prepare(), [self = shared_from_this()](Error error, std::size_t) {
+    if (self->last_piece_ && !self->sending_piece_) return self->Linger();
+    error ? self->Close() : self->Watch();
+  });
 }
 
 void Session::Flush() {
@@ -299,41 +297,46 @@ void Session::Flush() {
 void Session::SendPiece(std::string bytes) {
   piece_ = std::move(bytes);
   sending_piece_ = true;
-  stream_.tcp().expires_after(owner_.options->request_deadline);
-  asio::async_write(stream_, asio::buffer(piece_),
-                    [self = shared_from_this()](beast::error_code error, std::size_t) {
-                      self->sending_piece_ = false;
-                      if (error) return self->Close();
-                      self->last_piece_ ? self->EndStream() : self->Flush();
-                    });
+  const auto sent = [self = shared_from_this()](Error error) { self->OnPieceSent(error); };
+  const std::optional<Error> known = stream_.Write(piece_, {}, sent);
+  if (!known.has_value()) return stream_.deadline().Set(owner_.options->request_deadline);
+  asio::post(stream_.socket().get_executor(), [sent, error = *known] { sent(error); });
+}
+
+void Session::OnPieceSent(Error error) {
+  sending_piece_ = false;
+  if (error) return Close();
+  stream_.deadline().Clear();
+  last_piece_ ? EndStream() : Flush();
 }
 
 void Session::EndStream() {
   channel_->End();
   // The read that watched ends, and Linger follows.
-  stream_.tcp().cancel();
+  Error ignored;
+  stream_.socket().cancel(ignored);
 }
 
 void Session::Linger() {
   answering_ = false;
-  stream_.tcp().expires_after(kLinger);
+  stream_.deadline().Set(kLinger);
   if (!stream_.secure()) return StopSending();
-  stream_.Shutdown([self = shared_from_this()](beast::error_code) { self->StopSending(); });
+  stream_.Shutdown([self = shared_from_this()](Error) { self->StopSending(); });
 }
 
 void Session::StopSending() {
   if (owner_.draining || closed_) return Close();
-  boost::system::error_code ignored;
-  stream_.tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.tcp().expires_after(kLinger);
+  Error ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.deadline().Set(kLinger);
   Discard();
 }
 
 void Session::Discard() {
-  stream_.tcp().async_read_some(parser_.Prepare(),
-                                [self = shared_from_this()](beast::error_code error, std::size_t) {
-                                  error ? self->Close() : self->Discard();
-                                });
+  stream_.socket().async_read_some(parser_.Prepare(),
+                                   [self = shared_from_this()](Error error, std::size_t) {
+                                     error ? self->Close() : self->Discard();
+                                   });
 }
 
 void Session::Drain() {
@@ -344,9 +347,7 @@ void Session::Drain() {
 void Session::Close() {
   if (closed_) return;
   closed_ = true;
-  boost::system::error_code ignored;
-  stream_.tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.tcp().close();
+  stream_.Close();
   if (channel_ != nullptr) channel_->End();
   owner_.Closed(*this);
 }

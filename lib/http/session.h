@@ -59,6 +59,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Close();
 
  private:
+  using Error = ServerStream::Error;
+
   // With TLS, by what the peer's first byte is.
   void Handshake();
   void GoOnPlain();
@@ -66,7 +68,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void NextRequest();
   void Read();
-  void OnRead(boost::beast::error_code error, std::size_t bytes);
+  void OnRead(Error error, std::size_t bytes);
   // Parses what is buffered, then answers or reads on.
   void Parse();
   void Continue();
@@ -83,7 +85,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void BeginHead(const ServerResponse& response);
   void EndHead();
   void Write(const ServerResponse& response);
-  void OnWritten(boost::beast::error_code error);
+  void OnWritten(Error error);
 
   void Stream(const ServerResponse& response);
   // Reads and forgets what the peer sends meanwhile, so that its close is noticed.
@@ -91,6 +93,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Sends what waits in the channel, unless it is sending.
   void Flush();
   void SendPiece(std::string bytes);
+  void OnPieceSent(Error error);
   void EndStream();
 
   // Reads what the peer still sends, for a while: closing before it has read the answer would
@@ -111,7 +114,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // Plain text on a port for TLS.
   bool redirects_ = false;
   bool idle_ = true;
-  // A request is whole and its response is not written yet.
+  // Since the first byte of the request that is being read.
+  bool has_deadline_ = false;
+  // A request is whole, or what was read may hold one, and its response is not written yet.
   bool answering_ = false;
   bool closed_ = false;
   bool keep_alive_ = true;

@@ -13,6 +13,9 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+// AES-128 first: it is the one that everybody has (RFC 8446, section 9.1), and the cheapest.
+constexpr const char* kCipherSuites =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr unsigned char kProtocols[] = "\x08http/1.1";
 
 int SelectProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size,
@@ -50,10 +53,13 @@ absl::StatusOr<std::unique_ptr<ssl::context>> ServerTls(const std::string& certi
                                                         const std::string& key_file) {
   auto context = std::make_unique<ssl::context>(ssl::context::tls_server);
   SSL_CTX* const native = context->native_handle();
-  const bool set = SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) == 1 &&
-                   SSL_CTX_set_cipher_list(native, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1;
+  const bool set =
+      SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) == 1 &&
+      SSL_CTX_set_cipher_list(native, "ECDHE+AES128+AESGCM:ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
+      SSL_CTX_set_ciphersuites(native, kCipherSuites) == 1;
   if (!set) return runtime::Internal("OpenSSL has no TLS 1.2 with modern ciphers");
-  SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_CTX_set_alpn_select_cb(native, &SelectProtocol, nullptr);
   SHOAL_RETURN_IF_ERROR(Load(*context, certificate_file, key_file));
   return context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a server speaks TLS: 1.2 and later, forward secrecy and authenticated ciphers only (RFC
-// 9325), no renegotiation, ALPN "http/1.1" (RFC 7301).
+// 9325), the cheapest of them first, no renegotiation, ALPN "http/1.1" (RFC 7301).
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>

@@ -2,6 +2,7 @@
 #include "http/responder.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <future>
 #include <thread>
 #include <vector>
@@ -58,6 +59,18 @@ TEST_CASE("A deferred answer comes from another thread while its worker serves o
   REQUIRE(answer.find("Content-Length: 7\r\n") != std::string::npos);
   peer.Write(Get("/after"));
   REQUIRE(peer.ReadUntil("/after").starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_CASE("A deferred answer may take longer than any deadline") {
+  Deferring deferring({.request_deadline = std::chrono::milliseconds(300),
+                       .idle_deadline = std::chrono::milliseconds(300)});
+  RawPeer peer(deferring.address());
+  peer.Write(Get("/later"));
+  const Responder responder = deferring.Next();
+  // One that came later is closed for being idle.
+  REQUIRE(RawPeer(deferring.address()).ReadAll().empty());
+  responder.Send(Text("at last"));
+  REQUIRE(peer.ReadUntil("at last").starts_with("HTTP/1.1 200 OK\r\n"));
 }
 
 TEST_CASE("Pipelined requests wait for the deferred one before them") {

@@ -40,6 +40,7 @@ std::map<std::string, std::string> IncludedOf(const std::string& capture) {
 Json JsonAt(const WorldDocuments& documents, const std::string& uri) {
   const Document document = documents.Find(uri);
   INFO(uri);
+  REQUIRE(documents.Has(uri));
   REQUIRE(document.bytes != nullptr);
   REQUIRE(document.content_type == "application/json");
   return Json::parse(*document.bytes);
@@ -176,6 +177,7 @@ TEST_CASE("A service without schema files lists the hosted ones, and every link 
 TEST_CASE("A service's own collections of files are left alone") {
   for (const char* name : {"openbmc-stock", "hpe-dl380a-gen12", "dell-r750"}) {
     REQUIRE(DocumentsOf(name).Find("/redfish/v1/JsonSchemas").bytes == nullptr);
+    REQUIRE_FALSE(DocumentsOf(name).Has("/redfish/v1/JsonSchemas"));
     REQUIRE(DocumentsOf(name).Find("/redfish/v1/JsonSchemas/ComputerSystem").bytes == nullptr);
   }
   for (const std::string& name : CaptureNames()) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON as text, faster than by the library's own dump: a service writes a resource anew whenever one
+// of its properties has changed.
+#pragma once
+
+#include <string>
+
+#include "mockserver/message.h"
+
+namespace shoal::mockserver {
+
+// The same bytes that dump(-1, ' ', false, replace) writes: compact, UTF-8 as it is, what is no
+// UTF-8 replaced.
+void AppendText(std::string& text, const Json& json);
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated service's speed and size: requests a second over loopback, one thread serving and
+// one asking; how long Reset takes, and what 256 instances weigh.
+//
+//   bench_mockserver [--seconds 1] [--runs 5] [--capture dell-r750]...
+//
+// GETs are of the first system, from each capture; the rest is of the first capture alone. PATCHes
+// change the system's AssetTag, each to another text. The two threads have a processor each where
+// there are two. The last line is one JSON object: rates as [least, median, greatest] of the runs,
+// latencies as medians, server_cpu_us the processor time that a request costs the server.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "http/development_certificate.h"
+#include "http/server.h"
+#include "mockserver/event_sender.h"
+#include "mockserver/front.h"
+#include "mockserver/instance_table.h"
+#include "mockserver/options.h"
+#include "redfish/capture.h"
+#include "redfish/landmarks.h"
+#include "redfish/schema.h"
+#include "redfish/uri.h"
+#include "runtime/log.h"
+#include "runtime/random.h"
+#include "tests/bench/load.h"
+
+namespace {
+
+using namespace shoal;
+using nlohmann::json;
+using Worlds = std::vector<std::shared_ptr<const mockserver::World>>;
+
+constexpr std::size_t kInstances = 256;
+constexpr int kPatches = 100;
+
+struct Settings {
+  double seconds = 1;
+  int runs = 5;
+  std::vector<std::string> captures = {"dell-r750", "openbmc-stock", "dmtf-rackmount1"};
+};
+
+json Of(bench::Spread spread) { return {spread.minimum, spread.median, spread.maximum}; }
+
+// A service of the first world, on a thread of its own, as the program mockserver makes it.
+class Service {
+ public:
+  static absl::StatusOr<std::unique_ptr<Service>> Create(Worlds worlds,
+                                                         const mockserver::Options& options) {
+    auto service = std::make_unique<Service>();
+    SHOAL_ASSIGN_OR_RETURN(const auto table, options.Table());
+    SHOAL_ASSIGN_OR_RETURN(service->table_,
+                           mockserver::InstanceTable::Create(std::move(worlds), table));
+    service->sender_ = std::make_unique<mockserver::EventSender>(service->metrics_);
+    service->front_ = std::make_unique<mockserver::Front>(*service->table_, service->metrics_,
+                                                          service->sender_.get());
+    SHOAL_ASSIGN_OR_RETURN(
+        service->server_,
+        http::Server::Create(options.Front({}), [front = service->front_.get()](const auto& r) {
+          return front->Handle(r);
+        }));
+    return service;
+  }
+  const std::string& address() const { return server_->address(); }
+
+ private:
+  runtime::Metrics metrics_;
+  std::unique_ptr<mockserver::InstanceTable> table_;
+  std::unique_ptr<mockserver::EventSender> sender_;
+  std::unique_ptr<mockserver::Front> front_;
+  std::unique_ptr<http::Server> server_;
+};
+
+// The same load several times.
+absl::StatusOr<json> Measure(const Settings& settings, bench::LoadOptions load) {
+  load.duration = std::chrono::milliseconds(static_cast<std::int64_t>(settings.seconds * 1000));
+  std::vector<double> rates, middles, tails, costs;
+  for (int i = 0; i < settings.runs; ++i) {
+    const double spent = bench::ProcessorSeconds(::getpid());
+    const double own = bench::ProcessorSecondsOfThisThread();
+    SHOAL_ASSIGN_OR_RETURN(const bench::LoadResult result, bench::RunLoad(load));
+    const double server =
+        bench::ProcessorSeconds(::getpid()) - spent - (bench::ProcessorSecondsOfThisThread() - own);
+    rates.push_back(result.requests_per_second);
+    middles.push_back(result.p50_us);
+    tails.push_back(result.p99_us);
+    costs.push_back(server * 1e6 / static_cast<double>(result.requests_total));
+  }
+  return json{{"per_second", Of(bench::SpreadOf(rates))},
+              {"p50_us", bench::SpreadOf(middles).median},
+              {"p99_us", bench::SpreadOf(tails).median},
+              {"server_cpu_us", bench::SpreadOf(costs).median}};
+}
+
+std::string SystemOf(const mockserver::World& world) {
+  return redfish::FindLandmarks(world.capture()).system;
+}
+
+// PATCHes that each write another AssetTag.
+std::function<std::string_view()> Patches(const std::string& uri) {
+  return [uri, request = std::string(), count = std::uint64_t{0}]() mutable {
+    const std::string body = "{\"AssetTag\":\"tag " + std::to_string(++count) + "\"}";
+    request = "PATCH " + uri +
+              " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+              "Content-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body;
+    return std::string_view(request);
+  };
+}
+
+absl::Status MeasureGets(const Settings& settings, const Worlds& worlds,
+                         const mockserver::Options& options, json& line) {
+  for (const auto& world : worlds) {
+    SHOAL_ASSIGN_OR_RETURN(const auto service, Service::Create({world}, options));
+    bench::RunOn(1);
+    const std::string uri = SystemOf(*world);
+    json& gets = line["get"][world->capture().name()];
+    gets["body_bytes"] = world->resource(*world->Find(uri)).body->size();
+    for (const std::size_t connections : {1, 8, 32}) {
+      SHOAL_ASSIGN_OR_RETURN(gets["c=" + std::to_string(connections)],
+                             Measure(settings, {.address = service->address(),
+                                                .connections = connections,
+                                                .next = bench::Repeat(bench::Get(uri))}));
+    }
+    bench::RunOn(0);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MeasurePatches(const Settings& settings, const Worlds& worlds,
+                            const mockserver::Options& options, json& line) {
+  SHOAL_ASSIGN_OR_RETURN(const auto service, Service::Create({worlds.front()}, options));
+  bench::RunOn(1);
+  SHOAL_ASSIGN_OR_RETURN(line["patch"]["c=8"],
+                         Measure(settings, {.address = service->address(),
+                                            .connections = 8,
+                                            .next = Patches(SystemOf(*worlds.front()))}));
+  bench::RunOn(0);
+  return absl::OkStatus();
+}
+
+absl::Status MeasureTls(const Settings& settings, const Worlds& worlds, mockserver::Options options,
+                        json& line) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("shoal-bench-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const std::shared_ptr<void> removes(nullptr, [&](void*) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  });
+  options.certificate_file = folder / "certificate.pem";
+  options.key_file = folder / "key.pem";
+  SHOAL_RETURN_IF_ERROR(
+      http::MakeDevelopmentCertificate(options.certificate_file, options.key_file));
+  SHOAL_ASSIGN_OR_RETURN(const auto service, Service::Create({worlds.front()}, options));
+  bench::RunOn(1);
+  const std::string request = bench::Get(SystemOf(*worlds.front()));
+  SHOAL_ASSIGN_OR_RETURN(line["tls"]["c=32"], Measure(settings, {.address = service->address(),
+                                                                 .tls = true,
+                                                                 .connections = 32,
+                                                                 .next = bench::Repeat(request)}));
+  bench::RunOn(0);
+  const double plain =
+      line["get"][worlds.front()->capture().name()]["c=32"]["per_second"][1].get<double>();
+  line["tls"]["of_plain"] = line["tls"]["c=32"]["per_second"][1].get<double>() / plain;
+  return absl::OkStatus();
+}
+
+// A text that may be written somewhere.
+struct Place {
+  std::string uri;
+  std::string name;
+};
+
+// Where a client may write text: properties of the top level that the schema lets be written.
+std::vector<Place> Writable(const mockserver::World& world) {
+  std::vector<Place> places;
+  for (const auto& resource : world.resources()) {
+    if (!resource.methods.patch) continue;
+    for (const auto& [name, value] : resource.json->items()) {
+      const redfish::Property* const property =
+          world.schema().Find(resource.odata_type, redfish::AppendPointer("", name));
+      const bool is_text = property != nullptr && property->writable && value.is_string() &&
+                           redfish::Misfit(*property, json("tag 1")).empty();
+      if (is_text) places.push_back({resource.uri, name});
+    }
+  }
+  return places;
+}
+
+// kPatches of them, at random places.
+int PatchAtRandom(mockserver::Instance& instance, const std::vector<Place>& places,
+                  runtime::Random& random) {
+  int done = 0;
+  for (int i = 0; i < kPatches; ++i) {
+    const Place& place = places[random.Below(places.size())];
+    const std::string body =
+        json{{place.name, "tag " + std::to_string(random.Below(1'000'000))}}.dump();
+    const mockserver::Response response =
+        instance.Handle({.method = mockserver::Method::kPatch, .uri = place.uri, .body = body});
+    done += response.status < 300 ? 1 : 0;
+  }
+  return done;
+}
+
+absl::Status MeasureReset(const Settings& settings, const mockserver::World& world,
+                          mockserver::Instance instance, json& line) {
+  const std::vector<Place> places = Writable(world);
+  if (places.empty()) return runtime::FailedPrecondition("nothing to PATCH");
+  runtime::Random random(1);
+  std::vector<double> spent;
+  int done = 0;
+  std::size_t changed = 0;
+  const int resets = settings.runs * 100;
+  for (int i = 0; i < resets; ++i) {
+    done += PatchAtRandom(instance, places, random);
+    changed += instance.changed_resources();
+    const auto start = std::chrono::steady_clock::now();
+    SHOAL_RETURN_IF_ERROR(instance.Reset());
+    spent.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  std::sort(spent.begin(), spent.end());
+  line["reset"] = {{"median_ms", spent[spent.size() / 2]},
+                   {"p99_ms", spent[spent.size() * 99 / 100]},
+                   {"patches", static_cast<double>(done) / resets},
+                   {"changed_resources", static_cast<double>(changed) / resets}};
+  return absl::OkStatus();
+}
+
+double ResidentMebibytes() {
+  std::uint64_t total = 0;
+  std::uint64_t resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return static_cast<double>(resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) /
+         (1 << 20);
+}
+
+// Each with kPatches behind it; the world that they share is part of what is resident.
+absl::Status MeasureSize(const std::shared_ptr<const mockserver::World>& world,
+                         const mockserver::InstanceTableOptions& options, json& line) {
+  const double before = ResidentMebibytes();
+  SHOAL_ASSIGN_OR_RETURN(const auto table, mockserver::InstanceTable::Create({world}, options));
+  std::vector<std::shared_ptr<mockserver::InstanceTable::Slot>> slots;
+  for (std::size_t i = 0; i < kInstances; ++i) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string id, table->Make("", "", options.instance));
+    slots.push_back(table->Find(id));
+  }
+  const double fresh = ResidentMebibytes();
+  const std::vector<Place> places = Writable(*world);
+  runtime::Random random(1);
+  for (const auto& slot : slots) {
+    const runtime::MutexLock lock(slot->mutex);
+    PatchAtRandom(slot->instance, places, random);
+  }
+  const double patched = ResidentMebibytes();
+  line["size"] = {{"instances", kInstances},
+                  {"resident_mib_before", before},
+                  {"resident_mib_fresh", fresh},
+                  {"resident_mib_after_patches", patched}};
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Settings& settings) {
+  bench::RunOn(0);
+  mockserver::Options options;
+  options.captures.clear();
+  for (const std::string& name : settings.captures) {
+    options.captures.push_back("data/captures/" + name + ".tar.xz");
+  }
+  SHOAL_ASSIGN_OR_RETURN(const Worlds worlds, mockserver::LoadWorlds(options));
+  SHOAL_ASSIGN_OR_RETURN(const auto table, options.Table());
+  json line = {{"bench", "mockserver"}};
+  // First, while nothing else has been resident.
+  SHOAL_RETURN_IF_ERROR(MeasureSize(worlds.front(), table, line));
+  SHOAL_RETURN_IF_ERROR(MeasureGets(settings, worlds, options, line));
+  SHOAL_RETURN_IF_ERROR(MeasurePatches(settings, worlds, options, line));
+  SHOAL_RETURN_IF_ERROR(MeasureTls(settings, worlds, options, line));
+  SHOAL_RETURN_IF_ERROR(MeasureReset(settings, *worlds.front(),
+                                     mockserver::Instance(worlds.front(), table.instance), line));
+  std::printf("%s\n", line.dump().c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("Speed and size of the simulated service");
+  app.add_option("--seconds", settings.seconds, "of each run");
+  app.add_option("--runs", settings.runs, "of each measurement")->check(CLI::PositiveNumber);
+  app.add_option("--capture", settings.captures, "by name; the first is measured in full");
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  const absl::Status status = Run(settings);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "bench_mockserver: %s\n", runtime::Message(status).c_str());
+  return 1;
+}
