@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // That no start of a goal needs fewer mutations than it says, by a search over what can be reached.
 //
-// Moves are all that the catalog has for resources that the goal's side-effect budget names, those
-// of the expert, and DELETE of members of collections that the budget names; with and without the
-// token of the last login. Breadth first, each state once: bodies of the resources moves are for,
-// members of collections, and what has happened so far as a set.
+// For starts of at most four mutations. Moves are what the catalog has for properties and actions
+// of resources that the goal's side-effect budget names, those of the expert, and DELETE of members
+// of collections that the budget names; with and without the token of the last login. Breadth
+// first, each state once: bodies of the resources moves are for, members of collections, and what
+// has happened so far as a set.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <deque>
@@ -44,8 +45,11 @@ class Search {
     REQUIRE(instance.Evaluate().satisfied);
     for (const Move& move : expert.moves()) moves_.insert(move);
     AddBudget();
-    for (const Move& move : std::set<Move>(moves_)) {
-      moves_.insert({move.method, move.uri, move.body, !move.by_session});
+    // Who asks matters to some goals alone.
+    if (episode.watch.dump().find("\"Session\"") != std::string::npos) {
+      for (const Move& move : std::set<Move>(moves_)) {
+        moves_.insert({move.method, move.uri, move.body, !move.by_session});
+      }
     }
     for (const Move& move : moves_) shown_.insert(redfish::CanonicalUri(move.uri));
   }
@@ -97,9 +101,18 @@ class Search {
         return candidate.uri == uri || candidate.uri.starts_with(uri + "/Actions/");
       });
       if (!is_named) continue;
-      moves_.insert({candidate.method, candidate.uri,
-                     redfish::BindSlots(candidate, episode_.slot_values, random), false});
+      const Json body = redfish::BindSlots(candidate, episode_.slot_values, random);
+      if (candidate.method == "PATCH" && !IsWithinBudget(candidate.uri, body)) continue;
+      moves_.insert({candidate.method, candidate.uri, body, false});
     }
+  }
+
+  // Whether the PATCH writes a property that the goal may change.
+  bool IsWithinBudget(const std::string& uri, const Json& body) const {
+    const redfish::Watch watch = redfish::Watch::Parse(episode_.watch).value();
+    const Json flat = body.flatten();
+    return std::any_of(flat.items().begin(), flat.items().end(),
+                       [&](const auto& leaf) { return watch.Allows(uri, leaf.key()); });
   }
 
   void AddDeletes(const std::string& collection) {
@@ -136,7 +149,7 @@ TEST_CASE("No start of a goal on rackmount1 is left with fewer mutations than it
     std::set<std::pair<std::string, std::int64_t>> done;
     for (std::uint64_t number = 0; number < 40; ++number) {
       const Episode episode = *goal->DrawEpisode(13, number, redfish::Split::kTrain);
-      if (episode.optimum > 5 || !done.emplace(episode.situation, episode.optimum).second) continue;
+      if (episode.optimum > 4 || !done.emplace(episode.situation, episode.optimum).second) continue;
       Search search(*goal, episode);
       INFO(goal->goal().name() << " " << episode.situation << ", " << search.moves() << " moves");
       REQUIRE(search.Least(episode.optimum) == episode.optimum);
