@@ -65,12 +65,7 @@ HttpConnections::HttpConnections(boost::asio::any_io_executor executor, const Op
 void HttpService::Reset(const std::string& capture, const redfish::Episode& episode,
                         ResetDone done) {
   instance_ = "e" + std::to_string(environment_id_) + "-" + capture;
-  nlohmann::json start = nlohmann::json::array();
-  for (const redfish::StartOperation& operation : episode.start) {
-    start.push_back(
-        {{"uri", operation.uri}, {"pointer", operation.pointer}, {"value", operation.value}});
-  }
-  const nlohmann::json body = {{"start", std::move(start)}, {"watch", episode.watch}};
+  const nlohmann::json body = {{"start", redfish::ToJson(episode.start)}, {"watch", episode.watch}};
   auto text = std::make_shared<const std::string>(body.dump());
   if (made_.contains(instance_)) {
     ResetInstance(capture, std::move(text), true, std::move(done));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/effective_config.h"
+#include "cli/goals_command.h"
 #include "cli/health_command.h"
 #include "cli/report.h"
 #include "cli/run_directory.h"
@@ -145,6 +146,35 @@ void AddHealth(CLI::App& app, std::string& address, double& timeout, std::functi
   });
 }
 
+int Print(const absl::StatusOr<std::string>& text) {
+  if (!text.ok()) return Report(text.status(), runtime::kExitConfiguration);
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+void AddGoals(CLI::App& app, GoalChoice& choice, std::function<int()>& action) {
+  CLI::App* const goals = app.add_subcommand("goals", "The goals that agents are asked for");
+  goals->require_subcommand(1);
+  const auto add = [&](const char* name, const char* about) {
+    CLI::App* const command = goals->add_subcommand(name, about);
+    command->add_option("--data", choice.data, "folder with captures/ and goals/");
+    return command;
+  };
+  CLI::App* const list = add("list", "Which goal applies to which capture");
+  list->callback([&] { action = [&choice] { return Print(ListGoals(choice.data)); }; });
+  CLI::App* const show = add("show", "One episode of a goal: text, start, predicate, expert plan");
+  show->add_option("GOAL", choice.goal, "number or name")->required();
+  CLI::App* const check = add("check", "Whether a goal's file is right and applies to a capture");
+  check->add_option("FILE", choice.goal, "a goal, as data/goals/README.md says")->required();
+  for (CLI::App* const command : {show, check}) {
+    command->add_option("CAPTURE", choice.capture, "name, archive or folder")->required();
+    command->add_option("--seed", choice.seed, "which episode");
+    command->add_flag("--evaluation", choice.evaluation, "an episode of the evaluation");
+  }
+  show->callback([&] { action = [&choice] { return Print(ShowGoal(choice)); }; });
+  check->callback([&] { action = [&choice] { return Print(CheckGoal(choice)); }; });
+}
+
 }  // namespace
 
 int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
@@ -156,6 +186,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   flags.command_line = CommandLine(argc, argv);
   std::string run;
   std::string address;
+  GoalChoice choice;
   double timeout = 5;
   std::function<int()> action;
   AddTrain(app, flags, action, started);
@@ -163,6 +194,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddEvaluate(app, flags, run, action, started);
   AddReport(app, run, action);
   AddHealth(app, address, timeout, action);
+  AddGoals(app, choice, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -69,6 +69,14 @@ Response ChangePassword(Editor& editor, const Call& call) {
 
 }  // namespace
 
+bool HasBiosPassword(const Editor& editor, ResourceId bios, std::string_view name,
+                     std::string_view password) {
+  const auto* const notes = editor.FindNotes<Passwords>();
+  if (notes == nullptr) return password.empty();
+  const auto found = notes->set.find({bios, std::string(name)});
+  return found == notes->set.end() ? password.empty() : found->second == password;
+}
+
 void AddBiosActions(HandlerTable& handlers) {
   handlers.OnAction("Bios.ResetBios", &ResetBios);
   handlers.OnAction("Bios.ChangePassword", &ChangePassword);

@@ -23,4 +23,8 @@ inline constexpr std::size_t kMaximumPasswords = 16;
 
 void AddBiosActions(HandlerTable& handlers);
 
+// Whether `password` is in force for the BIOS under `name`; "" where none was set.
+bool HasBiosPassword(const Editor& editor, ResourceId bios, std::string_view name,
+                     std::string_view password);
+
 }  // namespace shoal::mockserver

@@ -69,25 +69,10 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
   return options;
 }
 
-absl::StatusOr<std::vector<redfish::StartOperation>> ParseStart(const Json& body) {
-  std::vector<redfish::StartOperation> start;
-  const auto found = body.find("start");
-  if (found == body.end()) return start;
-  if (!found->is_array()) return runtime::InvalidArgument("\"start\" is an array");
-  for (const Json& item : *found) {
-    if (!item.is_object() || !item.contains("value")) {
-      return runtime::InvalidArgument("\"start\" has objects of uri, pointer, value");
-    }
-    SHOAL_ASSIGN_OR_RETURN(std::string uri, TextMember(item, "uri"));
-    SHOAL_ASSIGN_OR_RETURN(std::string pointer, TextMember(item, "pointer"));
-    start.push_back({std::move(uri), std::move(pointer), item.at("value")});
-  }
-  return start;
-}
-
 absl::Status Reset(Instance& instance, const Json& body) {
   SHOAL_RETURN_IF_ERROR(CheckMembers(body, {"start", "watch"}));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::StartOperation> start, ParseStart(body));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::StartOperation> start,
+                         redfish::ParseStart(body.value("start", Json::array())));
   std::optional<redfish::Watch> watch;
   if (const auto found = body.find("watch"); found != body.end()) {
     SHOAL_ASSIGN_OR_RETURN(watch, redfish::Watch::Parse(*found));

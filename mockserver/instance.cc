@@ -260,34 +260,6 @@ void Instance::Clear() {
   faults_.Restart();
 }
 
-absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
-                             std::optional<redfish::Watch> watch) {
-  Clear();
-  ++resets_;
-  Editor editor(*this);
-  for (const redfish::StartOperation& operation : start) {
-    const std::optional<ResourceId> id = Locate(redfish::CanonicalUri(operation.uri));
-    if (!id.has_value()) {
-      Clear();
-      return runtime::NotFound("start: " + world_->capture().name() + " has no resource " +
-                               operation.uri);
-    }
-    if (!operation.pointer.starts_with('/') ||
-        !editor.Set(*id, operation.pointer, operation.value)) {
-      Clear();
-      return runtime::InvalidArgument("start: pointer \"" + operation.pointer +
-                                      "\" leads nowhere in " + operation.uri);
-    }
-  }
-  for (auto& [id, delta] : deltas_) {
-    delta.start = delta.json;
-    delta.collateral = 0;
-  }
-  watch_ = std::move(watch);
-  Evaluate();
-  return absl::OkStatus();
-}
-
 void Instance::Advance(std::chrono::milliseconds by) {
   const std::chrono::milliseconds end = now_ + std::max(by, std::chrono::milliseconds(0));
   while (true) {

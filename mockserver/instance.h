@@ -89,9 +89,11 @@ class Instance final : public redfish::StateView, private InstanceState {
   const std::map<std::string, Savepoint, std::less<>>& savepoints() const { return savepoints_; }
 
   // Back to the world's state, then `start` in order as what collateral is measured from;
-  // milestones that hold there are latched. History, clock and watch start anew. NOT_FOUND for a
-  // start of a resource that the world lacks, INVALID_ARGUMENT for a pointer that leads nowhere;
-  // the instance is then without changes and watch.
+  // milestones that hold there are latched. History, clock and watch start anew. Requests of a
+  // start are an administrator's, and time passes until their work is done. NOT_FOUND for a start
+  // of a resource that the world lacks, INVALID_ARGUMENT for a pointer that leads nowhere,
+  // FAILED_PRECONDITION for a request that is refused; the instance is then without changes and
+  // watch.
   absl::Status Reset(std::span<const redfish::StartOperation> start = {},
                      std::optional<redfish::Watch> watch = {});
 
@@ -117,6 +119,8 @@ class Instance final : public redfish::StateView, private InstanceState {
   // redfish::StateView. `uri` canonical; a pointer is valid until the next non-const call.
   const Json* Find(std::string_view uri) const override;
   const std::vector<redfish::HistoryRecord>& history() const override { return *history_; }
+  bool HasPassword(std::string_view uri, std::string_view name,
+                   std::string_view password) const override;
 
   const World& world() const { return *world_; }
   // Resources that differ, or once differed, from the world's.
@@ -152,6 +156,7 @@ class Instance final : public redfish::StateView, private InstanceState {
   Response Read(ResourceId id, const Request& request);
   Response ReadByQuery(ResourceId id, const Request& request, const Principal* principal);
   void Clear();
+  absl::Status PerformStart(const redfish::StartOperation& operation);
   std::int64_t CountCollateral();
 
   const std::shared_ptr<const World> world_;

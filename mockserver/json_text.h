@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as text, faster than by the library's own dump: a service writes a resource anew whenever one
-// of its properties has changed.
+// JSON as text, faster than by the library's own dump: a service writes a resource anew whenever
+// one of its properties has changed.
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 #include "mockserver/extended_info.h"
 #include "mockserver/secure_boot.h"
 #include "mockserver/settings.h"
+#include "mockserver/virtual_media.h"
 #include "redfish/predicate.h"
 #include "redfish/uri.h"
 
@@ -52,7 +53,9 @@ void Boot(Editor& editor, ResourceId system) {
   const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
   const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
   const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
-  editor.Record(redfish::kBootRecord, system, {{"target", is_overridden ? target : "None"}});
+  Json boot = {{"target", is_overridden ? target : "None"}};
+  if (boot["target"] == "Cd") boot["image"] = InsertedDisc(editor, system);
+  editor.Record(redfish::kBootRecord, system, std::move(boot));
   if (enabled == "Once") {
     editor.SetPresent(system, "/Boot/BootSourceOverrideEnabled", "Disabled");
     editor.SetPresent(system, "/Boot/BootSourceOverrideTarget", "None");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/virtual_media.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "mockserver/extended_info.h"
 #include "redfish/uri.h"
@@ -69,6 +71,22 @@ Response EjectMedia(Editor& editor, const Call& call) {
 }
 
 }  // namespace
+
+std::string InsertedDisc(const Editor& editor, ResourceId system) {
+  std::vector<ResourceId> owners = editor.LinkedAll(system, "/Links/ManagedBy");
+  owners.insert(owners.begin(), system);
+  for (const ResourceId owner : owners) {
+    const auto slots = editor.Linked(owner, "/VirtualMedia");
+    if (!slots) continue;
+    for (const ResourceId slot : editor.Members(*slots)) {
+      const Json* const types = editor.Read(slot, "/MediaTypes");
+      const bool takes_discs = types != nullptr && types->is_array() &&
+                               std::find(types->begin(), types->end(), "CD") != types->end();
+      if (takes_discs && editor.IsTrue(slot, "/Inserted")) return editor.Text(slot, "/Image");
+    }
+  }
+  return {};
+}
 
 void AddVirtualMedia(HandlerTable& handlers) {
   handlers.OnAction("VirtualMedia.InsertMedia", &InsertMedia);

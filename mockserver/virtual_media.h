@@ -5,9 +5,15 @@
 // path. EjectMedia: an empty slot stays as it is.
 #pragma once
 
+#include <string>
+
 #include "mockserver/handler.h"
 
 namespace shoal::mockserver {
+
+// The image of the first slot for CDs, of `system` or of its managers, that has one inserted; empty
+// when none has.
+std::string InsertedDisc(const Editor& editor, ResourceId system);
 
 void AddVirtualMedia(HandlerTable& handlers);
 

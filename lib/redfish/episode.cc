@@ -22,19 +22,6 @@ const T& Pick(const std::vector<T>& choices, Random& random) {
   return choices[random.Below(choices.size())];
 }
 
-// Fresh values, and under "other:<name>" a second draw that the goal does not ask for.
-TextValues DrawValues(const std::map<std::string, std::string>& parameters, Random& random) {
-  TextValues values;
-  for (const auto& [name, generator] : parameters) {
-    const std::string value = DrawParameter(generator, random);
-    std::string other = DrawParameter(generator, random);
-    while (other == value) other = DrawParameter(generator, random);
-    values[name] = value;
-    values["other:" + name] = std::move(other);
-  }
-  return values;
-}
-
 // Puts the target into a state in which it is reached, or into one in which it is not.
 void AddState(const BoundTarget& bound, bool reached, const TextValues& values, Random& random,
               std::vector<StartOperation>& operations) {
@@ -73,18 +60,6 @@ std::string JoinPhrases(const std::vector<std::string>& phrases) {
   return joined;
 }
 
-std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
-                     Random& random) {
-  values.insert(binding.names.begin(), binding.names.end());
-  std::vector<std::string> phrases;
-  for (const BoundTarget& bound : binding.targets) {
-    const std::vector<std::string>& choices = bound.target.phrasings.Of(split);
-    if (!choices.empty()) phrases.push_back(FillText(Pick(choices, random), values));
-  }
-  values["targets"] = JoinPhrases(phrases);
-  return FillText(Pick(binding.goal->phrasings(split), random), values);
-}
-
 // Which targets are reached at the start: all of them exactly when `satisfied`.
 std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_share,
                               Random& random) {
@@ -119,16 +94,6 @@ Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
           {"allowed", std::move(allowed)}};
 }
 
-void AddLeftovers(const AppliedGoal::Binding& binding, Random& random,
-                  std::vector<StartOperation>& operations) {
-  for (const Leftover& leftover : binding.leftovers) {
-    const bool left = random.Uniform() < kLeftoverShare;
-    const bool reached = random.Below(2) == 0;
-    const TextValues values = DrawValues(leftover.parameters, random);
-    if (left) AddState(leftover.target, reached, values, random, operations);
-  }
-}
-
 }  // namespace
 
 std::string FillText(const std::string& text, const TextValues& values) {
@@ -153,6 +118,40 @@ Json FillJson(const Json& json, const TextValues& values) {
   return filled;
 }
 
+TextValues DrawValues(const std::map<std::string, std::string>& parameters, Random& random) {
+  TextValues values;
+  for (const auto& [name, generator] : parameters) {
+    const std::string value = DrawParameter(generator, random);
+    std::string other = DrawParameter(generator, random);
+    while (other == value) other = DrawParameter(generator, random);
+    values[name] = value;
+    values["other:" + name] = std::move(other);
+  }
+  return values;
+}
+
+std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
+                     Random& random) {
+  values.insert(binding.names.begin(), binding.names.end());
+  std::vector<std::string> phrases;
+  for (const BoundTarget& bound : binding.targets) {
+    const std::vector<std::string>& choices = bound.target.phrasings.Of(split);
+    if (!choices.empty()) phrases.push_back(FillText(Pick(choices, random), values));
+  }
+  values["targets"] = JoinPhrases(phrases);
+  return FillText(Pick(binding.goal->phrasings(split), random), values);
+}
+
+void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
+                   std::vector<StartOperation>& operations) {
+  for (const Leftover& leftover : binding.leftovers) {
+    const bool left = random.Uniform() < kLeftoverShare;
+    const bool reached = random.Below(2) == 0;
+    const TextValues values = DrawValues(leftover.parameters, random);
+    if (left) AddState(leftover.target, reached, values, random, operations);
+  }
+}
+
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
                                                  Split split) const {
   const Goal::Definition& goal = binding_->goal->definition();
@@ -161,6 +160,15 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
   Random random(runtime::DeriveSeed(seed, stream), number);
   const TextValues values = DrawValues(goal.parameters, random);
   Episode episode;
+  episode.values.insert(values.begin(), values.end());
+  for (const auto& [name, generator] : goal.parameters) {
+    episode.slot_values[name] = values.at(name);
+  }
+  if (!goal.situations.empty()) {
+    DrawSituation(*binding_, values, split, random, episode);
+    SHOAL_RETURN_IF_ERROR(Watch::Parse(episode.watch).status());
+    return episode;
+  }
   episode.satisfied = random.Uniform() < goal.satisfied_share;
   std::vector<bool> reached =
       DrawReached(binding_->targets.size(), episode.satisfied, goal.partial_share, random);
@@ -169,21 +177,24 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
   if (all && !episode.satisfied && goal.base_cost == 0) {
     reached[random.Below(reached.size())] = false;
   }
-  AddLeftovers(*binding_, random, episode.start);
+  DrawLeftovers(*binding_, random, episode.start);
   episode.start.insert(episode.start.end(), binding_->start.begin(), binding_->start.end());
   for (std::size_t i = 0; i < reached.size(); ++i) {
     AddState(binding_->targets[i], reached[i], values, random, episode.start);
     if (!reached[i]) episode.optimum += binding_->targets[i].target.cost;
   }
   if (!episode.satisfied) episode.optimum += goal.base_cost;
-  for (const auto& [name, generator] : goal.parameters) {
-    episode.slot_values[name] = values.at(name);
-  }
   episode.text = DrawText(*binding_, values, split, random);
   episode.watch = WatchOf(*binding_, values);
   episode.milestone_count = static_cast<std::int64_t>(episode.watch.at("milestones").size());
   SHOAL_RETURN_IF_ERROR(Watch::Parse(episode.watch).status());
   return episode;
+}
+
+Plan AppliedGoal::PlanOf(const Episode& episode) const {
+  Plan plan;
+  for (const Json& step : binding_->plan) plan.push_back(FillValues(step, episode.values));
+  return plan;
 }
 
 }  // namespace shoal::redfish

@@ -16,19 +16,15 @@
 
 #include "redfish/candidate.h"
 #include "redfish/capture.h"
+#include "redfish/plan.h"
+#include "redfish/situation.h"
+#include "redfish/start_operation.h"
 #include "redfish/watch.h"
 #include "runtime/status.h"
 
 namespace shoal::redfish {
 
 enum class Split : std::uint8_t { kTrain, kEvaluate };
-
-// Sets a property of the start state, past every rule of the service.
-struct StartOperation {
-  std::string uri;
-  std::string pointer;
-  nlohmann::json value;
-};
 
 struct Episode {
   // What the agent reads.
@@ -46,6 +42,10 @@ struct Episode {
   std::int64_t milestone_count = 0;
   // Least number of mutating requests from this start; 0 when satisfied.
   std::int64_t optimum = 0;
+  // What the goal's "{names}" stand for; PlanOf needs it.
+  Values values;
+  // Which of the goal's situations it starts in; empty for a goal with targets.
+  std::string situation;
 };
 
 class AppliedGoal;
@@ -85,6 +85,8 @@ class AppliedGoal {
   ~AppliedGoal();
 
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split) const;
+  // How an expert reaches the goal from the episode's start; empty when the file does not say.
+  Plan PlanOf(const Episode& episode) const;
 
   const Goal& goal() const;
   const std::string& capture_name() const;

@@ -41,10 +41,10 @@ std::vector<Json> ResetTypes(const Capture& capture, const Json& system) {
   return values == nullptr ? std::vector<Json>() : values->get<std::vector<Json>>();
 }
 
-absl::Status NeedsReset(const Goal::Definition& goal, const Landmarks& landmarks,
+absl::Status NeedsReset(const Goal::Definition& goal, const Places& places,
                         const Capture& capture) {
   if (goal.reset_types.empty()) return absl::OkStatus();
-  const Json* system = capture.Find(landmarks.system);
+  const Json* system = capture.Find(UriOf(places, "system"));
   const std::vector<Json> offered =
       system == nullptr ? std::vector<Json>() : ResetTypes(capture, *system);
   for (const std::string& type : goal.reset_types) {
@@ -62,37 +62,27 @@ std::set<PropertyPath> PathsOf(const BoundTarget& bound) {
   return paths;
 }
 
-// "$system" and the like to URIs, at every depth.
-Json PlaceLandmarks(const Json& json, const Landmarks& landmarks) {
-  if (json.is_string()) {
-    const std::string& text = json.get_ref<const std::string&>();
-    return text.starts_with('$') ? Json(UriOf(landmarks, text.substr(1))) : json;
-  }
-  if (!json.is_structured()) return json;
-  Json placed = json;
-  for (auto& item : placed) item = PlaceLandmarks(item, landmarks);
-  return placed;
-}
-
-void BindPlaces(const Goal::Definition& goal, const Landmarks& landmarks, const Capture& capture,
-                AppliedGoal::Binding& binding) {
+void BindProperties(const Goal::Definition& goal, const Places& places, const Capture& capture,
+                    AppliedGoal::Binding& binding) {
   const auto present = [&](const LandmarkProperty& place) {
-    const Json* body = capture.Find(UriOf(landmarks, place.resource));
+    const Json* body = capture.Find(UriOf(places, place.resource));
     return body != nullptr && Resolve(*body, place.pointer) != nullptr;
   };
   for (const LandmarkProperty& place : goal.start) {
     if (!present(place)) continue;
-    binding.start.push_back({UriOf(landmarks, place.resource), place.pointer, place.value});
+    binding.start.push_back({UriOf(places, place.resource), place.pointer, place.value});
     binding.allowed.insert({binding.start.back().uri, place.pointer});
   }
   for (const LandmarkProperty& place : goal.allowed) {
-    if (present(place)) {
-      binding.allowed.insert({UriOf(landmarks, place.resource), place.pointer});
+    const bool is_open = place.members || place.pointer.find('{') != std::string::npos;
+    if (present(place) || (is_open && !UriOf(places, place.resource).empty())) {
+      binding.allowed.insert(
+          {UriOf(places, place.resource) + (place.members ? "/*" : ""), place.pointer});
     }
   }
 }
 
-void BindLeftovers(const GoalSuite& others, const Landmarks& landmarks, const Capture& capture,
+void BindLeftovers(const GoalSuite& others, const Places& places, const Capture& capture,
                    AppliedGoal::Binding& binding) {
   const Goal::Definition& own = binding.goal->definition();
   std::set<PropertyPath> taken = binding.allowed;
@@ -101,7 +91,7 @@ void BindLeftovers(const GoalSuite& others, const Landmarks& landmarks, const Ca
     const bool excluded = std::find(barred.begin(), barred.end(), other->name()) != barred.end();
     if (other->id() == own.id || excluded) continue;
     for (const GoalTarget& target : other->definition().targets) {
-      std::optional<BoundTarget> bound = BindTarget(target, landmarks, capture);
+      std::optional<BoundTarget> bound = BindTarget(target, places, capture);
       if (!bound) continue;
       const std::set<PropertyPath> paths = PathsOf(*bound);
       const bool free = std::none_of(paths.begin(), paths.end(), [&](const PropertyPath& path) {
@@ -114,9 +104,9 @@ void BindLeftovers(const GoalSuite& others, const Landmarks& landmarks, const Ca
   }
 }
 
-void BindNames(const Landmarks& landmarks, const Capture& capture, AppliedGoal::Binding& binding) {
+void BindNames(const Places& places, const Capture& capture, AppliedGoal::Binding& binding) {
   for (const std::string resource : {"system", "chassis", "manager"}) {
-    const Json* body = capture.Find(UriOf(landmarks, resource));
+    const Json* body = capture.Find(UriOf(places, resource));
     const Json* name = body == nullptr ? nullptr : Resolve(*body, "/Name");
     binding.names[resource] = name != nullptr && name->is_string() ? name->get<std::string>() : "";
   }
@@ -124,18 +114,15 @@ void BindNames(const Landmarks& landmarks, const Capture& capture, AppliedGoal::
 
 }  // namespace
 
-const std::string& UriOf(const Landmarks& landmarks, const std::string& resource) {
+const std::string& UriOf(const Places& places, const std::string& resource) {
   static const std::string kNone;
-  if (resource == "system") return landmarks.system;
-  if (resource == "chassis") return landmarks.chassis;
-  if (resource == "manager") return landmarks.manager;
-  if (resource == "network_protocol") return landmarks.network_protocol;
-  return kNone;
+  const auto found = places.find(resource);
+  return found == places.end() ? kNone : found->second;
 }
 
-std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Landmarks& landmarks,
+std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
                                       const Capture& capture) {
-  BoundTarget bound{target, UriOf(landmarks, target.resource), {}};
+  BoundTarget bound{target, UriOf(places, target.resource), {}};
   const Json* resource = capture.Find(bound.uri);
   if (resource == nullptr) return std::nullopt;
   std::erase_if(bound.target.properties,
@@ -143,9 +130,9 @@ std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Landmarks&
   const std::size_t wanted = target.any ? 1 : target.properties.size();
   if (bound.target.properties.size() < wanted) return std::nullopt;
   for (const std::string& name : target.along) {
-    const Json* body = capture.Find(UriOf(landmarks, name));
+    const Json* body = capture.Find(UriOf(places, name));
     if (body != nullptr && Resolve(*body, target.properties.front().pointer) != nullptr) {
-      bound.along.push_back(UriOf(landmarks, name));
+      bound.along.push_back(UriOf(places, name));
     }
   }
   return bound;
@@ -160,30 +147,35 @@ const std::string& AppliedGoal::capture_name() const { return binding_->capture_
 absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
     std::shared_ptr<const Goal> goal, const Capture& capture, const GoalSuite& others) {
   const Goal::Definition& definition = goal->definition();
-  const Landmarks landmarks = FindLandmarks(capture);
-  SHOAL_RETURN_IF_ERROR(NeedsReset(definition, landmarks, capture));
+  const absl::StatusOr<Places> found =
+      FindPlaces(definition.places, FindLandmarks(capture), capture);
+  if (!found.ok()) return runtime::Annotate(found.status(), "goal " + definition.name);
+  const Places& places = *found;
+  SHOAL_RETURN_IF_ERROR(NeedsReset(definition, places, capture));
   auto binding = std::make_unique<Binding>();
   binding->goal = std::move(goal);
   binding->capture_name = capture.name();
   for (const GoalTarget& target : definition.targets) {
-    std::optional<BoundTarget> bound = BindTarget(target, landmarks, capture);
+    std::optional<BoundTarget> bound = BindTarget(target, places, capture);
     if (!bound) continue;
     binding->allowed.merge(PathsOf(*bound));
     binding->targets.push_back(std::move(*bound));
   }
-  if (binding->targets.empty()) {
+  if (binding->targets.empty() && definition.situations.empty()) {
     return runtime::NotFound("goal " + definition.name + ": " + capture.name() +
                              " has none of its resources and properties");
   }
   for (const Json& condition : definition.require) {
-    Json placed = PlaceLandmarks(condition, landmarks);
+    SHOAL_ASSIGN_OR_RETURN(Json placed, PutPlaces(condition, places, capture));
     const absl::Status status = Predicate::Parse(placed).status();
     if (!status.ok()) return runtime::Annotate(status, "goal " + definition.name + " require");
     binding->require.push_back(std::move(placed));
   }
-  BindPlaces(definition, landmarks, capture, *binding);
-  BindLeftovers(others, landmarks, capture, *binding);
-  BindNames(landmarks, capture, *binding);
+  BindProperties(definition, places, capture, *binding);
+  BindLeftovers(others, places, capture, *binding);
+  BindNames(places, capture, *binding);
+  SHOAL_RETURN_IF_ERROR(runtime::Annotate(BindSituations(definition, places, capture, *binding),
+                                          "goal " + definition.name));
   return std::shared_ptr<const AppliedGoal>(new AppliedGoal(std::move(binding)));
 }
 

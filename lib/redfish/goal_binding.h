@@ -40,6 +40,14 @@ struct AppliedGoal::Binding {
   std::set<PropertyPath> allowed;
   // Names of resources that phrasings may use: {system}, {chassis}.
   std::map<std::string, std::string> names;
+  // Those that this capture allows, with URIs in place of "$names" and no "if".
+  std::vector<Situation> situations;
+  std::vector<std::map<std::string, nlohmann::json>> choices;
+  // What was read in the capture.
+  Values readings;
+  std::map<std::string, nlohmann::json> orders;
+  std::vector<nlohmann::json> milestones;
+  Plan plan;
 };
 
 // Values by name, for "{name}" in texts.
@@ -50,11 +58,27 @@ std::string FillText(const std::string& text, const TextValues& values);
 // `json` with FillText applied to every text in it.
 nlohmann::json FillJson(const nlohmann::json& json, const TextValues& values);
 
+// Fresh values, and under "other:<name>" a second draw that the goal does not ask for.
+TextValues DrawValues(const std::map<std::string, std::string>& parameters,
+                      runtime::Random& random);
+// One of the goal's phrasings, filled.
+std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
+                     runtime::Random& random);
+void DrawLeftovers(const AppliedGoal::Binding& binding, runtime::Random& random,
+                   std::vector<StartOperation>& operations);
+// The rest of an episode of a goal with situations, after `values` of its parameters.
+void DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values, Split split,
+                   runtime::Random& random, Episode& episode);
+// What the goal has beside targets: situations, readings, choices, milestones, plan. NOT_FOUND when
+// the capture lacks something that is needed.
+absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
+                            const Capture& capture, AppliedGoal::Binding& binding);
+
 // nullopt when the capture lacks what the target needs.
-std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Landmarks& landmarks,
+std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
                                       const Capture& capture);
 
-// The landmark's URI; empty when the service has none.
-const std::string& UriOf(const Landmarks& landmarks, const std::string& resource);
+// The landmark's or place's URI; empty when the service has none.
+const std::string& UriOf(const Places& places, const std::string& resource);
 
 }  // namespace shoal::redfish

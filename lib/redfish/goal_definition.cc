@@ -2,212 +2,192 @@
 #include "redfish/goal_definition.h"
 
 #include <toml++/toml.h>
+
 #include <set>
 #include <sstream>
 #include <utility>
+
+#include "redfish/goal_reader.h"
 
 namespace shoal::redfish {
 namespace {
 
 using Json = nlohmann::json;
 
-Json ToJson(const toml::node& node) {
-  if (const auto* table = node.as_table()) {
-    Json object = Json::object();
-    for (const auto& [key, value] : *table) object[std::string(key.str())] = ToJson(value);
-    return object;
-  }
-  if (const auto* array = node.as_array()) {
-    Json list = Json::array();
-    for (const auto& value : *array) list.push_back(ToJson(value));
-    return list;
-  }
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* integer = node.as_integer()) return integer->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
-  if (const auto* boolean = node.as_boolean()) return boolean->get();
-  return nullptr;
-}
-
-// Takes members out of an object; the first error stays, and what is left over is one.
-class Reader {
- public:
-  Reader(std::string where, Json object) : where_(std::move(where)), object_(std::move(object)) {
-    if (!object_.is_object()) Fail("a table expected");
-  }
-
-  std::string Text(const std::string& key) {
-    const Json value = Take(key);
-    if (!value.is_string()) Fail("\"" + key + "\" needs a text");
-    return value.is_string() ? value.get<std::string>() : std::string();
-  }
-  std::int64_t Integer(const std::string& key, std::int64_t otherwise) {
-    if (!Has(key)) return otherwise;
-    const Json value = Take(key);
-    if (!value.is_number_integer()) Fail("\"" + key + "\" needs an integer");
-    return value.is_number_integer() ? value.get<std::int64_t>() : otherwise;
-  }
-  double Share(const std::string& key, double otherwise) {
-    if (!Has(key)) return otherwise;
-    const Json value = Take(key);
-    const bool fits = value.is_number() && value.get<double>() >= 0.0 && value.get<double>() <= 1.0;
-    if (!fits) Fail("\"" + key + "\" needs a number from 0 to 1");
-    return fits ? value.get<double>() : otherwise;
-  }
-  bool Boolean(const std::string& key, bool otherwise) {
-    if (!Has(key)) return otherwise;
-    const Json value = Take(key);
-    if (!value.is_boolean()) Fail("\"" + key + "\" needs true or false");
-    return value.is_boolean() ? value.get<bool>() : otherwise;
-  }
-  // Empty when the key is missing.
-  std::vector<Json> List(const std::string& key) {
-    if (!Has(key)) return {};
-    const Json value = Take(key);
-    if (!value.is_array()) Fail("\"" + key + "\" needs an array");
-    return value.is_array() ? value.get<std::vector<Json>>() : std::vector<Json>();
-  }
-  std::vector<std::string> Texts(const std::string& key) {
-    std::vector<std::string> texts;
-    for (const Json& item : List(key)) {
-      if (item.is_string()) {
-        texts.push_back(item);
-      } else {
-        Fail("\"" + key + "\" needs texts");
-      }
-    }
-    return texts;
-  }
-  // Of any type; null when the key is missing.
-  Json Value(const std::string& key) { return Take(key); }
-  Json Table(const std::string& key) {
-    if (!Has(key)) return Json::object();
-    Json value = Take(key);
-    if (!value.is_object()) Fail("\"" + key + "\" needs a table");
-    return value.is_object() ? value : Json::object();
-  }
-
-  bool Has(const std::string& key) const { return object_.is_object() && object_.contains(key); }
-  void Fail(const std::string& what) {
-    if (status_.ok()) status_ = runtime::InvalidArgument(where_ + ": " + what);
-  }
-  void Merge(const absl::Status& status) {
-    if (status_.ok()) status_ = status;
-  }
-  // The first error, or one that names a key that nobody took.
-  absl::Status Finish() {
-    if (status_.ok() && !object_.empty()) {
-      Fail("unknown key \"" + object_.begin().key() + "\"");
-    }
-    return status_;
-  }
-  const std::string& where() const { return where_; }
-
- private:
-  Json Take(const std::string& key) {
-    if (!Has(key)) return Json();
-    Json value = std::move(object_[key]);
-    object_.erase(key);
-    return value;
-  }
-
-  const std::string where_;
-  Json object_;
-  absl::Status status_;
-};
-
 bool IsLandmark(const std::string& name) {
   static const std::set<std::string> kNames = {"system", "chassis", "manager", "network_protocol"};
   return kNames.contains(name);
 }
 
-std::string Landmark(Reader& reader, const std::string& key) {
+std::string Landmark(GoalReader& reader, const std::string& key) {
   std::string name = reader.Text(key);
-  if (!IsLandmark(name)) reader.Fail("no resource \"" + name + "\"");
+  if (!IsLandmark(name)) reader.Fail(key, "no resource \"" + name + "\"");
   return name;
 }
 
-TargetProperty ReadProperty(Reader& parent, const Json& from) {
-  Reader reader(parent.where() + " properties", from);
+TargetProperty ReadProperty(GoalReader& parent, GoalReader& reader) {
   TargetProperty property;
   property.pointer = reader.Text("pointer");
   property.contains = reader.Boolean("contains", false);
   property.wanted = reader.List("wanted");
   property.start = reader.List("start");
   if (property.wanted.empty() || property.start.empty()) {
-    reader.Fail("\"wanted\" and \"start\" need a value each");
+    reader.Fail("wanted", "\"wanted\" and \"start\" need a value each");
   }
   parent.Merge(reader.Finish());
   return property;
 }
 
-Phrasings ReadPhrasings(Reader& reader) {
+Phrasings ReadPhrasings(GoalReader& reader) {
   Phrasings phrasings{reader.Texts("train"), reader.Texts("evaluate")};
   const std::set<std::string> trained(phrasings.train.begin(), phrasings.train.end());
   for (const std::string& text : phrasings.evaluate) {
-    if (trained.contains(text)) reader.Fail("\"evaluate\" repeats \"" + text + "\" of \"train\"");
+    if (trained.contains(text))
+      reader.Fail("evaluate", "\"evaluate\" repeats \"" + text + "\" of \"train\"");
   }
   return phrasings;
 }
 
-GoalTarget ReadTarget(Reader& parent, const Json& from) {
-  Reader reader(parent.where() + " targets", from);
+GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader) {
   GoalTarget target;
   target.name = reader.Text("name");
   target.resource = Landmark(reader, "resource");
   target.along = reader.Texts("along");
   for (const std::string& name : target.along) {
-    if (!IsLandmark(name)) reader.Fail("no resource \"" + name + "\"");
+    if (!IsLandmark(name)) reader.Fail("along", "no resource \"" + name + "\"");
   }
   target.any = reader.Boolean("any", false);
   target.in_predicate = reader.Boolean("in_predicate", true);
   target.cost = reader.Integer("cost", 1);
   target.phrasings = ReadPhrasings(reader);
-  for (const Json& property : reader.List("properties")) {
+  for (GoalReader& property : reader.Tables("properties")) {
     target.properties.push_back(ReadProperty(reader, property));
   }
-  if (target.properties.empty()) reader.Fail("\"properties\" is empty");
+  if (target.properties.empty()) reader.Fail("properties", "\"properties\" is empty");
   parent.Merge(reader.Finish());
   return target;
 }
 
-std::vector<LandmarkProperty> ReadPlaces(Reader& parent, const std::string& key, bool with_value) {
-  std::vector<LandmarkProperty> places;
-  for (const Json& from : parent.List(key)) {
-    Reader reader(parent.where() + " " + key, from);
-    LandmarkProperty place;
-    place.resource = Landmark(reader, "resource");
-    place.pointer = reader.Text("pointer");
-    if (with_value) place.value = reader.Value("value");
+std::vector<LandmarkProperty> ReadProperties(GoalReader& parent, const std::string& key,
+                                             const std::set<std::string>& known, bool with_value) {
+  std::vector<LandmarkProperty> properties;
+  for (GoalReader& reader : parent.Tables(key)) {
+    LandmarkProperty property;
+    property.resource = reader.Text("resource");
+    if (!known.contains(property.resource)) {
+      reader.Fail("resource", "no resource \"" + property.resource + "\"");
+    }
+    property.pointer = reader.Text("pointer");
+    if (with_value) property.value = reader.Value("value");
+    if (!with_value) property.members = reader.Boolean("members", false);
     parent.Merge(reader.Finish());
-    places.push_back(std::move(place));
+    properties.push_back(std::move(property));
   }
-  return places;
+  return properties;
 }
 
-absl::Status ReadInto(Goal::Definition& goal, Reader& reader) {
-  goal.id = reader.Integer("id", 0);
-  if (goal.id <= 0) reader.Fail("\"id\" needs a positive integer");
-  goal.name = reader.Text("name");
-  goal.phrasings = ReadPhrasings(reader);
-  if (goal.phrasings.train.empty() || goal.phrasings.evaluate.empty()) {
-    reader.Fail("\"train\" and \"evaluate\" need a phrasing each");
+std::vector<Reading> ReadReadings(GoalReader& parent, const std::string& key,
+                                  const std::set<std::string>& known) {
+  std::vector<Reading> readings;
+  for (GoalReader& reader : parent.Tables(key)) {
+    readings.push_back({reader.Text("name"), reader.Text("from"), reader.Text("pointer")});
+    if (!known.contains(readings.back().from)) {
+      reader.Fail("from", "no place \"" + readings.back().from + "\"");
+    }
+    parent.Merge(reader.Finish());
   }
+  return readings;
+}
+
+GoalPlace ReadPlace(GoalReader& reader, const std::set<std::string>& known) {
+  GoalPlace place;
+  place.name = reader.Text("name");
+  if (place.name.empty() || known.contains(place.name)) {
+    reader.Fail("name", "a name of its own expected");
+  }
+  place.from = reader.Text("from");
+  if (!known.contains(place.from)) reader.Fail("from", "no place \"" + place.from + "\" before it");
+  place.links = reader.Texts("links");
+  place.member = reader.Value("member");
+  if (!place.member.is_null()) {
+    const absl::Status status = Predicate::ParseOfResource(place.member).status();
+    if (!status.ok()) reader.Fail("member", runtime::Message(status));
+  }
+  place.nth = reader.Integer("nth", 0);
+  place.optional = reader.Boolean("optional", false);
+  return place;
+}
+
+std::vector<Choice> ReadChoices(GoalReader& parent) {
+  std::vector<Choice> choices;
+  for (GoalReader& reader : parent.Tables("choices")) {
+    Choice choice;
+    choice.where = reader.Value("where");
+    const Json values = reader.Table("values");
+    for (const auto& [name, value] : values.items()) choice.values.emplace(name, value);
+    if (choice.values.empty()) reader.Fail("values", "\"values\" is empty");
+    parent.Merge(reader.Finish());
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+void ReadParameters(Goal::Definition& goal, GoalReader& reader) {
   const Json parameters = reader.Table("parameters");
   for (const auto& [name, generator] : parameters.items()) {
     if (!generator.is_string() || !IsGenerator(generator.get_ref<const std::string&>())) {
-      reader.Fail("parameter \"" + name + "\" has no such generator");
+      reader.Fail("parameters", "parameter \"" + name + "\" has no such generator");
     } else {
       goal.parameters.emplace(name, generator);
     }
   }
-  for (const Json& target : reader.List("targets")) {
+}
+
+void ReadSlots(Goal::Definition& goal, GoalReader& reader) {
+  const Json slots = reader.Table("slots");
+  for (const auto& [name, value] : slots.items()) goal.slots.emplace(name, value);
+}
+
+void ReadStarts(Goal::Definition& goal, GoalReader& reader) {
+  for (GoalReader& target : reader.Tables("targets")) {
     goal.targets.push_back(ReadTarget(reader, target));
   }
-  if (goal.targets.empty()) reader.Fail("\"targets\" is empty");
+  for (GoalReader& situation : reader.Tables("situations")) {
+    goal.situations.push_back(ReadSituation(situation));
+    reader.Merge(situation.Finish());
+  }
+  if (goal.targets.empty() == goal.situations.empty()) {
+    reader.Fail("targets", "needs \"targets\" or \"situations\", not both");
+  }
+}
+
+absl::Status ReadInto(Goal::Definition& goal, GoalReader& reader) {
+  goal.id = reader.Integer("id", 0);
+  if (goal.id <= 0) reader.Fail("id", "\"id\" needs a positive integer");
+  goal.name = reader.Text("name");
+  goal.phrasings = ReadPhrasings(reader);
+  if (goal.phrasings.train.empty() || goal.phrasings.evaluate.empty()) {
+    reader.Fail("train", "\"train\" and \"evaluate\" need a phrasing each");
+  }
+  std::set<std::string> known = {"root", "system", "chassis", "manager", "network_protocol"};
+  for (GoalReader& place : reader.Tables("places")) {
+    goal.places.push_back(ReadPlace(place, known));
+    known.insert(goal.places.back().name);
+    reader.Merge(place.Finish());
+  }
+  ReadParameters(goal, reader);
+  ReadSlots(goal, reader);
+  ReadStarts(goal, reader);
+  goal.readings = ReadReadings(reader, "readings", known);
+  goal.orders = ReadReadings(reader, "orders", known);
+  goal.choices = ReadChoices(reader);
+  goal.milestones = reader.List("milestones");
   goal.require = reader.List("require");
-  goal.start = ReadPlaces(reader, "start", true);
-  goal.allowed = ReadPlaces(reader, "allowed", false);
+  goal.plan = reader.List("plan");
+  const absl::Status plan = CheckPlanKeys(goal.plan);
+  if (!plan.ok()) reader.Fail("plan", runtime::Message(plan));
+  goal.start = ReadProperties(reader, "start", known, true);
+  goal.allowed = ReadProperties(reader, "allowed", known, false);
   goal.reset_types = reader.Texts("reset_types");
   goal.base_cost = reader.Integer("base_cost", goal.base_cost);
   goal.satisfied_share = reader.Share("satisfied_share", goal.satisfied_share);
@@ -226,7 +206,7 @@ absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
     reason << parsed.error();
     return runtime::InvalidArgument("goal " + path + ": " + reason.str());
   }
-  Reader reader("goal " + path, ToJson(parsed.table()));
+  GoalReader reader(path, "", parsed.table());
   auto goal = std::make_unique<Goal::Definition>();
   SHOAL_RETURN_IF_ERROR(ReadInto(*goal, reader));
   return std::unique_ptr<const Goal::Definition>(std::move(goal));

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "redfish/goal.h"
+#include "redfish/goal_places.h"
+#include "redfish/situation.h"
 #include "runtime/random.h"
 #include "runtime/status.h"
 
@@ -50,11 +52,13 @@ struct GoalTarget {
   Phrasings phrasings;
 };
 
-// A property of a landmark.
+// A property of a landmark or place.
 struct LandmarkProperty {
   std::string resource;
   std::string pointer;
   nlohmann::json value;
+  // Of all members of the resource instead.
+  bool members = false;
 };
 
 struct Goal::Definition {
@@ -63,7 +67,18 @@ struct Goal::Definition {
   Phrasings phrasings;
   // Generator by parameter (and slot) name.
   std::map<std::string, std::string> parameters;
+  // Either targets or situations.
   std::vector<GoalTarget> targets;
+  std::vector<Situation> situations;
+  std::vector<GoalPlace> places;
+  std::vector<Reading> readings;
+  std::vector<Reading> orders;
+  std::vector<Choice> choices;
+  // Values of further slots, which parameters may fill.
+  std::map<std::string, nlohmann::json> slots;
+  // Conditions beside those of targets.
+  std::vector<nlohmann::json> milestones;
+  Plan plan;
   // Further conditions of the predicate, with "$system" for URIs.
   std::vector<nlohmann::json> require;
   std::vector<LandmarkProperty> start;
@@ -87,7 +102,8 @@ absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(const
 
 // Whether `generator` names one of DrawParameter's.
 bool IsGenerator(std::string_view generator);
-// A fresh value: "tag" an asset tag, "host" a host name or address.
+// A fresh value: "tag" an asset tag, "host" a host name or address, "user" a user name, "password",
+// "url", "version" a firmware's.
 std::string DrawParameter(std::string_view generator, runtime::Random& random);
 
 }  // namespace shoal::redfish

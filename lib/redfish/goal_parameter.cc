@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "redfish/goal_definition.h"
@@ -52,12 +53,37 @@ std::string DrawHost(runtime::Random& random) {
   return absl::StrFormat("%s%d.%s", host, number, Pick(kDomains, random));
 }
 
+std::string DrawUser(runtime::Random& random) {
+  static constexpr std::array<std::string_view, 8> kNames = {"alex", "kim",   "noor", "ravi",
+                                                             "sam",  "tomas", "uma",  "yuki"};
+  return Pick(kNames, random) + absl::StrFormat("%03d", Number(0, 999, random));
+}
+
+std::string DrawPassword(runtime::Random& random) {
+  const std::string letters = Letters(4, random);
+  return absl::StrFormat("%s-%04d-pw", letters, Number(0, 9999, random));
+}
+
+std::string DrawVersion(runtime::Random& random) {
+  const int major = Number(3, 40, random);
+  return absl::StrFormat("%d.%d", major, Number(0, 99, random));
+}
+
 }  // namespace
 
-bool IsGenerator(std::string_view generator) { return generator == "tag" || generator == "host"; }
+bool IsGenerator(std::string_view generator) {
+  static constexpr std::array<std::string_view, 6> kGenerators = {"tag",      "host", "user",
+                                                                  "password", "url",  "version"};
+  return std::find(kGenerators.begin(), kGenerators.end(), generator) != kGenerators.end();
+}
 
 std::string DrawParameter(std::string_view generator, runtime::Random& random) {
-  return generator == "host" ? DrawHost(random) : DrawTag(random);
+  if (generator == "host") return DrawHost(random);
+  if (generator == "user") return DrawUser(random);
+  if (generator == "password") return DrawPassword(random);
+  if (generator == "url") return "http://" + DrawHost(random) + "/" + DrawUser(random);
+  if (generator == "version") return DrawVersion(random);
+  return DrawTag(random);
 }
 
 }  // namespace shoal::redfish

@@ -28,6 +28,8 @@ struct Predicate::Node {
     kExists,
     kEvery,
     kSome,
+    kExactly,
+    kHasPassword,
     kHappened,
     kAll,
     kAny,
@@ -42,7 +44,9 @@ struct Predicate::Node {
   // Of quantifiers: the collection whose members count, or the resources themselves.
   std::string members;
   std::vector<std::string> uris;
+  // Of kHasPassword: which of a BIOS's passwords.
   std::string record_kind;
+  // Of kExactly, too.
   std::int64_t at_least = 1;
   std::optional<std::int64_t> at_most;
   std::vector<Node> children;
@@ -108,6 +112,9 @@ bool Node::Quantifies(const StateView& state) const {
   const auto holds = [&](const std::string& target) {
     return children.front().Holds(state, target);
   };
+  if (kind == Kind::kExactly) {
+    return std::count_if(targets.begin(), targets.end(), holds) == at_least;
+  }
   return kind == Kind::kEvery ? std::all_of(targets.begin(), targets.end(), holds)
                               : std::any_of(targets.begin(), targets.end(), holds);
 }
@@ -133,7 +140,11 @@ bool Node::Holds(const StateView& state, const std::string& here) const {
       return !holds(children.front());
     case Kind::kEvery:
     case Kind::kSome:
+    case Kind::kExactly:
       return Quantifies(state);
+    case Kind::kHasPassword:
+      return state.HasPassword(uri.empty() ? here : uri, record_kind,
+                               value.get_ref<const std::string&>());
     case Kind::kHappened:
       return Happened(state);
     default:
@@ -153,6 +164,7 @@ const std::map<std::string_view, Node::Kind>& Kinds() {
       {"prefix", Node::Kind::kPrefix},     {"in", Node::Kind::kIn},
       {"contains", Node::Kind::kContains}, {"exists", Node::Kind::kExists},
       {"every", Node::Kind::kEvery},       {"some", Node::Kind::kSome},
+      {"exactly", Node::Kind::kExactly},   {"has_password", Node::Kind::kHasPassword},
       {"happened", Node::Kind::kHappened}, {"all", Node::Kind::kAll},
       {"any", Node::Kind::kAny},           {"not", Node::Kind::kNot}};
   return kinds;
@@ -183,7 +195,10 @@ class Parser {
       }
       case Node::Kind::kEvery:
       case Node::Kind::kSome:
+      case Node::Kind::kExactly:
         return ParseQuantifier(name, body, std::move(node), depth);
+      case Node::Kind::kHasPassword:
+        return ParsePassword(body, std::move(node), in_quantifier);
       case Node::Kind::kHappened:
         return ParseHappened(body, std::move(node));
       default:
@@ -204,7 +219,16 @@ class Parser {
 
   absl::StatusOr<Node> ParseQuantifier(const std::string& name, const Json& body, Node node,
                                        int depth) const {
-    SHOAL_RETURN_IF_ERROR(CheckMembers(name, body, {"members", "uris", "holds"}));
+    const bool counts = node.kind == Node::Kind::kExactly;
+    SHOAL_RETURN_IF_ERROR(
+        CheckMembers(name, body, {"members", "uris", "holds", counts ? "count" : ""}));
+    if (counts) {
+      const auto count = body.find("count");
+      if (count == body.end() || !count->is_number_integer()) {
+        return Wrong("\"exactly\" needs a \"count\"");
+      }
+      node.at_least = count->get<std::int64_t>();
+    }
     if (!body.contains("holds")) return Wrong("\"" + name + "\" needs \"holds\"");
     if (body.contains("members") == body.contains("uris")) {
       return Wrong("\"" + name + "\" needs one of \"members\" and \"uris\"");
@@ -222,6 +246,24 @@ class Parser {
     }
     SHOAL_ASSIGN_OR_RETURN(Node child, Parse(body.at("holds"), depth + 1, true));
     node.children.push_back(std::move(child));
+    return node;
+  }
+
+  absl::StatusOr<Node> ParsePassword(const Json& body, Node node, bool in_quantifier) const {
+    SHOAL_RETURN_IF_ERROR(CheckMembers("has_password", body, {"uri", "name", "value"}));
+    for (const char* member : {"uri", "name", "value"}) {
+      const auto found = body.find(member);
+      if (found != body.end() && !found->is_string()) {
+        return Wrong(std::string("\"") + member + "\" needs a text");
+      }
+    }
+    if (!body.contains("value")) return Wrong("\"has_password\" needs a \"value\"");
+    if (!body.contains("uri") && !in_quantifier) {
+      return Wrong("\"has_password\" needs a \"uri\"");
+    }
+    if (body.contains("uri")) node.uri = CanonicalUri(TextAt(body, "uri"));
+    node.record_kind = TextAt(body, "name");
+    node.value = body.at("value");
     return node;
   }
 

@@ -7,6 +7,9 @@
 //   {"exists":  {"uri": U, "pointer": P}}
 //   {"every":   {"members": U | "uris": [..], "holds": X}}  X with "uri" left out, of each member
 //   {"some":    {"members": U | "uris": [..], "holds": X}}
+//   {"exactly": {"members": U | "uris": [..], "holds": X, "count": N}}
+//   {"has_password": {"uri": U, "value": V, "name": N?}}    V is in force: of an account, or of a
+//                                                         BIOS under the name N
 //   {"happened":{"kind": K, "uri": U?, "detail": {..}?, "at_least": N = 1, "at_most": N?}}
 //   {"all": [..]}  {"any": [..]}  {"not": X}
 // A comparison with an absent resource or property is false, "not_equals" too. Integers and floats
@@ -25,7 +28,7 @@
 namespace shoal::redfish {
 
 // Kinds of history records that goals speak of.
-inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": "Pxe"}
+inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": "Pxe"}, of Cd "image"
 inline constexpr std::string_view kResetRecord = "reset";  // detail {"ResetType": "On"}
 inline constexpr std::string_view kEventRecord = "event";  // detail {"delivered": true, ...}
 inline constexpr std::string_view kTaskRecord = "task";    // detail {"Name": .., "TaskState": ..}
@@ -49,6 +52,12 @@ class StateView {
   virtual const nlohmann::json* Find(std::string_view uri) const = 0;
   // Oldest first; starts empty with the episode.
   virtual const std::vector<HistoryRecord>& history() const = 0;
+  // Whether `password` is in force for the account or, under `name`, the BIOS at `uri`. Passwords
+  // are not in the tree: who sees that alone says no.
+  virtual bool HasPassword(std::string_view /*uri*/, std::string_view /*name*/,
+                           std::string_view /*password*/) const {
+    return false;
+  }
 };
 
 class Predicate {

@@ -106,11 +106,16 @@ void Watch::Update(const StateView& state, WatchState& progress) const {
 }
 
 bool Watch::Allows(std::string_view uri, std::string_view pointer) const {
-  for (auto it = allowed_.lower_bound({std::string(uri), std::string()});
-       it != allowed_.end() && it->uri == uri; ++it) {
-    if (Covers(it->pointer, pointer)) return true;
-  }
-  return false;
+  const auto lists = [&](const std::string& listed) {
+    for (auto it = allowed_.lower_bound({listed, std::string()});
+         it != allowed_.end() && it->uri == listed; ++it) {
+      if (Covers(it->pointer, pointer)) return true;
+    }
+    return false;
+  };
+  if (lists(std::string(uri))) return true;
+  const std::size_t slash = uri.rfind('/');
+  return slash != std::string_view::npos && lists(std::string(uri.substr(0, slash)) + "/*");
 }
 
 std::vector<std::string> ChangedLeaves(const Json& before, const Json& after) {

@@ -3,8 +3,8 @@
 // milestones, how many side effects.
 //
 // As JSON: {"predicate": X, "milestones": [X, ..], "allowed": [{"uri": U, "pointer": P}, ..]} with
-// predicates X as in predicate.h. An allowed pointer covers everything below it. A Watch is
-// immutable; what was reached so far is the caller's WatchState.
+// predicates X as in predicate.h. An allowed pointer covers all below it, a U that ends in "/*" all
+// members of a collection. Immutable; what was reached so far is the caller's WatchState.
 #pragma once
 
 #include <cstdint>

@@ -72,6 +72,9 @@ Episode DrawStart(const AppliedGoal& goal, std::int64_t optimum) {
   throw;
 }
 
+// Whether starts are properties alone; the others need a service (tests/mockserver).
+bool HasTargets(const AppliedGoal& goal) { return !goal.goal().definition().targets.empty(); }
+
 TEST_CASE("The goals that apply to each capture are the frozen ones") {
   std::map<std::string, std::set<std::string>> now;
   for (const char* capture : kShipped) {
@@ -112,6 +115,7 @@ TEST_CASE("The same seed, number and split give the same episode, another gives 
 TEST_CASE("The start satisfies the goal exactly when the episode says so") {
   for (const char* capture : kShipped) {
     for (const auto& goal : AppliedTo(capture)) {
+      if (!HasTargets(*goal)) continue;
       for (const Split split : {Split::kTrain, Split::kEvaluate}) {
         for (std::uint64_t number = 0; number < 60; ++number) {
           const Episode episode = *goal->DrawEpisode(3, number, split);
@@ -247,6 +251,7 @@ TEST_CASE("The catalog offers a request for every target that a start leaves ope
   for (const char* capture : kShipped) {
     const auto catalog = Catalog::Build(Shipped(capture), ShippedSchema()).value();
     for (const auto& goal : AppliedTo(capture)) {
+      if (!HasTargets(*goal)) continue;
       for (std::uint64_t number = 0; number < 4; ++number) {
         const Episode episode = *goal->DrawEpisode(8, number, Split::kTrain);
         if (episode.satisfied) continue;
@@ -272,6 +277,27 @@ TEST_CASE("The catalog offers a request for every target that a start leaves ope
   }
 }
 
+TEST_CASE("A goal with situations is refused for places, starts and steps that are none") {
+  const TemporaryFolder folder;
+  const auto refuse = [&](const std::string& text) {
+    const auto goal = Goal::Load(folder.Write("wrong.toml", text));
+    REQUIRE(goal.status().code() == absl::StatusCode::kInvalidArgument);
+    return std::string(goal.status().message());
+  };
+  const std::string head = "id = 1\nname = \"a\"\ntrain = [\"x\"]\nevaluate = [\"y\"]\n";
+  const std::string situation = "[[situations]]\nname = \"s\"\noptimum = 1\n";
+  REQUIRE(Goal::Load(folder.Write("right.toml", head + situation)).ok());
+  REQUIRE(refuse(head + "[[situations]]\nname = \"s\"\n").find("optimum") != std::string::npos);
+  REQUIRE(refuse(head + situation + "start = [{ uri = \"/x\", value = 1 }]\n").find("pointer") !=
+          std::string::npos);
+  REQUIRE(refuse(head + situation + "[[places]]\nname = \"p\"\nfrom = \"moon\"\n").find("moon") !=
+          std::string::npos);
+  REQUIRE(refuse(head + situation + "[[plan]]\nmethod = \"PATCH\"\n").find("uri") !=
+          std::string::npos);
+  REQUIRE(refuse(head + situation + "[[plan]]\nmethod = \"WAIT\"\n").find("until") !=
+          std::string::npos);
+}
+
 TEST_CASE("A wrong goal file is refused, naming file and key") {
   const TemporaryFolder folder;
   const auto refuse = [&](const std::string& text) {
@@ -293,6 +319,7 @@ TEST_CASE("A wrong goal file is refused, naming file and key") {
   REQUIRE(refuse(head + "[parameters]\nX = \"poem\"\n" + target).find("\"X\"") !=
           std::string::npos);
   REQUIRE(refuse(head).find("targets") != std::string::npos);
+  REQUIRE(refuse(head + "colour = 1\n" + target).find("wrong.toml:5") != std::string::npos);
   const std::string repeats = "train = [\"it\", \"this\"]\nevaluate = [\"this\"]\n";
   REQUIRE(refuse(head + target + repeats).find("repeats \"this\"") != std::string::npos);
   REQUIRE(refuse("id = ").find("wrong.toml") != std::string::npos);

@@ -124,5 +124,32 @@ TEST_CASE("A condition of a resource may leave its URI out") {
   REQUIRE(predicate.json() == on);
 }
 
+TEST_CASE("Exactly so many members fulfil a condition") {
+  FakeState state;
+  state.Edit("/c") = {{"Members", {{{"@odata.id", "/c/1"}}, {{"@odata.id", "/c/2"}}}}};
+  state.Edit("/c/1") = {{"Type", "a"}};
+  state.Edit("/c/2") = {{"Type", "a"}};
+  const auto holds = [&](int count) {
+    const nlohmann::json condition = {
+        {"exactly",
+         {{"members", "/c"},
+          {"count", count},
+          {"holds", {{"equals", {{"pointer", "/Type"}, {"value", "a"}}}}}}}};
+    return Predicate::Parse(condition)->Evaluate(state);
+  };
+  REQUIRE(holds(2));
+  REQUIRE_FALSE(holds(1));
+  state.Edit("/c/2") = {{"Type", "b"}};
+  REQUIRE(holds(1));
+}
+
+TEST_CASE("A password is in force for nobody where the tree is all that is seen") {
+  const FakeState state;
+  const nlohmann::json condition = {{"has_password", {{"uri", "/a"}, {"value", "x"}}}};
+  REQUIRE_FALSE(Predicate::Parse(condition)->Evaluate(state));
+  REQUIRE_FALSE(Predicate::Parse({{"has_password", {{"uri", "/a"}}}}).ok());
+  REQUIRE_FALSE(Predicate::Parse({{"has_password", {{"value", "x"}}}}).ok());
+}
+
 }  // namespace
 }  // namespace shoal::redfish

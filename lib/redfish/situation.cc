@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/situation.h"
+
+#include <utility>
+
+#include "redfish/goal_reader.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string FillOne(const std::string& text, const Values& values) {
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
+    if (close == std::string::npos) return filled + text.substr(at);
+    const auto value = values.find(std::string_view(text).substr(open + 1, close - open - 1));
+    filled += text.substr(at, open - at);
+    if (value == values.end()) {
+      filled += text.substr(open, close - open + 1);
+    } else {
+      filled += value->second.is_string() ? value->second.get<std::string>() : value->second.dump();
+    }
+    at = close + 1;
+  }
+  return filled;
+}
+
+}  // namespace
+
+Json FillValues(const Json& json, const Values& values) {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    if (text.starts_with('{') && text.ends_with('}')) {
+      const auto whole = values.find(std::string_view(text).substr(1, text.size() - 2));
+      if (whole != values.end()) return whole->second;
+    }
+    return FillOne(text, values);
+  }
+  if (json.is_array()) {
+    Json filled = Json::array();
+    for (const Json& item : json) filled.push_back(FillValues(item, values));
+    return filled;
+  }
+  if (!json.is_object()) return json;
+  Json filled = Json::object();
+  for (const auto& [key, value] : json.items()) {
+    filled[FillOne(key, values)] = FillValues(value, values);
+  }
+  return filled;
+}
+
+Json DrawOrder(const Json& order, runtime::Random& random) {
+  Json drawn = order;
+  const std::size_t chosen = 1 + random.Below(order.size() - 1);
+  drawn.erase(chosen);
+  drawn.insert(drawn.begin(), order[chosen]);
+  return drawn;
+}
+
+Situation ReadSituation(GoalReader& reader) {
+  Situation situation;
+  situation.name = reader.Text("name");
+  situation.weight = reader.Share("weight", situation.weight);
+  situation.optimum = reader.Integer("optimum", -1);
+  if (situation.optimum < 0) reader.Fail("optimum", "\"optimum\" needs a number, 0 or more");
+  situation.where = reader.Value("where");
+  for (GoalReader& operation : reader.Tables("start")) {
+    Json json = operation.Whole();
+    Json plain = json;
+    for (const char* key : {"if", "unless"}) {
+      if (plain.contains(key) && !plain.at(key).is_string()) {
+        operation.Fail(key, std::string("\"") + key + "\" needs the name of a place");
+      }
+      plain.erase(key);
+    }
+    const absl::Status status = ParseStart(Json::array({plain})).status();
+    if (!status.ok()) operation.Fail("", runtime::Message(status));
+    reader.Merge(operation.Finish());
+    situation.start.push_back(std::move(json));
+  }
+  return situation;
+}
+
+}  // namespace shoal::redfish
