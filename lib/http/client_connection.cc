@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "http/address.h"
+#include "http/client_stream.h"
 
 namespace shoal::http {
 namespace {
@@ -60,7 +60,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
       : executor_(std::move(executor)),
         options_(std::move(options)),
         resolver_(executor_),
-        stream_(executor_) {}
+        stream_(executor_, options_.tls) {}
 
   void Send(ClientRequest request, Callback callback) {
     if (waiting_.size() >= options_.max_waiting) {
@@ -78,7 +78,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   void Abandon() {
     abandoned_ = true;
     resolver_.cancel();
-    stream_.close();
+    stream_.tcp().close();
     for (Pending& pending : std::exchange(waiting_, {})) {
       Later(std::move(pending.callback), runtime::Cancelled("the connection was given up"));
     }
@@ -105,8 +105,8 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   bool IsStale() {
     ErrorCode error;
     char byte = 0;
-    stream_.socket().non_blocking(true, error);
-    stream_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, error);
+    stream_.tcp().socket().non_blocking(true, error);
+    stream_.tcp().socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, error);
     return error != asio::error::would_block;
   }
 
@@ -124,21 +124,41 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
         [self = shared_from_this()](ErrorCode error, tcp::resolver::results_type results) {
           if (self->abandoned_) return;
           if (error) return self->Fail(error, "cannot resolve");
-          self->stream_.expires_after(self->options_.connect_deadline);
-          self->stream_.async_connect(results, [self](ErrorCode failed, const tcp::endpoint&) {
-            if (self->abandoned_) return;
-            if (failed) return self->Fail(failed, "cannot connect");
-            self->OnConnected();
-          });
+          self->stream_.tcp().expires_after(self->options_.connect_deadline);
+          self->stream_.tcp().async_connect(results,
+                                            [self](ErrorCode failed, const tcp::endpoint&) {
+                                              if (self->abandoned_) return;
+                                              if (failed)
+                                                return self->Fail(failed, "cannot connect");
+                                              self->OnConnected();
+                                            });
         });
   }
 
   void OnConnected() {
     ErrorCode ignored;
-    stream_.socket().set_option(tcp::no_delay(true), ignored);
+    stream_.tcp().socket().set_option(tcp::no_delay(true), ignored);
     connected_ = true;
     ++connects_total_;
-    Write();
+    stream_.secure() ? Handshake() : Write();
+  }
+
+  void Handshake() {
+    stream_.tcp().expires_after(options_.connect_deadline);
+    stream_.Handshake(ParseAddress(options_.address)->host,
+                      [self = shared_from_this()](ErrorCode error) {
+                        if (self->abandoned_) return;
+                        if (error) return self->OnHandshakeFailed(error);
+                        self->Write();
+                      });
+  }
+
+  void OnHandshakeFailed(ErrorCode error) {
+    const std::string refusal = stream_.RefusalReason();
+    if (refusal.empty()) return Fail(error, "no TLS");
+    Disconnect();
+    Finish(runtime::FailedPrecondition(options_.address +
+                                       ": its certificate is not trusted: " + refusal));
   }
 
   void Write() {
@@ -147,7 +167,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
     parser_.emplace();
     parser_->body_limit(static_cast<std::uint64_t>(options_.max_body_bytes));
     parser_->skip(request.method == "HEAD");
-    stream_.expires_after(options_.request_deadline);
+    stream_.tcp().expires_after(options_.request_deadline);
     const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head_),
                                                        asio::buffer(request.body)};
     asio::async_write(stream_, buffers, [self = shared_from_this()](ErrorCode error, std::size_t) {
@@ -194,7 +214,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   void OnRead() {
     auto message = parser_->release();
     if (!message.keep_alive()) Disconnect();
-    stream_.expires_never();
+    stream_.tcp().expires_never();
     Finish(ToResponse(std::move(message)));
   }
 
@@ -225,7 +245,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void Disconnect() {
-    stream_.close();
+    stream_.tcp().close();
     buffer_.clear();
     connected_ = false;
   }
@@ -233,7 +253,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   const asio::any_io_executor executor_;
   const ClientOptions options_;
   tcp::resolver resolver_;
-  beast::tcp_stream stream_;
+  ClientStream stream_;
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   std::string head_;

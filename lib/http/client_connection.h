@@ -14,6 +14,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,13 @@ namespace shoal::http {
 struct ClientOptions {
   // "host:port", an IPv6 host in brackets.
   std::string address = {};
+  // For TCP's handshake, and as long for that of TLS.
   std::chrono::milliseconds connect_deadline{2'000};
   // From sending a request to the last byte of its response.
   std::chrono::milliseconds request_deadline{10'000};
   std::int64_t max_body_bytes = std::int64_t{64} << 20;
+  // From ClientTls; null: no TLS.
+  std::shared_ptr<boost::asio::ssl::context> tls = {};
   // Requests waiting, the one in flight included.
   std::size_t max_waiting = 64;
 };
@@ -41,7 +45,8 @@ class ClientConnection {
  public:
   // OK with any HTTP status. UNAVAILABLE: no connection, or it broke; DEADLINE_EXCEEDED;
   // RESOURCE_EXHAUSTED: max_waiting or max_body_bytes; INVALID_ARGUMENT: address; DATA_LOSS: not
-  // HTTP; CANCELLED: this was destroyed.
+  // HTTP; FAILED_PRECONDITION: the peer's certificate is not trusted; CANCELLED: this was
+  // destroyed.
   using Callback = std::function<void(absl::StatusOr<ClientResponse>)>;
 
   ClientConnection(boost::asio::any_io_executor executor, ClientOptions options);

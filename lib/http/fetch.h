@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "http/client_connection.h"
 #include "http/message.h"
 #include "runtime/status.h"
 
@@ -14,5 +15,8 @@ namespace shoal::http {
 absl::StatusOr<ClientResponse> Fetch(
     const std::string& address, ClientRequest request,
     std::chrono::milliseconds deadline = std::chrono::milliseconds(10'000));
+
+// Blocks at most the deadlines of `options`.
+absl::StatusOr<ClientResponse> Fetch(const ClientOptions& options, ClientRequest request);
 
 }  // namespace shoal::http

@@ -5,6 +5,7 @@
 #include <archive_entry.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,8 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// 1980-01-01: what every format can say.
+constexpr std::time_t kTime = 315'532'800;
+
 struct CloseArchive {
   void operator()(archive* handle) const { archive_read_free(handle); }
+};
+struct CloseWriter {
+  void operator()(archive* handle) const { archive_write_free(handle); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
 std::string_view WithoutDot(std::string_view path) {
@@ -88,7 +98,55 @@ absl::StatusOr<Archive> ReadFolder(const std::string& path, std::string_view suf
   return result;
 }
 
+la_ssize_t AppendTo(archive*, void* bytes, const void* data, std::size_t size) {
+  static_cast<std::string*>(bytes)->append(static_cast<const char*>(data), size);
+  return static_cast<la_ssize_t>(size);
+}
+
+bool WriteEntry(archive* writer, const ArchiveFile& file) {
+  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  archive_entry_set_pathname_utf8(entry.get(), file.path.c_str());
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(file.bytes.size()));
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), 0644);
+  archive_entry_set_mtime(entry.get(), kTime, 0);
+  return archive_write_header(writer, entry.get()) == ARCHIVE_OK &&
+         archive_write_data(writer, file.bytes.data(), file.bytes.size()) ==
+             static_cast<la_ssize_t>(file.bytes.size());
+}
+
 }  // namespace
+
+std::string ArchiveName(const std::string& path) {
+  std::string name = fs::path(path).lexically_normal().filename().string();
+  if (name.empty()) name = fs::path(path).lexically_normal().parent_path().filename();
+  for (const std::string_view suffix : {".tar.xz", ".txz", ".tar"}) {
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  }
+  return name;
+}
+
+absl::StatusOr<std::string> PackArchive(std::vector<ArchiveFile> files,
+                                        const PackObserver& observer) {
+  std::sort(files.begin(), files.end(),
+            [](const ArchiveFile& a, const ArchiveFile& b) { return a.path < b.path; });
+  std::string bytes;
+  const std::unique_ptr<archive, CloseWriter> writer(archive_write_new());
+  archive_write_set_format_pax_restricted(writer.get());
+  archive_write_add_filter_xz(writer.get());
+  archive_write_set_filter_option(writer.get(), "xz", "compression-level", "9");
+  archive_write_set_filter_option(writer.get(), "xz", "threads", "1");
+  bool written =
+      archive_write_open(writer.get(), &bytes, nullptr, &AppendTo, nullptr) == ARCHIVE_OK;
+  std::int64_t packed = 0;
+  for (const ArchiveFile& file : files) {
+    written = written && WriteEntry(writer.get(), file);
+    if (observer) observer(++packed, static_cast<std::int64_t>(files.size()));
+  }
+  if (written && archive_write_close(writer.get()) == ARCHIVE_OK) return bytes;
+  const char* const reason = archive_error_string(writer.get());
+  return runtime::Internal(std::string("cannot pack: ") + (reason ? reason : "unknown error"));
+}
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   std::error_code error;

@@ -2,14 +2,16 @@
 #include "redfish/capture.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "content/canonical_json.h"
 #include "content/content_key.h"
+#include "content/nesting.h"
 #include "redfish/archive.h"
+#include "redfish/dangling_members.h"
+#include "redfish/paged_collection.h"
 #include "redfish/uri.h"
 
 namespace shoal::redfish {
@@ -19,15 +21,6 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kIndexFile = "index.json";
 constexpr std::string_view kMarker = "redfish/v1/";
-
-std::string NameOf(const std::string& path) {
-  std::string name = std::filesystem::path(path).lexically_normal().filename().string();
-  if (name.empty()) name = std::filesystem::path(path).lexically_normal().parent_path().filename();
-  for (const std::string_view suffix : {".tar.xz", ".txz", ".tar"}) {
-    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
-  }
-  return name;
-}
 
 // The folder prefix of the service root: of the shortest path that ends in "redfish/v1/index.json",
 // else of the shortest index.json.
@@ -49,18 +42,32 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
   const std::optional<std::string> prefix = RootPrefix(tree.files);
   if (!prefix) return runtime::DataLoss("capture " + source + " has no index.json");
   Capture::Resources resources;
+  // By URI with query: "?$skip=50" in a folder's name.
+  Capture::Resources pages;
   for (const ArchiveFile& file : tree.files) {
     const std::string_view path = file.path;
     if (!path.starts_with(*prefix)) continue;
     const std::string_view below = path.substr(prefix->size());
     if (below != kIndexFile && !below.ends_with("/index.json")) continue;
-    Json body = Json::parse(file.bytes, nullptr, false);
+    const bool too_deep = content::NestsDeeperThan(file.bytes, content::kMaximumNesting);
+    Json body = too_deep ? Json() : Json::parse(file.bytes, nullptr, false);
     if (!body.is_object()) {
       return runtime::DataLoss("capture " + source + ": " + file.path + " is no JSON object");
     }
     const std::string_view folder = below.substr(0, below.size() - kIndexFile.size());
-    std::string uri = CanonicalUri(std::string(kServiceRoot) + "/" + std::string(folder));
-    resources.emplace(std::move(uri), std::move(body));
+    const std::string uri = std::string(kServiceRoot) + "/" + std::string(folder);
+    if (uri.find('?') != std::string::npos) {
+      pages.emplace(uri.substr(0, uri.size() - 1), std::move(body));
+    } else {
+      resources.emplace(CanonicalUri(uri), std::move(body));
+    }
+  }
+  if (pages.empty()) return resources;
+  for (auto& [uri, body] : resources) {
+    AppendPages(body, [&](std::string_view page) -> const Json* {
+      const auto found = pages.find(page);
+      return found == pages.end() ? nullptr : &found->second;
+    });
   }
   return resources;
 }
@@ -96,15 +103,7 @@ void Capture::DropErrors() {
 }
 
 void Capture::CountDangling() {
-  for (const auto& [uri, body] : resources_) {
-    const auto members = body.find("Members");
-    if (members == body.end() || !members->is_array()) continue;
-    for (const Json& member : *members) {
-      const std::string target = LinkTarget(member);
-      const bool link_only = member.is_object() && member.size() == 1;
-      if (!target.empty() && link_only && Find(target) == nullptr) ++dangling_count_;
-    }
-  }
+  dangling_count_ = static_cast<std::int64_t>(DanglingMembers(resources_).size());
 }
 
 const Json* Capture::Find(std::string_view uri) const {
@@ -115,7 +114,7 @@ const Json* Capture::Find(std::string_view uri) const {
 absl::StatusOr<std::shared_ptr<const Capture>> Capture::Load(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kIndexFile));
   SHOAL_ASSIGN_OR_RETURN(Resources resources, ParseResources(path, tree));
-  const std::shared_ptr<Capture> capture(new Capture(NameOf(path), std::move(resources)));
+  const std::shared_ptr<Capture> capture(new Capture(ArchiveName(path), std::move(resources)));
   if (capture->service_root_ == nullptr) {
     return runtime::DataLoss("capture " + path + " has no service root");
   }

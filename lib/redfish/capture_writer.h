@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a capture folder as Capture reads it: `<path>/index.json` below "redfish/v1", and
+// manifest.json.
+//
+//   SHOAL_ASSIGN_OR_RETURN(auto writer, CaptureWriter::Create(folder));
+//   SHOAL_RETURN_IF_ERROR(writer->Add("/redfish/v1", body));
+//   SHOAL_RETURN_IF_ERROR(writer->Commit(manifest));
+//
+// Bodies go into a tree beside the one that is there, which Commit puts in its place when all is on
+// the disk; the manifest comes last. Whoever dies before leaves the old capture, or, between two
+// renames, a tree and no manifest: writing again mends it. Not thread-safe; one writer a folder.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "redfish/manifest.h"
+#include "runtime/status.h"
+
+namespace shoal::redfish {
+
+// "redfish/v1/Systems/index.json" of a canonical URI; nothing when it is not below the service root
+// or would be no such path: "..", ".", control characters, a segment that is too long or is called
+// index.json.
+std::optional<std::string> CaptureFileOf(std::string_view uri);
+
+// A body's bytes as captures have them.
+std::string CaptureText(const nlohmann::json& body);
+
+class CaptureWriter {
+ public:
+  // Makes `folder` when it is missing; what an earlier writer left unfinished goes. INTERNAL or
+  // RESOURCE_EXHAUSTED naming a path, as of every call here.
+  static absl::StatusOr<std::unique_ptr<CaptureWriter>> Create(const std::string& folder);
+
+  // Writes the body and notes its checksum. INVALID_ARGUMENT for a URI without a file.
+  absl::Status Add(const std::string& uri, const nlohmann::json& body);
+  // Puts the tree and then the manifest in place, with the checksums that Add noted.
+  absl::Status Commit(Manifest manifest);
+
+ private:
+  explicit CaptureWriter(std::string folder);
+
+  const std::string folder_;
+  const std::string fresh_;
+  std::map<std::string, std::string> checksums_;
+};
+
+}  // namespace shoal::redfish

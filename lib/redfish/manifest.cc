@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "content/nesting.h"
+#include "redfish/archive.h"
+#include "redfish/uri.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kFormat = "shoal-capture/1";
+
+Json ToJsonValue(const ManifestEntry& entry) {
+  Json json = {{"status", entry.status}, {"methods", entry.methods}, {"ms", entry.milliseconds}};
+  if (!entry.headers.empty()) json["headers"] = entry.headers;
+  if (!entry.sha256.empty()) json["sha256"] = entry.sha256;
+  if (!entry.note.empty()) json["note"] = entry.note;
+  return json;
+}
+
+std::int64_t NumberAt(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+std::map<std::string, std::string> TextsAt(const Json& json, const char* name) {
+  std::map<std::string, std::string> texts;
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_object()) return texts;
+  for (const auto& [key, value] : found->items()) {
+    if (value.is_string()) texts.emplace(key, value.get<std::string>());
+  }
+  return texts;
+}
+
+ManifestEntry EntryOf(const Json& json) {
+  ManifestEntry entry;
+  entry.status = static_cast<int>(NumberAt(json, "status"));
+  if (const auto methods = json.find("methods"); methods != json.end() && methods->is_array()) {
+    for (const Json& method : *methods) {
+      if (method.is_string()) entry.methods.push_back(method.get<std::string>());
+    }
+  }
+  entry.headers = TextsAt(json, "headers");
+  if (const auto ms = json.find("ms"); ms != json.end() && ms->is_number()) {
+    entry.milliseconds = ms->get<double>();
+  }
+  entry.sha256 = TextAt(json, "sha256");
+  entry.note = TextAt(json, "note");
+  return entry;
+}
+
+}  // namespace
+
+std::string Manifest::ToJson() const {
+  Json entries = Json::object();
+  for (const auto& [uri, entry] : resources) entries[uri] = ToJsonValue(entry);
+  Json json = {{"format", kFormat},     {"source", source},   {"finished", finished},
+               {"redacted", redacted},  {"skipped", skipped}, {"resources", std::move(entries)},
+               {"failed", Json(failed)}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<Manifest> Manifest::Parse(std::string_view text) {
+  const Json json = content::NestsDeeperThan(text, content::kMaximumNesting)
+                        ? Json(Json::value_t::discarded)
+                        : Json::parse(text, nullptr, false);
+  if (!json.is_object()) return runtime::DataLoss("the manifest is no JSON object");
+  if (TextAt(json, "format") != kFormat) {
+    return runtime::DataLoss(std::string("the manifest's format is not \"") + kFormat + "\"");
+  }
+  const auto resources = json.find("resources");
+  if (resources == json.end() || !resources->is_object()) {
+    return runtime::DataLoss("the manifest has no \"resources\"");
+  }
+  Manifest manifest{.source = TextAt(json, "source"),
+                    .finished = TextAt(json, "finished"),
+                    .redacted = NumberAt(json, "redacted"),
+                    .skipped = NumberAt(json, "skipped")};
+  for (const auto& [uri, entry] : resources->items()) {
+    if (!entry.is_object()) return runtime::DataLoss("the manifest's \"" + uri + "\" is no object");
+    manifest.resources.emplace(uri, EntryOf(entry));
+  }
+  for (auto& [uri, reason] : TextsAt(json, "failed")) manifest.failed.emplace(uri, reason);
+  return manifest;
+}
+
+std::vector<std::string> MethodsIn(std::string_view allow) {
+  std::vector<std::string> methods;
+  std::string method;
+  for (const char c : allow) {
+    if (c >= 'A' && c <= 'Z') {
+      method += c;
+    } else if (!method.empty()) {
+      methods.push_back(std::exchange(method, {}));
+    }
+  }
+  if (!method.empty()) methods.push_back(std::move(method));
+  std::sort(methods.begin(), methods.end());
+  return methods;
+}
+
+absl::StatusOr<std::optional<FoundManifest>> FindManifest(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kManifestFile));
+  const ArchiveFile* uppermost = nullptr;
+  for (const ArchiveFile& file : tree.files) {
+    const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+    if (name != kManifestFile) continue;
+    if (uppermost == nullptr || file.path.size() < uppermost->path.size()) uppermost = &file;
+  }
+  if (uppermost == nullptr) return std::optional<FoundManifest>();
+  auto manifest = Manifest::Parse(uppermost->bytes);
+  if (!manifest.ok()) return runtime::Annotate(manifest.status(), path + ": " + uppermost->path);
+  return std::optional<FoundManifest>(
+      {*std::move(manifest),
+       uppermost->path.substr(0, uppermost->path.size() - kManifestFile.size())});
+}
+
+}  // namespace shoal::redfish

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Importing, writing, checking, comparing and packing captures.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "redfish/archive.h"
+#include "redfish/capture_check.h"
+#include "redfish/capture_difference.h"
+#include "redfish/capture_import.h"
+#include "redfish/capture_pack.h"
+#include "redfish/capture_writer.h"
+#include "redfish/paged_collection.h"
+#include "tests/redfish/shipped.h"
+#include "tests/redfish/temporary_folder.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kRoot =
+    R"({"@odata.id": "/redfish/v1", "Systems": {"@odata.id": "/redfish/v1/Systems"}})";
+constexpr const char* kSystems = R"({"@odata.id": "/redfish/v1/Systems/", "Members": []})";
+
+ImportedCapture Imported(const std::string& path, const FileMap* files = nullptr) {
+  auto imported = ImportCapture(path, files);
+  INFO(imported.status().ToString());
+  REQUIRE(imported.ok());
+  return *std::move(imported);
+}
+
+std::string Packed(const ImportedCapture& imported) {
+  return PackCapture(imported, "it", "MIT", {}).value();
+}
+
+bool Mentions(const absl::Status& status, const std::string& part) {
+  return std::string(status.message()).find(part) != std::string::npos;
+}
+
+TEST_CASE("Every layout gives the same resources") {
+  const TemporaryFolder folder;
+  folder.Write("deep/mockup/redfish/v1/index.json", kRoot);
+  folder.Write("deep/mockup/redfish/v1/Systems/index.json", kSystems);
+  folder.Write("short/index.json", kRoot);
+  folder.Write("short/Systems/index.json", kSystems);
+  folder.Write("flat/root.json", kRoot);
+  folder.Write("flat/systems.json", kSystems);
+  folder.Write("named/a.json", "{}");
+  folder.Write("named/b.json", R"({"Members": []})");
+  const auto expected = Imported(folder.path() + "/deep").capture->resources();
+  REQUIRE(expected.size() == 2);
+  REQUIRE(Imported(folder.path() + "/short").capture->resources() == expected);
+  REQUIRE(Imported(folder.path() + "/flat").capture->resources() == expected);
+
+  const std::string archive = folder.Write(
+      "flat.tar.xz", PackArchive({{"x/root.json", kRoot}, {"x/s.json", kSystems}}, {}).value());
+  REQUIRE(Imported(archive).capture->resources() == expected);
+
+  const FileMap files =
+      LoadFileMap(
+          folder.Write("map", R"({"a.json": "/redfish/v1/", "/redfish/v1/Systems": "b.json"})"))
+          .value();
+  const auto mapped = Imported(folder.path() + "/named", &files).capture;
+  REQUIRE(mapped->resources().size() == 2);
+  REQUIRE(mapped->Find("/redfish/v1/Systems")->contains("Members"));
+}
+
+TEST_CASE("Flat files without a URI, or with one URI between two, are named") {
+  const TemporaryFolder folder;
+  folder.Write("a/root.json", kRoot);
+  folder.Write("a/other.json", "{}");
+  REQUIRE(Mentions(ImportCapture(folder.path() + "/a", nullptr).status(), "other.json"));
+  folder.Write("b/one.json", kRoot);
+  folder.Write("b/two.json", kRoot);
+  REQUIRE(Mentions(ImportCapture(folder.path() + "/b", nullptr).status(), "two.json"));
+}
+
+TEST_CASE("Methods come from the headers that DMTF's mockup creator keeps") {
+  const TemporaryFolder folder;
+  folder.Write("redfish/v1/index.json", kRoot);
+  folder.Write("redfish/v1/headers.json", R"({"GET": {"Allow": "GET, HEAD", "Server": "x"}})");
+  const ManifestEntry entry = Imported(folder.path()).manifest.resources.at("/redfish/v1");
+  REQUIRE(entry.methods == std::vector<std::string>{"GET", "HEAD"});
+  REQUIRE(entry.headers.at("Server") == "x");
+}
+
+TEST_CASE("A written capture is read as it was, verifies, and differs in nothing") {
+  for (const char* name : kShipped) {
+    const TemporaryFolder folder;
+    REQUIRE(WriteCapture(Imported(ArchiveOf(name)), folder.path(), std::nullopt).ok());
+    const auto copy = Capture::Load(folder.path()).value();
+    REQUIRE(copy->resources() == Shipped(name).resources());
+    REQUIRE(Compare(Shipped(name), *copy, false).empty());
+    const CaptureCheck check = CheckCapture(folder.path()).value();
+    REQUIRE(check.has_manifest);
+    REQUIRE(check.faults.empty());
+    REQUIRE(static_cast<std::int64_t>(check.dangling.size()) == Shipped(name).dangling_count());
+  }
+}
+
+TEST_CASE("Verifying names what was changed, added, removed and is no JSON") {
+  const TemporaryFolder folder;
+  folder.Write("from/index.json", kRoot);
+  folder.Write("from/Systems/index.json",
+               R"({"Members": [{"@odata.id": "/redfish/v1/Systems/9"}]})");
+  folder.Write("from/Chassis/index.json", "{}");
+  const std::string out = folder.path() + "/out";
+  REQUIRE(WriteCapture(Imported(folder.path() + "/from"), out, std::nullopt).ok());
+  REQUIRE(CheckCapture(out)->dangling == std::vector<std::string>{"/redfish/v1/Systems/9"});
+
+  folder.Write("out/redfish/v1/Systems/index.json", "{\"Members\": []}");
+  folder.Write("out/redfish/v1/New/index.json", "[");
+  std::filesystem::remove(out + "/redfish/v1/Chassis/index.json");
+  const CaptureCheck check = CheckCapture(out).value();
+  REQUIRE(check.faults ==
+          std::vector<std::string>{
+              "redfish/v1/New/index.json is no JSON object",
+              "redfish/v1/Chassis/index.json is in the manifest and not there",
+              "redfish/v1/Systems/index.json has another checksum than the manifest says",
+              "redfish/v1/New/index.json is not in the manifest"});
+}
+
+TEST_CASE("A difference says which resources and which properties") {
+  const auto make = [](const std::string& system) {
+    Capture::Resources resources;
+    resources["/redfish/v1"] = Json::parse(kRoot);
+    resources["/redfish/v1/S"] = Json::parse(system);
+    return resources;
+  };
+  Capture::Resources first = make(R"({"A": 1, "B": [1, 2], "Gone": 0, "@odata.etag": "1"})");
+  first["/redfish/v1/Old"] = Json::object();
+  Capture::Resources second = make(R"({"A": 2, "B": [1, 3], "New": {}, "@odata.etag": "2"})");
+  second["/redfish/v1/Young"] = Json::object();
+  const auto before = Capture::FromResources("a", first).value();
+  const auto after = Capture::FromResources("b", second).value();
+  const CaptureDifference difference = Compare(*before, *after, true);
+  REQUIRE(difference.removed == std::vector<std::string>{"/redfish/v1/Old"});
+  REQUIRE(difference.added == std::vector<std::string>{"/redfish/v1/Young"});
+  REQUIRE(difference.changed.size() == 1);
+  std::vector<std::string> pointers;
+  for (const auto& change : difference.changed[0].properties) pointers.push_back(change.pointer);
+  REQUIRE(pointers == std::vector<std::string>{"/A", "/B/1", "/Gone", "/New"});
+  REQUIRE(Compare(*before, *after, false).changed[0].properties.size() == 5);
+}
+
+TEST_CASE("A packed capture has the same bytes each time, a licence, and reads as it was") {
+  const TemporaryFolder folder;
+  const ImportedCapture imported = Imported(ArchiveOf("dmtf-rackmount1"));
+  const std::string bytes = Packed(imported);
+  REQUIRE(Packed(imported) == bytes);
+  const std::string path = folder.Write("it.tar.xz", bytes);
+  REQUIRE(Capture::Load(path).value()->resources() == imported.capture->resources());
+  REQUIRE(CheckCapture(path)->faults.empty());
+  REQUIRE(ReadArchive(path, "LICENSE")->files.at(0).bytes == "MIT");
+  // From what it was unpacked to, the same again.
+  REQUIRE(WriteCapture(Imported(path), folder.path() + "/out", std::nullopt).ok());
+  REQUIRE(Packed(Imported(folder.path() + "/out")) == bytes);
+  REQUIRE_FALSE(PackCapture(imported, "../it", "MIT", {}).ok());
+  REQUIRE_FALSE(PackCapture(imported, "it", "", {}).ok());
+}
+
+TEST_CASE("Pages become part of their collection; a circle of them ends") {
+  Json collection =
+      Json::parse(R"({"Members": [{"@odata.id": "/a"}], "Members@odata.nextLink": "/c?2"})");
+  const Json second = Json::parse(
+      R"({"Members": [{"@odata.id": "/a"}, {"@odata.id": "/b"}], "Members@odata.nextLink": "/c?2"})");
+  AppendPages(collection, [&](std::string_view uri) { return uri == "/c?2" ? &second : nullptr; });
+  REQUIRE(collection.at("Members").size() == 2);
+
+  Json cut = Json::parse(R"({"Members": [], "@odata.nextLink": "/gone"})");
+  AppendPages(cut, [](std::string_view) { return nullptr; });
+  REQUIRE(cut.at("@odata.nextLink") == "/gone");
+}
+
+TEST_CASE("The pages that the R750 was captured in are whole collections") {
+  const Json* const sensors =
+      Shipped("dell-r750").Find("/redfish/v1/Systems/System.Embedded.1/Oem/Dell/DellSensors");
+  REQUIRE(sensors->at("Members").size() == sensors->at("Members@odata.count"));
+  REQUIRE_FALSE(sensors->contains("Members@odata.nextLink"));
+}
+
+TEST_CASE("No URI leads a file out of its folder") {
+  for (const char* uri : {"/redfish/v1/../x", "/redfish/v1/.", "/redfish/v1/a/index.json", "/etc",
+                          "/redfish/v1x", "/redfish/v1/a\nb", "/redfish/v1/a\\b"}) {
+    INFO(uri);
+    REQUIRE_FALSE(CaptureFileOf(uri).has_value());
+  }
+  REQUIRE(CaptureFileOf("/redfish/v1").value() == "redfish/v1/index.json");
+}
+
+}  // namespace
+}  // namespace shoal::redfish
