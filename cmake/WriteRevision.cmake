@@ -1,6 +1,7 @@
 # Writes the header that names the revision of the source tree: what git says, else the environment's
 # SHOAL_REVISION, else "unknown".
 #   cmake -DSOURCE=<tree> -DOUTPUT=<header> -P WriteRevision.cmake
+cmake_minimum_required(VERSION 3.25)
 find_package(Git QUIET)
 set(failed 1)
 if(Git_FOUND)
