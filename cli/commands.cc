@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "cli/capture_command.h"
+#include "cli/discover_command.h"
 #include "cli/effective_config.h"
 #include "cli/health_command.h"
 #include "cli/report.h"
@@ -162,6 +164,8 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddUp(app, flags, action, started);
   AddEvaluate(app, flags, run, action, started);
   AddReport(app, run, action);
+  AddDiscover(app, action);
+  AddCapture(app, action);
   AddHealth(app, address, timeout, action);
   try {
     app.parse(argc, argv);
