@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "cli/capture_command.h"
+#include "cli/discover_command.h"
 #include "cli/effective_config.h"
 #include "cli/goals_command.h"
 #include "cli/health_command.h"
@@ -193,6 +195,8 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddUp(app, flags, action, started);
   AddEvaluate(app, flags, run, action, started);
   AddReport(app, run, action);
+  AddDiscover(app, action);
+  AddCapture(app, action);
   AddHealth(app, address, timeout, action);
   AddGoals(app, choice, action);
   try {

@@ -3,7 +3,8 @@
 //
 // Captures are `<path>/index.json` trees in a .tar.xz archive or a folder, with or without
 // "redfish/v1" in the path; both come out as "/redfish/v1/...". What was recorded as {"error": ...}
-// is absent. Immutable after Load, shared by pointer, safe for any number of threads.
+// is absent; pages of a collection ("Sensors?$skip=50/index.json") become part of it. Immutable
+// after Load, shared by pointer, safe for any number of threads.
 #pragma once
 
 #include <cstdint>

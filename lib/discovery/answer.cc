@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "discovery/answer.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "content/nesting.h"
+#include "redfish/uri.h"
+
+namespace shoal::discovery {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::string_view, 5> kCredentials = {
+    "set-cookie", "x-auth-token", "authorization", "cookie", "proxy-authenticate"};
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+Json BodyOf(const http::ClientResponse& response, std::string& note) {
+  if (response.status != 200) return nullptr;
+  if (content::NestsDeeperThan(response.body, content::kMaximumNesting)) {
+    note = "nests too deep";
+    return nullptr;
+  }
+  Json body = Json::parse(response.body, nullptr, false);
+  if (body.is_object()) return body;
+  note = "no JSON object";
+  return nullptr;
+}
+
+std::int64_t NumberAt(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+}  // namespace
+
+Json Answer::ToJson() const {
+  Json json = {{"uri", link.uri},         {"target", link.target},    {"depth", depth},
+               {"status", entry.status},  {"methods", entry.methods}, {"headers", entry.headers},
+               {"ms", entry.milliseconds}};
+  if (!entry.note.empty()) json["note"] = entry.note;
+  if (redacted > 0) json["redacted"] = redacted;
+  if (!body.is_null()) json["body"] = body;
+  return json;
+}
+
+absl::StatusOr<Answer> Answer::FromJson(Json json) {
+  Answer answer;
+  answer.link = {redfish::TextAt(json, "uri"), redfish::TextAt(json, "target")};
+  if (answer.link.uri.empty() || answer.link.target.empty()) {
+    return runtime::DataLoss("the record names no URI");
+  }
+  answer.depth = NumberAt(json, "depth");
+  answer.redacted = NumberAt(json, "redacted");
+  answer.entry.status = static_cast<int>(NumberAt(json, "status"));
+  answer.entry.note = redfish::TextAt(json, "note");
+  answer.entry.milliseconds = json.value("ms", Json(0)).is_number() ? json.value("ms", 0.0) : 0;
+  for (const Json& method : json.value("methods", Json::array())) {
+    if (method.is_string()) answer.entry.methods.push_back(method.get<std::string>());
+  }
+  const Json headers = json.value("headers", Json::object());
+  for (const auto& [name, value] : headers.items()) {
+    if (value.is_string()) answer.entry.headers.emplace(name, value.get<std::string>());
+  }
+  if (const auto body = json.find("body"); body != json.end()) answer.body = std::move(*body);
+  return answer;
+}
+
+Answer AnswerFrom(const Link& link, std::int64_t depth, const http::ClientResponse& response,
+                  double milliseconds, const redfish::RedactionOptions* redaction) {
+  Answer answer{.link = link, .depth = depth};
+  answer.entry.status = response.status;
+  answer.entry.milliseconds = milliseconds;
+  answer.entry.methods = redfish::MethodsIn(response.headers.Find("Allow"));
+  for (const auto& [name, value] : response.headers) {
+    const bool secret =
+        std::find(kCredentials.begin(), kCredentials.end(), Lower(name)) != kCredentials.end();
+    if (!secret) answer.entry.headers.emplace(name, value);
+  }
+  answer.body = BodyOf(response, answer.entry.note);
+  if (redaction != nullptr) answer.redacted = redfish::Redact(answer.body, *redaction);
+  return answer;
+}
+
+}  // namespace shoal::discovery

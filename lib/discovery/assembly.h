@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a capture of what a crawl's journal holds: pages joined to their collections, one spelling
+// for each URI, a manifest.
+//
+// A resource takes the spelling of the others (spelling.h) only where its own "@odata.id" differs
+// from that in capitals alone and no other resource has the name; of two that are one, one stays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "discovery/journal.h"
+#include "redfish/manifest.h"
+#include "runtime/status.h"
+
+namespace shoal::discovery {
+
+struct Assembled {
+  std::int64_t resources = 0;
+  // URIs that answered with something else than a resource.
+  std::int64_t absent = 0;
+  std::int64_t redacted = 0;
+};
+
+// Writes the capture into `folder` (capture_writer.h). `manifest` brings what the journal does not
+// know. Borrows the journal.
+absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& folder,
+                                   redfish::Manifest manifest);
+
+}  // namespace shoal::discovery

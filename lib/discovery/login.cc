@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "discovery/login.h"
+
+#include <absl/strings/escaping.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "content/nesting.h"
+#include "discovery/links.h"
+#include "http/fetch.h"
+#include "redfish/uri.h"
+
+namespace shoal::discovery {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
+
+// Where the service root, which anyone may read, says that sessions are made.
+absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
+                         http::Fetch(options.connection, {.target = "/redfish/v1/"}));
+  const bool too_deep = content::NestsDeeperThan(response.body, content::kMaximumNesting);
+  const Json root = too_deep ? Json() : Json::parse(response.body, nullptr, false);
+  const Json* const link = root.is_object() ? redfish::Resolve(root, "/Links/Sessions") : nullptr;
+  const std::string uri = link == nullptr ? std::string() : redfish::LinkTarget(*link);
+  return uri.empty() ? std::string(kSessions) : uri;
+}
+
+}  // namespace
+
+Login::~Login() { Leave().IgnoreError(); }
+
+absl::Status Login::Enter() {
+  switch (options_.authentication) {
+    case Authentication::kNone:
+      return absl::OkStatus();
+    case Authentication::kBasic:
+      headers_ = {};
+      headers_.Add("Authorization",
+                   "Basic " + absl::Base64Escape(options_.user + ":" + options_.password));
+      return absl::OkStatus();
+    case Authentication::kSession:
+      return MakeSession();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Login::MakeSession() {
+  headers_ = {};
+  session_.clear();
+  SHOAL_ASSIGN_OR_RETURN(const std::string sessions, FindSessions(options_));
+  const Json body = {{"UserName", options_.user}, {"Password", options_.password}};
+  SHOAL_ASSIGN_OR_RETURN(
+      const http::ClientResponse response,
+      http::Fetch(options_.connection,
+                  {.method = "POST",
+                   .target = sessions,
+                   .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)}));
+  const std::string token(response.headers.Find("X-Auth-Token"));
+  if (response.status < 200 || response.status > 299 || token.empty()) {
+    return runtime::FailedPrecondition(options_.connection.address + " makes no session for " +
+                                       options_.user + ": POST " + sessions + " is " +
+                                       std::to_string(response.status));
+  }
+  headers_.Add("X-Auth-Token", token);
+  session_ = redfish::CanonicalUri(
+      OwnPath(response.headers.Find("Location"), options_.connection.address));
+  return absl::OkStatus();
+}
+
+absl::Status Login::Leave() {
+  const std::string session = std::exchange(session_, {});
+  if (session.empty()) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
+                         http::Fetch(options_.connection,
+                                     {.method = "DELETE", .target = session, .headers = headers_}));
+  if (response.status >= 200 && response.status <= 299) return absl::OkStatus();
+  return runtime::Unavailable("DELETE " + session + " is " + std::to_string(response.status));
+}
+
+}  // namespace shoal::discovery

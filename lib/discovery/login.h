@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a crawl says who asks: not at all, by Basic, or by a session of its own (DSP0266, "Redfish
+// session login authentication").
+//
+// Blocks while it logs in and out. Not thread-safe.
+#pragma once
+
+#include <string>
+
+#include "discovery/crawl_options.h"
+#include "http/message.h"
+#include "runtime/status.h"
+
+namespace shoal::discovery {
+
+class Login {
+ public:
+  // `options` outlives this.
+  explicit Login(const CrawlOptions& options) : options_(options) {}
+  // Logs out.
+  ~Login();
+  Login(const Login&) = delete;
+  Login& operator=(const Login&) = delete;
+
+  // FAILED_PRECONDITION: the service refuses user and password, or gives no token. Other errors are
+  // those of the connection. Again after a session has ended.
+  absl::Status Enter();
+  // Deletes the session, if there is one; the first error is told, and there is no second try.
+  absl::Status Leave();
+
+  // What every request carries.
+  const http::Headers& headers() const { return headers_; }
+
+ private:
+  absl::Status MakeSession();
+
+  const CrawlOptions& options_;
+  http::Headers headers_;
+  // Of the session; empty without one.
+  std::string session_;
+};
+
+}  // namespace shoal::discovery

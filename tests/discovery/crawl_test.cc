@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "redfish/manifest.h"
+#include "runtime/atomic_file.h"
+#include "tests/discovery/service.h"
+
+namespace shoal::discovery {
+namespace {
+
+redfish::Manifest ManifestOf(const std::string& folder) {
+  const std::string text =
+      runtime::ReadFile(folder + "/" + std::string(redfish::kManifestFile)).value();
+  return redfish::Manifest::Parse(text).value();
+}
+
+TEST_CASE("A crawl of a service equals the capture that the service was loaded from") {
+  for (const std::string& name : mockserver::CaptureNames()) {
+    const Service service(name);
+    const redfish::TemporaryFolder folder;
+    Discovery discovery = service.Whole(folder.path());
+    discovery.crawl.starts = Unlinked().at(name);
+    const DiscoveryResult result = Crawled(discovery);
+    INFO(name);
+    REQUIRE(result.failed.empty());
+    REQUIRE(result.left_out == 0);
+    RequireSame(folder.path(), service.resources());
+  }
+}
+
+TEST_CASE("A crawl by links alone finds all but what nothing links to") {
+  const std::string name = "dmtf-rackmount1";
+  const Service service(name);
+  const redfish::TemporaryFolder folder;
+  Crawled(service.Whole(folder.path()));
+  redfish::Capture::Resources linked = service.resources();
+  for (const std::string& uri : Unlinked().at(name)) linked.erase(uri);
+  RequireSame(folder.path(), linked);
+}
+
+TEST_CASE("A service is only read, and the manifest says what it answered") {
+  Service service("dmtf-rackmount1");
+  const redfish::TemporaryFolder folder;
+  const DiscoveryResult result = Crawled(service.Whole(folder.path()));
+  const auto methods = service.methods();
+  REQUIRE(methods.size() == methods.count("GET"));
+
+  const redfish::Manifest manifest = ManifestOf(folder.path());
+  REQUIRE(manifest.source == "http://" + service.address());
+  const redfish::ManifestEntry& system = manifest.resources.at("/redfish/v1/Systems/437XR1138R2");
+  REQUIRE(system.status == 200);
+  REQUIRE(system.methods == std::vector<std::string>{"GET", "HEAD", "PATCH"});
+  REQUIRE(system.headers.contains("ETag"));
+  REQUIRE(system.sha256.size() == 64);
+  const redfish::ManifestEntry& absent =
+      manifest.resources.at("/redfish/v1/Registries/Base.1.5.0.json");
+  REQUIRE(absent.status == 404);
+  REQUIRE(absent.sha256.empty());
+  REQUIRE(result.capture.absent >= 1);
+  REQUIRE_FALSE(std::filesystem::exists(folder.path() + "/.crawl"));
+}
+
+TEST_CASE("Log entries and sessions are left out unless they are asked for") {
+  const Service service("openbmc-stock");
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  discovery.crawl.log_entries = false;
+  discovery.crawl.sessions = false;
+  const DiscoveryResult result = Crawled(discovery);
+  REQUIRE(result.skipped > 600);
+  const auto capture = redfish::Capture::Load(folder.path()).value();
+  for (const auto& [uri, body] : capture->resources()) {
+    REQUIRE(uri.find("/Entries/") == std::string::npos);
+  }
+}
+
+TEST_CASE("Depth and number of resources are bounded, and what is left out is counted") {
+  const Service service("dmtf-rackmount1");
+  const redfish::TemporaryFolder shallow;
+  Discovery discovery = service.Whole(shallow.path());
+  discovery.crawl.max_depth = 1;
+  DiscoveryResult result = Crawled(discovery);
+  REQUIRE(result.left_out > 0);
+  REQUIRE(result.capture.resources < 30);
+
+  const redfish::TemporaryFolder few;
+  discovery = service.Whole(few.path());
+  discovery.crawl.max_resources = 20;
+  result = Crawled(discovery);
+  REQUIRE(result.left_out > 0);
+  REQUIRE(result.capture.resources <= 20);
+}
+
+TEST_CASE("A folder with a whole capture is not crawled into again, unless afresh") {
+  const Service service("dmtf-rackmount1");
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  Crawled(discovery);
+  const auto again = Discover(discovery, runtime::SystemClock(), {});
+  REQUIRE(again.status().code() == absl::StatusCode::kAlreadyExists);
+  discovery.fresh = true;
+  REQUIRE(Crawled(discovery).progress.resumed == 0);
+}
+
+TEST_CASE("Secrets are redacted before anything is written") {
+  const std::string secret = "correct-horse";
+  const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {
+    std::optional<http::ServerResponse> response;
+    if (request.target() == "/redfish/v1/Systems") {
+      response = http::ServerResponse{
+          .header_lines = "X-Auth-Token: correct-horse\r\n",
+          .body = std::make_shared<const std::string>(
+              R"({"Members": [], "Oem": {"Password": "correct-horse", "KeyType": "RSA"}})")};
+    }
+    return response;
+  });
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  discovery.crawl.redaction = redfish::RedactionOptions{};
+  const auto stopped = Discover(discovery, runtime::SystemClock(),
+                                [](const CrawlProgress& progress) { return progress.done > 30; });
+  REQUIRE(absl::IsCancelled(stopped.status()));
+  const std::string journal = runtime::ReadFile(folder.path() + "/.crawl/journal").value();
+  REQUIRE(journal.find("KeyType") != std::string::npos);
+  REQUIRE(journal.find(secret) == std::string::npos);
+
+  REQUIRE(Crawled(discovery).capture.redacted > 0);
+  const auto capture = redfish::Capture::Load(folder.path()).value();
+  const auto& oem = capture->Find("/redfish/v1/Systems")->at("Oem");
+  REQUIRE(oem.at("Password") == "REDACTED");
+  REQUIRE(oem.at("KeyType") == "RSA");
+}
+
+}  // namespace
+}  // namespace shoal::discovery

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/discovery/service.h"
+#include "tests/mockserver/services.h"
+
+namespace shoal::discovery {
+namespace {
+
+mockserver::InstanceTableOptions Closed() {
+  mockserver::InstanceTableOptions options;
+  options.instance.authentication = mockserver::Authentication::kRequired;
+  return options;
+}
+
+Discovery By(Authentication authentication, const Service& service, const std::string& folder) {
+  Discovery discovery = service.Whole(folder);
+  discovery.crawl.authentication = authentication;
+  discovery.crawl.user = "Administrator";
+  discovery.crawl.password = mockserver::kPasswordOfAll;
+  return discovery;
+}
+
+TEST_CASE("A service that asks who is there is crawled by Basic") {
+  Service service("dmtf-rackmount1", Closed());
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kBasic, service, folder.path());
+  discovery.crawl.starts = Unlinked().at("dmtf-rackmount1");
+  Crawled(discovery);
+  RequireSame(folder.path(), service.resources());
+}
+
+TEST_CASE("A session is the one POST of a crawl, and is deleted at its end") {
+  Service service("dmtf-rackmount1", Closed());
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kSession, service, folder.path());
+  discovery.crawl.sessions = false;
+  REQUIRE(Crawled(discovery).capture.resources > 200);
+  const auto methods = service.methods();
+  REQUIRE(methods.count("POST") == 1);
+  REQUIRE(methods.count("DELETE") == 1);
+  REQUIRE(methods.size() == methods.count("GET") + 2);
+}
+
+TEST_CASE("A session that the service forgets is made again") {
+  int refused = 0;
+  Service service("dmtf-rackmount1", Closed(), [&](const http::ServerRequest& request) {
+    std::optional<http::ServerResponse> response;
+    if (request.target().ends_with("/Chassis") && refused++ == 0) {
+      response = http::ServerResponse{.status = 401};
+    }
+    return response;
+  });
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kSession, service, folder.path());
+  discovery.crawl.sessions = false;
+  REQUIRE(Crawled(discovery).failed.empty());
+  REQUIRE(service.methods().count("POST") == 2);
+}
+
+TEST_CASE("A wrong password is told as such, with the user's name and without the password") {
+  Service service("dmtf-rackmount1", Closed());
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kSession, service, folder.path());
+  discovery.crawl.password = "wrong-one";
+  const absl::Status status = Discover(discovery, runtime::SystemClock(), {}).status();
+  REQUIRE(absl::IsFailedPrecondition(status));
+  REQUIRE(runtime::Message(status).find("Administrator") != std::string::npos);
+  REQUIRE(runtime::Message(status).find("wrong-one") == std::string::npos);
+}
+
+TEST_CASE("A service that refuses everything but its root is no capture of one resource") {
+  Service service("dmtf-rackmount1", Closed());
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kBasic, service, folder.path());
+  discovery.crawl.password = "wrong-one";
+  const absl::Status status = Discover(discovery, runtime::SystemClock(), {}).status();
+  REQUIRE(absl::IsFailedPrecondition(status));
+  REQUIRE(runtime::Message(status).find("401") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace shoal::discovery
