@@ -67,13 +67,13 @@ struct PlanOutcome {
   std::int64_t mutations = 0;
 };
 
-// INVALID_ARGUMENT naming the step and the key that is wrong. Keys alone: of a plan whose conditions
-// still speak of "$names".
+// INVALID_ARGUMENT naming the step and the key that is wrong. Keys alone: of a plan whose
+// conditions still speak of "$names".
 absl::Status CheckPlanKeys(const Plan& plan);
 absl::Status CheckPlan(const Plan& plan);
 
-// FAILED_PRECONDITION naming the step and the answer: the service refused it. UNAVAILABLE: no lasting
-// answer, however often it was asked, or what was waited for did not show.
+// FAILED_PRECONDITION naming the step and the answer: the service refused it. UNAVAILABLE: no
+// lasting answer, however often it was asked, or what was waited for did not show.
 absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOptions options = {});
 
 }  // namespace shoal::redfish

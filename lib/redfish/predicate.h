@@ -28,7 +28,7 @@
 namespace shoal::redfish {
 
 // Kinds of history records that goals speak of.
-inline constexpr std::string_view kBootRecord = "boot";    // detail {"target": "Pxe"}, of Cd "image"
+inline constexpr std::string_view kBootRecord = "boot";  // detail {"target": "Pxe"}, of Cd "image"
 inline constexpr std::string_view kResetRecord = "reset";  // detail {"ResetType": "On"}
 inline constexpr std::string_view kEventRecord = "event";  // detail {"delivered": true, ...}
 inline constexpr std::string_view kTaskRecord = "task";    // detail {"Name": .., "TaskState": ..}
