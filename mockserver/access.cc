@@ -80,12 +80,6 @@ std::vector<std::string> NamesIn(const Json* body) {
   return names;
 }
 
-// ManagerAccount.ChangePassword is judged as the PATCH of Password that it stands for.
-bool ChangesPassword(const Editor& editor, Method method, ResourceId id, const Json* body) {
-  return method == Method::kPost && body != nullptr && body->contains("NewPassword") &&
-         editor.IsA(id, "ManagerAccount");
-}
-
 // What remains to a user whose password must be changed.
 bool IsWayOut(const Editor& editor, const Principal& principal, Method method, ResourceId id,
               const std::vector<std::string>& properties) {
@@ -113,13 +107,13 @@ Admission Admit(Editor& editor, const Request& request, std::string_view uri) {
 }
 
 std::optional<Response> Forbid(const Editor& editor, const Principal* principal, Method method,
-                               ResourceId id, const Json* body) {
+                               ResourceId id, const Json* body, std::string_view action) {
   const bool judges = principal != nullptr &&
                       editor.options().authentication == Authentication::kRequired &&
                       !IsOpen(editor, method, editor.Uri(id));
   if (!judges) return std::nullopt;
   std::vector<std::string> properties;
-  if (ChangesPassword(editor, method, id, body)) {
+  if (action == "ManagerAccount.ChangePassword") {
     method = Method::kPatch;
     properties = {"Password"};
   } else if (method == Method::kPatch) {

@@ -48,9 +48,11 @@ struct Admission {
 Admission Admit(Editor& editor, const Request& request, std::string_view uri);
 
 // 403 for what `principal` may not do to the resource; nothing when they may, or when `principal`
-// is null. `body` is null when the request has none, or none that can be read.
+// is null. `body` is null when the request has none, or none that can be read. `action` is the name
+// of the built-in action that is called, if one is: ManagerAccount.ChangePassword is judged as the
+// PATCH of Password that it stands for.
 std::optional<Response> Forbid(const Editor& editor, const Principal* principal, Method method,
-                               ResourceId id, const Json* body);
+                               ResourceId id, const Json* body, std::string_view action = {});
 
 // Whether the resource may be shown within the answer to another one's GET.
 bool MayShow(const Editor& editor, const Principal* principal, ResourceId id);

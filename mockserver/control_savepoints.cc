@@ -18,7 +18,7 @@ constexpr std::string_view kOnePrefix = "savepoints/";
 Json Describe(const std::string& name, const Savepoint& savepoint) {
   return {{"name", name},
           {"now", std::chrono::duration<double>(savepoint.state.now_).count()},
-          {"records", savepoint.records},
+          {"records", savepoint.state.history_->size()},
           {"changed_resources", savepoint.state.deltas_.size()}};
 }
 

@@ -7,14 +7,23 @@ DelayedAnswers::DelayedAnswers(runtime::Clock& clock)
     : clock_(clock), thread_("delayed_answers", [this] { SendUntilStopped(); }) {}
 
 DelayedAnswers::~DelayedAnswers() {
+  Hasten();
   {
     const runtime::MutexLock lock(mutex_);
     stopping_ = true;
     wake_.NotifyAll();
   }
   thread_.Join();
-  const runtime::MutexLock lock(mutex_);
-  for (auto& [due, one] : waiting_) one.first.Send(std::move(one.second));
+}
+
+void DelayedAnswers::Hasten() {
+  std::multimap<runtime::TimePoint, Waiting> waiting;
+  {
+    const runtime::MutexLock lock(mutex_);
+    hastens_ = true;
+    waiting.swap(waiting_);
+  }
+  for (auto& [due, one] : waiting) one.first.Send(std::move(one.second));
 }
 
 http::ServerResponse DelayedAnswers::After(http::ServerResponse answer,
@@ -35,7 +44,7 @@ std::size_t DelayedAnswers::waiting() const {
 void DelayedAnswers::Add(runtime::TimePoint due, Waiting waiting) {
   {
     const runtime::MutexLock lock(mutex_);
-    if (waiting_.size() < kMaximumWaiting) {
+    if (!hastens_ && waiting_.size() < kMaximumWaiting) {
       waiting_.emplace(due, std::move(waiting));
       wake_.NotifyAll();
       return;

@@ -4,7 +4,7 @@
 //   return delayed.After(std::move(answer), std::chrono::milliseconds(300));
 //
 // One thread of its own. At most kMaximumWaiting wait; further ones are sent at once, as are those
-// that wait when this goes. Thread-safe.
+// that wait when the service stops. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -33,6 +33,9 @@ class DelayedAnswers {
   // A deferred answer: `answer`, when the clock has moved by `delay`. Outlived by this.
   http::ServerResponse After(http::ServerResponse answer, std::chrono::milliseconds delay);
 
+  // Sends what waits at once, and from now on everything: before servers drain.
+  void Hasten() ABSL_LOCKS_EXCLUDED(mutex_);
+
   std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -45,6 +48,7 @@ class DelayedAnswers {
   mutable runtime::Mutex mutex_;
   runtime::CondVar wake_;
   std::multimap<runtime::TimePoint, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool hastens_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
   // Last: it uses what is above.

@@ -297,10 +297,8 @@ void Editor::GoOffline(std::chrono::milliseconds window) {
 }
 
 void Editor::Record(std::string_view kind, ResourceId id, Json detail) {
-  if (instance_.history_->size() >= kMaximumRecords) return;
   const double seconds = std::chrono::duration<double>(instance_.now_).count();
-  instance_.history_->push_back({std::string(kind), Uri(id), std::move(detail), seconds});
-  instance_.evaluated_ = false;
+  instance_.Append({std::string(kind), Uri(id), std::move(detail), seconds});
 }
 
 }  // namespace shoal::mockserver

@@ -27,8 +27,6 @@ enum class Membership : std::uint8_t {
   kBookkeeping,  // the service's own: sessions, tasks, log entries
 };
 
-inline constexpr std::size_t kMaximumRecords = 65'536;
-
 class Editor {
  public:
   explicit Editor(Instance& instance) : instance_(instance) {}

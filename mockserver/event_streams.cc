@@ -107,6 +107,15 @@ bool HasEventStreams(const Editor& editor) {
   return streams != nullptr && !streams->open.empty();
 }
 
+std::set<std::uint64_t> OpenStreams(const Editor& editor) {
+  std::set<std::uint64_t> numbers;
+  if (!HasEventStreams(editor)) return numbers;
+  for (const auto& [subscription, stream] : editor.FindNotes<EventStreams>()->open) {
+    numbers.insert(stream.number);
+  }
+  return numbers;
+}
+
 std::optional<std::string> TakeStreamText(Editor& editor, std::uint64_t stream) {
   if (!HasEventStreams(editor)) return std::nullopt;
   for (auto& [subscription, open] : editor.Notes<EventStreams>().open) {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,8 @@ bool IsStreamed(const Editor& editor, ResourceId subscription, const Event& even
 void StreamEvent(Editor& editor, ResourceId subscription, const Json& payload);
 
 bool HasEventStreams(const Editor& editor);
+// The numbers of those that are open.
+std::set<std::uint64_t> OpenStreams(const Editor& editor);
 // What came since the last call; nothing, for ever, once the stream has ended.
 std::optional<std::string> TakeStreamText(Editor& editor, std::uint64_t stream);
 // The client has gone.

@@ -18,7 +18,7 @@ constexpr const char* kInvalid = "invalid";
 constexpr const char* kRequest = "request";
 constexpr const char* kAnswer = "answer";
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLongestLatency = std::int64_t{1000} * 60 * 60 * 24;
+constexpr std::int64_t kLongestLatency = std::int64_t{1000} * 60 * 10;
 constexpr std::int64_t kLongestRetryAfter = 86'400;
 
 // Which of two texts the member `name` is: false for the first.

@@ -63,12 +63,15 @@ double FaultInjector::Draw(const Fault& fault, std::uint64_t request, std::uint6
   return runtime::UniformAt(own, faults_->seed(), request, static_cast<std::uint32_t>(purpose));
 }
 
-bool FaultInjector::Spoil(const Strikes& strikes, Response& response) const {
+bool FaultInjector::Spoil(const Strikes& strikes, Response& response) {
   const bool has_json =
       response.body != nullptr && response.content_type == kJson && response.external == nullptr;
   std::string body = has_json ? *response.body : std::string();
   const std::size_t last = body.find_last_not_of(" \r\n\t");
-  if (last == std::string::npos || last == 0) return false;
+  if (last == std::string::npos || last == 0) {
+    --counts_[static_cast<std::size_t>(strikes.fault - faults_->faults().data())].struck;
+    return false;
+  }
   if (std::get<MalformedFault>(strikes.fault->effect) == MalformedFault::kInvalid) {
     // An object, or an array, that ends as the other does.
     body[last] = body[last] == '}' ? ']' : '}';

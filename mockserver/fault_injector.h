@@ -3,7 +3,7 @@
 //
 // A value; not thread-safe. Whether a fault strikes is a function of (seed of the instance, seed of
 // the set, the fault's name, the number of the request since Restart) and of how many requests it
-// fitted before: same seeds and same requests, same faults, whatever other faults there are.
+// fitted before: same seeds and same requests, same faults.
 // Delays add up; of the others that would strike, the first of the set does and those after it are
 // not asked.
 #pragma once
@@ -48,7 +48,7 @@ class FaultInjector {
 
   // Spoils the body of an answer, one object of JSON, as `strikes.fault` says; false when there is
   // none. REQUIRES: that is a MalformedFault.
-  bool Spoil(const Strikes& strikes, Response& response) const;
+  bool Spoil(const Strikes& strikes, Response& response);
 
  private:
   // Of one fault.

@@ -48,6 +48,9 @@ class Front {
   // The instance `id` answers; empty: the one that the request means.
   http::ServerResponse Handle(const http::ServerRequest& request, std::string_view id = {});
 
+  // Answers that faults delay are given at once from now on: before the servers drain.
+  void Hasten() { delayed_.Hasten(); }
+
  private:
   struct Counters;
 

@@ -185,7 +185,8 @@ Response Instance::Change(const Request& request, ResourceId id, const World::Ac
   const RequestBody body =
       ParseRequestBody(may_be_empty && request.body.empty() ? "{}" : request.body);
   const Json* const object = body.object.has_value() ? &*body.object : nullptr;
-  auto refusal = Forbid(editor, principal, request.method, id, object);
+  const std::string_view name = action == nullptr ? std::string_view() : action->name;
+  auto refusal = Forbid(editor, principal, request.method, id, object, name);
   if (refusal) return *std::move(refusal);
   if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
     return ErrorResponse(412, "PreconditionFailed");

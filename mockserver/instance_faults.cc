@@ -54,13 +54,11 @@ Response Instance::ServeStruck(const Request& request, std::string_view uri,
 
 void Instance::RecordFault(const Fault& fault, Method method, std::string_view uri,
                            std::uint64_t number) {
-  if (history_->size() >= kMaximumRecords) return;
   Json detail = fault.Summary();
   detail["method"] = std::string(Name(method));
   detail["request"] = number;
   const double seconds = std::chrono::duration<double>(now_).count();
-  history_->push_back({std::string(kFaultRecord), std::string(uri), std::move(detail), seconds});
-  evaluated_ = false;
+  Append({std::string(kFaultRecord), std::string(uri), std::move(detail), seconds});
 }
 
 }  // namespace shoal::mockserver

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/instance_ports.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "http/address.h"
+#include "runtime/thread.h"
 
 namespace shoal::mockserver {
 
@@ -43,13 +44,12 @@ void InstancePorts::Close(std::string_view id) {
 }
 
 void InstancePorts::Drain(std::chrono::milliseconds patience) {
-  const runtime::TimePoint deadline = std::chrono::steady_clock::now() + patience;
   const runtime::MutexLock lock(mutex_);
+  std::vector<runtime::Thread> drains;
   for (auto& [id, port] : ports_) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    port.server->Drain(std::max(left, std::chrono::milliseconds(0)));
+    drains.emplace_back("drain", [&server = *port.server, patience] { server.Drain(patience); });
   }
+  for (runtime::Thread& drain : drains) drain.Join();
   ports_.clear();
 }
 

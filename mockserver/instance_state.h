@@ -2,7 +2,7 @@
 // What changes in an instance while it is used, as a value: what Reset drops and a savepoint keeps.
 //
 // A copy costs pointers, not bodies: bodies are shared until one side changes them
-// (Editor::Change), records of the history until a savepoint is gone back to.
+// (Editor::Change), the history until one side appends.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -10,6 +10,7 @@
 
 #include <any>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -30,6 +31,8 @@
 namespace shoal::mockserver {
 
 class Editor;
+
+inline constexpr std::size_t kMaximumRecords = 65'536;
 
 struct Evaluation {
   bool satisfied = false;
@@ -60,6 +63,9 @@ struct InstanceState {
 
   explicit InstanceState(std::uint64_t seed) : random_(seed) {}
 
+  // Appends to the history, up to kMaximumRecords; further ones are dropped.
+  void Append(redfish::HistoryRecord record);
+
   absl::flat_hash_map<ResourceId, Delta> deltas_;
   // Resources beyond the world's, in order of their ids. One that was removed again stays, without
   // a delta; ids are not used twice.
@@ -71,7 +77,7 @@ struct InstanceState {
   std::map<ResourceId, std::int64_t> membership_;
   // What handlers remember beside the tree, one object a type.
   absl::flat_hash_map<std::type_index, std::any> notes_;
-  // Only ever appended to: whoever shares it looks at what was there when it was copied.
+  // Shared by copies until one side appends.
   std::shared_ptr<History> history_ = std::make_shared<History>();
   std::map<std::string, Timer, std::less<>> timers_;
   std::uint64_t timers_total_ = 0;

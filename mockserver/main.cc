@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
                     std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.Now()));
   };
   (*controls)->Drain(left());
+  front.Hasten();
   ports.Drain(left());
   (*services)->Drain(left());
   spdlog::info("event=stopped");

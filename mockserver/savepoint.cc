@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/savepoint.h"
 
-#include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "mockserver/deliveries.h"
 #include "mockserver/editor.h"
+#include "mockserver/event_streams.h"
 #include "mockserver/instance.h"
 #include "mockserver/json_object.h"
 
@@ -21,7 +22,6 @@ absl::Status Instance::Save(std::string name) {
                                       " savepoints, the limit");
   }
   savepoints_.insert_or_assign(std::move(name), Savepoint{.state = *this,
-                                                          .records = history_->size(),
                                                           .rules = rules_,
                                                           .external_handlers = external_handlers_,
                                                           .faults = faults_});
@@ -34,17 +34,18 @@ absl::Status Instance::Restore(std::string_view name) {
     return runtime::NotFound("no savepoint " + std::string(name));
   }
   const Savepoint& savepoint = found->second;
+  const std::set<std::uint64_t> open = OpenStreams(Editor(*this));
   if (options_.clock == ClockKind::kReal) past_ += now_ - savepoint.state.now_;
   static_cast<InstanceState&>(*this) = savepoint.state;
-  const History& shared = *savepoint.state.history_;
-  history_ = std::make_shared<History>(
-      shared.begin(), shared.begin() + static_cast<std::ptrdiff_t>(savepoint.records));
   rules_ = savepoint.rules;
   external_handlers_ = savepoint.external_handlers;
   faults_ = savepoint.faults;
   ++resets_;
   Editor editor(*this);
   ResendDeliveries(editor);
+  for (const std::uint64_t stream : OpenStreams(editor)) {
+    if (!open.contains(stream)) CloseEventStream(editor, stream);
+  }
   return absl::OkStatus();
 }
 

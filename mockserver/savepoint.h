@@ -3,7 +3,6 @@
 // gives out once (Editor::NewNumber). A value that only Instance looks into.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "mockserver/fault_injector.h"
@@ -16,8 +15,6 @@ class RuleSet;
 
 struct Savepoint {
   InstanceState state;
-  // How many records of the shared history were there.
-  std::size_t records = 0;
   // What the instance was taught.
   std::shared_ptr<const RuleSet> rules;
   std::shared_ptr<const ExternalHandlers> external_handlers;

@@ -38,7 +38,8 @@ absl::Status Instance::PerformStart(const redfish::StartOperation& operation) {
   if (!operation.method.empty()) {
     const std::string body = operation.value.is_null() ? std::string() : operation.value.dump();
     const Response response =
-        Answer({.method = ParseMethod(operation.method), .uri = uri, .body = body}, uri, nullptr);
+        Answer({.method = ParseMethod(operation.method), .uri = uri, .body = body, .if_match = "*"},
+               uri, nullptr);
     if (response.status >= 300) {
       return runtime::FailedPrecondition(
           operation.method + " " + uri + " is answered " + std::to_string(response.status) + " " +

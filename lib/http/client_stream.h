@@ -6,6 +6,8 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -46,7 +48,12 @@ class ClientStream {
   template <typename Callback>
   void Handshake(const std::string& host, Callback&& callback) {
     tls_.emplace(tcp_, *context_);
-    ExpectHost(tls_->native_handle(), host);
+    if (!ExpectHost(tls_->native_handle(), host)) {
+      boost::asio::post(get_executor(), [callback = std::forward<Callback>(callback)]() mutable {
+        callback(boost::asio::error::make_error_code(boost::asio::error::invalid_argument));
+      });
+      return;
+    }
     tls_->async_handshake(boost::asio::ssl::stream_base::client, std::forward<Callback>(callback));
   }
   // Why the peer's certificate was refused, in words; empty when it was not.

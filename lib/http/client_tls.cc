@@ -44,15 +44,13 @@ absl::StatusOr<std::shared_ptr<ssl::context>> ClientTls(const ClientTlsOptions& 
   return context;
 }
 
-void ExpectHost(SSL* connection, const std::string& host) {
+bool ExpectHost(SSL* connection, const std::string& host) {
+  const std::string bare = host.substr(0, host.find('%'));
   boost::system::error_code error;
-  boost::asio::ip::make_address(host, error);
-  if (!error) {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host.c_str());
-    return;
-  }
-  SSL_set_tlsext_host_name(connection, host.c_str());
-  SSL_set1_host(connection, host.c_str());
+  boost::asio::ip::make_address(bare, error);
+  if (!error) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), bare.c_str()) == 1;
+  return SSL_set_tlsext_host_name(connection, host.c_str()) == 1 &&
+         SSL_set1_host(connection, host.c_str()) == 1;
 }
 
 std::string CertificateRefusal(const SSL* connection) {

@@ -26,7 +26,8 @@ absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> ClientTls(
     const ClientTlsOptions& options);
 
 // The name, or address, that the certificate must be for; a name is also sent (SNI, RFC 6066).
-void ExpectHost(SSL* connection, const std::string& host);
+// False when it cannot be looked for. The zone of an address (RFC 6874) is not part of it.
+bool ExpectHost(SSL* connection, const std::string& host);
 // Why the certificate of a handshake that failed was refused; empty when that was not the reason.
 std::string CertificateRefusal(const SSL* connection);
 

@@ -48,7 +48,7 @@ class RequestParser {
 
   Progress Parse();
 
-  // REQUIRES: the last Parse was kWhole. Valid until Next.
+  // REQUIRES: the last Parse was kWhole, or kContinue: then without its body. Valid until Next.
   ServerRequest request() const;
   bool keep_alive() const { return parser_->get().keep_alive(); }
 

@@ -10,6 +10,8 @@ namespace asio = boost::asio;
 
 // Texts that fit into one record together are copied into one: a record costs more than that.
 constexpr std::size_t kRecordBytes = 16 * 1024;
+// Far more than TLS answers while it reads from a peer that means well (alerts, new keys).
+constexpr std::size_t kMaxProvokedBytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -54,7 +56,10 @@ bool ServerStream::Encrypt(std::string_view first, std::string_view second) {
 
 std::optional<ServerStream::Error> ServerStream::Decrypt(asio::mutable_buffer room,
                                                          std::size_t& bytes) {
-  switch (tls_->engine.Read(static_cast<char*>(room.data()), room.size(), bytes)) {
+  const TlsEngine::Step step =
+      tls_->engine.Read(static_cast<char*>(room.data()), room.size(), bytes);
+  if (tls_->engine.waiting_output() > kMaxProvokedBytes) return Failed();
+  switch (step) {
     case TlsEngine::Step::kDone:
       return Error();
     case TlsEngine::Step::kMore:

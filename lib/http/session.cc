@@ -118,6 +118,7 @@ void Session::Read() {
 }
 
 void Session::OnRead(Error error, std::size_t bytes) {
+  if (closed_) return;
   if (error) {
     if (stream_.deadline().has_passed() && !idle_) owner_.Rejected();
     return Close();
@@ -141,7 +142,8 @@ void Session::Parse() {
     case RequestParser::Progress::kMore:
       return Read();
     case RequestParser::Progress::kContinue:
-      return Continue();
+      // What follows in plain text is not asked for.
+      return redirects_ ? Redirect() : Continue();
     case RequestParser::Progress::kWhole:
       return Answer();
     case RequestParser::Progress::kRejected:
@@ -201,6 +203,7 @@ void Session::Reject(const Rejection& rejection) {
 }
 
 void Session::Redirect() {
+  answering_ = true;
   const ServerRequest request = parser_.request();
   const std::string_view host = request.Header("Host");
   if (host.empty() || !request.target().starts_with('/')) return Reject(NoPlainText());
@@ -312,6 +315,7 @@ void Session::OnPieceSent(Error error) {
 
 void Session::EndStream() {
   channel_->End();
+  stream_.deadline().Set(kLinger);
   // The read that watched ends, and Linger follows.
   Error ignored;
   stream_.socket().cancel(ignored);

@@ -82,6 +82,8 @@ void TlsEngine::Close() {
 }
 
 void TlsEngine::TakeOutput(std::string& bytes) {
+  constexpr std::size_t kKept = std::size_t{256} << 10;
+  if (bytes.capacity() > kKept) bytes = std::string();
   bytes.clear();
   bytes.swap(output_);
 }

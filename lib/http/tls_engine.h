@@ -43,8 +43,10 @@ class TlsEngine {
   bool Write(std::string_view plain);
   // Says that nothing more will be written.
   void Close();
+  // Bytes that TakeOutput would give: what a peer provokes while it is read from must stay small.
+  std::size_t waiting_output() const { return output_.size(); }
   // What is to be sent now, in place of what `bytes` holds. Keep giving the same string: its room
-  // is used again.
+  // is used again while it is small.
   void TakeOutput(std::string& bytes);
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws episodes of a bound goal.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "redfish/goal_binding.h"
@@ -120,8 +122,10 @@ Json FillJson(const Json& json, const TextValues& values) {
 
 TextValues DrawValues(const std::map<std::string, std::string>& parameters, Random& random) {
   TextValues values;
+  std::set<std::pair<std::string, std::string>> drawn;
   for (const auto& [name, generator] : parameters) {
-    const std::string value = DrawParameter(generator, random);
+    std::string value = DrawParameter(generator, random);
+    while (!drawn.emplace(generator, value).second) value = DrawParameter(generator, random);
     std::string other = DrawParameter(generator, random);
     while (other == value) other = DrawParameter(generator, random);
     values[name] = value;

@@ -89,8 +89,9 @@ class Runner {
     SHOAL_ASSIGN_OR_RETURN(const Predicate where,
                            Predicate::ParseOfResource(quantifier.at("where")));
     const Json* const collection = shown_.Find(CanonicalUri(TextAt(quantifier, "members")));
-    const Json members =
-        collection == nullptr ? Json::array() : collection->value("Members", Json::array());
+    const Json members = collection == nullptr || !collection->is_object()
+                             ? Json::array()
+                             : collection->value("Members", Json::array());
     std::vector<std::string> chosen;
     for (const Json& member : members) {
       const std::string uri = LinkTarget(member);
