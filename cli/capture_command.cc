@@ -41,7 +41,9 @@ struct CaptureFlags {
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
-  return runtime::kExitConfiguration;
+  const bool wrong = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+                     absl::IsFailedPrecondition(status);
+  return wrong ? runtime::kExitConfiguration : runtime::kExitFailed;
 }
 
 // Shows "writing 120 of 2638" while work goes on.

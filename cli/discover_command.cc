@@ -161,6 +161,9 @@ void PrintResult(const Discovery& discovery, const DiscoveryResult& result) {
     if (++named > kNamed) break;
     std::fprintf(stderr, "failed %s: %s\n", uri.c_str(), reason.c_str());
   }
+  for (const std::string& warning : result.warnings) {
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  }
   std::printf(
       "capture %s resources=%lld absent=%lld skipped=%lld left_out=%lld failed=%zu redacted=%lld "
       "requests=%lld resumed=%lld\n",

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discovery/answer.h"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -14,27 +12,24 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 5> kCredentials = {
-    "set-cookie", "x-auth-token", "authorization", "cookie", "proxy-authenticate"};
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
+bool BeginsAsObject(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
 }
 
-Json BodyOf(const http::ClientResponse& response, std::string& note) {
-  if (response.status != 200) return nullptr;
+void ReadBody(const http::ClientResponse& response, Answer& answer) {
+  if (response.status != 200) return;
   if (content::NestsDeeperThan(response.body, content::kMaximumNesting)) {
-    note = "nests too deep";
-    return nullptr;
+    answer.entry.note = "nests too deep";
+    return;
   }
   Json body = Json::parse(response.body, nullptr, false);
-  if (body.is_object()) return body;
-  note = "no JSON object";
-  return nullptr;
+  if (body.is_object()) {
+    answer.body = std::move(body);
+    return;
+  }
+  answer.entry.note = "no JSON object";
+  answer.is_damaged = body.is_discarded() && BeginsAsObject(response.body);
 }
 
 std::int64_t NumberAt(const Json& json, const char* name) {
@@ -83,11 +78,9 @@ Answer AnswerFrom(const Link& link, std::int64_t depth, const http::ClientRespon
   answer.entry.milliseconds = milliseconds;
   answer.entry.methods = redfish::MethodsIn(response.headers.Find("Allow"));
   for (const auto& [name, value] : response.headers) {
-    const bool secret =
-        std::find(kCredentials.begin(), kCredentials.end(), Lower(name)) != kCredentials.end();
-    if (!secret) answer.entry.headers.emplace(name, value);
+    if (!redfish::IsCredentialHeader(name)) answer.entry.headers.emplace(name, value);
   }
-  answer.body = BodyOf(response, answer.entry.note);
+  ReadBody(response, answer);
   if (redaction != nullptr) answer.redacted = redfish::Redact(answer.body, *redaction);
   return answer;
 }

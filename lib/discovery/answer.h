@@ -24,6 +24,9 @@ struct Answer {
   // Null when the answer is no resource: not 200, or no JSON object.
   nlohmann::json body = {};
   std::int64_t redacted = 0;
+  // A body that begins as an object and does not parse: cut off, it may be whole the next time.
+  // Such an answer is not kept.
+  bool is_damaged = false;
 
   nlohmann::json ToJson() const;
   // DATA_LOSS when `json` is none.

@@ -27,7 +27,7 @@ struct Kept {
   std::string digest = {};
 };
 
-// By canonical URI; pages by the path and query that links to them have.
+// By canonical URI; pages by PageTarget (links.h).
 struct Contents {
   std::map<std::string, Kept, std::less<>> resources;
   std::map<std::string, Json, std::less<>> pages;
@@ -86,11 +86,12 @@ void Respell(std::map<std::string, Kept, std::less<>>& resources) {
   }
 }
 
-absl::StatusOr<Json> BodyOf(const Journal& journal, const Contents& contents, const Kept& kept) {
+absl::StatusOr<Json> BodyOf(const Journal& journal, const Contents& contents, const Kept& kept,
+                            const std::string& address) {
   SHOAL_ASSIGN_OR_RETURN(Json record, journal.Read(kept.position));
   Json body = std::move(record.at("body"));
   redfish::AppendPages(body, [&](std::string_view uri) -> const Json* {
-    const auto page = contents.pages.find(uri);
+    const auto page = contents.pages.find(PageTarget(uri, address));
     return page == contents.pages.end() ? nullptr : &page->second;
   });
   return body;
@@ -99,7 +100,7 @@ absl::StatusOr<Json> BodyOf(const Journal& journal, const Contents& contents, co
 }  // namespace
 
 absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& folder,
-                                   redfish::Manifest manifest) {
+                                   const std::string& address, redfish::Manifest manifest) {
   SHOAL_ASSIGN_OR_RETURN(Contents contents, ReadContents(journal));
   Respell(contents.resources);
   SHOAL_ASSIGN_OR_RETURN(const auto writer, redfish::CaptureWriter::Create(folder));
@@ -111,7 +112,7 @@ absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& fo
       ++assembled.absent;
       continue;
     }
-    SHOAL_ASSIGN_OR_RETURN(const Json body, BodyOf(journal, contents, kept));
+    SHOAL_ASSIGN_OR_RETURN(const Json body, BodyOf(journal, contents, kept, address));
     SHOAL_RETURN_IF_ERROR(writer->Add(uri, body));
     ++assembled.resources;
   }

@@ -23,8 +23,8 @@ struct Assembled {
 };
 
 // Writes the capture into `folder` (capture_writer.h). `manifest` brings what the journal does not
-// know. Borrows the journal.
+// know; `address` ("host:port") is where the service was. Borrows the journal.
 absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& folder,
-                                   redfish::Manifest manifest);
+                                   const std::string& address, redfish::Manifest manifest);
 
 }  // namespace shoal::discovery

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "discovery/answer.h"
 #include "discovery/links.h"
 #include "redfish/uri.h"
 
@@ -44,6 +43,11 @@ std::string RequestTarget(std::string_view target) {
   return encoded;
 }
 
+bool IsServiceRoot(const nlohmann::json& body) {
+  return body.is_object() && (body.contains("RedfishVersion") || body.contains("@odata.id") ||
+                              body.contains("@odata.type"));
+}
+
 double Milliseconds(runtime::Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
@@ -76,9 +80,7 @@ absl::Status Crawler::Replay() {
   }
   return journal_.ForEach([&](const auto& record, Journal::Position) {
     SHOAL_ASSIGN_OR_RETURN(const Answer answer, Answer::FromJson(record));
-    for (const Link& link : LinksIn(answer.body, options_.connection.address)) {
-      frontier_.Add(link, answer.depth + 1);
-    }
+    Follow(answer);
     return absl::OkStatus();
   });
 }
@@ -109,14 +111,14 @@ absl::Status Crawler::Run() {
   lanes_.clear();
   Tell();
   const absl::Status synced = journal_.Sync();
-  const absl::Status left = login_.Leave();
+  LogOut();
   if (!error_.ok()) return error_;
   SHOAL_RETURN_IF_ERROR(synced);
   if (failed_.contains(redfish::kServiceRoot)) {
     return runtime::Unavailable(options_.connection.address + " has no service root: " +
                                 failed_.find(redfish::kServiceRoot)->second);
   }
-  return runtime::Annotate(left, "logout");
+  return absl::OkStatus();
 }
 
 void Crawler::Pause() {
@@ -179,9 +181,11 @@ void Crawler::Ask(Lane& lane, Errand errand, runtime::TimePoint now) {
                           lane.busy = false;
                           const bool refused = response.ok() && response->status == 401 &&
                                                options_.authentication == Authentication::kSession;
-                          if (refused && logins_ < kSessionsOfOneCrawl) {
+                          const bool renews = login != logins_ || logins_ < kSessionsOfOneCrawl;
+                          if (refused && renews && !std::exchange(errand.is_renewed, true)) {
                             if (login == logins_) Renew();
-                            return PutOff(std::move(errand), "401", milliseconds(0));
+                            ++progress_.retries;
+                            return frontier_.Retry(std::move(errand), clock_.Now());
                           }
                           OnAnswer(std::move(errand), response, Milliseconds(clock_.Now() - now));
                         });
@@ -189,7 +193,13 @@ void Crawler::Ask(Lane& lane, Errand errand, runtime::TimePoint now) {
 
 void Crawler::Renew() {
   ++logins_;
+  LogOut();
   if (const absl::Status entered = login_.Enter(); !entered.ok()) error_ = entered;
+}
+
+void Crawler::LogOut() {
+  const absl::Status left = login_.Leave();
+  if (!left.ok()) warnings_.push_back("logout: " + runtime::Message(left));
 }
 
 void Crawler::OnAnswer(Errand errand, const absl::StatusOr<http::ClientResponse>& response,
@@ -217,9 +227,16 @@ void Crawler::OnAnswer(Errand errand, const absl::StatusOr<http::ClientResponse>
     failed_.insert_or_assign(errand.link.target, "status " + std::to_string(response->status));
     return;
   }
-  // These anyone may read.
-  is_let_in_ |= response->status == 200 && !is_root && errand.link.target != kServiceDocument;
-  Keep(errand, *response, milliseconds);
+  const Answer answer = AnswerFrom(errand.link, errand.depth, *response, milliseconds,
+                                   options_.redaction ? &*options_.redaction : nullptr);
+  if (answer.is_damaged) {
+    return PutOff(std::move(errand), "cut or damaged JSON", std::chrono::milliseconds(0));
+  }
+  if (is_root && !IsServiceRoot(answer.body)) {
+    failed_.insert_or_assign(errand.link.target, "it is no Redfish service root");
+    return;
+  }
+  Keep(answer);
 }
 
 void Crawler::Refuse(const Errand& errand) {
@@ -242,17 +259,23 @@ bool Crawler::Redirected(Errand& errand, const http::ClientResponse& response) {
   return true;
 }
 
-void Crawler::Keep(const Errand& errand, const http::ClientResponse& response,
-                   double milliseconds) {
-  const Answer answer = AnswerFrom(errand.link, errand.depth, response, milliseconds,
-                                   options_.redaction ? &*options_.redaction : nullptr);
+void Crawler::Keep(const Answer& answer) {
+  // These anyone may read.
+  const bool is_open =
+      answer.link.target == redfish::kServiceRoot || answer.link.target == kServiceDocument;
+  is_let_in_ |= answer.entry.status == 200 && !is_open;
   if (const absl::Status kept = journal_.Append(answer.ToJson()); !kept.ok()) {
     error_ = kept;
     return;
   }
   ++progress_.done;
+  Follow(answer);
+}
+
+void Crawler::Follow(const Answer& answer) {
   for (const Link& link : LinksIn(answer.body, options_.connection.address)) {
-    frontier_.Add(link, errand.depth + 1);
+    const bool is_page = link.target != link.uri;
+    frontier_.Add(link, is_page ? answer.depth : answer.depth + 1);
   }
 }
 

@@ -2,8 +2,10 @@
 // Asks a service for everything that it has, and writes what it says into a journal.
 //
 // Reads only: GET, and the login that was asked for. One thread; it waits in Run. Worth another
-// attempt: no answer, and 408, 425, 429, 500, 502, 503 and 504. An answer of any other status is
-// what the service says and is kept as such.
+// attempt: no answer, 408, 425, 429, 500, 502, 503 and 504, and an object that is cut off. An
+// answer of any other status is what the service says and is kept as such; but a 401 to a session
+// is asked once more under a new one, and a service root that is no Redfish service root is never
+// kept.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "discovery/answer.h"
 #include "discovery/crawl_options.h"
 #include "discovery/frontier.h"
 #include "discovery/journal.h"
@@ -54,6 +57,8 @@ class Crawler {
 
   // URIs given up, and why.
   const std::map<std::string, std::string, std::less<>>& failed() const { return failed_; }
+  // What went wrong and did no harm to what was crawled: a logout that failed.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   const Frontier& frontier() const { return frontier_; }
 
  private:
@@ -67,13 +72,17 @@ class Crawler {
   void Ask(Lane& lane, Errand errand, runtime::TimePoint now);
   void OnAnswer(Errand errand, const absl::StatusOr<http::ClientResponse>& response,
                 double milliseconds);
-  void Keep(const Errand& errand, const http::ClientResponse& response, double milliseconds);
+  void Keep(const Answer& answer);
+  // To the frontier: where an answer leads. Pages are as deep as their collection.
+  void Follow(const Answer& answer);
   // Another attempt later, or none.
   void PutOff(Errand errand, const std::string& reason, std::chrono::milliseconds at_least);
   void Refuse(const Errand& errand);
   // True when the service only wants the URI spelled otherwise.
   bool Redirected(Errand& errand, const http::ClientResponse& response);
+  // Logs out and in again.
   void Renew();
+  void LogOut();
   bool IsBusy() const;
   // All that is left waits for its time.
   void Pause();
@@ -90,6 +99,7 @@ class Crawler {
   Frontier frontier_;
   CrawlProgress progress_;
   std::map<std::string, std::string, std::less<>> failed_;
+  std::vector<std::string> warnings_;
   runtime::TimePoint next_request_ = {};
   std::int64_t unanswered_ = 0;
   // Something was answered that not everyone may read.

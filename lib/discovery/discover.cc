@@ -11,6 +11,7 @@
 
 #include "discovery/assembly.h"
 #include "discovery/journal.h"
+#include "redfish/capture_writer.h"
 #include "redfish/manifest.h"
 #include "runtime/atomic_file.h"
 
@@ -38,18 +39,25 @@ std::string DateOf(const runtime::Clock& clock) {
                           absl::UTCTimeZone());
 }
 
-absl::Status Prepare(const Discovery& discovery, const fs::path& journal_folder) {
+absl::Status Prepare(const Discovery& discovery, const fs::path& journal) {
+  SHOAL_RETURN_IF_ERROR(redfish::CaptureWriter::Check(discovery.folder));
   std::error_code error;
-  if (discovery.fresh) {
-    fs::remove_all(journal_folder, error);
-    return error ? runtime::Internal("cannot remove " + journal_folder.string() + ": " +
-                                     error.message())
-                 : absl::OkStatus();
+  if (discovery.fresh || fs::exists(journal, error)) return absl::OkStatus();
+  const fs::path folder(discovery.folder);
+  const fs::path manifest_path = folder / redfish::kManifestFile;
+  std::string source = "an unknown source";
+  if (fs::exists(manifest_path, error)) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(manifest_path.string()));
+    const auto manifest = redfish::Manifest::Parse(text);
+    if (manifest.ok()) source = manifest->source;
+  } else if (!fs::exists(folder / "redfish", error)) {
+    return absl::OkStatus();
   }
-  const bool is_whole = fs::exists(fs::path(discovery.folder) / redfish::kManifestFile, error) &&
-                        !fs::exists(journal_folder / kJournalFile, error);
-  if (!is_whole) return absl::OkStatus();
-  return absl::AlreadyExistsError(discovery.folder + " holds a whole capture");
+  if (source == discovery.source) {
+    return absl::AlreadyExistsError(discovery.folder + " holds a whole capture");
+  }
+  return runtime::FailedPrecondition(discovery.folder + " holds a capture of " + source +
+                                     ", not of " + discovery.source);
 }
 
 absl::Status RemoveJournal(const fs::path& journal_folder) {
@@ -66,9 +74,10 @@ absl::Status RemoveJournal(const fs::path& journal_folder) {
 absl::StatusOr<DiscoveryResult> Discover(const Discovery& discovery, runtime::Clock& clock,
                                          const Crawler::Observer& observer) {
   const fs::path journal_folder = fs::path(discovery.folder) / kJournalFolder;
-  SHOAL_RETURN_IF_ERROR(Prepare(discovery, journal_folder));
-  SHOAL_ASSIGN_OR_RETURN(const auto journal, Journal::Open((journal_folder / kJournalFile).string(),
-                                                           HeaderOf(discovery)));
+  const fs::path journal_path = journal_folder / kJournalFile;
+  SHOAL_RETURN_IF_ERROR(Prepare(discovery, journal_path));
+  SHOAL_ASSIGN_OR_RETURN(const auto journal, Journal::Open(journal_path.string(),
+                                                           HeaderOf(discovery), discovery.fresh));
   DiscoveryResult result;
   Crawler crawler(discovery.crawl, *journal, clock, [&](const CrawlProgress& progress) {
     result.progress = progress;
@@ -76,13 +85,15 @@ absl::StatusOr<DiscoveryResult> Discover(const Discovery& discovery, runtime::Cl
   });
   SHOAL_RETURN_IF_ERROR(crawler.Run());
   result.failed = crawler.failed();
+  result.warnings = crawler.warnings();
   result.skipped = crawler.frontier().skipped();
   result.left_out = crawler.frontier().left_out();
-  SHOAL_ASSIGN_OR_RETURN(result.capture, Assemble(*journal, discovery.folder,
-                                                  {.source = discovery.source,
-                                                   .finished = DateOf(clock),
-                                                   .skipped = result.skipped,
-                                                   .failed = result.failed}));
+  SHOAL_ASSIGN_OR_RETURN(result.capture,
+                         Assemble(*journal, discovery.folder, discovery.crawl.connection.address,
+                                  {.source = discovery.source,
+                                   .finished = DateOf(clock),
+                                   .skipped = result.skipped,
+                                   .failed = result.failed}));
   if (result.failed.empty()) SHOAL_RETURN_IF_ERROR(RemoveJournal(journal_folder));
   return result;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "discovery/assembly.h"
 #include "discovery/crawl_options.h"
@@ -34,10 +35,13 @@ struct DiscoveryResult {
   std::int64_t left_out = 0;
   CrawlProgress progress = {};
   std::map<std::string, std::string, std::less<>> failed = {};
+  // As Crawler::warnings.
+  std::vector<std::string> warnings = {};
 };
 
-// ALREADY_EXISTS: the folder holds a whole capture. FAILED_PRECONDITION: it holds a crawl of
-// another service or with other redaction, or is in use. Otherwise as Crawler::Run. `observer` may
+// ALREADY_EXISTS: the folder holds a whole capture of this source. FAILED_PRECONDITION: it holds a
+// crawl or, unless `fresh`, a capture of another one, a crawl with other redaction, or something
+// called "redfish" that is no capture; or it is in use. Otherwise as Crawler::Run. `observer` may
 // be empty.
 absl::StatusOr<DiscoveryResult> Discover(const Discovery& discovery, runtime::Clock& clock,
                                          const Crawler::Observer& observer);

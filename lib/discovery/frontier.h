@@ -27,6 +27,8 @@ struct Errand {
   std::int64_t attempts = 0;
   // What the request line says, where a redirect wanted another spelling; else empty.
   std::string spelling = {};
+  // It was refused once because its session had ended.
+  bool is_renewed = false;
 };
 
 class Frontier {

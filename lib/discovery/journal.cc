@@ -43,8 +43,8 @@ std::optional<Json> ParseLine(std::string_view line) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path,
-                                                       const Json& header) {
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path, const Json& header,
+                                                       bool fresh) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path,
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return runtime::FailedPrecondition(path + " is in use by another process");
   }
+  if (fresh && ::ftruncate(fd, 0) != 0) return Failed("cannot empty", path);
   SHOAL_RETURN_IF_ERROR(journal->Start(header));
   return journal;
 }

@@ -31,10 +31,12 @@ class Journal {
 
   // Opens the journal at `path`, making it and its folder when they are missing.
   // FAILED_PRECONDITION when the journal there has another `header` (the message says how it
-  // differs) or another process has it open. INTERNAL, RESOURCE_EXHAUSTED naming the path, as of
+  // differs) or another process has it open. `fresh` empties it, once it is known to be nobody
+  // else's. INTERNAL, RESOURCE_EXHAUSTED naming the path, as of
   // every call here.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path,
-                                                       const nlohmann::json& header);
+                                                       const nlohmann::json& header,
+                                                       bool fresh = false);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;

@@ -44,14 +44,9 @@ class Collector {
 
  private:
   void Add(std::string_view text, bool is_page) {
-    const std::string_view path = OwnPath(text, address_);
-    std::string uri = redfish::CanonicalUri(path);
+    std::string uri = redfish::CanonicalUri(OwnPath(text, address_));
     if (!IsBelowRoot(uri)) return;
-    std::string target = uri;
-    const std::size_t query = path.find('?');
-    if (is_page && query != std::string_view::npos) {
-      target += path.substr(query, path.find('#') - query);
-    }
+    std::string target = is_page ? PageTarget(text, address_) : uri;
     if (seen_.insert(target).second) links_.push_back({std::move(uri), std::move(target)});
   }
 
@@ -71,6 +66,16 @@ std::string_view OwnPath(std::string_view uri, std::string_view address) {
   const std::string_view authority = rest.substr(0, slash);
   const std::string_view host = address.substr(0, address.rfind(':'));
   return authority == address || authority == host ? rest.substr(slash) : std::string_view();
+}
+
+std::string PageTarget(std::string_view text, std::string_view address) {
+  const std::string_view whole = OwnPath(text, address);
+  const std::string_view path = whole.substr(0, whole.find('#'));
+  std::string target = redfish::CanonicalUri(path);
+  if (const std::size_t query = path.find('?'); query != std::string_view::npos) {
+    target += path.substr(query);
+  }
+  return target;
 }
 
 std::vector<Link> LinksIn(const Json& body, std::string_view address) {

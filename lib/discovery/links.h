@@ -22,6 +22,10 @@ struct Link {
 // nothing at all are left out; the rest is in order, each once.
 std::vector<Link> LinksIn(const nlohmann::json& body, std::string_view address);
 
+// What to ask for to get the page that a nextLink `text` of this service names: its canonical path
+// and its query. Empty when it is another's.
+std::string PageTarget(std::string_view text, std::string_view address);
+
 // The path and query of `uri` when it is of this service; empty otherwise.
 std::string_view OwnPath(std::string_view uri, std::string_view address);
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "content/nesting.h"
-#include "discovery/links.h"
 #include "http/fetch.h"
 #include "redfish/uri.h"
 
@@ -27,6 +26,17 @@ absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
   const Json* const link = root.is_object() ? redfish::Resolve(root, "/Links/Sessions") : nullptr;
   const std::string uri = link == nullptr ? std::string() : redfish::LinkTarget(*link);
   return uri.empty() ? std::string(kSessions) : uri;
+}
+
+// Where the new session is: Location, whatever host it names, or the body's own name.
+std::string SessionOf(const http::ClientResponse& response, const std::string& sessions) {
+  const auto is_session = [&](const std::string& uri) { return uri.starts_with(sessions + "/"); };
+  std::string uri = redfish::CanonicalUri(response.headers.Find("Location"));
+  if (is_session(uri)) return uri;
+  const bool too_deep = content::NestsDeeperThan(response.body, content::kMaximumNesting);
+  const Json body = too_deep ? Json() : Json::parse(response.body, nullptr, false);
+  uri = body.is_object() ? redfish::LinkTarget(body) : std::string();
+  return is_session(uri) ? uri : std::string();
 }
 
 }  // namespace
@@ -61,13 +71,14 @@ absl::Status Login::MakeSession() {
                    .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)}));
   const std::string token(response.headers.Find("X-Auth-Token"));
   if (response.status < 200 || response.status > 299 || token.empty()) {
-    return runtime::FailedPrecondition(options_.connection.address + " makes no session for " +
-                                       options_.user + ": POST " + sessions + " is " +
-                                       std::to_string(response.status));
+    const std::string text = options_.connection.address + " makes no session for " +
+                             options_.user + ": POST " + sessions + " is " +
+                             std::to_string(response.status);
+    const bool passes = response.status == 429 || response.status >= 500;
+    return passes ? runtime::Unavailable(text) : runtime::FailedPrecondition(text);
   }
   headers_.Add("X-Auth-Token", token);
-  session_ = redfish::CanonicalUri(
-      OwnPath(response.headers.Find("Location"), options_.connection.address));
+  session_ = SessionOf(response, sessions);
   return absl::OkStatus();
 }
 
@@ -77,7 +88,9 @@ absl::Status Login::Leave() {
   SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
                          http::Fetch(options_.connection,
                                      {.method = "DELETE", .target = session, .headers = headers_}));
-  if (response.status >= 200 && response.status <= 299) return absl::OkStatus();
+  const int status = response.status;
+  const bool is_gone = status == 401 || status == 404 || status == 410;
+  if (is_gone || (status >= 200 && status <= 299)) return absl::OkStatus();
   return runtime::Unavailable("DELETE " + session + " is " + std::to_string(response.status));
 }
 

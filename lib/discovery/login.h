@@ -22,10 +22,11 @@ class Login {
   Login(const Login&) = delete;
   Login& operator=(const Login&) = delete;
 
-  // FAILED_PRECONDITION: the service refuses user and password, or gives no token. Other errors are
-  // those of the connection. Again after a session has ended.
+  // FAILED_PRECONDITION: the service refuses user and password, or gives no token. UNAVAILABLE: it
+  // is too busy (429) or broken (5xx). Other errors are those of the connection. Again after Leave.
   absl::Status Enter();
-  // Deletes the session, if there is one; the first error is told, and there is no second try.
+  // Deletes the session, if there is one; one that the service has forgotten is gone too. The first
+  // error is told, and there is no second try.
   absl::Status Leave();
 
   // What every request carries.

@@ -59,7 +59,13 @@ void CheckManifest(const Archive& tree, const FoundManifest& found, CaptureCheck
 
 absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
   CaptureCheck check;
-  SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kIndexFile));
+  const absl::StatusOr<Archive> read = ReadArchive(path, kIndexFile);
+  if (absl::IsDataLoss(read.status())) {
+    check.faults.push_back(runtime::Message(read.status()));
+    return check;
+  }
+  SHOAL_RETURN_IF_ERROR(read.status());
+  const Archive& tree = *read;
   CheckBodies(tree, check);
   auto found = FindManifest(path);
   if (!found.ok()) {

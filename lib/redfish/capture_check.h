@@ -22,7 +22,7 @@ struct CaptureCheck {
   std::vector<std::string> dangling = {};
 };
 
-// Reads an archive or a folder. NOT_FOUND, or DATA_LOSS for an archive that cannot be read at all.
+// Reads an archive or a folder; an archive that cannot be read at all is a fault too. NOT_FOUND.
 absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path);
 
 }  // namespace shoal::redfish

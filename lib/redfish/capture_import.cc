@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/capture_import.h"
 
+#include <absl/strings/match.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -69,9 +71,11 @@ void AddHeaders(const Archive& tree, Manifest& manifest) {
     const auto entry = manifest.resources.find(uri);
     if (headers == nullptr || !headers->is_object() || entry == manifest.resources.end()) continue;
     for (const auto& [name, value] : headers->items()) {
-      if (value.is_string()) entry->second.headers.emplace(name, value.get<std::string>());
+      if (!value.is_string()) continue;
+      const auto& text = value.get_ref<const std::string&>();
+      entry->second.headers.emplace(name, text);
+      if (absl::EqualsIgnoreCase(name, "Allow")) entry->second.methods = MethodsIn(text);
     }
-    entry->second.methods = MethodsIn(TextAt(*headers, "Allow"));
   }
 }
 
@@ -114,6 +118,10 @@ absl::StatusOr<ImportedCapture> ImportCapture(const std::string& path, const Fil
     manifest.resources.try_emplace(uri, ManifestEntry{.status = 200});
   }
   AddHeaders(tree, manifest);
+  for (auto& [uri, entry] : manifest.resources) {
+    std::erase_if(entry.headers,
+                  [](const auto& header) { return IsCredentialHeader(header.first); });
+  }
   return imported;
 }
 

@@ -30,7 +30,8 @@ absl::StatusOr<FileMap> LoadFileMap(const std::string& path);
 
 struct ImportedCapture {
   std::shared_ptr<const Capture> capture;
-  // What was recorded besides bodies; checksums are left to the writer.
+  // What was recorded besides bodies, headers that are credentials left out; checksums are left to
+  // the writer.
   Manifest manifest = {};
 };
 

@@ -14,7 +14,6 @@
 
 #include "content/content_key.h"
 #include "redfish/uri.h"
-#include "runtime/atomic_file.h"
 
 namespace shoal::redfish {
 namespace {
@@ -25,6 +24,7 @@ constexpr std::size_t kLongestSegment = 255;
 constexpr std::size_t kLongestUri = 3500;
 constexpr std::string_view kTree = "redfish";
 constexpr std::string_view kFresh = ".fresh";
+constexpr std::string_view kOld = ".old";
 constexpr std::string_view kIndexFile = "index.json";
 
 bool IsSegment(std::string_view segment) {
@@ -50,6 +50,33 @@ absl::Status SyncFileSystem(const std::string& folder) {
   return synced ? absl::OkStatus() : Failed("cannot sync", folder, error);
 }
 
+// What is not there stays where it is.
+absl::Status Move(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error || error == std::errc::no_such_file_or_directory) return absl::OkStatus();
+  return Failed("cannot rename " + from.string() + " to", to, error);
+}
+
+absl::Status RemoveAll(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  return error ? Failed("cannot remove", path, error) : absl::OkStatus();
+}
+
+absl::Status MakeFolder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  return error ? Failed("cannot make folder", path, error) : absl::OkStatus();
+}
+
+absl::Status WriteText(const fs::path& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  stream.close();
+  return stream ? absl::OkStatus() : Failed("cannot write", path, {errno, std::generic_category()});
+}
+
 }  // namespace
 
 std::optional<std::string> CaptureFileOf(std::string_view uri) {
@@ -68,16 +95,38 @@ std::string CaptureText(const nlohmann::json& body) {
 }
 
 CaptureWriter::CaptureWriter(std::string folder)
-    : folder_(std::move(folder)), fresh_(folder_ + "/" + std::string(kFresh)) {}
+    : folder_(std::move(folder)),
+      fresh_(folder_ + "/" + std::string(kFresh)),
+      old_(folder_ + "/" + std::string(kOld)) {}
+
+absl::Status CaptureWriter::Check(const std::string& folder) {
+  const fs::path tree = fs::path(folder) / kTree;
+  std::error_code error;
+  if (!fs::exists(tree, error) || fs::exists(tree / "v1" / kIndexFile, error)) {
+    return absl::OkStatus();
+  }
+  return runtime::FailedPrecondition(tree.string() + " is there and no capture");
+}
 
 absl::StatusOr<std::unique_ptr<CaptureWriter>> CaptureWriter::Create(const std::string& folder) {
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter(folder));
-  std::error_code error;
-  fs::remove_all(writer->fresh_, error);
-  if (error) return Failed("cannot remove", writer->fresh_, error);
-  fs::create_directories(writer->fresh_, error);
-  if (error) return Failed("cannot make folder", writer->fresh_, error);
+  SHOAL_RETURN_IF_ERROR(Check(folder));
+  SHOAL_RETURN_IF_ERROR(writer->Restore());
+  SHOAL_RETURN_IF_ERROR(RemoveAll(writer->fresh_));
+  SHOAL_RETURN_IF_ERROR(MakeFolder(writer->fresh_));
   return writer;
+}
+
+absl::Status CaptureWriter::Restore() const {
+  const fs::path folder(folder_);
+  const fs::path old(old_);
+  std::error_code error;
+  if (!fs::exists(folder / kManifestFile, error)) {
+    if (fs::exists(old / kTree, error)) SHOAL_RETURN_IF_ERROR(RemoveAll(folder / kTree));
+    SHOAL_RETURN_IF_ERROR(Move(old / kTree, folder / kTree));
+    SHOAL_RETURN_IF_ERROR(Move(old / kManifestFile, folder / kManifestFile));
+  }
+  return RemoveAll(old);
 }
 
 absl::Status CaptureWriter::Add(const std::string& uri, const nlohmann::json& body) {
@@ -85,31 +134,31 @@ absl::Status CaptureWriter::Add(const std::string& uri, const nlohmann::json& bo
   if (!file) return runtime::InvalidArgument(uri + " cannot be the path of a file");
   const std::string text = CaptureText(body);
   const fs::path path = fs::path(fresh_) / *file;
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) return Failed("cannot make folder", path.parent_path(), error);
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) return Failed("cannot write", path, {errno, std::generic_category()});
+  SHOAL_RETURN_IF_ERROR(MakeFolder(path.parent_path()));
+  SHOAL_RETURN_IF_ERROR(WriteText(path, text));
   checksums_[uri] = content::Sha256Hex(text);
   return absl::OkStatus();
 }
 
 absl::Status CaptureWriter::Commit(Manifest manifest) {
+  if (!checksums_.contains(std::string(kServiceRoot))) {
+    return runtime::DataLoss("no service root for a capture in " + folder_);
+  }
   for (const auto& [uri, checksum] : checksums_) manifest.resources[uri].sha256 = checksum;
+  const fs::path folder(folder_);
+  const fs::path fresh(fresh_);
+  const fs::path old(old_);
+  SHOAL_RETURN_IF_ERROR(WriteText(fresh / kManifestFile, manifest.ToJson()));
+  SHOAL_RETURN_IF_ERROR(MakeFolder(old));
   SHOAL_RETURN_IF_ERROR(SyncFileSystem(fresh_));
-  const fs::path manifest_path = fs::path(folder_) / kManifestFile;
-  const fs::path tree = fs::path(folder_) / kTree;
-  std::error_code error;
-  // First, so that it never speaks of another tree than the one beside it.
-  fs::remove(manifest_path, error);
-  if (!error) fs::remove_all(tree, error);
-  if (error) return Failed("cannot remove the old capture in", folder_, error);
-  fs::rename(fs::path(fresh_) / kTree, tree, error);
-  if (error) return Failed("cannot rename to", tree, error);
-  fs::remove_all(fresh_, error);
-  return runtime::WriteFileAtomically(manifest_path.string(), manifest.ToJson());
+  // The manifest goes first and comes last: with none in its place, Restore knows it is half done.
+  SHOAL_RETURN_IF_ERROR(Move(folder / kManifestFile, old / kManifestFile));
+  SHOAL_RETURN_IF_ERROR(Move(folder / kTree, old / kTree));
+  SHOAL_RETURN_IF_ERROR(Move(fresh / kTree, folder / kTree));
+  SHOAL_RETURN_IF_ERROR(Move(fresh / kManifestFile, folder / kManifestFile));
+  SHOAL_RETURN_IF_ERROR(SyncFileSystem(folder_));
+  SHOAL_RETURN_IF_ERROR(RemoveAll(old));
+  return RemoveAll(fresh);
 }
 
 }  // namespace shoal::redfish

@@ -13,9 +13,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 14> kSecrets = {
-    "password", "passphrase", "passcode", "key",     "token",   "salt", "secret",
-    "secrets",  "community",  "licence",  "license", "keycode", "psk",  "credential"};
+constexpr std::array<std::string_view, 16> kSecrets = {
+    "password",  "passphrase", "passcode", "key",     "token", "salt",       "secret", "secrets",
+    "community", "licence",    "license",  "keycode", "psk",   "credential", "passwd", "pwd"};
+// Written as two words: "PassPhrase".
+constexpr std::array<std::string_view, 3> kPassWords = {"word", "phrase", "code"};
+constexpr std::array<std::string_view, 8> kCredentialHeaders = {
+    "x-auth-token",  "set-cookie",          "set-cookie2",  "cookie",
+    "authorization", "proxy-authorization", "x-csrf-token", "x-csrftoken"};
 // Words after which the one before decides: "CommunityString".
 constexpr std::array<std::string_view, 4> kCarriers = {"string", "value", "text", "data"};
 constexpr std::array<std::string_view, 4> kDocuments = {"#MessageRegistry.", "#AttributeRegistry.",
@@ -57,6 +62,13 @@ bool IsSecretWord(const std::string& word) {
   return word.ends_with('s') && Holds(kSecrets, word.substr(0, word.size() - 1));
 }
 
+// "CommunityName", "PassPhrases".
+bool AreSecretTogether(const std::string& first, std::string second) {
+  if (second.ends_with('s')) second.pop_back();
+  return (IsSecretWord(first) && first.starts_with("communit") && second == "name") ||
+         (first == "pass" && Holds(kPassWords, second));
+}
+
 bool IsSerial(const std::vector<std::string>& words) {
   const std::size_t count = words.size();
   if (words[count - 1] == "serial") return true;
@@ -82,7 +94,10 @@ Secrecy SecrecyOf(std::string_view name, const RedactionOptions& options) {
   while (words.size() > 1 && Holds(kCarriers, words.back())) words.pop_back();
   if (words.empty()) return Secrecy::kNone;
   if (words.back().starts_with("hash")) return Secrecy::kDigests;
-  const bool secret = IsSecretWord(words.back()) || (options.serial_numbers && IsSerial(words));
+  const std::size_t count = words.size();
+  const bool secret = IsSecretWord(words.back()) ||
+                      (count > 1 && AreSecretTogether(words[count - 2], words[count - 1])) ||
+                      (options.serial_numbers && IsSerial(words));
   return secret ? Secrecy::kAny : Secrecy::kNone;
 }
 
@@ -95,7 +110,7 @@ class Redactor {
 
   void Visit(Json& value, Secrecy secrecy) {
     if (value.is_object()) {
-      for (auto& [name, member] : value.items()) Visit(member, SecrecyOf(name, options_));
+      for (auto& [name, member] : value.items()) Visit(member, SecrecyIn(secrecy, name));
     } else if (value.is_array()) {
       for (Json& item : value) Visit(item, secrecy);
     } else if (value.is_string()) {
@@ -105,6 +120,13 @@ class Redactor {
   std::int64_t count() const { return count_; }
 
  private:
+  // {"Password": {"Value": "calvin"}}
+  Secrecy SecrecyIn(Secrecy object, std::string_view name) const {
+    const std::vector<std::string> words = Words(name);
+    const bool carries = words.size() == 1 && Holds(kCarriers, words[0]);
+    return carries ? object : SecrecyOf(name, options_);
+  }
+
   void VisitText(Json& value, Secrecy secrecy) {
     const std::string& text = value.get_ref<const std::string&>();
     const bool is_key = text.find("PRIVATE KEY-----") != std::string::npos;
@@ -125,6 +147,12 @@ class Redactor {
 
 bool IsSecretName(std::string_view name, const RedactionOptions& options) {
   return SecrecyOf(name, options) != Secrecy::kNone;
+}
+
+bool IsCredentialHeader(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
+  return Holds(kCredentialHeaders, lower);
 }
 
 std::int64_t Redact(Json& body, const RedactionOptions& options) {

@@ -104,6 +104,27 @@ TEST_CASE("A folder with a whole capture is not crawled into again, unless afres
   REQUIRE(Crawled(discovery).progress.resumed == 0);
 }
 
+TEST_CASE("What a folder holds of another source, or that is no capture, is not overwritten") {
+  const Service service("dmtf-rackmount1");
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  discovery.crawl.max_depth = 1;
+  Crawled(discovery);
+  discovery.source = "http://elsewhere";
+  const auto refused = Discover(discovery, runtime::SystemClock(), {});
+  REQUIRE(absl::IsFailedPrecondition(refused.status()));
+  REQUIRE(runtime::Message(refused.status()).find(service.address()) != std::string::npos);
+  discovery.fresh = true;
+  Crawled(discovery);
+
+  const redfish::TemporaryFolder other;
+  other.Write("redfish/notes", "mine");
+  discovery.folder = other.path();
+  REQUIRE(absl::IsFailedPrecondition(Discover(discovery, runtime::SystemClock(), {}).status()));
+  REQUIRE(runtime::ReadFile(other.path() + "/redfish/notes").value() == "mine");
+  REQUIRE_FALSE(std::filesystem::exists(other.path() + "/.crawl"));
+}
+
 TEST_CASE("Secrets are redacted before anything is written") {
   const std::string secret = "correct-horse";
   const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {

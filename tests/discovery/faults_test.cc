@@ -132,13 +132,79 @@ TEST_CASE("A crawl ends at its deadline and can be taken up") {
   const redfish::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.deadline = milliseconds(100);
-  const auto result = Discover(discovery, clock, [&](const CrawlProgress&) {
-    clock.Advance(milliseconds(1));
+  const auto result = Discover(discovery, clock, [&](const CrawlProgress& progress) {
+    if (progress.done >= 50) clock.Advance(milliseconds(100));
     return false;
   });
   REQUIRE(absl::IsDeadlineExceeded(result.status()));
   discovery.crawl.deadline.reset();
-  REQUIRE(Crawled(discovery).progress.resumed > 0);
+  REQUIRE(Crawled(discovery).progress.resumed >= 50);
+}
+
+std::optional<http::ServerResponse> Says(const std::string& body) {
+  return http::ServerResponse{.body = std::make_shared<const std::string>(body)};
+}
+
+TEST_CASE("A service root that is none is asked for again, and an old capture outlives it") {
+  std::string root;
+  const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {
+    const bool lies = !root.empty() && request.target() == "/redfish/v1/";
+    return lies ? Says(root) : std::nullopt;
+  });
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  Crawled(discovery);
+  const auto before = redfish::Capture::Load(folder.path()).value()->resources();
+  discovery.fresh = true;
+  for (const char* lie : {"<html>", "[]", "{}", "{\"@odata.id\": "}) {
+    INFO(lie);
+    root = lie;
+    REQUIRE(absl::IsUnavailable(Discover(discovery, runtime::SystemClock(), {}).status()));
+    REQUIRE(redfish::Capture::Load(folder.path()).value()->resources() == before);
+  }
+  root.clear();
+  discovery.fresh = false;
+  Crawled(discovery);
+  RequireSame(folder.path(), before);
+}
+
+TEST_CASE("An object that is cut off is asked for again") {
+  std::atomic<int> cuts = 0;
+  const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {
+    const bool cut = request.target() == "/redfish/v1/Chassis" && cuts++ < 2;
+    return cut ? Says("{\"Members\": [") : std::nullopt;
+  });
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  discovery.crawl.starts = Unlinked().at("dmtf-rackmount1");
+  REQUIRE(Crawled(discovery).progress.retries == 2);
+  RequireSame(folder.path(), service.resources());
+}
+
+TEST_CASE("Pages are joined however their links are written, and are as deep as their collection") {
+  std::string address;
+  const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {
+    const std::string_view target = request.target();
+    if (target == "/redfish/v1/Chassis") {
+      return Says(R"({"Members": [], "Members@odata.nextLink": "http://)" + address +
+                  R"(/redfish/v1/Chassis/?page=2"})");
+    }
+    if (target == "/redfish/v1/Chassis?page=2") {
+      return Says(R"({"Members": [], "Members@odata.nextLink": "/redfish/v1/Chassis//?page=3"})");
+    }
+    if (target != "/redfish/v1/Chassis?page=3") return std::optional<http::ServerResponse>();
+    return Says(R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/1U"}]})");
+  });
+  address = service.address();
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = service.Whole(folder.path());
+  discovery.crawl.max_depth = 2;
+  Crawled(discovery);
+  const auto capture = redfish::Capture::Load(folder.path()).value();
+  const auto* const chassis = capture->Find("/redfish/v1/Chassis");
+  REQUIRE(chassis->at("Members").size() == 1);
+  REQUIRE_FALSE(chassis->contains("Members@odata.nextLink"));
+  REQUIRE(capture->Find("/redfish/v1/Chassis/1U") != nullptr);
 }
 
 TEST_CASE("A host where nobody listens is told apart from one that is no Redfish service") {

@@ -62,10 +62,14 @@ TEST_CASE("One process has a journal at a time, and a header is not changed") {
   const std::string path = folder.path() + "/a/journal";
   {
     const auto first = Journal::Open(path, kHeader).value();
+    REQUIRE(first->Append({{"uri", "one"}}).ok());
     REQUIRE(absl::IsFailedPrecondition(Journal::Open(path, kHeader).status()));
+    REQUIRE(absl::IsFailedPrecondition(Journal::Open(path, kHeader, true).status()));
+    REQUIRE(RecordsOf(*first).size() == 1);
   }
   REQUIRE(absl::IsFailedPrecondition(Journal::Open(path, {{"source", "there"}}).status()));
-  REQUIRE(Journal::Open(path, kHeader).ok());
+  REQUIRE(Journal::Open(path, kHeader).value()->size() == 1);
+  REQUIRE(Journal::Open(path, {{"source", "there"}}, true).value()->size() == 0);
 }
 
 }  // namespace

@@ -57,6 +57,71 @@ TEST_CASE("A session that the service forgets is made again") {
   discovery.crawl.sessions = false;
   REQUIRE(Crawled(discovery).failed.empty());
   REQUIRE(service.methods().count("POST") == 2);
+  REQUIRE(service.methods().count("DELETE") == 2);
+}
+
+TEST_CASE("What is refused under a new session too is refused, and costs one session") {
+  Service service("dmtf-rackmount1", Closed(), [](const http::ServerRequest& request) {
+    const bool refused = request.target().ends_with("/Chassis");
+    return refused ? std::optional(http::ServerResponse{.status = 401}) : std::nullopt;
+  });
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kSession, service, folder.path());
+  discovery.crawl.sessions = false;
+  discovery.crawl.concurrency = 1;
+  discovery.crawl.starts = {"/redfish/v1/Systems"};
+  REQUIRE(Crawled(discovery).failed.at("/redfish/v1/Chassis") == "status 401");
+  REQUIRE(service.methods().count("POST") == 2);
+  REQUIRE(service.methods().count("DELETE") == 2);
+}
+
+TEST_CASE("A logout that fails is a warning, and one of a session that is gone is none") {
+  for (const int status : {500, 401, 404, 410}) {
+    Service service("dmtf-rackmount1", Closed(), [&](const http::ServerRequest& request) {
+      const bool fails = request.method() == "DELETE";
+      return fails ? std::optional(http::ServerResponse{.status = status}) : std::nullopt;
+    });
+    const redfish::TemporaryFolder folder;
+    Discovery discovery = By(Authentication::kSession, service, folder.path());
+    discovery.crawl.max_depth = 1;
+    discovery.crawl.sessions = false;
+    const DiscoveryResult result = Crawled(discovery);
+    REQUIRE(result.capture.resources > 5);
+    REQUIRE(result.warnings.size() == (status == 500 ? 1 : 0));
+  }
+}
+
+TEST_CASE("A login that fails for now may be tried again, and only a session is deleted") {
+  for (const int status : {429, 500, 503}) {
+    const Service service("dmtf-rackmount1", Closed(), [&](const http::ServerRequest& request) {
+      const bool fails = request.method() == "POST";
+      return fails ? std::optional(http::ServerResponse{.status = status}) : std::nullopt;
+    });
+    const redfish::TemporaryFolder folder;
+    const Discovery discovery = By(Authentication::kSession, service, folder.path());
+    REQUIRE(absl::IsUnavailable(Discover(discovery, runtime::SystemClock(), {}).status()));
+  }
+  const std::string location =
+      GENERATE("Location: /redfish/v1/Chassis/1U\r\n",
+               "Location: https://elsewhere:8/redfish/v1/SessionService/Sessions/7/\r\n");
+  std::string deleted;
+  const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {
+    std::optional<http::ServerResponse> response;
+    if (request.method() == "POST") {
+      response =
+          http::ServerResponse{.status = 201, .header_lines = "X-Auth-Token: t\r\n" + location};
+    } else if (request.method() == "DELETE") {
+      deleted = request.target();
+      response = http::ServerResponse{.status = 204};
+    }
+    return response;
+  });
+  const redfish::TemporaryFolder folder;
+  Discovery discovery = By(Authentication::kSession, service, folder.path());
+  discovery.crawl.max_depth = 0;
+  Crawled(discovery);
+  const bool names_session = location.find("Sessions/7") != std::string::npos;
+  REQUIRE(deleted == (names_session ? "/redfish/v1/SessionService/Sessions/7" : ""));
 }
 
 TEST_CASE("A wrong password is told as such, with the user's name and without the password") {

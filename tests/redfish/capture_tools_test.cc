@@ -79,10 +79,83 @@ TEST_CASE("Flat files without a URI, or with one URI between two, are named") {
 TEST_CASE("Methods come from the headers that DMTF's mockup creator keeps") {
   const TemporaryFolder folder;
   folder.Write("redfish/v1/index.json", kRoot);
-  folder.Write("redfish/v1/headers.json", R"({"GET": {"Allow": "GET, HEAD", "Server": "x"}})");
+  folder.Write("redfish/v1/headers.json", R"({"GET": {"Allow": "GET, HEAD", "Server": "x",
+                                              "x-auth-token": "t", "Set-Cookie": "s"}})");
   const ManifestEntry entry = Imported(folder.path()).manifest.resources.at("/redfish/v1");
   REQUIRE(entry.methods == std::vector<std::string>{"GET", "HEAD"});
   REQUIRE(entry.headers.at("Server") == "x");
+  REQUIRE(entry.headers.size() == 2);
+}
+
+TEST_CASE("Headers without Allow leave the manifest's methods as they are") {
+  const TemporaryFolder folder;
+  folder.Write("redfish/v1/index.json", kRoot);
+  folder.Write("redfish/v1/headers.json", R"({"GET": {"Server": "x"}})");
+  folder.Write("manifest.json", R"({"format": "shoal-capture/1", "resources": {"/redfish/v1":
+      {"status": 200, "methods": ["GET"], "headers": {"X-Auth-Token": "t"}}}})");
+  const ManifestEntry entry = Imported(folder.path()).manifest.resources.at("/redfish/v1");
+  REQUIRE(entry.methods == std::vector<std::string>{"GET"});
+  REQUIRE_FALSE(entry.headers.contains("X-Auth-Token"));
+}
+
+absl::Status WriteRoot(const std::string& folder, const char* name) {
+  auto writer = CaptureWriter::Create(folder);
+  if (!writer.ok()) return writer.status();
+  const absl::Status added = (*writer)->Add("/redfish/v1", {{"Name", name}});
+  return added.ok() ? (*writer)->Commit({.source = name}) : added;
+}
+
+Json NameIn(const std::string& folder) {
+  return Capture::Load(folder).value()->Find("/redfish/v1")->at("Name");
+}
+
+TEST_CASE("A commit that was cut off anywhere is undone by the next writer, or was done") {
+  namespace fs = std::filesystem;
+  for (int moves = 0; moves <= 4; ++moves) {
+    INFO(moves);
+    const TemporaryFolder folder;
+    const fs::path at(folder.path());
+    REQUIRE(WriteRoot(folder.path(), "new").ok());
+    fs::create_directories(at / ".fresh");
+    fs::rename(at / "redfish", at / ".fresh/redfish");
+    fs::rename(at / "manifest.json", at / ".fresh/manifest.json");
+    REQUIRE(WriteRoot(folder.path() + "/x", "old").ok());
+    fs::rename(at / "x/redfish", at / "redfish");
+    fs::rename(at / "x/manifest.json", at / "manifest.json");
+    fs::remove_all(at / "x");
+    fs::create_directories(at / ".old");
+    if (moves > 0) fs::rename(at / "manifest.json", at / ".old/manifest.json");
+    if (moves > 1) fs::rename(at / "redfish", at / ".old/redfish");
+    if (moves > 2) fs::rename(at / ".fresh/redfish", at / "redfish");
+    if (moves > 3) fs::rename(at / ".fresh/manifest.json", at / "manifest.json");
+    REQUIRE(CaptureWriter::Create(folder.path()).ok());
+    REQUIRE(NameIn(folder.path()) == (moves > 3 ? "new" : "old"));
+    REQUIRE(CheckCapture(folder.path())->has_manifest);
+    REQUIRE(CheckCapture(folder.path())->faults.empty());
+  }
+}
+
+TEST_CASE("No capture is written over a folder that is none, or without a service root") {
+  const TemporaryFolder folder;
+  folder.Write("mine/redfish/notes", "x");
+  REQUIRE(absl::IsFailedPrecondition(WriteRoot(folder.path() + "/mine", "new")));
+  REQUIRE(std::filesystem::exists(folder.path() + "/mine/redfish/notes"));
+
+  const std::string capture = folder.path() + "/capture";
+  REQUIRE(WriteRoot(capture, "old").ok());
+  REQUIRE(absl::IsDataLoss(CaptureWriter::Create(capture).value()->Commit({})));
+  REQUIRE(NameIn(capture) == "old");
+  REQUIRE(CheckCapture(capture)->faults.empty());
+}
+
+TEST_CASE("An archive that cannot be read is a fault, and a missing one is an error") {
+  const TemporaryFolder folder;
+  const CaptureCheck check = CheckCapture(folder.Write("cut.tar.xz",
+                                                       "\xfd"
+                                                       "7zXZ"))
+                                 .value();
+  REQUIRE(check.faults.size() == 1);
+  REQUIRE(absl::IsNotFound(CheckCapture(folder.path() + "/none").status()));
 }
 
 TEST_CASE("A written capture is read as it was, verifies, and differs in nothing") {

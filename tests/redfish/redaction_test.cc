@@ -41,7 +41,7 @@ TEST_CASE("Passwords, keys, tokens, hashes, communities and licences are taken o
           Json::parse(R"({"UserName": "root", "Password": "REDACTED", "Oem": {
       "IPMIKey": "REDACTED", "Users.2.SHA256Password": "REDACTED",
       "Users.2.SHA256PasswordSalt": "REDACTED", "SNMP.1.AgentCommunity": "REDACTED",
-      "CommunityNames": ["a"], "CommunityString": "REDACTED", "LicenseKey": "REDACTED",
+      "CommunityNames": ["REDACTED"], "CommunityString": "REDACTED", "LicenseKey": "REDACTED",
       "X-Auth-Token": "REDACTED", "Hashes": ["REDACTED", "REDACTED"], "sshKeys": ["REDACTED"],
       "Pem": "REDACTED"}})"));
 }
@@ -53,6 +53,24 @@ TEST_CASE("What only sounds like a secret, and what is no text, stays") {
       "Password@Redfish.AllowablePattern": "^.+$", "License": "/redfish/v1/Licenses/1",
       "HashAlgorithm": "SHA256", "BaseHash": ["TPM_ALG_SHA3_512", "SHA256"], "SerialNumber": "S1"})";
   REQUIRE(Redacted(text) == Json::parse(text));
+}
+
+TEST_CASE("Secrets written as two words, shortened, or as an object's value are taken out") {
+  REQUIRE(Redacted(R"({"CommunityName": "a", "PassPhrase": "a", "PassWord": "a", "Passwd": "a",
+      "RootPwd": "a", "Password": {"Value": "a", "Type": "Text"}, "Value": "b", "PassCount": "3",
+      "Community": {"Name": "b"}})") ==
+          Json::parse(R"({"CommunityName": "REDACTED", "PassPhrase": "REDACTED",
+      "PassWord": "REDACTED", "Passwd": "REDACTED", "RootPwd": "REDACTED",
+      "Password": {"Value": "REDACTED", "Type": "Text"}, "Value": "b", "PassCount": "3",
+      "Community": {"Name": "b"}})"));
+}
+
+TEST_CASE("Headers that let their bearer in are known in any capitals") {
+  for (const char* name : {"X-Auth-Token", "x-csrf-token", "X-CSRFToken", "SET-COOKIE",
+                           "Set-Cookie2", "Authorization", "Proxy-Authorization", "Cookie"}) {
+    REQUIRE(IsCredentialHeader(name));
+  }
+  for (const char* name : {"ETag", "Allow", "X-Auth", ""}) REQUIRE_FALSE(IsCredentialHeader(name));
 }
 
 TEST_CASE("Serial numbers and service tags go when they are asked for") {
