@@ -78,11 +78,15 @@ class Service:
 
     def advance(self, seconds: float) -> None:
         """Moves the virtual clock."""
-        self._post("advance", {"milliseconds": int(seconds * 1000)})
+        self._ask("POST", "advance", {"milliseconds": int(seconds * 1000)})
+
+    def set_faults(self, *faults: dict) -> None:
+        """What goes wrong from now on (mockserver/fault.h)."""
+        self._ask("PUT", "faults", {"faults": faults})
 
     def reset(self) -> None:
         """Puts the capture back as it was loaded."""
-        self._post("reset", {})
+        self._ask("POST", "reset", {})
 
     def stop(self) -> int:
         """Ends the process as an operator does, and gives its exit code."""
@@ -106,11 +110,12 @@ class Service:
         for line in self._process.stdout:
             self._log.append(line)
 
-    def _post(self, verb: str, body: dict) -> None:
+    def _ask(self, method: str, verb: str, body: dict) -> None:
         request = urllib.request.Request(
             f"http://{self._control}/shoal/v1/instances/default/{verb}",
             data=json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
+            method=method,
         )
         with urllib.request.urlopen(request, timeout=10) as answer:
             answer.read()
