@@ -19,6 +19,10 @@ add_link_options(-fuse-ld=lld)
 if(SHOAL_SANITIZE)
   add_compile_options(-fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SHOAL_SANITIZE})
+  # What AddressSanitizer traps by itself, and two checks of types: a quarter of the time to compile.
+  if(SHOAL_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-fno-sanitize=null,alignment,object-size,vptr,function)
+  endif()
 endif()
 
 # Own code: every warning is an error. Generated code is compiled apart, without this. clang warns of other things than
