@@ -2,14 +2,16 @@
 // Canonical texts and keys of response bodies, each made once.
 //
 // Most answers repeat: the cache finds them by a 128-bit hash of the raw bytes, so that a body is
-// parsed, canonicalised and hashed at its first sight alone. Not thread-safe: one a loop. When
-// full, the older half of what was used least recently goes.
+// parsed, canonicalised and hashed at its first sight alone; one that comes parsed is found by a
+// hash of its canonical text. Not thread-safe: one a loop. When full, the older half of what was
+// used least recently goes.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -24,12 +26,18 @@ class BodyTexts {
 
   // What is no JSON, or nests deeper than content::kMaximumNesting, is taken as one JSON string.
   inference::client::ContentReference Canonical(std::string_view body);
+  // `body` nests no deeper than that.
+  inference::client::ContentReference CanonicalParsed(const nlohmann::json& body);
 
   std::size_t size() const { return young_.size() + old_.size(); }
 
  private:
   using Hash = std::pair<std::uint64_t, std::uint64_t>;
   using Generation = absl::flat_hash_map<Hash, inference::client::ContentReference>;
+
+  // What is kept under `hash`, else what `make` makes, and it is kept.
+  template <typename Make>
+  inference::client::ContentReference Keep(Hash hash, const Make& make);
 
   const std::size_t capacity_;
   // Used since the last change of generations, and before.

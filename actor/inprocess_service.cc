@@ -51,6 +51,7 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
   }
   done(ServiceResponse{.status = answer.status,
                        .body = std::move(answer.body),
+                       .json = std::move(answer.json),
                        .etag = std::move(answer.etag),
                        .progress = ProgressOf(*current_)});
 }

@@ -21,7 +21,9 @@ class InProcessService final : public RedfishService {
   // `worlds` outlives the service; `options` are of every instance. What a fault drops is
   // UNAVAILABLE, after the one repetition that HTTP's connections make too.
   explicit InProcessService(const Worlds& worlds, mockserver::InstanceOptions options = {})
-      : worlds_(worlds), options_(std::move(options)) {}
+      : worlds_(worlds), options_(std::move(options)) {
+    options_.writes_texts = false;
+  }
 
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
@@ -31,7 +33,7 @@ class InProcessService final : public RedfishService {
   absl::StatusOr<Progress> ResetNow(const std::string& capture, const redfish::Episode& episode);
 
   const Worlds& worlds_;
-  const mockserver::InstanceOptions options_;
+  mockserver::InstanceOptions options_;
   // Made at the first episode on a capture, then reset.
   std::map<std::string, mockserver::Instance> instances_;
   mockserver::Instance* current_ = nullptr;

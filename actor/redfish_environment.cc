@@ -114,7 +114,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
-  body_ = response->body == nullptr ? ContentReference{} : bodies_->Canonical(*response->body);
+  body_ = ContentOf(*response);
   KeepEtag(candidate, *response);
   const Verdict verdict =
       Judge(tasks_->options.rewards, {.status = last_status_,
@@ -126,6 +126,11 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   done(Transition{.observation = Observe(),
                   .reward = verdict.reward,
                   .end = verdict.ends ? End::kTerminated : End::kNone});
+}
+
+ContentReference RedfishEnvironment::ContentOf(const ServiceResponse& response) const {
+  if (response.body != nullptr) return bodies_->Canonical(*response.body);
+  return response.json != nullptr ? bodies_->CanonicalParsed(*response.json) : ContentReference{};
 }
 
 void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,

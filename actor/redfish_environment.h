@@ -66,6 +66,7 @@ class RedfishEnvironment final : public Environment {
  private:
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
+  inference::client::ContentReference ContentOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   Observation Observe() const;
 

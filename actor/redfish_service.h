@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "redfish/goal.h"
@@ -36,8 +37,10 @@ struct ServiceRequest {
 
 struct ServiceResponse {
   int status = 0;
-  // Null for none.
+  // Null for none, and where `json` stands for it.
   std::shared_ptr<const std::string> body = nullptr;
+  // Of a service in process, which need not write it as text.
+  std::shared_ptr<const nlohmann::json> json = nullptr;
   std::string etag = "";
   Progress progress = {};
 };

@@ -10,13 +10,16 @@
 #include <utility>
 
 #include "cli/capture_text.h"
+#include "cli/command_failure.h"
 #include "cli/live_line.h"
+#include "cli/redact_flag.h"
 #include "redfish/archive.h"
 #include "redfish/capture.h"
 #include "redfish/capture_check.h"
 #include "redfish/capture_difference.h"
 #include "redfish/capture_import.h"
 #include "redfish/capture_pack.h"
+#include "redfish/capture_writer.h"
 #include "redfish/uri.h"
 #include "runtime/atomic_file.h"
 #include "runtime/program.h"
@@ -39,13 +42,6 @@ struct CaptureFlags {
   std::size_t listed = 20;
 };
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
-  const bool wrong = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
-                     absl::IsFailedPrecondition(status);
-  return wrong ? runtime::kExitConfiguration : runtime::kExitFailed;
-}
-
 // Shows "writing 120 of 2638" while work goes on.
 class CountedWork {
  public:
@@ -62,23 +58,18 @@ class CountedWork {
   LiveLine line_;
 };
 
-std::optional<redfish::RedactionOptions> RedactionOf(const std::string& choice) {
-  if (choice == "none") return std::nullopt;
-  return redfish::RedactionOptions{.serial_numbers = choice == "serials"};
-}
-
 int Verify(const CaptureFlags& flags) {
   const auto check = redfish::CheckCapture(flags.capture);
-  if (!check.ok()) return Fail(check.status());
+  if (!check.ok()) return FailCommand(check.status());
   std::fputs(TextOf(*check, flags.listed).c_str(), stdout);
   return check->faults.empty() ? 0 : runtime::kExitFailed;
 }
 
 int Diff(const CaptureFlags& flags) {
   const auto before = redfish::Capture::Load(flags.capture);
-  if (!before.ok()) return Fail(before.status());
+  if (!before.ok()) return FailCommand(before.status());
   const auto after = redfish::Capture::Load(flags.other);
-  if (!after.ok()) return Fail(after.status());
+  if (!after.ok()) return FailCommand(after.status());
   const auto difference = redfish::Compare(**before, **after, !flags.everything);
   std::fputs(TextOf(difference, flags.names_only).c_str(), stdout);
   return difference.empty() ? 0 : runtime::kExitFailed;
@@ -95,13 +86,13 @@ int Import(const CaptureFlags& flags, const std::optional<redfish::RedactionOpti
   std::optional<redfish::FileMap> files;
   if (!flags.map.empty()) {
     auto loaded = redfish::LoadFileMap(flags.map);
-    if (!loaded.ok()) return Fail(loaded.status());
+    if (!loaded.ok()) return FailCommand(loaded.status());
     files = *std::move(loaded);
   }
   const auto imported = redfish::ImportCapture(flags.capture, files ? &*files : nullptr);
-  if (!imported.ok()) return Fail(imported.status());
+  if (!imported.ok()) return FailCommand(imported.status());
   const absl::Status written = Write(*imported, flags.out, redaction);
-  if (!written.ok()) return Fail(written);
+  if (!written.ok()) return FailCommand(written);
   std::printf("capture %s resources=%zu dangling=%lld\n", flags.out.c_str(),
               imported->capture->resources().size(),
               static_cast<long long>(imported->capture->dangling_count()));
@@ -110,9 +101,9 @@ int Import(const CaptureFlags& flags, const std::optional<redfish::RedactionOpti
 
 int Pack(const CaptureFlags& flags) {
   const auto imported = redfish::ImportCapture(flags.capture, nullptr);
-  if (!imported.ok()) return Fail(imported.status());
+  if (!imported.ok()) return FailCommand(imported.status());
   const auto licence = redfish::ReadWholeFile(flags.licence);
-  if (!licence.ok()) return Fail(licence.status());
+  if (!licence.ok()) return FailCommand(licence.status());
   const std::string name = flags.name.empty() ? redfish::ArchiveName(flags.out) : flags.name;
   absl::StatusOr<std::string> bytes;
   {
@@ -120,9 +111,9 @@ int Pack(const CaptureFlags& flags) {
     bytes = redfish::PackCapture(*imported, name, *licence,
                                  [&](std::int64_t done, std::int64_t all) { work(done, all); });
   }
-  if (!bytes.ok()) return Fail(bytes.status());
+  if (!bytes.ok()) return FailCommand(bytes.status());
   const absl::Status written = runtime::WriteFileAtomically(flags.out, *bytes);
-  if (!written.ok()) return Fail(written);
+  if (!written.ok()) return FailCommand(written);
   std::printf("archive %s resources=%zu bytes=%zu\n", flags.out.c_str(),
               imported->capture->resources().size(), bytes->size());
   return 0;
@@ -130,15 +121,15 @@ int Pack(const CaptureFlags& flags) {
 
 int Show(const CaptureFlags& flags) {
   const auto imported = redfish::ImportCapture(flags.capture, nullptr);
-  if (!imported.ok()) return Fail(imported.status());
+  if (!imported.ok()) return FailCommand(imported.status());
   if (flags.uri.empty()) {
     std::fputs(TextOf(*imported).c_str(), stdout);
     return 0;
   }
   const std::string uri = redfish::CanonicalUri(flags.uri);
   const nlohmann::json* const body = imported->capture->Find(uri);
-  if (body == nullptr) return Fail(runtime::NotFound(flags.capture + " has no " + uri));
-  std::printf("%s\n", body->dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  if (body == nullptr) return FailCommand(runtime::NotFound(flags.capture + " has no " + uri));
+  std::fputs(redfish::CaptureText(*body).c_str(), stdout);
   return 0;
 }
 
@@ -194,9 +185,7 @@ void AddCapture(CLI::App& app, std::function<int()>& action) {
       ->add_option("--map", flags->map,
                    "JSON object, URI by file, for a flat folder; without: each file's @odata.id")
       ->check(CLI::ExistingFile);
-  command->add_option("--redact", flags->redact, "secrets; serials: also serial numbers; none")
-      ->check(CLI::IsMember({"secrets", "serials", "none"}))
-      ->capture_default_str();
+  AddRedact(*command, flags->redact);
 
   command =
       AddCommand(group, "pack", "Make one .tar.xz, the same bytes each time", flags, action, &Pack);

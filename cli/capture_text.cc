@@ -18,7 +18,7 @@ constexpr std::size_t kLongestValue = 100;
 std::string ValueText(const Json* value) {
   if (value == nullptr) return "(none)";
   std::string text = value->dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kLongestValue) text = text.substr(0, kLongestValue) + "...";
+  if (text.size() > kLongestValue) text.replace(kLongestValue, std::string::npos, "...");
   return text;
 }
 

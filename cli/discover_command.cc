@@ -10,15 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_failure.h"
 #include "cli/live_line.h"
+#include "cli/redact_flag.h"
 #include "cli/service_url.h"
 #include "cli/stop_signals.h"
 #include "discovery/discover.h"
 #include "http/client_tls.h"
-#include "redfish/archive.h"
 #include "redfish/capture.h"
 #include "runtime/mutex.h"
 #include "runtime/program.h"
+#include "runtime/secret_file.h"
 #include "runtime/thread.h"
 
 namespace shoal::cli {
@@ -41,13 +43,6 @@ struct DiscoverFlags {
   Discovery discovery;
 };
 
-absl::StatusOr<std::string> FirstLine(const std::string& path) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, redfish::ReadWholeFile(path));
-  const std::string line = text.substr(0, text.find_first_of("\r\n"));
-  if (line.empty()) return runtime::InvalidArgument(path + " begins with no password");
-  return line;
-}
-
 absl::Status FillAccess(const DiscoverFlags& flags, const ServiceUrl& url,
                         discovery::CrawlOptions& crawl) {
   crawl.connection.address = url.address;
@@ -64,7 +59,7 @@ absl::Status FillAccess(const DiscoverFlags& flags, const ServiceUrl& url,
   if (flags.password_file.empty()) {
     return runtime::InvalidArgument("--user needs --password-file");
   }
-  SHOAL_ASSIGN_OR_RETURN(crawl.password, FirstLine(flags.password_file));
+  SHOAL_ASSIGN_OR_RETURN(crawl.password, runtime::ReadSecret(flags.password_file));
   crawl.authentication = flags.authentication == "basic" ? discovery::Authentication::kBasic
                                                          : discovery::Authentication::kSession;
   return absl::OkStatus();
@@ -75,8 +70,7 @@ absl::StatusOr<Discovery> DiscoveryFrom(const DiscoverFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const ServiceUrl url, ParseServiceUrl(flags.url));
   discovery.source = url.Text();
   SHOAL_RETURN_IF_ERROR(FillAccess(flags, url, discovery.crawl));
-  if (flags.redact == "none") discovery.crawl.redaction.reset();
-  if (flags.redact == "serials") discovery.crawl.redaction->serial_numbers = true;
+  discovery.crawl.redaction = RedactionOf(flags.redact);
   if (flags.deadline_minutes > 0) {
     discovery.crawl.deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::duration<double, std::ratio<60>>(flags.deadline_minutes));
@@ -175,23 +169,16 @@ void PrintResult(const Discovery& discovery, const DiscoveryResult& result) {
       static_cast<long long>(result.progress.resumed));
 }
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
-  const bool wrong = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
-                     absl::IsFailedPrecondition(status);
-  return wrong ? runtime::kExitConfiguration : runtime::kExitFailed;
-}
-
 int RunDiscover(const DiscoverFlags& flags) {
   const absl::StatusOr<Discovery> discovery = DiscoveryFrom(flags);
-  if (!discovery.ok()) return Fail(discovery.status());
+  if (!discovery.ok()) return FailCommand(discovery.status());
   const absl::StatusOr<DiscoveryResult> result = RunWatched(*discovery);
   if (absl::IsAlreadyExists(result.status())) {
     std::printf("%s; --fresh crawls again\n", runtime::Message(result.status()).c_str());
     return 0;
   }
   if (!result.ok()) {
-    const int code = Fail(result.status());
+    const int code = FailCommand(result.status());
     if (code == runtime::kExitFailed) {
       std::fprintf(stderr, "the same command goes on from here\n");
     }
@@ -237,11 +224,7 @@ void AddExtentFlags(CLI::App& command, DiscoverFlags& flags) {
   command.add_option("--also", crawl.starts, "a URI that nothing links to; repeatable")
       ->allow_extra_args(false);
   command.add_option("--known", flags.known, "also every URI of this earlier capture");
-  command
-      .add_option("--redact", flags.redact,
-                  "what is taken out: secrets; serials: also serial numbers; none")
-      ->check(CLI::IsMember({"secrets", "serials", "none"}))
-      ->capture_default_str();
+  AddRedact(command, flags.redact);
   command.add_flag("--fresh", flags.discovery.fresh,
                    "forget what FOLDER holds; without it an interrupted crawl goes on");
 }

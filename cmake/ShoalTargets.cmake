@@ -39,6 +39,39 @@ endif()
 target_include_directories(shoal_own_code INTERFACE
   "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
 
+# Precompiled headers are shared, by programs too, so all are compiled alike; without the last option ccache could not keep
+# what uses them.
+target_compile_options(shoal_own_code INTERFACE -fPIC -pthread)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(shoal_own_code INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+else()
+  # g++ 12 takes its library's own strings for overflows (GCC bug 105651 and others), also in headers of the system once
+  # they are precompiled.
+  target_compile_options(shoal_own_code INTERFACE
+    -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+endif()
+
+# shoal_headers(<kind> HEADERS ... [LIBRARIES ...]): shoal_headers_<kind>, what many sources include, compiled once. A
+# source still includes what it uses.
+function(shoal_headers kind)
+  cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES" ${ARGN})
+  set(name shoal_headers_${kind})
+  set(source "${CMAKE_BINARY_DIR}/gen/headers/${kind}.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "")
+  add_library(${name} OBJECT "${source}")
+  target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+endfunction()
+
+# Of libraries and programs: with gRPC's headers where it is linked.
+function(shoal_reuse_headers name)
+  if("shoal_transport" IN_LIST ARGN OR "shoal_proto" IN_LIST ARGN)
+    target_precompile_headers(${name} REUSE_FROM shoal_headers_grpc)
+  else()
+    target_precompile_headers(${name} REUSE_FROM shoal_headers_plain)
+  endif()
+endfunction()
+
 # toml++ from headers alone: Debian's library is built with exceptions, and ours takes a parse error as a value.
 function(shoal_toml)
   find_path(TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
@@ -55,6 +88,7 @@ function(shoal_library folder)
   if(arg_SOURCES)
     add_library(${name} STATIC ${arg_SOURCES} ${arg_HEADERS})
     target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE shoal_own_code ${arg_PRIVATE})
+    shoal_reuse_headers(${name} ${arg_PUBLIC} ${arg_PRIVATE})
     target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
   else()
     add_library(${name} INTERFACE)
@@ -68,7 +102,12 @@ function(shoal_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
+  shoal_reuse_headers(${name} ${arg_LIBRARIES})
 endfunction()
+
+# How tests are compiled: most of their code is generated code that runs once, so little time goes into making it fast.
+add_library(shoal_test_code INTERFACE)
+target_compile_options(shoal_test_code INTERFACE $<IF:$<BOOL:${SHOAL_SANITIZE}>,-O0,-O1>)
 
 # The test programs that start threads.
 add_custom_target(threaded_tests)
@@ -79,10 +118,8 @@ function(shoal_test folder)
   cmake_parse_arguments(arg "SINGLE_THREADED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(name ${folder}_test)
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE shoal_own_code shoal_catch_main ${arg_LIBRARIES})
-  if(SHOAL_SANITIZE)  # most of the code that tests are is generated code that runs once
-    target_compile_options(${name} PRIVATE -O0)
-  endif()
+  target_link_libraries(${name} PRIVATE shoal_own_code shoal_test_code shoal_catch_main ${arg_LIBRARIES})
+  target_precompile_headers(${name} REUSE_FROM shoal_headers_test)
   if(NOT arg_SINGLE_THREADED)
     add_dependencies(threaded_tests ${name})
     list(APPEND arg_LABELS threads)

@@ -148,8 +148,8 @@ configure() {
   cmake --preset "$1" -S "$ROOT" -B "$2" -DLIBTORCH_ROOT="$root" >&2 || fail "cmake could not configure $2"
 }
 
-# Clones in other folders share what ccache keeps.
-export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
+# Clones in other folders share what ccache keeps; it keeps what uses precompiled headers, too.
+export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # build <preset> <build folder> [targets]
 build() {

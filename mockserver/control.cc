@@ -21,16 +21,6 @@ constexpr std::string_view kPrefix = "/shoal/v1/";
 constexpr std::string_view kInstances = "instances";
 constexpr std::int64_t kMaximumMilliseconds = std::int64_t{1000} * 60 * 60 * 24 * 366;
 
-// Whether member `name` is `second`; false when it is `first` or absent.
-absl::StatusOr<bool> IsSecond(const Json& body, const std::string& name, std::string_view first,
-                              std::string_view second) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, TextMember(body, name));
-  if (text.empty() || text == first) return false;
-  if (text == second) return true;
-  return runtime::InvalidArgument("\"" + name + "\" is \"" + std::string(first) + "\" or \"" +
-                                  std::string(second) + "\"");
-}
-
 absl::StatusOr<std::chrono::milliseconds> Milliseconds(const Json& body, const std::string& name) {
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t number,
                          IntegerMember(body, name, {.maximum = kMaximumMilliseconds}));

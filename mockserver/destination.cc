@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/destination.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <charconv>
 
 namespace shoal::mockserver {
 namespace {
 
-char ToLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // Takes "https://" off the front of `uri`, in any capitals.
 bool TakeScheme(std::string_view& uri, std::string_view scheme) {
-  if (uri.size() < scheme.size()) return false;
-  for (std::size_t i = 0; i < scheme.size(); ++i) {
-    if (ToLower(uri[i]) != scheme[i]) return false;
-  }
+  if (absl::AsciiStrToLower(std::string(uri.substr(0, scheme.size()))) != scheme) return false;
   uri.remove_prefix(scheme.size());
   return true;
 }
@@ -56,9 +53,7 @@ std::optional<Destination> ParseDestination(std::string_view uri) {
   std::string_view authority = uri.substr(0, uri.find_first_of("/?"));
   uri.remove_prefix(authority.size());
   if (authority.find('@') != std::string_view::npos) return std::nullopt;
-  destination.host = TakeHost(authority);
-  std::transform(destination.host.begin(), destination.host.end(), destination.host.begin(),
-                 &ToLower);
+  destination.host = absl::AsciiStrToLower(std::string(TakeHost(authority)));
   destination.port = destination.secure ? 443 : 80;
   const bool has_port = authority.empty() || authority.front() == ':';
   if (destination.host.empty() || !has_port) return std::nullopt;

@@ -258,7 +258,7 @@ Response Editor::Representation(ResourceId id) {
     return response;
   }
   Instance::Delta& delta = entry->second;
-  if (delta.body == nullptr) {
+  if (delta.body == nullptr && instance_.options_.writes_texts) {
     auto body = std::make_shared<std::string>();
     // A little more than it had: most changes are small.
     if (description.body != nullptr) body->reserve(description.body->size() + kGrowth);

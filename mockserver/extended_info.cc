@@ -103,7 +103,7 @@ std::string Excerpt(const Json& value, std::string_view name) {
   constexpr std::size_t kMaximum = 100;
   if (IsSecret(name)) return "******";
   std::string text = value.is_string() ? value.get<std::string>() : Serialise(value);
-  if (text.size() > kMaximum) text = text.substr(0, kMaximum) + "...";
+  if (text.size() > kMaximum) text.replace(kMaximum, std::string::npos, "...");
   return text;
 }
 

@@ -2,12 +2,10 @@
 #include "mockserver/fault.h"
 
 #include <limits>
-#include <set>
 #include <type_traits>
 #include <utility>
 
 #include "mockserver/json_object.h"
-#include "redfish/uri.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -20,16 +18,6 @@ constexpr const char* kAnswer = "answer";
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLongestLatency = std::int64_t{1000} * 60 * 10;
 constexpr std::int64_t kLongestRetryAfter = 86'400;
-
-// Which of two texts the member `name` is: false for the first.
-absl::StatusOr<bool> IsSecond(const Json& object, const char* name, const char* first,
-                              const char* second) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, TextMember(object, name));
-  if (text == first) return false;
-  if (text == second) return true;
-  return runtime::InvalidArgument("\"" + std::string(name) + "\" is \"" + first + "\" or \"" +
-                                  second + "\"");
-}
 
 // Reads one fault, member by member.
 class FaultReader {
@@ -129,12 +117,6 @@ class FaultReader {
   const Json& json_;
 };
 
-// How an error calls a fault: by its name, or by its place when it has none.
-std::string Called(const Json& fault, std::size_t place) {
-  const std::string name = redfish::TextAt(fault, "name");
-  return "fault " + (name.empty() ? "#" + std::to_string(place) : name);
-}
-
 }  // namespace
 
 bool Fault::Fits(Method asked, std::string_view asked_path) const {
@@ -166,22 +148,11 @@ FaultSet::FaultSet(Json json, std::uint64_t seed, std::vector<Fault> faults)
 absl::StatusOr<std::shared_ptr<const FaultSet>> FaultSet::Parse(const Json& json) {
   SHOAL_RETURN_IF_ERROR(CheckMembers(json, {kFaults, "seed"}));
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t seed, IntegerMember(json, "seed", {.maximum = kMost}));
-  const auto list = json.find(kFaults);
-  if (list == json.end() || !list->is_array() || list->size() > kMaximumFaults) {
-    return runtime::InvalidArgument("\"faults\" is an array of at most " +
-                                    std::to_string(kMaximumFaults) + " faults");
-  }
-  std::vector<Fault> faults;
-  std::set<std::string> names;
-  for (const Json& one : *list) {
-    const std::string called = Called(one, faults.size());
-    absl::StatusOr<Fault> fault = FaultReader(one).Read();
-    if (!fault.ok()) return runtime::Annotate(fault.status(), called);
-    if (!names.insert(fault->name).second) {
-      return runtime::InvalidArgument(called + ": another has this \"name\"");
-    }
-    faults.push_back(*std::move(fault));
-  }
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Fault> faults,
+                         ReadNamed(
+                             json, kFaults, "fault", kMaximumFaults,
+                             [](const Json& one) { return FaultReader(one).Read(); },
+                             [](const Fault& fault) { return fault.name; }));
   return std::shared_ptr<const FaultSet>(
       new FaultSet(json, static_cast<std::uint64_t>(seed), std::move(faults)));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mockserver/extended_info.h"
+#include "mockserver/json_text.h"
 #include "runtime/random.h"
 
 namespace shoal::mockserver {
@@ -64,9 +65,14 @@ double FaultInjector::Draw(const Fault& fault, std::uint64_t request, std::uint6
 }
 
 bool FaultInjector::Spoil(const Strikes& strikes, Response& response) {
-  const bool has_json =
-      response.body != nullptr && response.content_type == kJson && response.external == nullptr;
-  std::string body = has_json ? *response.body : std::string();
+  std::string body;
+  if (response.content_type == kJson && response.external == nullptr) {
+    if (response.body != nullptr) {
+      body = *response.body;
+    } else if (response.json != nullptr) {
+      AppendText(body, *response.json);
+    }
+  }
   const std::size_t last = body.find_last_not_of(" \r\n\t");
   if (last == std::string::npos || last == 0) {
     --counts_[static_cast<std::size_t>(strikes.fault - faults_->faults().data())].struck;

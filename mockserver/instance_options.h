@@ -56,6 +56,8 @@ struct InstanceOptions {
   EventDelivery event_delivery = EventDelivery::kSimulated;
   // What answers before all that is built in; null: nothing.
   std::shared_ptr<const RuleSet> rules = {};
+  // Answers hold a changed resource as text, too; else as `json` alone, for who wants no text.
+  bool writes_texts = true;
   // What goes wrong; null: nothing.
   std::shared_ptr<const FaultSet> faults = {};
 };

@@ -43,6 +43,15 @@ absl::StatusOr<std::string> NameMember(const Json& object, const std::string& na
   return runtime::InvalidArgument("\"" + name + "\" is up to 64 letters, digits, '-', '_' and '.'");
 }
 
+absl::StatusOr<bool> IsSecond(const Json& object, const std::string& name, std::string_view first,
+                              std::string_view second) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, TextMember(object, name));
+  if (text == first || !object.contains(name)) return false;
+  if (text == second) return true;
+  return runtime::InvalidArgument("\"" + name + "\" is \"" + std::string(first) + "\" or \"" +
+                                  std::string(second) + "\"");
+}
+
 absl::StatusOr<std::int64_t> IntegerMember(const Json& object, const std::string& name,
                                            IntegerRange range) {
   const auto found = object.find(name);

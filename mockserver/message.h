@@ -55,9 +55,10 @@ struct Request {
 
 struct Response {
   int status = 200;
-  // Serialised JSON; null for none (204, 304). HEAD has what GET would answer, for its length. The
-  // same text object is handed out until the resource changes, across instances while none changed
-  // it, so its address is a cache key for as long as the pointer is held.
+  // Serialised JSON; null for none (204, 304) and as InstanceOptions::writes_texts says. HEAD has
+  // what GET would answer, for its length. The same text object is handed out until the resource
+  // changes, across instances while none changed it, so its address is a cache key for as long as
+  // the pointer is held.
   std::shared_ptr<const std::string> body = {};
   // The same parsed; null when body is, or is malformed by a fault.
   std::shared_ptr<const Json> json = {};

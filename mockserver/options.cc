@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/options.h"
 
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "redfish/privilege_registry.h"
 #include "redfish/schema.h"
 #include "runtime/log.h"
+#include "runtime/secret_file.h"
 #include "runtime/thread.h"
 
 namespace shoal::mockserver {
@@ -23,15 +23,6 @@ WorldOptions::Style StyleOf(const std::string& success) {
 }
 
 // The file's first line.
-absl::StatusOr<std::string> ReadPassword(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) {
-    return runtime::FailedPrecondition("no password in " + path);
-  }
-  return line;
-}
-
 }  // namespace
 
 void Options::Visit(runtime::Visitor& visitor) {
@@ -173,7 +164,7 @@ absl::StatusOr<InstanceTableOptions> Options::Table() const {
   if (authentication == "required") instance.authentication = Authentication::kRequired;
   if (preconditions == "required") instance.preconditions = Preconditions::kRequired;
   if (!account_password_file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(instance.account_password, ReadPassword(account_password_file));
+    SHOAL_ASSIGN_OR_RETURN(instance.account_password, runtime::ReadSecret(account_password_file));
   }
   SHOAL_ASSIGN_OR_RETURN(instance.rules, RuleSet::Load(rules));
   return table;

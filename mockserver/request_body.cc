@@ -3,18 +3,14 @@
 
 #include <utility>
 
-#include "content/nesting.h"
+#include "content/parse_json.h"
 #include "mockserver/extended_info.h"
 
 namespace shoal::mockserver {
 
 RequestBody ParseRequestBody(std::string_view text) {
   RequestBody body;
-  if (content::NestsDeeperThan(text, kMaximumNesting)) {
-    body.refusal = ErrorResponse(400, "MalformedJSON");
-    return body;
-  }
-  Json json = Json::parse(text, nullptr, false);
+  Json json = content::ParseJson(text);
   if (json.is_discarded()) {
     body.refusal = ErrorResponse(400, "MalformedJSON");
   } else if (!json.is_object()) {

@@ -9,16 +9,14 @@
 
 namespace shoal::mockserver {
 
-// Deeper JSON is refused: what walks values recursively must not be led to the end of its stack.
-inline constexpr int kMaximumNesting = 64;
-
 // What to answer instead when `object` is nothing.
 struct RequestBody {
   std::optional<Json> object;
   Response refusal;
 };
 
-// Not JSON, or nested too deeply: 400 MalformedJSON. No object: 400 UnrecognizedRequestBody.
+// Not JSON, or nested deeper than content::kMaximumNesting: 400 MalformedJSON. No object: 400
+// UnrecognizedRequestBody.
 RequestBody ParseRequestBody(std::string_view text);
 
 }  // namespace shoal::mockserver

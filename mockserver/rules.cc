@@ -2,7 +2,6 @@
 #include "mockserver/rules.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "mockserver/json_object.h"
@@ -124,12 +123,6 @@ absl::StatusOr<Rule> ParseRule(const Json& json) {
   return RuleReader(json, std::move(route)).Read();
 }
 
-// How an error calls a rule: by its name, or by its place when it has none.
-std::string Called(const Json& rule, std::size_t place) {
-  const std::string name = redfish::TextAt(rule, "name");
-  return "rule " + (name.empty() ? "#" + std::to_string(place) : name);
-}
-
 absl::StatusOr<Json> ReadRules(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string text,
                          runtime::ReadFile(path, RuleSet::kMaximumFileBytes));
@@ -153,22 +146,9 @@ RuleSet::RuleSet(Json json, std::vector<Rule> rules)
 
 absl::StatusOr<std::shared_ptr<const RuleSet>> RuleSet::Parse(const Json& json) {
   SHOAL_RETURN_IF_ERROR(CheckMembers(json, {kRules}));
-  const auto list = json.find(kRules);
-  if (list == json.end() || !list->is_array() || list->size() > kMaximumRules) {
-    return runtime::InvalidArgument("\"rules\" is an array of at most " +
-                                    std::to_string(kMaximumRules) + " rules");
-  }
-  std::vector<Rule> rules;
-  std::set<std::string> names;
-  for (const Json& one : *list) {
-    const std::string called = Called(one, rules.size());
-    absl::StatusOr<Rule> rule = ParseRule(one);
-    if (!rule.ok()) return runtime::Annotate(rule.status(), called);
-    if (!names.insert(rule->route.name()).second) {
-      return runtime::InvalidArgument(called + ": another has this \"name\"");
-    }
-    rules.push_back(*std::move(rule));
-  }
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Rule> rules,
+                         ReadNamed(json, kRules, "rule", kMaximumRules, &ParseRule,
+                                   [](const Rule& rule) { return rule.route.name(); }));
   std::sort(rules.begin(), rules.end(),
             [](const Rule& a, const Rule& b) { return ActsBefore(a.route, b.route); });
   return std::shared_ptr<const RuleSet>(new RuleSet(json, std::move(rules)));

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "content/plain_text.h"
+
 namespace shoal::content {
 namespace {
 
@@ -94,6 +96,11 @@ void AppendEscaped(std::string& out, char32_t point) {
 
 void AppendString(std::string& out, std::string_view text) {
   out += '"';
+  if (IsPlain(text)) {
+    out += text;
+    out += '"';
+    return;
+  }
   for (std::size_t position = 0; position < text.size();) {
     const char c = text[position];
     if (c >= 0x20 && c != '"' && c != '\\') {
@@ -159,37 +166,32 @@ std::u16string Utf16(std::string_view text) {
 }
 
 bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0; });
-}
-
-// Bytes order ASCII names as UTF-16 does, and nlohmann's objects are in byte order already.
-std::vector<Json::const_iterator> SortedMembers(const Json& object) {
-  std::vector<Json::const_iterator> members;
-  members.reserve(object.size());
-  bool ascii = true;
-  for (auto it = object.begin(); it != object.end(); ++it) {
-    members.push_back(it);
-    ascii = ascii && IsAscii(it.key());
-  }
-  if (!ascii) {
-    std::sort(members.begin(), members.end(),
-              [](const auto& a, const auto& b) { return Utf16(a.key()) < Utf16(b.key()); });
-  }
-  return members;
+  return IsPlain(text) || std::all_of(text.begin(), text.end(), [](char c) { return c >= 0; });
 }
 
 void Append(std::string& out, const Json& value, const VolatileNames* dropped);
 
-void AppendObject(std::string& out, const Json& value, const VolatileNames* dropped) {
+void AppendObject(std::string& out, const Json::object_t& object, const VolatileNames* dropped) {
   out += '{';
   bool first = true;
-  for (const auto& member : SortedMembers(value)) {
-    if (dropped != nullptr && dropped->contains(member.key())) continue;
+  const auto append = [&](const std::string& name, const Json& value) {
+    if (dropped != nullptr && dropped->contains(name)) return;
     if (!first) out += ',';
     first = false;
-    AppendString(out, member.key());
+    AppendString(out, name);
     out += ':';
-    Append(out, member.value(), dropped);
+    Append(out, value, dropped);
+  };
+  // Bytes order ASCII names as UTF-16 does, and nlohmann's objects are in byte order already.
+  if (std::all_of(object.begin(), object.end(),
+                  [](const auto& member) { return IsAscii(member.first); })) {
+    for (const auto& [name, value] : object) append(name, value);
+  } else {
+    std::vector<Json::object_t::const_iterator> members;
+    for (auto it = object.begin(); it != object.end(); ++it) members.push_back(it);
+    std::sort(members.begin(), members.end(),
+              [](const auto& a, const auto& b) { return Utf16(a->first) < Utf16(b->first); });
+    for (const auto& member : members) append(member->first, member->second);
   }
   out += '}';
 }
@@ -197,7 +199,7 @@ void AppendObject(std::string& out, const Json& value, const VolatileNames* drop
 void Append(std::string& out, const Json& value, const VolatileNames* dropped) {
   switch (value.type()) {
     case Json::value_t::object:
-      return AppendObject(out, value, dropped);
+      return AppendObject(out, value.get_ref<const Json::object_t&>(), dropped);
     case Json::value_t::array: {
       out += '[';
       for (std::size_t i = 0; i < value.size(); ++i) {

@@ -11,8 +11,9 @@
 // parsed.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,7 @@ namespace shoal::content {
 inline constexpr std::string_view kCanonicaliserVersion = "rfc8785/1";
 
 // Names of object members that are dropped at every depth.
-using VolatileNames = std::set<std::string, std::less<>>;
+using VolatileNames = absl::flat_hash_set<std::string>;
 
 // "@odata.etag", "DateTime", "ReadingTime", "Timestamp", "LastUpdated" and the like.
 const VolatileNames& DefaultVolatileNames();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "content/nesting.h"
+#include "content/parse_json.h"
 #include "redfish/uri.h"
 
 namespace shoal::discovery {
@@ -23,7 +24,7 @@ void ReadBody(const http::ClientResponse& response, Answer& answer) {
     answer.entry.note = "nests too deep";
     return;
   }
-  Json body = Json::parse(response.body, nullptr, false);
+  Json body = content::ParseJson(response.body);
   if (body.is_object()) {
     answer.body = std::move(body);
     return;
@@ -32,18 +33,13 @@ void ReadBody(const http::ClientResponse& response, Answer& answer) {
   answer.is_damaged = body.is_discarded() && BeginsAsObject(response.body);
 }
 
-std::int64_t NumberAt(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
 }  // namespace
 
 Json Answer::ToJson() const {
-  Json json = {{"uri", link.uri},         {"target", link.target},    {"depth", depth},
-               {"status", entry.status},  {"methods", entry.methods}, {"headers", entry.headers},
-               {"ms", entry.milliseconds}};
-  if (!entry.note.empty()) json["note"] = entry.note;
+  Json json = entry.ToJson();
+  json["uri"] = link.uri;
+  json["target"] = link.target;
+  json["depth"] = depth;
   if (redacted > 0) json["redacted"] = redacted;
   if (!body.is_null()) json["body"] = body;
   return json;
@@ -55,18 +51,9 @@ absl::StatusOr<Answer> Answer::FromJson(Json json) {
   if (answer.link.uri.empty() || answer.link.target.empty()) {
     return runtime::DataLoss("the record names no URI");
   }
-  answer.depth = NumberAt(json, "depth");
-  answer.redacted = NumberAt(json, "redacted");
-  answer.entry.status = static_cast<int>(NumberAt(json, "status"));
-  answer.entry.note = redfish::TextAt(json, "note");
-  answer.entry.milliseconds = json.value("ms", Json(0)).is_number() ? json.value("ms", 0.0) : 0;
-  for (const Json& method : json.value("methods", Json::array())) {
-    if (method.is_string()) answer.entry.methods.push_back(method.get<std::string>());
-  }
-  const Json headers = json.value("headers", Json::object());
-  for (const auto& [name, value] : headers.items()) {
-    if (value.is_string()) answer.entry.headers.emplace(name, value.get<std::string>());
-  }
+  answer.entry = redfish::ManifestEntry::From(json);
+  answer.depth = redfish::IntegerAt(json, "depth");
+  answer.redacted = redfish::IntegerAt(json, "redacted");
   if (const auto body = json.find("body"); body != json.end()) answer.body = std::move(*body);
   return answer;
 }

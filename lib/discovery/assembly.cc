@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discovery/assembly.h"
 
-#include <algorithm>
+#include <absl/strings/match.h>
+
 #include <map>
 #include <optional>
 #include <utility>
@@ -33,14 +34,6 @@ struct Contents {
   std::map<std::string, Json, std::less<>> pages;
   std::int64_t redacted = 0;
 };
-
-bool SameButCapitals(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 absl::StatusOr<Contents> ReadContents(const Journal& journal) {
   Contents contents;
@@ -74,7 +67,7 @@ void Respell(std::map<std::string, Kept, std::less<>>& resources) {
   for (const std::string& uri : uris) {
     const std::string better = spelling.Of(uri);
     const auto at = resources.find(uri);
-    if (better == uri || !SameButCapitals(at->second.own_uri, uri)) continue;
+    if (better == uri || !absl::EqualsIgnoreCase(at->second.own_uri, uri)) continue;
     const auto other = resources.find(better);
     const bool taken = other != resources.end() && !other->second.digest.empty();
     if (taken && other->second.digest != at->second.digest) continue;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "content/nesting.h"
+#include "content/parse_json.h"
 #include "http/fetch.h"
 #include "redfish/uri.h"
 
@@ -21,8 +21,7 @@ constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
 absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
                          http::Fetch(options.connection, {.target = "/redfish/v1/"}));
-  const bool too_deep = content::NestsDeeperThan(response.body, content::kMaximumNesting);
-  const Json root = too_deep ? Json() : Json::parse(response.body, nullptr, false);
+  const Json root = content::ParseJson(response.body);
   const Json* const link = root.is_object() ? redfish::Resolve(root, "/Links/Sessions") : nullptr;
   const std::string uri = link == nullptr ? std::string() : redfish::LinkTarget(*link);
   return uri.empty() ? std::string(kSessions) : uri;
@@ -33,8 +32,7 @@ std::string SessionOf(const http::ClientResponse& response, const std::string& s
   const auto is_session = [&](const std::string& uri) { return uri.starts_with(sessions + "/"); };
   std::string uri = redfish::CanonicalUri(response.headers.Find("Location"));
   if (is_session(uri)) return uri;
-  const bool too_deep = content::NestsDeeperThan(response.body, content::kMaximumNesting);
-  const Json body = too_deep ? Json() : Json::parse(response.body, nullptr, false);
+  const Json body = content::ParseJson(response.body);
   uri = body.is_object() ? redfish::LinkTarget(body) : std::string();
   return is_session(uri) ? uri : std::string();
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discovery/spelling.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 
 namespace shoal::discovery {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
-}
 
 // Calls `visit` with the end of each segment, first to last.
 template <typename Visit>
@@ -29,7 +23,7 @@ void ForEachSegment(std::string_view uri, const Visit& visit) {
 Spelling::Spelling(const std::vector<std::string>& uris) {
   std::map<std::string, std::map<std::string, int, std::less<>>> counts;
   for (const std::string& uri : uris) {
-    const std::string lower = Lower(uri);
+    const std::string lower = absl::AsciiStrToLower(uri);
     ForEachSegment(uri, [&](std::string_view segment, std::size_t end) {
       ++counts[lower.substr(0, end)][std::string(segment)];
     });
@@ -43,7 +37,7 @@ Spelling::Spelling(const std::vector<std::string>& uris) {
 }
 
 std::string Spelling::Of(std::string_view uri) const {
-  const std::string lower = Lower(uri);
+  const std::string lower = absl::AsciiStrToLower(std::string(uri));
   std::string spelled;
   ForEachSegment(uri, [&](std::string_view segment, std::size_t end) {
     const auto found = segments_.find(std::string_view(lower).substr(0, end));

@@ -117,6 +117,8 @@ bool WriteEntry(archive* writer, const ArchiveFile& file) {
 
 }  // namespace
 
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 std::string ArchiveName(const std::string& path) {
   std::string name = fs::path(path).lexically_normal().filename().string();
   if (name.empty()) name = fs::path(path).lexically_normal().parent_path().filename();

@@ -31,6 +31,9 @@ inline constexpr std::size_t kMaximumUnpackedBytes = std::size_t{1} << 30;
 // The last part of `path`, without ".tar.xz".
 std::string ArchiveName(const std::string& path);
 
+// The last part of `path`.
+std::string_view FileName(std::string_view path);
+
 // Regular files whose name ends in `suffix`. NOT_FOUND: nothing at `path`. DATA_LOSS: truncated,
 // corrupt, or unpacking to more than kMaximumUnpackedBytes. Every error names `path`.
 absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix);

@@ -8,8 +8,7 @@
 
 #include "content/canonical_json.h"
 #include "content/content_key.h"
-#include "content/nesting.h"
-#include "redfish/archive.h"
+#include "content/parse_json.h"
 #include "redfish/dangling_members.h"
 #include "redfish/paged_collection.h"
 #include "redfish/uri.h"
@@ -19,7 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kIndexFile = "index.json";
 constexpr std::string_view kMarker = "redfish/v1/";
 
 // The folder prefix of the service root: of the shortest path that ends in "redfish/v1/index.json",
@@ -49,8 +47,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
     if (!path.starts_with(*prefix)) continue;
     const std::string_view below = path.substr(prefix->size());
     if (below != kIndexFile && !below.ends_with("/index.json")) continue;
-    const bool too_deep = content::NestsDeeperThan(file.bytes, content::kMaximumNesting);
-    Json body = too_deep ? Json() : Json::parse(file.bytes, nullptr, false);
+    Json body = content::ParseJson(file.bytes);
     if (!body.is_object()) {
       return runtime::DataLoss("capture " + source + ": " + file.path + " is no JSON object");
     }
@@ -113,6 +110,11 @@ const Json* Capture::Find(std::string_view uri) const {
 
 absl::StatusOr<std::shared_ptr<const Capture>> Capture::Load(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kIndexFile));
+  return FromArchive(tree, path);
+}
+
+absl::StatusOr<std::shared_ptr<const Capture>> Capture::FromArchive(const Archive& tree,
+                                                                    const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(Resources resources, ParseResources(path, tree));
   const std::shared_ptr<Capture> capture(new Capture(ArchiveName(path), std::move(resources)));
   if (capture->service_root_ == nullptr) {

@@ -14,9 +14,13 @@
 #include <string>
 #include <string_view>
 
+#include "redfish/archive.h"
 #include "runtime/status.h"
 
 namespace shoal::redfish {
+
+// What a resource's file is called in its folder.
+inline constexpr std::string_view kIndexFile = "index.json";
 
 class Capture {
  public:
@@ -25,6 +29,9 @@ class Capture {
   // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: truncated or corrupt
   // archive, a body that is not a JSON object, or a tree without a service root.
   static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
+  // The same of what was read from `path` before, every kIndexFile at least.
+  static absl::StatusOr<std::shared_ptr<const Capture>> FromArchive(const Archive& tree,
+                                                                    const std::string& path);
 
   // From bodies in memory, keys canonicalised; for tests and for services that were crawled.
   // DATA_LOSS when there is no service root.

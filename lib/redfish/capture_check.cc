@@ -9,7 +9,6 @@
 
 #include "content/content_key.h"
 #include "content/nesting.h"
-#include "redfish/archive.h"
 #include "redfish/capture.h"
 #include "redfish/capture_writer.h"
 #include "redfish/dangling_members.h"
@@ -19,8 +18,6 @@ namespace shoal::redfish {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::string_view kIndexFile = "index.json";
 
 void CheckBodies(const Archive& tree, CaptureCheck& check) {
   for (const ArchiveFile& file : tree.files) {
@@ -59,22 +56,24 @@ void CheckManifest(const Archive& tree, const FoundManifest& found, CaptureCheck
 
 absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
   CaptureCheck check;
-  const absl::StatusOr<Archive> read = ReadArchive(path, kIndexFile);
+  absl::StatusOr<Archive> read = ReadArchive(path, ".json");
   if (absl::IsDataLoss(read.status())) {
     check.faults.push_back(runtime::Message(read.status()));
     return check;
   }
   SHOAL_RETURN_IF_ERROR(read.status());
-  const Archive& tree = *read;
+  Archive& tree = *read;
+  auto found = FindManifest(tree, path);
+  std::erase_if(tree.files,
+                [](const ArchiveFile& file) { return FileName(file.path) != kIndexFile; });
   CheckBodies(tree, check);
-  auto found = FindManifest(path);
   if (!found.ok()) {
     check.faults.push_back(runtime::Message(found.status()));
   } else if (found->has_value()) {
     check.has_manifest = true;
     CheckManifest(tree, **found, check);
   }
-  const auto capture = Capture::Load(path);
+  const auto capture = Capture::FromArchive(tree, path);
   if (!capture.ok()) {
     if (check.faults.empty()) check.faults.push_back(runtime::Message(capture.status()));
     return check;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "content/nesting.h"
+#include "content/parse_json.h"
 #include "redfish/archive.h"
 #include "redfish/capture_writer.h"
 #include "redfish/uri.h"
@@ -17,15 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kIndexFile = "index.json";
 constexpr std::string_view kHeadersFile = "headers.json";
-
-Json ParseText(const std::string& text) {
-  if (content::NestsDeeperThan(text, content::kMaximumNesting)) return {};
-  return Json::parse(text, nullptr, false);
-}
-
-std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 absl::StatusOr<std::string> FlatUri(const ArchiveFile& file, const Json& body,
                                     const FileMap* files) {
@@ -46,8 +38,8 @@ absl::StatusOr<std::shared_ptr<const Capture>> ImportFlat(const std::string& pat
                                                           const FileMap* files) {
   Capture::Resources resources;
   for (const ArchiveFile& file : tree.files) {
-    if (NameOf(file.path) == kManifestFile) continue;
-    Json body = ParseText(file.bytes);
+    if (FileName(file.path) == kManifestFile) continue;
+    Json body = content::ParseJson(file.bytes);
     if (!body.is_object()) return runtime::DataLoss(file.path + " is no JSON object");
     SHOAL_ASSIGN_OR_RETURN(std::string uri, FlatUri(file, body, files));
     const auto [at, is_new] = resources.emplace(std::move(uri), std::move(body));
@@ -60,13 +52,13 @@ absl::StatusOr<std::shared_ptr<const Capture>> ImportFlat(const std::string& pat
 void AddHeaders(const Archive& tree, Manifest& manifest) {
   for (const ArchiveFile& file : tree.files) {
     const std::string_view path = file.path;
-    if (NameOf(path) != kHeadersFile) continue;
+    if (FileName(path) != kHeadersFile) continue;
     const std::size_t root = path.find("redfish/v1/");
     const std::string_view below = root == std::string_view::npos ? path : path.substr(root + 11);
     const std::string uri =
         CanonicalUri(std::string(kServiceRoot) + "/" +
                      std::string(below.substr(0, below.size() - kHeadersFile.size())));
-    const Json json = ParseText(file.bytes);
+    const Json json = content::ParseJson(file.bytes);
     const Json* const headers = json.is_object() ? Resolve(json, "/GET") : nullptr;
     const auto entry = manifest.resources.find(uri);
     if (headers == nullptr || !headers->is_object() || entry == manifest.resources.end()) continue;
@@ -83,7 +75,7 @@ void AddHeaders(const Archive& tree, Manifest& manifest) {
 
 absl::StatusOr<FileMap> LoadFileMap(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
-  const Json json = ParseText(text);
+  const Json json = content::ParseJson(text);
   if (!json.is_object()) return runtime::DataLoss("map " + path + " is no JSON object");
   FileMap files;
   for (const auto& [key, value] : json.items()) {
@@ -101,12 +93,12 @@ absl::StatusOr<ImportedCapture> ImportCapture(const std::string& path, const Fil
   SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, ".json"));
   const bool is_tree = files == nullptr && std::any_of(tree.files.begin(), tree.files.end(),
                                                        [](const ArchiveFile& file) {
-                                                         return NameOf(file.path) == kIndexFile;
+                                                         return FileName(file.path) == kIndexFile;
                                                        });
   ImportedCapture imported;
   if (is_tree) {
-    SHOAL_ASSIGN_OR_RETURN(imported.capture, Capture::Load(path));
-    SHOAL_ASSIGN_OR_RETURN(auto found, FindManifest(path));
+    SHOAL_ASSIGN_OR_RETURN(imported.capture, Capture::FromArchive(tree, path));
+    SHOAL_ASSIGN_OR_RETURN(auto found, FindManifest(tree, path));
     if (found) imported.manifest = std::move(found->manifest);
   } else {
     SHOAL_ASSIGN_OR_RETURN(imported.capture, ImportFlat(path, tree, files));

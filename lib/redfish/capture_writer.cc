@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "content/content_key.h"
+#include "redfish/capture.h"
 #include "redfish/uri.h"
 
 namespace shoal::redfish {
@@ -25,7 +26,6 @@ constexpr std::size_t kLongestUri = 3500;
 constexpr std::string_view kTree = "redfish";
 constexpr std::string_view kFresh = ".fresh";
 constexpr std::string_view kOld = ".old";
-constexpr std::string_view kIndexFile = "index.json";
 
 bool IsSegment(std::string_view segment) {
   if (segment.empty() || segment.size() > kLongestSegment) return false;

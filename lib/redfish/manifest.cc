@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "content/nesting.h"
-#include "redfish/archive.h"
+#include "content/parse_json.h"
 #include "redfish/uri.h"
 
 namespace shoal::redfish {
@@ -15,19 +14,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "shoal-capture/1";
-
-Json ToJsonValue(const ManifestEntry& entry) {
-  Json json = {{"status", entry.status}, {"methods", entry.methods}, {"ms", entry.milliseconds}};
-  if (!entry.headers.empty()) json["headers"] = entry.headers;
-  if (!entry.sha256.empty()) json["sha256"] = entry.sha256;
-  if (!entry.note.empty()) json["note"] = entry.note;
-  return json;
-}
-
-std::int64_t NumberAt(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
 
 std::map<std::string, std::string> TextsAt(const Json& json, const char* name) {
   std::map<std::string, std::string> texts;
@@ -39,9 +25,19 @@ std::map<std::string, std::string> TextsAt(const Json& json, const char* name) {
   return texts;
 }
 
-ManifestEntry EntryOf(const Json& json) {
+}  // namespace
+
+Json ManifestEntry::ToJson() const {
+  Json json = {{"status", status}, {"methods", methods}, {"ms", milliseconds}};
+  if (!headers.empty()) json["headers"] = headers;
+  if (!sha256.empty()) json["sha256"] = sha256;
+  if (!note.empty()) json["note"] = note;
+  return json;
+}
+
+ManifestEntry ManifestEntry::From(const Json& json) {
   ManifestEntry entry;
-  entry.status = static_cast<int>(NumberAt(json, "status"));
+  entry.status = static_cast<int>(IntegerAt(json, "status"));
   if (const auto methods = json.find("methods"); methods != json.end() && methods->is_array()) {
     for (const Json& method : *methods) {
       if (method.is_string()) entry.methods.push_back(method.get<std::string>());
@@ -56,11 +52,9 @@ ManifestEntry EntryOf(const Json& json) {
   return entry;
 }
 
-}  // namespace
-
 std::string Manifest::ToJson() const {
   Json entries = Json::object();
-  for (const auto& [uri, entry] : resources) entries[uri] = ToJsonValue(entry);
+  for (const auto& [uri, entry] : resources) entries[uri] = entry.ToJson();
   Json json = {{"format", kFormat},     {"source", source},   {"finished", finished},
                {"redacted", redacted},  {"skipped", skipped}, {"resources", std::move(entries)},
                {"failed", Json(failed)}};
@@ -68,9 +62,7 @@ std::string Manifest::ToJson() const {
 }
 
 absl::StatusOr<Manifest> Manifest::Parse(std::string_view text) {
-  const Json json = content::NestsDeeperThan(text, content::kMaximumNesting)
-                        ? Json(Json::value_t::discarded)
-                        : Json::parse(text, nullptr, false);
+  const Json json = content::ParseJson(text);
   if (!json.is_object()) return runtime::DataLoss("the manifest is no JSON object");
   if (TextAt(json, "format") != kFormat) {
     return runtime::DataLoss(std::string("the manifest's format is not \"") + kFormat + "\"");
@@ -81,11 +73,11 @@ absl::StatusOr<Manifest> Manifest::Parse(std::string_view text) {
   }
   Manifest manifest{.source = TextAt(json, "source"),
                     .finished = TextAt(json, "finished"),
-                    .redacted = NumberAt(json, "redacted"),
-                    .skipped = NumberAt(json, "skipped")};
+                    .redacted = IntegerAt(json, "redacted"),
+                    .skipped = IntegerAt(json, "skipped")};
   for (const auto& [uri, entry] : resources->items()) {
     if (!entry.is_object()) return runtime::DataLoss("the manifest's \"" + uri + "\" is no object");
-    manifest.resources.emplace(uri, EntryOf(entry));
+    manifest.resources.emplace(uri, ManifestEntry::From(entry));
   }
   for (auto& [uri, reason] : TextsAt(json, "failed")) manifest.failed.emplace(uri, reason);
   return manifest;
@@ -106,17 +98,16 @@ std::vector<std::string> MethodsIn(std::string_view allow) {
   return methods;
 }
 
-absl::StatusOr<std::optional<FoundManifest>> FindManifest(const std::string& path) {
-  SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kManifestFile));
+absl::StatusOr<std::optional<FoundManifest>> FindManifest(const Archive& tree,
+                                                          const std::string& source) {
   const ArchiveFile* uppermost = nullptr;
   for (const ArchiveFile& file : tree.files) {
-    const std::string_view name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
-    if (name != kManifestFile) continue;
+    if (FileName(file.path) != kManifestFile) continue;
     if (uppermost == nullptr || file.path.size() < uppermost->path.size()) uppermost = &file;
   }
   if (uppermost == nullptr) return std::optional<FoundManifest>();
   auto manifest = Manifest::Parse(uppermost->bytes);
-  if (!manifest.ok()) return runtime::Annotate(manifest.status(), path + ": " + uppermost->path);
+  if (!manifest.ok()) return runtime::Annotate(manifest.status(), source + ": " + uppermost->path);
   return std::optional<FoundManifest>(
       {*std::move(manifest),
        uppermost->path.substr(0, uppermost->path.size() - kManifestFile.size())});

@@ -13,11 +13,13 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "redfish/archive.h"
 #include "runtime/status.h"
 
 namespace shoal::redfish {
@@ -35,6 +37,10 @@ struct ManifestEntry {
   std::string sha256 = {};
   // Why no body was kept of an answer that has one; empty otherwise.
   std::string note = {};
+
+  nlohmann::json ToJson() const;
+  // Members that are missing or of another type are as above.
+  static ManifestEntry From(const nlohmann::json& json);
 };
 
 struct Manifest {
@@ -65,7 +71,9 @@ struct FoundManifest {
   std::string folder;
 };
 
-// The uppermost manifest of an archive or a folder; nothing when there is none. Errors name `path`.
-absl::StatusOr<std::optional<FoundManifest>> FindManifest(const std::string& path);
+// The uppermost manifest in `tree`; nothing when there is none. DATA_LOSS naming `source`, which
+// `tree` was read from, and the file.
+absl::StatusOr<std::optional<FoundManifest>> FindManifest(const Archive& tree,
+                                                          const std::string& source);
 
 }  // namespace shoal::redfish

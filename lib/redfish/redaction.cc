@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/redaction.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -26,26 +28,25 @@ constexpr std::array<std::string_view, 4> kCarriers = {"string", "value", "text"
 constexpr std::array<std::string_view, 4> kDocuments = {"#MessageRegistry.", "#AttributeRegistry.",
                                                         "#PrivilegeRegistry.", "#JsonSchemaFile."};
 
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
-char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+unsigned char At(std::string_view text, std::size_t place) {
+  return static_cast<unsigned char>(text[place]);
+}
 
 // "SNMP.1.AgentCommunity" is {snmp, agent, community}; "SSHKey" is {ssh, key}.
 std::vector<std::string> Words(std::string_view name) {
   std::vector<std::string> words;
   bool in_word = false;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (!IsLetter(c)) {
+    const unsigned char c = At(name, i);
+    if (!absl::ascii_isalpha(c)) {
       in_word = false;
       continue;
     }
-    const bool after_lower = i > 0 && IsLower(name[i - 1]);
-    const bool before_lower = i + 1 < name.size() && IsLower(name[i + 1]);
-    const bool starts = IsUpper(c) && (after_lower || (before_lower && i > 0));
+    const bool after_lower = i > 0 && absl::ascii_islower(At(name, i - 1));
+    const bool before_lower = i + 1 < name.size() && absl::ascii_islower(At(name, i + 1));
+    const bool starts = absl::ascii_isupper(c) && (after_lower || (before_lower && i > 0));
     if (!in_word || starts) words.emplace_back();
-    words.back() += Lower(c);
+    words.back() += absl::ascii_tolower(c);
     in_word = true;
   }
   return words;
@@ -150,9 +151,7 @@ bool IsSecretName(std::string_view name, const RedactionOptions& options) {
 }
 
 bool IsCredentialHeader(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
-  return Holds(kCredentialHeaders, lower);
+  return Holds(kCredentialHeaders, absl::AsciiStrToLower(std::string(name)));
 }
 
 std::int64_t Redact(Json& body, const RedactionOptions& options) {

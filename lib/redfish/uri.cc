@@ -121,6 +121,12 @@ std::string TextAt(const Json& object, std::string_view name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::int64_t IntegerAt(const Json& object, std::string_view name) {
+  if (!object.is_object()) return 0;
+  const auto found = object.find(std::string(name));
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 std::string LinkTarget(const Json& link) {
   const std::string uri = TextAt(link, "@odata.id");
   return uri.empty() ? uri : CanonicalUri(uri);

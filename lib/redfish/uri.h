@@ -2,6 +2,7 @@
 // Canonical URIs of a service's resources, and JSON Pointers (RFC 6901) into their bodies.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ bool Assign(nlohmann::json& value, std::string_view pointer, nlohmann::json leaf
 
 // The text that an object has under `name`; empty when there is none.
 std::string TextAt(const nlohmann::json& object, std::string_view name);
+// The integer there; 0 when there is none.
+std::int64_t IntegerAt(const nlohmann::json& object, std::string_view name);
 
 // The URI that a {"@odata.id": "..."} names, canonical; empty when `link` is none.
 std::string LinkTarget(const nlohmann::json& link);

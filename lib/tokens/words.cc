@@ -34,7 +34,7 @@ void DropEnding(std::string& word) {
   }
   for (const std::string_view ending : {"ly", "ing", "ed", "e"}) {
     if (!word.ends_with(ending) || word.size() < ending.size() + 4) continue;
-    word.resize(word.size() - ending.size());
+    word.erase(word.size() - ending.size());
     return;
   }
 }

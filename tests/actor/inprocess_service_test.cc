@@ -51,7 +51,21 @@ TEST_CASE("A dropped answer in process is an error of transport") {
   REQUIRE(lost.status().code() == absl::StatusCode::kUnavailable);
   const auto read = service.Send("GET");
   REQUIRE(read.ok());
-  REQUIRE(mockserver::Json::parse(*read->body).at("LocationIndicatorActive") == true);
+  REQUIRE(read->json->at("LocationIndicatorActive") == true);
+}
+
+TEST_CASE("A changed resource comes parsed in process, and with faults even so spoiled") {
+  mockserver::Json invalid = Lost("request");
+  invalid.erase("drop");
+  invalid["malformed"] = "invalid";
+  invalid["method"] = "GET";
+  Faulty service(invalid);
+  const auto changed = service.Send("PATCH", R"({"LocationIndicatorActive":true})");
+  REQUIRE(changed->json->at("LocationIndicatorActive") == true);
+  REQUIRE_FALSE(mockserver::Json::accept(*service.Send("GET")->body));
+  const auto read = service.Send("GET");
+  REQUIRE(read->body == nullptr);
+  REQUIRE(*read->json == *changed->json);
 }
 
 TEST_CASE("What is safe to repeat is asked once more, as over HTTP") {

@@ -333,6 +333,17 @@ TEST_CASE("Bodies are canonicalised once, and the oldest go when the cache is fu
   REQUIRE(bodies.size() <= 4);
 }
 
+TEST_CASE("A body that comes parsed is the same content as its text, made once") {
+  BodyTexts bodies;
+  const std::string raw = R"({"b": [1, "\u0041"], "a": 2.0, "@odata.etag": "W/\"1\""})";
+  const auto of_text = bodies.Canonical(raw);
+  const auto parsed = nlohmann::json::parse(raw);
+  const auto first = bodies.CanonicalParsed(parsed);
+  REQUIRE(first.key == of_text.key);
+  REQUIRE(*first.text == *of_text.text);
+  REQUIRE(bodies.CanonicalParsed(parsed).text == first.text);
+}
+
 TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
   BodyTexts bodies;
   const auto arrays = [](std::size_t depth) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tests/algorithms/pointer_task.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -30,19 +31,6 @@ std::shared_ptr<const model::Policy> PolicyOf(const PolicyTrainer& trainer,
   const std::string bytes = trainer.SerializeParameters({{"purpose", "test"}}).value();
   return model::Policy::FromSafetensors(spec, bytes, nullptr).value();
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    char name[] = "/tmp/shoal-trainer-XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 void RequireRatioOne(const model::PolicySpec& spec) {
   const auto trainer = Trainer(spec, OneStep());
@@ -137,7 +125,7 @@ TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
   const model::PolicySpec spec = SmallSpec();
   AlgorithmOptions options;
   options.schedule = "kl";
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto first = Trainer(spec, options);
   PointerTask task(spec, {});
   const UnrollBatch batch = task.Play(*PolicyOf(*first, spec), 6);
@@ -154,7 +142,7 @@ TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
 
 TEST_CASE("loading falls back to the checkpoint before a damaged one, and refuses another spec") {
   const model::PolicySpec spec = SmallSpec();
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto trainer = Trainer(spec, {});
   PointerTask task(spec, {});
   REQUIRE(absl::IsNotFound(trainer->Load(folder.path()).status()));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/event_writer.h"
 
-#include <unistd.h>
-
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
 
 #include "runtime/atomic_file.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {
 namespace {
@@ -42,14 +41,13 @@ TEST_CASE("the checksum is Castagnoli's") {
 }
 
 TEST_CASE("an event file begins with its version, then holds scalars by tag") {
-  char pattern[] = "/tmp/shoal-events-XXXXXX";
-  const std::string folder = ::mkdtemp(pattern);
-  auto writer = EventWriter::Create(folder, 1700000000.5);
+  const doubles::TemporaryFolder folder;
+  auto writer = EventWriter::Create(folder.path(), 1700000000.5);
   REQUIRE(writer.ok());
   REQUIRE((*writer)->Write(1700000001, 300, {{"loss", 0.5}}).ok());
 
   std::string path;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) path = entry.path();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) path = entry.path();
   REQUIRE(path.find("/events.out.tfevents.1700000000.") != std::string::npos);
   std::string bytes = runtime::ReadFile(path).value();
   const std::string version = TakeRecord(bytes);
@@ -62,7 +60,6 @@ TEST_CASE("an event file begins with its version, then holds scalars by tag") {
   const std::string expected("\x10\xac\x02\x2a\x0d\x0a\x0b\x0a\x04loss\x15\x00\x00\x00\x3f", 18);
   REQUIRE(scalar.substr(0, 1) == "\x09");
   REQUIRE(scalar.substr(9) == expected);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace shoal::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -10,41 +8,28 @@
 #include "cli/line_chart.h"
 #include "cli/run_directory.h"
 #include "runtime/atomic_file.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {
-namespace {
-
-class Folder {
- public:
-  Folder() {
-    char pattern[] = "/tmp/shoal-report-XXXXXX";
-    path = ::mkdtemp(pattern);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
-
-}  // namespace
-
 TEST_CASE("a run's name is taken once, and latest points at the last run") {
-  const Folder folder;
+  const doubles::TemporaryFolder folder;
   for (const char* name : {"one", "two"}) {
-    const auto run = RunDirectory::Create(folder.path, name);
+    const auto run = RunDirectory::Create(folder.path(), name);
     REQUIRE(run.ok());
     run->BecomeLatest();
   }
-  REQUIRE(std::filesystem::read_symlink(folder.path + "/latest") == "two");
-  REQUIRE(absl::IsAlreadyExists(RunDirectory::Create(folder.path, "one").status()));
+  REQUIRE(std::filesystem::read_symlink(folder.path() + "/latest") == "two");
+  REQUIRE(absl::IsAlreadyExists(RunDirectory::Create(folder.path(), "one").status()));
   for (const char* name : {"", "..", "a/b", "latest"}) {
-    REQUIRE(absl::IsInvalidArgument(RunDirectory::Create(folder.path, name).status()));
+    REQUIRE(absl::IsInvalidArgument(RunDirectory::Create(folder.path(), name).status()));
   }
 }
 
 TEST_CASE("a report is one file that needs no network, whatever is missing or half written") {
-  const Folder folder;
-  auto run = RunDirectory::Create(folder.path, "run");
+  const doubles::TemporaryFolder folder;
+  auto run = RunDirectory::Create(folder.path(), "run");
   REQUIRE(run.ok());
-  REQUIRE(absl::IsNotFound(WriteReport(folder.path).status()));
+  REQUIRE(absl::IsNotFound(WriteReport(folder.path()).status()));
   REQUIRE(run->Write("run.json", R"({"name":"<run>","command":"shoal train x"})").ok());
   REQUIRE(WriteReport(run->path()).ok());
   REQUIRE(
@@ -79,9 +64,9 @@ TEST_CASE("a chart without points is nothing, and odd points do no harm") {
 }
 
 TEST_CASE("the programs' sections are put together, the first to print one keeps it") {
-  const Folder folder;
+  const doubles::TemporaryFolder folder;
   const auto program = [&](const std::string& name, const std::string& script) {
-    const std::string path = folder.path + "/" + name;
+    const std::string path = folder.path() + "/" + name;
     REQUIRE(runtime::WriteFileAtomically(path, "#!/bin/sh\n" + script).ok());
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;

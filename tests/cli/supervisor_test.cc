@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <fstream>
 
 #include "cli/loopback_ports.h"
 #include "runtime/atomic_file.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {
 namespace {
@@ -17,22 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class Folder {
- public:
-  Folder() {
-    char pattern[] = "/tmp/shoal-cli-XXXXXX";
-    path_ = ::mkdtemp(pattern);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string File(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-ProcessSpec Shell(const Folder& folder, const std::string& name, const std::string& script) {
-  return {
-      .name = name, .command = {"/bin/sh", "-c", script}, .log_path = folder.File(name + ".log")};
+ProcessSpec Shell(const doubles::TemporaryFolder& folder, const std::string& name,
+                  const std::string& script) {
+  return {.name = name, .command = {"/bin/sh", "-c", script}, .log_path = folder.At(name + ".log")};
 }
 
 std::string Read(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
@@ -60,7 +47,7 @@ SupervisorOptions Quick() {
 }  // namespace
 
 TEST_CASE("a process that dies is started again") {
-  const Folder folder;
+  const doubles::TemporaryFolder folder;
   Supervisor supervisor(Quick());
   REQUIRE(supervisor.Start(Shell(folder, "a", "echo run; exit 1"), 0).ok());
   absl::Status status;
@@ -72,7 +59,7 @@ TEST_CASE("a process that dies is started again") {
 }
 
 TEST_CASE("a configuration error ends the run with the process's own words") {
-  const Folder folder;
+  const doubles::TemporaryFolder folder;
   Supervisor supervisor(Quick());
   REQUIRE(supervisor.Start(Shell(folder, "a", "echo 'a.toml:3: unknown key'; exit 2"), 0).ok());
   absl::Status status;
@@ -82,7 +69,7 @@ TEST_CASE("a configuration error ends the run with the process's own words") {
 }
 
 TEST_CASE("a process that finishes with code 0 is done") {
-  const Folder folder;
+  const doubles::TemporaryFolder folder;
   Supervisor supervisor(Quick());
   ProcessSpec spec = Shell(folder, "a", "exit 0");
   spec.finishes = true;
@@ -93,8 +80,8 @@ TEST_CASE("a process that finishes with code 0 is done") {
 }
 
 TEST_CASE("stages end in order, and each gets SIGTERM") {
-  const Folder folder;
-  const std::string log = folder.File("order");
+  const doubles::TemporaryFolder folder;
+  const std::string log = folder.At("order");
   Supervisor supervisor(Quick());
   for (const int stage : {2, 0, 1}) {
     const std::string name = std::to_string(stage);
@@ -115,8 +102,8 @@ TEST_CASE("stages end in order, and each gets SIGTERM") {
 }
 
 TEST_CASE("what ignores SIGTERM is killed in time, with what it started") {
-  const Folder folder;
-  const std::string pids = folder.File("pids");
+  const doubles::TemporaryFolder folder;
+  const std::string pids = folder.At("pids");
   Supervisor supervisor(Quick());
   REQUIRE(
       supervisor
@@ -137,8 +124,8 @@ TEST_CASE("what ignores SIGTERM is killed in time, with what it started") {
 }
 
 TEST_CASE("stages that do not end leave the last one time to end by itself") {
-  const Folder folder;
-  const std::string started = folder.File("started");
+  const doubles::TemporaryFolder folder;
+  const std::string started = folder.At("started");
   SupervisorOptions options = Quick();
   options.stop_within = milliseconds(2000);
   options.stage_within = milliseconds(700);
@@ -160,7 +147,7 @@ TEST_CASE("stages that do not end leave the last one time to end by itself") {
     return true;
   }));
   REQUIRE_FALSE(supervisor.Stop());
-  REQUIRE(Read(folder.File("last.log")) == "ended\n");
+  REQUIRE(Read(folder.At("last.log")) == "ended\n");
 }
 
 TEST_CASE("a program that is not there is named") {

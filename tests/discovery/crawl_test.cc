@@ -19,7 +19,7 @@ redfish::Manifest ManifestOf(const std::string& folder) {
 TEST_CASE("A crawl of a service equals the capture that the service was loaded from") {
   for (const std::string& name : mockserver::CaptureNames()) {
     const Service service(name);
-    const redfish::TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     Discovery discovery = service.Whole(folder.path());
     discovery.crawl.starts = Unlinked().at(name);
     const DiscoveryResult result = Crawled(discovery);
@@ -33,7 +33,7 @@ TEST_CASE("A crawl of a service equals the capture that the service was loaded f
 TEST_CASE("A crawl by links alone finds all but what nothing links to") {
   const std::string name = "dmtf-rackmount1";
   const Service service(name);
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Crawled(service.Whole(folder.path()));
   redfish::Capture::Resources linked = service.resources();
   for (const std::string& uri : Unlinked().at(name)) linked.erase(uri);
@@ -42,7 +42,7 @@ TEST_CASE("A crawl by links alone finds all but what nothing links to") {
 
 TEST_CASE("A service is only read, and the manifest says what it answered") {
   Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const DiscoveryResult result = Crawled(service.Whole(folder.path()));
   const auto methods = service.methods();
   REQUIRE(methods.size() == methods.count("GET"));
@@ -64,7 +64,7 @@ TEST_CASE("A service is only read, and the manifest says what it answered") {
 
 TEST_CASE("Log entries and sessions are left out unless they are asked for") {
   const Service service("openbmc-stock");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.log_entries = false;
   discovery.crawl.sessions = false;
@@ -78,14 +78,14 @@ TEST_CASE("Log entries and sessions are left out unless they are asked for") {
 
 TEST_CASE("Depth and number of resources are bounded, and what is left out is counted") {
   const Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder shallow;
+  const doubles::TemporaryFolder shallow;
   Discovery discovery = service.Whole(shallow.path());
   discovery.crawl.max_depth = 1;
   DiscoveryResult result = Crawled(discovery);
   REQUIRE(result.left_out > 0);
   REQUIRE(result.capture.resources < 30);
 
-  const redfish::TemporaryFolder few;
+  const doubles::TemporaryFolder few;
   discovery = service.Whole(few.path());
   discovery.crawl.max_resources = 20;
   result = Crawled(discovery);
@@ -95,7 +95,7 @@ TEST_CASE("Depth and number of resources are bounded, and what is left out is co
 
 TEST_CASE("A folder with a whole capture is not crawled into again, unless afresh") {
   const Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   Crawled(discovery);
   const auto again = Discover(discovery, runtime::SystemClock(), {});
@@ -106,7 +106,7 @@ TEST_CASE("A folder with a whole capture is not crawled into again, unless afres
 
 TEST_CASE("What a folder holds of another source, or that is no capture, is not overwritten") {
   const Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.max_depth = 1;
   Crawled(discovery);
@@ -117,7 +117,7 @@ TEST_CASE("What a folder holds of another source, or that is no capture, is not 
   discovery.fresh = true;
   Crawled(discovery);
 
-  const redfish::TemporaryFolder other;
+  const doubles::TemporaryFolder other;
   other.Write("redfish/notes", "mine");
   discovery.folder = other.path();
   REQUIRE(absl::IsFailedPrecondition(Discover(discovery, runtime::SystemClock(), {}).status()));
@@ -137,7 +137,7 @@ TEST_CASE("Secrets are redacted before anything is written") {
     }
     return response;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.redaction = redfish::RedactionOptions{};
   const auto stopped = Discover(discovery, runtime::SystemClock(),

@@ -24,7 +24,7 @@ TEST_CASE("A service that answers one request in four with 503 is crawled whole"
     const bool fails = runtime::UniformAt(3, 0, 0, count++) < 0.25;
     return fails ? std::optional(Busy()) : std::nullopt;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.attempts = 20;
   const DiscoveryResult result = Crawled(discovery);
@@ -46,7 +46,7 @@ TEST_CASE("A service that closes connections in the middle of answers is crawled
     return response;
   };
   const Service service("openbmc-stock", {}, cut, {.max_stream_bytes = 100});
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.attempts = 20;
   REQUIRE(Crawled(discovery).progress.retries > 50);
@@ -59,7 +59,7 @@ TEST_CASE("What keeps failing is told, the rest is kept, and the next run asks f
     const bool fails = broken && request.target() == "/redfish/v1/Chassis";
     return fails ? std::optional(Busy()) : std::nullopt;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const Discovery discovery = service.Whole(folder.path());
   const DiscoveryResult first = Crawled(discovery);
   REQUIRE(first.failed.at("/redfish/v1/Chassis") == "status 503");
@@ -88,7 +88,7 @@ TEST_CASE("Attempts wait longer from one to the next, and as long as Retry-After
     }
     return std::optional(Busy());
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.attempts = 5;
   discovery.crawl.back_off = milliseconds(100);
@@ -110,7 +110,7 @@ TEST_CASE("Attempts wait longer from one to the next, and as long as Retry-After
 TEST_CASE("No more requests are made in a second than were asked for") {
   doubles::ManualClock clock;
   Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.requests_per_second = 100;
   const runtime::TimePoint start = clock.Now();
@@ -129,7 +129,7 @@ TEST_CASE("No more requests are made in a second than were asked for") {
 TEST_CASE("A crawl ends at its deadline and can be taken up") {
   doubles::ManualClock clock;
   const Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.deadline = milliseconds(100);
   const auto result = Discover(discovery, clock, [&](const CrawlProgress& progress) {
@@ -151,7 +151,7 @@ TEST_CASE("A service root that is none is asked for again, and an old capture ou
     const bool lies = !root.empty() && request.target() == "/redfish/v1/";
     return lies ? Says(root) : std::nullopt;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   Crawled(discovery);
   const auto before = redfish::Capture::Load(folder.path()).value()->resources();
@@ -174,7 +174,7 @@ TEST_CASE("An object that is cut off is asked for again") {
     const bool cut = request.target() == "/redfish/v1/Chassis" && cuts++ < 2;
     return cut ? Says("{\"Members\": [") : std::nullopt;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.starts = Unlinked().at("dmtf-rackmount1");
   REQUIRE(Crawled(discovery).progress.retries == 2);
@@ -196,7 +196,7 @@ TEST_CASE("Pages are joined however their links are written, and are as deep as 
     return Says(R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/1U"}]})");
   });
   address = service.address();
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   discovery.crawl.max_depth = 2;
   Crawled(discovery);
@@ -208,7 +208,7 @@ TEST_CASE("Pages are joined however their links are written, and are as deep as 
 }
 
 TEST_CASE("A host where nobody listens is told apart from one that is no Redfish service") {
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   std::string address;
   Discovery discovery;
   {
@@ -222,7 +222,7 @@ TEST_CASE("A host where nobody listens is told apart from one that is no Redfish
   const Service other("dmtf-rackmount1", {}, [](const http::ServerRequest&) {
     return std::optional(http::ServerResponse{.status = 404});
   });
-  const redfish::TemporaryFolder second;
+  const doubles::TemporaryFolder second;
   const absl::Status no_root =
       Discover(other.Whole(second.path()), runtime::SystemClock(), {}).status();
   REQUIRE(absl::IsUnavailable(no_root));
@@ -247,7 +247,7 @@ TEST_CASE("A hostile service cannot lead a crawl out of its folder or round in c
     }
     return response;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const DiscoveryResult result = Crawled(service.Whole(folder.path() + "/a/b"));
   REQUIRE(result.skipped == 2);
   REQUIRE(std::distance(std::filesystem::directory_iterator(folder.path()),

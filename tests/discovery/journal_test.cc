@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/redfish/temporary_folder.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::discovery {
 namespace {
@@ -29,7 +29,7 @@ std::vector<Json> RecordsOf(const Journal& journal) {
 }
 
 TEST_CASE("Whatever byte a journal is cut or damaged at, the records before it are read again") {
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/journal";
   std::vector<std::uintmax_t> ends;
   for (int i = 0; i < 3; ++i) {
@@ -58,7 +58,7 @@ TEST_CASE("Whatever byte a journal is cut or damaged at, the records before it a
 }
 
 TEST_CASE("One process has a journal at a time, and a header is not changed") {
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/a/journal";
   {
     const auto first = Journal::Open(path, kHeader).value();

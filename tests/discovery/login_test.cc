@@ -24,7 +24,7 @@ Discovery By(Authentication authentication, const Service& service, const std::s
 
 TEST_CASE("A service that asks who is there is crawled by Basic") {
   Service service("dmtf-rackmount1", Closed());
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kBasic, service, folder.path());
   discovery.crawl.starts = Unlinked().at("dmtf-rackmount1");
   Crawled(discovery);
@@ -33,7 +33,7 @@ TEST_CASE("A service that asks who is there is crawled by Basic") {
 
 TEST_CASE("A session is the one POST of a crawl, and is deleted at its end") {
   Service service("dmtf-rackmount1", Closed());
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kSession, service, folder.path());
   discovery.crawl.sessions = false;
   REQUIRE(Crawled(discovery).capture.resources > 200);
@@ -52,7 +52,7 @@ TEST_CASE("A session that the service forgets is made again") {
     }
     return response;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kSession, service, folder.path());
   discovery.crawl.sessions = false;
   REQUIRE(Crawled(discovery).failed.empty());
@@ -65,7 +65,7 @@ TEST_CASE("What is refused under a new session too is refused, and costs one ses
     const bool refused = request.target().ends_with("/Chassis");
     return refused ? std::optional(http::ServerResponse{.status = 401}) : std::nullopt;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kSession, service, folder.path());
   discovery.crawl.sessions = false;
   discovery.crawl.concurrency = 1;
@@ -81,7 +81,7 @@ TEST_CASE("A logout that fails is a warning, and one of a session that is gone i
       const bool fails = request.method() == "DELETE";
       return fails ? std::optional(http::ServerResponse{.status = status}) : std::nullopt;
     });
-    const redfish::TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     Discovery discovery = By(Authentication::kSession, service, folder.path());
     discovery.crawl.max_depth = 1;
     discovery.crawl.sessions = false;
@@ -97,7 +97,7 @@ TEST_CASE("A login that fails for now may be tried again, and only a session is 
       const bool fails = request.method() == "POST";
       return fails ? std::optional(http::ServerResponse{.status = status}) : std::nullopt;
     });
-    const redfish::TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     const Discovery discovery = By(Authentication::kSession, service, folder.path());
     REQUIRE(absl::IsUnavailable(Discover(discovery, runtime::SystemClock(), {}).status()));
   }
@@ -116,7 +116,7 @@ TEST_CASE("A login that fails for now may be tried again, and only a session is 
     }
     return response;
   });
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kSession, service, folder.path());
   discovery.crawl.max_depth = 0;
   Crawled(discovery);
@@ -126,7 +126,7 @@ TEST_CASE("A login that fails for now may be tried again, and only a session is 
 
 TEST_CASE("A wrong password is told as such, with the user's name and without the password") {
   Service service("dmtf-rackmount1", Closed());
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kSession, service, folder.path());
   discovery.crawl.password = "wrong-one";
   const absl::Status status = Discover(discovery, runtime::SystemClock(), {}).status();
@@ -137,7 +137,7 @@ TEST_CASE("A wrong password is told as such, with the user's name and without th
 
 TEST_CASE("A service that refuses everything but its root is no capture of one resource") {
   Service service("dmtf-rackmount1", Closed());
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = By(Authentication::kBasic, service, folder.path());
   discovery.crawl.password = "wrong-one";
   const absl::Status status = Discover(discovery, runtime::SystemClock(), {}).status();

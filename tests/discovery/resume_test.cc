@@ -15,7 +15,7 @@
 #include "runtime/atomic_file.h"
 #include "runtime/random.h"
 #include "tests/discovery/service.h"
-#include "tests/redfish/temporary_folder.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::discovery {
 namespace {
@@ -88,7 +88,7 @@ void TearJournal(const std::string& folder, runtime::Random& random) {
 TEST_CASE("A crawl that is killed at fifty moments and taken up again gives the same capture") {
   const Service service("openbmc-stock");
   runtime::Random random(7);
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const Discovery discovery = DiscoveryOf(service.address(), folder.path());
   int kills = 0;
   while (kills < 50) {
@@ -108,7 +108,7 @@ TEST_CASE("A crawl that is killed at fifty moments and taken up again gives the 
 TEST_CASE("A process killed while it writes the capture leaves nothing that cannot be mended") {
   const Service service("dmtf-rackmount1");
   for (int micros = 500; micros < 30'000; micros += 4'000) {
-    const redfish::TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     const Discovery discovery = DiscoveryOf(service.address(), folder.path());
     CrawlAndDie(discovery, 0, micros);
     const auto again = Discover(discovery, runtime::SystemClock(), {});
@@ -121,7 +121,7 @@ TEST_CASE("A process killed while it writes the capture leaves nothing that cann
 
 TEST_CASE("What an earlier run was told is not asked for again") {
   Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const Discovery discovery = service.Whole(folder.path());
   const auto stopped = Discover(discovery, runtime::SystemClock(),
                                 [](const CrawlProgress& progress) { return progress.done >= 100; });
@@ -133,7 +133,7 @@ TEST_CASE("What an earlier run was told is not asked for again") {
 
 TEST_CASE("A journal of another service, or with other redaction, is refused by name") {
   const Service service("dmtf-rackmount1");
-  const redfish::TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   Discovery discovery = service.Whole(folder.path());
   REQUIRE_FALSE(Discover(discovery, runtime::SystemClock(), [](const CrawlProgress& progress) {
                   return progress.done >= 10;

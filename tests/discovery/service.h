@@ -18,8 +18,8 @@
 #include "mockserver/instance_table.h"
 #include "redfish/capture.h"
 #include "redfish/capture_writer.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/mockserver/worlds.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::discovery {
 

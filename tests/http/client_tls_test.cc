@@ -1,55 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/client_tls.h"
 
-#include <stdlib.h>
-
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "http/address.h"
 #include "http/client_connection.h"
-#include "http/development_certificate.h"
 #include "http/fetch.h"
 #include "http/server.h"
+#include "tests/http/development_files.h"
 
 namespace shoal::http {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A TLS server with a certificate for localhost, 127.0.0.1 and ::1 that it signed itself.
 class SecureServer {
  public:
   explicit SecureServer(const std::string& listen = "127.0.0.1:0") {
-    REQUIRE(::mkdtemp(folder_.data()) != nullptr);
-    certificate = folder_ + "/server.pem";
-    REQUIRE(MakeDevelopmentCertificate(certificate, folder_ + "/server.key").ok());
-    server = Server::Create({.listen = listen,
-                             .certificate_file = certificate,
-                             .key_file = folder_ + "/server.key"},
-                            [](const ServerRequest& request) {
-                              auto body = std::make_shared<const std::string>(
-                                  std::string(request.target()) + std::string(request.body()));
-                              return ServerResponse{.body = body};
-                            })
-                 .value();
+    ServerOptions options = files.Options();
+    options.listen = listen;
+    server = Server::Create(options, [](const ServerRequest& request) {
+               auto body = std::make_shared<const std::string>(std::string(request.target()) +
+                                                               std::string(request.body()));
+               return ServerResponse{.body = body};
+             }).value();
   }
-  ~SecureServer() { fs::remove_all(folder_); }
 
   ClientOptions Trusting() const {
     return {.address = server->address(),
-            .tls = ClientTls({.authority_file = certificate}).value()};
+            .tls = ClientTls({.authority_file = files.certificate}).value()};
   }
 
-  std::string certificate;
+  const DevelopmentFiles files;
   std::unique_ptr<Server> server;
-
- private:
-  std::string folder_ = (fs::temp_directory_path() / "client-tls-XXXXXX").string();
 };
 
 TEST_CASE("A client that trusts the authority speaks TLS, one connection for many requests") {

@@ -21,6 +21,7 @@
 #include "http/server.h"
 #include "http/stream_writer.h"
 #include "raw_peer.h"
+#include "tests/http/development_files.h"
 
 namespace shoal::http {
 namespace {
@@ -33,26 +34,6 @@ std::string Read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-// A folder with a certificate and its key, gone with this.
-class Files {
- public:
-  Files() {
-    REQUIRE(::mkdtemp(folder_.data()) != nullptr);
-    certificate = folder_ + "/server.pem";
-    key = folder_ + "/server.key";
-    REQUIRE(MakeDevelopmentCertificate(certificate, key).ok());
-  }
-  ~Files() { fs::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  ServerOptions Options() const { return {.certificate_file = certificate, .key_file = key}; }
-
-  std::string certificate;
-  std::string key;
-
- private:
-  std::string folder_ = (fs::temp_directory_path() / "tls-XXXXXX").string();
-};
 
 ServerResponse Answer(const ServerRequest& request) {
   const std::string target(request.target());
@@ -129,7 +110,7 @@ constexpr char kClosingGet[] = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r
 }  // namespace
 
 TEST_CASE("Requests over TLS are answered, kept alive, and closed by TLS") {
-  const Files files;
+  const DevelopmentFiles files;
   const auto server = Server::Create(files.Options(), Answer).value();
   TlsPeer peer(server->address(), files.certificate);
   REQUIRE(!peer.error);
@@ -149,7 +130,7 @@ TEST_CASE("Requests over TLS are answered, kept alive, and closed by TLS") {
 }
 
 TEST_CASE("Large, deferred and streamed answers come whole over TLS") {
-  const Files files;
+  const DevelopmentFiles files;
   const auto server = Server::Create(files.Options(), Answer).value();
   TlsPeer peer(server->address(), files.certificate);
   peer.Write("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -163,7 +144,7 @@ TEST_CASE("Large, deferred and streamed answers come whole over TLS") {
 }
 
 TEST_CASE("A rejection over TLS is read before the connection closes") {
-  const Files files;
+  const DevelopmentFiles files;
   ServerOptions options = files.Options();
   options.max_body_bytes = 1000;
   const auto server = Server::Create(options, Answer).value();
@@ -174,7 +155,7 @@ TEST_CASE("A rejection over TLS is read before the connection closes") {
 }
 
 TEST_CASE("The development certificate is for localhost and both loopback addresses alone") {
-  const Files files;
+  const DevelopmentFiles files;
   const auto server = Server::Create(files.Options(), Answer).value();
   for (const std::string host : {"localhost", "127.0.0.1", "::1"}) {
     INFO(host);
@@ -188,7 +169,7 @@ TEST_CASE("The development certificate is for localhost and both loopback addres
 }
 
 TEST_CASE("The development certificate holds from yesterday for a year") {
-  const Files files;
+  const DevelopmentFiles files;
   const std::string text = Read(files.certificate);
   BIO* const memory = BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
   X509* const certificate = PEM_read_bio_X509(memory, nullptr, nullptr, nullptr);
@@ -205,7 +186,7 @@ TEST_CASE("The development certificate holds from yesterday for a year") {
 }
 
 TEST_CASE("A development certificate that is there stays, half of one is an error") {
-  const Files files;
+  const DevelopmentFiles files;
   const std::string before = Read(files.certificate) + Read(files.key);
   REQUIRE(MakeDevelopmentCertificate(files.certificate, files.key).ok());
   REQUIRE(Read(files.certificate) + Read(files.key) == before);
@@ -217,7 +198,7 @@ TEST_CASE("A development certificate that is there stays, half of one is an erro
 }
 
 TEST_CASE("TLS 1.1, weak ciphers and other protocols do not connect") {
-  const Files files;
+  const DevelopmentFiles files;
   const auto server = Server::Create(files.Options(), Answer).value();
   const auto connects = [&](const TlsPeer::Options& options) {
     return !TlsPeer(server->address(), files.certificate, options).error;
@@ -231,7 +212,7 @@ TEST_CASE("TLS 1.1, weak ciphers and other protocols do not connect") {
 }
 
 TEST_CASE("A certificate or key that cannot be used is an error that names its file") {
-  const Files files;
+  const DevelopmentFiles files;
   const auto status = [](const std::string& certificate, const std::string& key) {
     return Server::Create({.certificate_file = certificate, .key_file = key}, Answer).status();
   };
@@ -258,7 +239,7 @@ TEST_CASE("A certificate or key that cannot be used is an error that names its f
 }
 
 TEST_CASE("A request in plain text on a TLS port is redirected, and nothing of it is looked at") {
-  const Files files;
+  const DevelopmentFiles files;
   bool handled = false;
   const auto server = Server::Create(files.Options(), [&handled](const ServerRequest& request) {
                         handled = true;
@@ -282,7 +263,7 @@ TEST_CASE("A request in plain text on a TLS port is redirected, and nothing of i
 }
 
 TEST_CASE("Half a handshake harms nobody") {
-  const Files files;
+  const DevelopmentFiles files;
   ServerOptions options = files.Options();
   options.request_deadline = std::chrono::milliseconds(200);
   const auto server = Server::Create(options, Answer).value();
@@ -301,7 +282,7 @@ TEST_CASE("Half a handshake harms nobody") {
 }
 
 TEST_CASE("Handshakes in progress do not hold Drain up") {
-  const Files files;
+  const DevelopmentFiles files;
   const auto server = Server::Create(files.Options(), Answer).value();
   RawPeer half(server->address());
   half.Write("\x16\x03\x01");
@@ -311,7 +292,7 @@ TEST_CASE("Handshakes in progress do not hold Drain up") {
 }
 
 TEST_CASE("TLS connections past the limit are closed") {
-  const Files files;
+  const DevelopmentFiles files;
   ServerOptions options = files.Options();
   options.max_connections = 1;
   const auto server = Server::Create(options, Answer).value();

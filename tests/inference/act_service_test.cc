@@ -15,6 +15,7 @@
 #include "model/policy.h"
 #include "parameters/parameters_file.h"
 #include "proto/act.grpc.pb.h"
+#include "tests/doubles/temporary_folder.h"
 #include "transport/channel.h"
 #include "transport/client_stream.h"
 #include "transport/health_client.h"
@@ -56,16 +57,6 @@ class Caller final : public transport::ClientStream<proto::ActRequest, proto::Ac
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// A folder that goes with the test.
-struct Folder {
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "act_XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
-
 struct Fixture {
   explicit Fixture(bool candidates = false) {
     config.policy.hidden = {8};
@@ -83,7 +74,7 @@ struct Fixture {
     config.policy.observation_size = 2;
     config.options.listen = "127.0.0.1:0";
     config.options.max_message_bytes = 1 << 20;
-    config.options.parameters_folder = folder.path;
+    config.options.parameters_folder = folder.path();
     config.options.encoder_table = "data/encoder/lexical.idf";
     const auto bytes = model::InitialParameters(config.policy, 1);
     REQUIRE(bytes.ok());
@@ -91,7 +82,7 @@ struct Fixture {
     initial.version = {1, 0};
     initial.spec_digest = config.policy.Digest();
     initial.bytes = std::make_shared<const std::string>(*bytes);
-    REQUIRE(parameters::ParametersFolder(folder.path).Save(initial).ok());
+    REQUIRE(parameters::ParametersFolder(folder.path()).Save(initial).ok());
     auto created = InferenceServer::Create(config, metrics);
     INFO(created.status().ToString());
     REQUIRE(created.ok());
@@ -143,7 +134,7 @@ struct Fixture {
     return caller;
   }
 
-  Folder folder;
+  const doubles::TemporaryFolder folder;
   runtime::Metrics metrics;
   InferenceConfig config;
   std::unique_ptr<InferenceServer> server;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/doubles/manual_clock.h"
-#include "tests/learner/temporary_folder.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/learner/unroll_maker.h"
 
 namespace shoal::learner {
@@ -58,7 +58,7 @@ struct Bench {
     return environments;
   }
 
-  TemporaryFolder folder;
+  doubles::TemporaryFolder folder;
   doubles::ManualClock clock;
   ScriptedSource source{clock};
   ContentTable contents{{.embedding_size = kEmbedding}};

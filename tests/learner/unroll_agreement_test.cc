@@ -2,14 +2,13 @@
 #include "learner/unroll_agreement.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <thread>
 
 #include "collectives/launch.h"
 #include "collectives/socket.h"
 #include "collectives/socket_reducer.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::learner {
 namespace {
@@ -37,15 +36,14 @@ std::vector<UnrollKey> KeysOf(const Rank& rank) {
 }  // namespace
 
 TEST_CASE("what two ranks drew is the lower one's, and each knows what the others train") {
-  char pattern[] = "/tmp/shoal-agreement-XXXXXX";
-  const std::string folder = ::mkdtemp(pattern);
+  const doubles::TemporaryFolder folder;
   std::vector<Rank> ranks(3);
   ranks[0].unrolls = {Unroll(1, 0), Unroll(2, kLarge)};
   ranks[1].unrolls = {Unroll(2, kLarge), Unroll(3, 7), Unroll(4, 0)};
   ranks[2].unrolls = {Unroll(4, 0), Unroll(1, 0)};
   for (int i = 0; i < 3; ++i) {
     ranks[static_cast<std::size_t>(i)].ledger =
-        UnrollLedger::Create({.folder = folder, .rank = i}).value();
+        UnrollLedger::Create({.folder = folder.path(), .rank = i}).value();
   }
   std::uint16_t port = 0;
   const int listener = collectives::Listen("127.0.0.1", port).value();
@@ -73,19 +71,16 @@ TEST_CASE("what two ranks drew is the lower one's, and each knows what the other
   REQUIRE(ranks[2].ledger->Contains({2, kLarge, kLarge}));
   REQUIRE_FALSE(ranks[0].ledger->Contains({1, kLarge, 0}));
   for (Rank& rank : ranks) REQUIRE(rank.ledger->Append(1, 1, KeysOf(rank)).ok());
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a group of one keeps what it has") {
   collectives::SingleRank alone;
-  char pattern[] = "/tmp/shoal-agreement-XXXXXX";
-  const std::string folder = ::mkdtemp(pattern);
-  const auto ledger = UnrollLedger::Create({.folder = folder}).value();
+  const doubles::TemporaryFolder folder;
+  const auto ledger = UnrollLedger::Create({.folder = folder.path()}).value();
   std::vector<DecodedUnroll> unrolls = {Unroll(1, 0)};
   REQUIRE(AgreeOnUnrolls(alone, 1, *ledger, unrolls).ok());
   REQUIRE(unrolls.size() == 1);
   REQUIRE(ledger->size() == 0);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace shoal::learner

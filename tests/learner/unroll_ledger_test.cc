@@ -9,7 +9,7 @@
 
 #include "learner/epoch_file.h"
 #include "runtime/atomic_file.h"
-#include "tests/learner/temporary_folder.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::learner {
 namespace {
@@ -26,7 +26,7 @@ void AppendText(const std::string& path, const std::string& text) {
 }
 
 TEST_CASE("an id that was logged is known, also after a restart", "[ledger]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const UnrollKey key{3, 1700000000000000000U, 40};
   {
     const auto ledger = Open(folder.path());
@@ -40,7 +40,7 @@ TEST_CASE("an id that was logged is known, also after a restart", "[ledger]") {
 }
 
 TEST_CASE("a last line that a crash tore is cut off and the log goes on", "[ledger]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   REQUIRE(Open(folder.path())->Append(1, 1, std::vector{UnrollKey{1, 2, 3}}).ok());
   AppendText(folder.path() + "/unrolls.log", "5 6 7 1");
   {
@@ -55,7 +55,7 @@ TEST_CASE("a last line that a crash tore is cut off and the log goes on", "[ledg
 
 TEST_CASE("a whole line that is malformed is an error that names it", "[ledger]") {
   for (const char* line : {"1 2 3 4\n", "1 2 3 4 x\n", "\n", "1 2 3 4 5 6\n", "-1 2 3 4 5\n"}) {
-    const TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     AppendText(folder.path() + "/unrolls.log", std::string("1 2 3 4 5\n") + line);
     const auto ledger = UnrollLedger::Create({.folder = folder.path()});
     REQUIRE(absl::IsDataLoss(ledger.status()));
@@ -64,7 +64,7 @@ TEST_CASE("a whole line that is malformed is an error that names it", "[ledger]"
 }
 
 TEST_CASE("each rank knows what the others logged before it started", "[ledger]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   REQUIRE(Open(folder.path(), 0)->Append(1, 1, std::vector{UnrollKey{1, 1, 1}}).ok());
   REQUIRE(Open(folder.path(), 1)->Append(1, 1, std::vector{UnrollKey{2, 2, 2}}).ok());
   REQUIRE(Open(folder.path(), 0)->Contains({2, 2, 2}));
@@ -72,7 +72,7 @@ TEST_CASE("each rank knows what the others logged before it started", "[ledger]"
 }
 
 TEST_CASE("the oldest ids leave memory past the window and stay on disk", "[ledger]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto ledger = Open(folder.path(), 0, 2);
   const std::vector<UnrollKey> keys = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
   REQUIRE(ledger->Append(1, 1, keys).ok());
@@ -82,7 +82,7 @@ TEST_CASE("the oldest ids leave memory past the window and stay on disk", "[ledg
 }
 
 TEST_CASE("the epoch is one higher at each start", "[epoch]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/run/epoch";
   REQUIRE(*BumpEpoch(path) == 1);
   REQUIRE(*BumpEpoch(path) == 2);
@@ -90,7 +90,7 @@ TEST_CASE("the epoch is one higher at each start", "[epoch]") {
 
 TEST_CASE("an epoch file that holds no number is an error, never epoch one", "[epoch]") {
   for (const char* text : {"", "x", "-3", "7 8", "18446744073709551615"}) {
-    const TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     AppendText(folder.path() + "/epoch", text);
     REQUIRE(absl::IsDataLoss(BumpEpoch(folder.path() + "/epoch").status()));
   }

@@ -10,7 +10,7 @@ namespace shoal::parameters {
 namespace {
 
 TEST_CASE("a folder gives back the newest, the initial and each version by name") {
-  const TemporaryFolder temporary;
+  const doubles::TemporaryFolder temporary;
   const ParametersFolder folder(temporary.path() + "/not/there/yet");
   REQUIRE(absl::IsNotFound(folder.LoadNewest().status()));
   REQUIRE(absl::IsNotFound(folder.LoadInitial().status()));
@@ -28,7 +28,7 @@ TEST_CASE("a folder gives back the newest, the initial and each version by name"
 }
 
 TEST_CASE("a file that is damaged or incomplete is skipped for the newest, and an error by name") {
-  const TemporaryFolder temporary;
+  const doubles::TemporaryFolder temporary;
   const ParametersFolder folder(temporary.path());
   REQUIRE(folder.Save(ParametersOf(1, 1)).ok());
   REQUIRE(folder.Save(ParametersOf(1, 2)).ok());
@@ -43,7 +43,7 @@ TEST_CASE("a file that is damaged or incomplete is skipped for the newest, and a
 }
 
 TEST_CASE("keeping the newest keeps the initial one too") {
-  const TemporaryFolder temporary;
+  const doubles::TemporaryFolder temporary;
   const ParametersFolder folder(temporary.path());
   for (std::uint64_t step = 0; step < 6; ++step) REQUIRE(folder.Save(ParametersOf(1, step)).ok());
   REQUIRE(folder.KeepNewest(2).ok());

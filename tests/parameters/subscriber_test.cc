@@ -98,7 +98,7 @@ TEST_CASE("a subscriber follows its publisher, across a restart of it") {
 }
 
 TEST_CASE("the newest version is there again at the next start, and so is the initial one") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   {
     PublisherServer server;
     server.publisher().Publish(ParametersOf(1, 0));
@@ -156,7 +156,7 @@ TEST_CASE("what is not newer, or of another spec, is refused and the stream goes
 }
 
 TEST_CASE("a folder of another spec is not handed over") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   REQUIRE(ParametersFolder(folder.path()).Save(ParametersOf(1, 9)).ok());
   PublisherServer server;
   server.publisher().Publish(ParametersOf(1, 1));

@@ -13,6 +13,7 @@
 #include "parameters/parameters_file.h"
 #include "parameters/publisher.h"
 #include "runtime/metrics.h"
+#include "tests/doubles/temporary_folder.h"
 #include "transport/server.h"
 
 namespace shoal::parameters {
@@ -28,24 +29,6 @@ inline Parameters ParametersOf(std::uint64_t epoch, std::uint64_t step, std::siz
           .encoder_version = "encoder",
           .bytes = std::move(data)};
 }
-
-// Removed at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "parameters-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // A publisher on a loopback port.
 class PublisherServer {

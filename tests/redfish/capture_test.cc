@@ -8,8 +8,8 @@
 
 #include "redfish/landmarks.h"
 #include "redfish/uri.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/shipped.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {
@@ -68,7 +68,7 @@ TEST_CASE("A missing archive is NOT_FOUND and named") {
 }
 
 TEST_CASE("A truncated archive is DATA_LOSS and named, wherever it is cut") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string whole = ReadBytes(ArchiveOf("dmtf-rackmount1"));
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{3}, std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
@@ -80,7 +80,7 @@ TEST_CASE("A truncated archive is DATA_LOSS and named, wherever it is cut") {
 }
 
 TEST_CASE("A corrupt archive is DATA_LOSS and named") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   std::string bytes = ReadBytes(ArchiveOf("dmtf-rackmount1"));
   for (std::size_t i = 20000; i < 20064; ++i) bytes[i] = static_cast<char>(~bytes[i]);
   const std::string path = folder.Write("flipped.tar.xz", bytes);
@@ -92,7 +92,7 @@ TEST_CASE("A corrupt archive is DATA_LOSS and named") {
 }
 
 TEST_CASE("Trees with and without redfish/v1 in the path come out alike") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string root = R"({"@odata.id": "/redfish/v1/", "Name": "Root"})";
   const std::string system = R"({"@odata.id": "/redfish/v1/Systems/1"})";
   folder.Write("with/host/redfish/v1/index.json", root);
@@ -109,7 +109,7 @@ TEST_CASE("Trees with and without redfish/v1 in the path come out alike") {
 }
 
 TEST_CASE("Recorded errors are absent, and members that point at nothing are counted") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("index.json", R"({"@odata.id": "/redfish/v1"})");
   folder.Write("Systems/index.json", R"({"@odata.id": "/redfish/v1/Systems", "Members": [
       {"@odata.id": "/redfish/v1/Systems/1"}, {"@odata.id": "/redfish/v1/Systems/2/"},
@@ -124,7 +124,7 @@ TEST_CASE("Recorded errors are absent, and members that point at nothing are cou
 }
 
 TEST_CASE("A body that is no JSON object and a tree without a root are DATA_LOSS") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("bad/index.json", "{\"Name\": ");
   const auto broken = Capture::Load(folder.path() + "/bad");
   REQUIRE(broken.status().code() == absl::StatusCode::kDataLoss);

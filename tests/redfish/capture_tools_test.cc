@@ -11,8 +11,8 @@
 #include "redfish/capture_pack.h"
 #include "redfish/capture_writer.h"
 #include "redfish/paged_collection.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/shipped.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {
@@ -39,7 +39,7 @@ bool Mentions(const absl::Status& status, const std::string& part) {
 }
 
 TEST_CASE("Every layout gives the same resources") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("deep/mockup/redfish/v1/index.json", kRoot);
   folder.Write("deep/mockup/redfish/v1/Systems/index.json", kSystems);
   folder.Write("short/index.json", kRoot);
@@ -67,7 +67,7 @@ TEST_CASE("Every layout gives the same resources") {
 }
 
 TEST_CASE("Flat files without a URI, or with one URI between two, are named") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("a/root.json", kRoot);
   folder.Write("a/other.json", "{}");
   REQUIRE(Mentions(ImportCapture(folder.path() + "/a", nullptr).status(), "other.json"));
@@ -77,7 +77,7 @@ TEST_CASE("Flat files without a URI, or with one URI between two, are named") {
 }
 
 TEST_CASE("Methods come from the headers that DMTF's mockup creator keeps") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("redfish/v1/index.json", kRoot);
   folder.Write("redfish/v1/headers.json", R"({"GET": {"Allow": "GET, HEAD", "Server": "x",
                                               "x-auth-token": "t", "Set-Cookie": "s"}})");
@@ -88,7 +88,7 @@ TEST_CASE("Methods come from the headers that DMTF's mockup creator keeps") {
 }
 
 TEST_CASE("Headers without Allow leave the manifest's methods as they are") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("redfish/v1/index.json", kRoot);
   folder.Write("redfish/v1/headers.json", R"({"GET": {"Server": "x"}})");
   folder.Write("manifest.json", R"({"format": "shoal-capture/1", "resources": {"/redfish/v1":
@@ -113,7 +113,7 @@ TEST_CASE("A commit that was cut off anywhere is undone by the next writer, or w
   namespace fs = std::filesystem;
   for (int moves = 0; moves <= 4; ++moves) {
     INFO(moves);
-    const TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     const fs::path at(folder.path());
     REQUIRE(WriteRoot(folder.path(), "new").ok());
     fs::create_directories(at / ".fresh");
@@ -136,7 +136,7 @@ TEST_CASE("A commit that was cut off anywhere is undone by the next writer, or w
 }
 
 TEST_CASE("No capture is written over a folder that is none, or without a service root") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("mine/redfish/notes", "x");
   REQUIRE(absl::IsFailedPrecondition(WriteRoot(folder.path() + "/mine", "new")));
   REQUIRE(std::filesystem::exists(folder.path() + "/mine/redfish/notes"));
@@ -149,7 +149,7 @@ TEST_CASE("No capture is written over a folder that is none, or without a servic
 }
 
 TEST_CASE("An archive that cannot be read is a fault, and a missing one is an error") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const CaptureCheck check = CheckCapture(folder.Write("cut.tar.xz",
                                                        "\xfd"
                                                        "7zXZ"))
@@ -160,7 +160,7 @@ TEST_CASE("An archive that cannot be read is a fault, and a missing one is an er
 
 TEST_CASE("A written capture is read as it was, verifies, and differs in nothing") {
   for (const char* name : kShipped) {
-    const TemporaryFolder folder;
+    const doubles::TemporaryFolder folder;
     REQUIRE(WriteCapture(Imported(ArchiveOf(name)), folder.path(), std::nullopt).ok());
     const auto copy = Capture::Load(folder.path()).value();
     REQUIRE(copy->resources() == Shipped(name).resources());
@@ -173,7 +173,7 @@ TEST_CASE("A written capture is read as it was, verifies, and differs in nothing
 }
 
 TEST_CASE("Verifying names what was changed, added, removed and is no JSON") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("from/index.json", kRoot);
   folder.Write("from/Systems/index.json",
                R"({"Members": [{"@odata.id": "/redfish/v1/Systems/9"}]})");
@@ -218,7 +218,7 @@ TEST_CASE("A difference says which resources and which properties") {
 }
 
 TEST_CASE("A packed capture has the same bytes each time, a licence, and reads as it was") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const ImportedCapture imported = Imported(ArchiveOf("dmtf-rackmount1"));
   const std::string bytes = Packed(imported);
   REQUIRE(Packed(imported) == bytes);

@@ -12,9 +12,9 @@
 #include "redfish/catalog.h"
 #include "redfish/goal_definition.h"
 #include "redfish/uri.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/fake_state.h"
 #include "tests/redfish/shipped.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {
@@ -278,7 +278,7 @@ TEST_CASE("The catalog offers a request for every target that a start leaves ope
 }
 
 TEST_CASE("A goal with situations is refused for places, starts and steps that are none") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto refuse = [&](const std::string& text) {
     const auto goal = Goal::Load(folder.Write("wrong.toml", text));
     REQUIRE(goal.status().code() == absl::StatusCode::kInvalidArgument);
@@ -299,7 +299,7 @@ TEST_CASE("A goal with situations is refused for places, starts and steps that a
 }
 
 TEST_CASE("A wrong goal file is refused, naming file and key") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto refuse = [&](const std::string& text) {
     const std::string path = folder.Write("wrong.toml", text);
     const auto goal = Goal::Load(path);

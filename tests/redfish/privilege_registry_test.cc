@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/shipped.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {
@@ -154,7 +154,7 @@ TEST_CASE("Ancestors are read off the path of a captured resource") {
 }
 
 TEST_CASE("What is no privilege registry, or would open everything, is refused and named") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   REQUIRE(PrivilegeRegistry::Load(folder.path()).status().code() == absl::StatusCode::kNotFound);
   folder.Write("Odd_PrivilegeRegistry.json", "{\"Mappings\": 4");
   const absl::Status cut = PrivilegeRegistry::Load(folder.path()).status();

@@ -9,8 +9,8 @@
 
 #include "redfish/schema_format.h"
 #include "redfish/uri.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/shipped.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {
@@ -237,7 +237,7 @@ TEST_CASE("Every type of the shipped captures' systems, chassis and managers is 
 }
 
 TEST_CASE("A table that is missing, no table, or cut is refused and named") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   REQUIRE(Schema::Load("/nowhere.zst").status().code() == absl::StatusCode::kNotFound);
   const std::string path = folder.Write("text.zst", "no table");
   const auto text = Schema::Load(path);

@@ -2,7 +2,6 @@
 #include "replay/acknowledgement_fault.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,17 +10,12 @@
 #include <string>
 
 #include "tests/doubles/manual_clock.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::replay {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::string NewFolder() {
-  std::string folder = (std::filesystem::temp_directory_path() / "fault-XXXXXX").string();
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  return folder;
-}
 
 TEST_CASE("the fault withholds one acknowledgement, and none when it is off") {
   doubles::ManualClock clock;
@@ -39,8 +33,8 @@ TEST_CASE("the fault withholds one acknowledgement, and none when it is off") {
 }
 
 TEST_CASE("the fault kills the process 300 ms later, once a run") {
-  const std::string folder = NewFolder();
-  const std::string marker = folder + "/replay-0.killed";
+  const doubles::TemporaryFolder folder;
+  const std::string marker = folder.At("replay-0.killed");
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
@@ -58,7 +52,6 @@ TEST_CASE("the fault kills the process 300 ms later, once a run") {
   doubles::ManualClock clock;
   AcknowledgementFault again(1, marker, clock);
   REQUIRE_FALSE(again.Withhold());
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

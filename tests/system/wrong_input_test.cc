@@ -10,6 +10,7 @@
 
 #include "runtime/atomic_file.h"
 #include "shoal_run.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::tests {
 namespace {
@@ -31,16 +32,6 @@ void RequireRefused(std::vector<std::string> arguments, const std::vector<std::s
   REQUIRE(output.find("terminate") == std::string::npos);
   REQUIRE(run.Children().empty());
 }
-
-class Folder {
- public:
-  Folder() {
-    char pattern[] = "/tmp/shoal-input-XXXXXX";
-    path = ::mkdtemp(pattern);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string path;
-};
 
 // A listening socket of 127.0.0.1.
 class Listener {
@@ -65,8 +56,8 @@ class Listener {
 }  // namespace
 
 TEST_CASE("an unknown key is named, with its file and line", "[input]") {
-  const Folder folder;
-  const std::string file = folder.path + "/cluster.toml";
+  const doubles::TemporaryFolder folder;
+  const std::string file = folder.path() + "/cluster.toml";
   REQUIRE(runtime::WriteFileAtomically(file, "[run]\nseed = 1\n\n[learner]\nmax_lagg = 3\n").ok());
   RequireRefused({"train", file}, {"cluster.toml:5", "learner.max_lagg", "max_lag?"});
 }
@@ -81,23 +72,23 @@ TEST_CASE("a wrong type, a value out of range and an unknown section are named",
 
 TEST_CASE("a cluster file that is not there or is no TOML is named", "[input]") {
   RequireRefused({"train", "nowhere.toml"}, {"nowhere.toml"});
-  const Folder folder;
-  const std::string file = folder.path + "/broken.toml";
+  const doubles::TemporaryFolder folder;
+  const std::string file = folder.path() + "/broken.toml";
   REQUIRE(runtime::WriteFileAtomically(file, "[run]\nseed = \n").ok());
   RequireRefused({"train", file}, {"broken.toml:2"});
 }
 
 TEST_CASE("a capture that is missing or cut off is named", "[input]") {
   RequireRefused({"train", kRedfish, "--capture", "sun-fire"}, {"sun-fire"});
-  const Folder folder;
-  fs::create_directories(folder.path + "/captures");
-  fs::create_directory_symlink(fs::absolute("data/goals"), folder.path + "/goals");
-  fs::create_directory_symlink(fs::absolute("data/schema"), folder.path + "/schema");
+  const doubles::TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/captures");
+  fs::create_directory_symlink(fs::absolute("data/goals"), folder.path() + "/goals");
+  fs::create_directory_symlink(fs::absolute("data/schema"), folder.path() + "/schema");
   const std::string whole = runtime::ReadFile("data/captures/openbmc-stock.tar.xz").value();
-  const std::string cut = folder.path + "/captures/openbmc-stock.tar.xz";
+  const std::string cut = folder.path() + "/captures/openbmc-stock.tar.xz";
   REQUIRE(runtime::WriteFileAtomically(cut, whole.substr(0, whole.size() / 2)).ok());
   RequireRefused({"train", kRedfish, "--capture", "openbmc-stock", "--set",
-                  "environment.data=\"" + folder.path + "\""},
+                  "environment.data=\"" + folder.path() + "\""},
                  {"openbmc-stock"});
 }
 

@@ -2,9 +2,10 @@
 #include "training/checkpoint.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::training {
 namespace {
@@ -13,18 +14,13 @@ namespace fs = std::filesystem;
 
 class Folder {
  public:
-  Folder() {
-    char name[] = "/tmp/shoal-checkpoint-XXXXXX";
-    path_ = std::string(::mkdtemp(name)) + "/checkpoints";
-  }
-  ~Folder() { fs::remove_all(fs::path(path_).parent_path()); }
-  const std::string& path() const { return path_; }
+  std::string path() const { return folder_.At("checkpoints"); }
   std::string At(std::int64_t number, const std::string& file) const {
-    return path_ + "/checkpoint-00000000000" + std::to_string(number) + "/" + file;
+    return path() + "/checkpoint-00000000000" + std::to_string(number) + "/" + file;
   }
 
  private:
-  std::string path_;
+  const doubles::TemporaryFolder folder_;
 };
 
 void Write(const Folder& folder, std::int64_t number, std::int64_t keep = 10) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::redfish {
+namespace shoal::doubles {
 
 class TemporaryFolder {
  public:
@@ -31,9 +31,10 @@ class TemporaryFolder {
     return file.string();
   }
   const std::string& path() const { return path_; }
+  std::string At(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
 };
 
-}  // namespace shoal::redfish
+}  // namespace shoal::doubles
