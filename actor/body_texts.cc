@@ -56,12 +56,13 @@ ContentReference BodyTexts::Keep(Hash hash, const Make& make) {
   return content;
 }
 
-ContentReference BodyTexts::Canonical(std::string_view body) {
+ContentReference BodyTexts::Canonical(std::string_view body, const json* parsed) {
   if (body.empty()) return {};
   return Keep(HashOf(body, kRaw), [&] {
-    json parsed = content::ParseJson(body);
-    if (parsed.is_discarded()) parsed = std::string(body);
-    return Reference(CanonicalText(parsed));
+    if (parsed != nullptr) return Reference(CanonicalText(*parsed));
+    json value = content::ParseJson(body);
+    if (value.is_discarded()) value = std::string(body);
+    return Reference(CanonicalText(value));
   });
 }
 

@@ -25,7 +25,9 @@ class BodyTexts {
   explicit BodyTexts(std::size_t capacity = 16384) : capacity_(capacity) {}
 
   // What is no JSON, or nests deeper than content::kMaximumNesting, is taken as one JSON string.
-  inference::client::ContentReference Canonical(std::string_view body);
+  // `parsed` is the body as a value, where the caller has it; else null.
+  inference::client::ContentReference Canonical(std::string_view body,
+                                                const nlohmann::json* parsed = nullptr);
   // `body` nests no deeper than that.
   inference::client::ContentReference CanonicalParsed(const nlohmann::json& body);
 

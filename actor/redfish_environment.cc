@@ -129,7 +129,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
 }
 
 ContentReference RedfishEnvironment::ContentOf(const ServiceResponse& response) const {
-  if (response.body != nullptr) return bodies_->Canonical(*response.body);
+  if (response.body != nullptr) return bodies_->Canonical(*response.body, response.json.get());
   return response.json != nullptr ? bodies_->CanonicalParsed(*response.json) : ContentReference{};
 }
 

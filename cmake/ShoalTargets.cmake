@@ -107,9 +107,14 @@ endfunction()
 
 # How tests are compiled: most of their code is generated code that runs once, so little time goes into making it fast.
 add_library(shoal_test_code INTERFACE)
-target_compile_options(shoal_test_code INTERFACE $<IF:$<BOOL:${SHOAL_SANITIZE}>,-O0,-O1>)
+if(SHOAL_SANITIZE)
+  target_compile_options(shoal_test_code INTERFACE -O0)
+else()
+  target_compile_options(shoal_test_code INTERFACE -O1)
+endif()
 
-# The test programs that start threads.
+# All test programs but the system tests; those of them that start threads.
+add_custom_target(unit_tests)
 add_custom_target(threaded_tests)
 
 # shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s] [SINGLE_THREADED]): one test program a folder,
@@ -120,6 +125,7 @@ function(shoal_test folder)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code shoal_test_code shoal_catch_main ${arg_LIBRARIES})
   target_precompile_headers(${name} REUSE_FROM shoal_headers_test)
+  add_dependencies(unit_tests ${name})
   if(NOT arg_SINGLE_THREADED)
     add_dependencies(threaded_tests ${name})
     list(APPEND arg_LABELS threads)

@@ -18,7 +18,25 @@ std::size_t ParseIndex(std::string_view token, std::size_t size) {
   return index;
 }
 
-const Json* Step(const Json& value, const std::string& token) {
+std::string Unescaped(std::string_view token) {
+  std::string text;
+  text.reserve(token.size());
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool escape = token[i] == '~' && i + 1 < token.size();
+    if (escape && token[i + 1] == '1') {
+      text += '/';
+      ++i;
+    } else if (escape && token[i + 1] == '0') {
+      text += '~';
+      ++i;
+    } else {
+      text += token[i];
+    }
+  }
+  return text;
+}
+
+const Json* Step(const Json& value, std::string_view token) {
   if (value.is_object()) {
     const auto member = value.find(token);
     return member == value.end() ? nullptr : &*member;
@@ -54,20 +72,7 @@ std::vector<std::string> PointerTokens(std::string_view pointer) {
   while (!pointer.empty()) {
     pointer.remove_prefix(1);
     const std::size_t end = std::min(pointer.find('/'), pointer.size());
-    std::string token;
-    for (std::size_t i = 0; i < end; ++i) {
-      const bool escape = pointer[i] == '~' && i + 1 < end;
-      if (escape && pointer[i + 1] == '1') {
-        token += '/';
-        ++i;
-      } else if (escape && pointer[i + 1] == '0') {
-        token += '~';
-        ++i;
-      } else {
-        token += pointer[i];
-      }
-    }
-    tokens.push_back(std::move(token));
+    tokens.push_back(Unescaped(pointer.substr(0, end)));
     pointer.remove_prefix(end);
   }
   return tokens;
@@ -90,9 +95,13 @@ std::string AppendPointer(std::string_view pointer, std::string_view token) {
 
 const Json* Resolve(const Json& value, std::string_view pointer) {
   const Json* at = &value;
-  for (const std::string& token : PointerTokens(pointer)) {
-    at = Step(*at, token);
-    if (at == nullptr) return nullptr;
+  if (pointer == "/") return at;
+  while (!pointer.empty() && at != nullptr) {
+    pointer.remove_prefix(1);
+    const std::string_view token = pointer.substr(0, pointer.find('/'));
+    pointer.remove_prefix(token.size());
+    const bool is_escaped = token.find('~') != std::string_view::npos;
+    at = is_escaped ? Step(*at, Unescaped(token)) : Step(*at, token);
   }
   return at;
 }

@@ -15,25 +15,35 @@ bool Covers(const std::string& allowed, std::string_view pointer) {
          (pointer.size() == allowed.size() || pointer[allowed.size()] == '/');
 }
 
-void Compare(const Json& before, const Json& after, const std::string& pointer,
+bool IsAnnotation(const std::string& name) { return name.find('@') != std::string::npos; }
+
+// Walks two objects at once, whose members are in the same order. `pointer` is theirs, and is so
+// again at the end.
+void Compare(const Json::object_t& before, const Json::object_t& after, std::string& pointer,
              std::vector<std::string>& changed) {
-  if (before == after) return;
-  if (!before.is_object() || !after.is_object()) {
-    changed.push_back(pointer);
-    return;
-  }
-  for (const auto& [name, value] : before.items()) {
-    if (name.find('@') != std::string::npos) continue;
-    const auto other = after.find(name);
-    if (other == after.end()) {
-      changed.push_back(AppendPointer(pointer, name));
-    } else {
-      Compare(value, *other, AppendPointer(pointer, name), changed);
+  auto old = before.begin();
+  auto now = after.begin();
+  const auto is_next = [](auto& one, auto one_end, auto& other, auto other_end) {
+    return other == other_end || (one != one_end && one->first < other->first);
+  };
+  while (old != before.end() || now != after.end()) {
+    const bool is_lost = is_next(old, before.end(), now, after.end());
+    const bool is_added = !is_lost && is_next(now, after.end(), old, before.end());
+    const std::string& name = is_added ? now->first : old->first;
+    if (!IsAnnotation(name)) {
+      const bool is_changed = is_lost || is_added;
+      if (!is_changed && old->second.is_object() && now->second.is_object()) {
+        const std::size_t length = pointer.size();
+        pointer += AppendPointer("", name);
+        Compare(old->second.get_ref<const Json::object_t&>(),
+                now->second.get_ref<const Json::object_t&>(), pointer, changed);
+        pointer.resize(length);
+      } else if (is_changed || old->second != now->second) {
+        changed.push_back(AppendPointer(pointer, name));
+      }
     }
-  }
-  for (const auto& [name, value] : after.items()) {
-    if (name.find('@') != std::string::npos || before.contains(name)) continue;
-    changed.push_back(AppendPointer(pointer, name));
+    if (!is_added) ++old;
+    if (!is_lost) ++now;
   }
 }
 
@@ -120,7 +130,13 @@ bool Watch::Allows(std::string_view uri, std::string_view pointer) const {
 
 std::vector<std::string> ChangedLeaves(const Json& before, const Json& after) {
   std::vector<std::string> changed;
-  Compare(before, after, std::string(), changed);
+  std::string pointer;
+  if (before.is_object() && after.is_object()) {
+    Compare(before.get_ref<const Json::object_t&>(), after.get_ref<const Json::object_t&>(),
+            pointer, changed);
+  } else if (before != after) {
+    changed.push_back(pointer);
+  }
   return changed;
 }
 
