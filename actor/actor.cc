@@ -69,7 +69,13 @@ absl::Status Actor::MakePlan() {
   const ActorOptions& options = config_.actor;
   const auto environments = static_cast<std::size_t>(options.environments);
   if (!options.evaluates()) {
-    plan_ = std::make_unique<TrainingPlan>(config_.index * environments, environments);
+    std::optional<PairSampler> sampler;
+    if (options.learned_weight < 1.0) {
+      sampler.emplace(source_->pairs().size(), options.learned_weight,
+                      runtime::DeriveSeed(ChooseSeed(config_), "pairs"));
+    }
+    plan_ = std::make_unique<TrainingPlan>(config_.index * environments, environments,
+                                           std::move(sampler));
     return absl::OkStatus();
   }
   EvaluationPlan::Work work{.policies = {},

@@ -20,6 +20,10 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "max_wait_us", max_wait_us,
       {.help = "wait of the oldest row for others at most", .unit = "us", .min = 0, .max = 1e6});
+  visitor.Knob("learned_weight", learned_weight,
+               {.help = "share of episodes of a learned pair, of those of one that fails; 1: turns",
+                .min = 0.01,
+                .max = 1});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "address of GET /metrics; empty: not served"});
   visitor.Knob("health_listen", health_listen,

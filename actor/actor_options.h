@@ -23,6 +23,9 @@ struct ActorOptions {
   std::int64_t rows_per_message_max = 256;
   // ... or when its oldest row has waited this long.
   std::int64_t max_wait_us = 500;
+  // How often training plays a pair that it has learned, of how often one that fails; 1: all pairs
+  // take turns. Below 1, which episodes are played depends on how earlier ones ended.
+  double learned_weight = 1.0;
   // "host:port"; empty: not served.
   std::string metrics_listen = "";
   std::string health_listen = "";

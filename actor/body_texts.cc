@@ -11,11 +11,11 @@
 #include "content/canonical_json.h"
 #include "content/content_key.h"
 #include "content/parse_json.h"
+#include "redfish/uri.h"
 
 namespace shoal::actor {
 namespace {
 
-using inference::client::ContentReference;
 using nlohmann::json;
 
 // Hashes of raw bytes and of canonical texts are apart.
@@ -31,44 +31,62 @@ std::string CanonicalText(const json& body) {
   return content::CanonicalJson(body, content::DefaultVolatileNames());
 }
 
-ContentReference Reference(std::string text) {
+std::vector<std::string> MembersOf(const json& body) {
+  std::vector<std::string> uris;
+  const auto members = body.find("Members");
+  if (members == body.end() || !members->is_array()) return uris;
+  for (const json& member : *members) {
+    std::string uri = redfish::LinkTarget(member);
+    if (!uri.empty()) uris.push_back(std::move(uri));
+  }
+  return uris;
+}
+
+BodyTexts::Pointer Understand(const json& body, std::string text) {
+  auto understood = std::make_shared<BodyText>();
   const content::ContentKey key = content::KeyOf(text);
-  return {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
+  understood->content = {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
+  if (body.is_object()) {
+    understood->uri = redfish::LinkTarget(body);
+    understood->members = MembersOf(body);
+  }
+  return understood;
 }
 
 }  // namespace
 
 template <typename Make>
-ContentReference BodyTexts::Keep(Hash hash, const Make& make) {
+BodyTexts::Pointer BodyTexts::Keep(Hash hash, const Make& make) {
   if (const auto it = young_.find(hash); it != young_.end()) return it->second;
-  ContentReference content;
+  Pointer text;
   if (const auto it = old_.find(hash); it != old_.end()) {
-    content = std::move(it->second);
+    text = std::move(it->second);
     old_.erase(it);
   } else {
-    content = make();
+    text = make();
   }
   if (young_.size() >= (capacity_ + 1) / 2) {
     old_ = std::move(young_);
     young_.clear();
   }
-  young_.emplace(hash, content);
-  return content;
+  young_.emplace(hash, text);
+  return text;
 }
 
-ContentReference BodyTexts::Canonical(std::string_view body, const json* parsed) {
-  if (body.empty()) return {};
+BodyTexts::Pointer BodyTexts::Read(std::string_view body, const json* parsed) {
+  static const auto kNone = std::make_shared<const BodyText>();
+  if (body.empty()) return kNone;
   return Keep(HashOf(body, kRaw), [&] {
-    if (parsed != nullptr) return Reference(CanonicalText(*parsed));
+    if (parsed != nullptr) return Understand(*parsed, CanonicalText(*parsed));
     json value = content::ParseJson(body);
     if (value.is_discarded()) value = std::string(body);
-    return Reference(CanonicalText(value));
+    return Understand(value, CanonicalText(value));
   });
 }
 
-ContentReference BodyTexts::CanonicalParsed(const json& body) {
+BodyTexts::Pointer BodyTexts::ReadParsed(const json& body) {
   std::string text = CanonicalText(body);
-  return Keep(HashOf(text, kCanonical), [&] { return Reference(std::move(text)); });
+  return Keep(HashOf(text, kCanonical), [&] { return Understand(body, std::move(text)); });
 }
 
 }  // namespace shoal::actor

@@ -34,7 +34,7 @@ struct EnvironmentOptions {
   // Names of archives in <data>/captures, without ".tar.xz".
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                        "dell-r750"};
-  // Numbers of goals in <data>/goals.
+  // Numbers of goals in <data>/goals; empty: all of them.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
   // Captures of the list above that training leaves out.
   std::string hold_out = "";

@@ -21,7 +21,14 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
   EpisodeAssignment assignment;
   assignment.start.environment_id = environment_id;
   assignment.start.episode = next_.at(environment_id - first_environment_)++;
+  if (sampler_) assignment.start.pair = sampler_->Draw(environment_id, assignment.start.episode);
   return assignment;
+}
+
+void TrainingPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) {
+  if (result.facts.satisfied_at_start) return;
+  const runtime::MutexLock lock(mutex_);
+  if (sampler_) sampler_->Note(*assignment.start.pair, result.facts.clean);
 }
 
 EvaluationPlan::EvaluationPlan(Work work, OnResult on_result, OnEnd on_end)

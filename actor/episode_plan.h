@@ -12,9 +12,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actor/environment.h"
+#include "actor/pair_sampler.h"
 #include "runtime/mutex.h"
 #include "runtime/status.h"
 
@@ -52,15 +54,20 @@ class EpisodePlan {
   virtual void Refuse(const EpisodeAssignment& assignment, const std::string& reason) = 0;
 };
 
-// Endless: each environment plays its episodes 0, 1, 2, ...
+// Endless: each environment plays its episodes 0, 1, 2, ..., of the sampler's pairs where there is
+// one.
 class TrainingPlan final : public EpisodePlan {
  public:
-  explicit TrainingPlan(std::uint64_t first_environment, std::size_t environments)
-      : first_environment_(first_environment), next_(environments, 0) {}
+  TrainingPlan(std::uint64_t first_environment, std::size_t environments,
+               std::optional<PairSampler> sampler = std::nullopt)
+      : first_environment_(first_environment),
+        next_(environments, 0),
+        sampler_(std::move(sampler)) {}
 
   std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
       ABSL_LOCKS_EXCLUDED(mutex_);
-  void Finish(const EpisodeAssignment&, const EpisodeResult&) override {}
+  void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void Abort(const EpisodeAssignment&) override {}
   void Refuse(const EpisodeAssignment&, const std::string&) override {}
 
@@ -68,6 +75,7 @@ class TrainingPlan final : public EpisodePlan {
   const std::uint64_t first_environment_;
   runtime::Mutex mutex_;
   std::vector<std::uint64_t> next_ ABSL_GUARDED_BY(mutex_);
+  std::optional<PairSampler> sampler_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Exactly the episodes 0..episodes-1 of every pair under every policy, each until it was finished.

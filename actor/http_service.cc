@@ -120,6 +120,7 @@ void HttpService::Send(const ServiceRequest& request, Done done) {
   http::ClientRequest out{.method = request.method, .target = "/i/" + instance_ + request.uri};
   out.headers.Add("Shoal-Watch", "1");
   if (!request.if_match.empty()) out.headers.Add("If-Match", request.if_match);
+  if (!request.token.empty()) out.headers.Add("X-Auth-Token", request.token);
   out.body = request.body;
   connections_->service(environment_id_)
       .Send(std::move(out),
@@ -135,7 +136,9 @@ absl::StatusOr<ServiceResponse> HttpService::Read(absl::StatusOr<http::ClientRes
     return runtime::Unavailable("the server has lost instance " + instance_);
   }
   ServiceResponse response{.status = answer->status,
-                           .etag = std::string(answer->headers.Find("ETag"))};
+                           .etag = std::string(answer->headers.Find("ETag")),
+                           .token = std::string(answer->headers.Find("X-Auth-Token")),
+                           .location = std::string(answer->headers.Find("Location"))};
   SHOAL_ASSIGN_OR_RETURN(response.progress,
                          ParseWatchResult(answer->headers.Find("Shoal-Watch-Result")));
   if (!answer->body.empty()) {

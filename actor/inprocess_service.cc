@@ -15,6 +15,13 @@ Progress ProgressOf(mockserver::Instance& instance) {
           .collateral = evaluation.collateral};
 }
 
+std::string TokenIn(const mockserver::Response& answer) {
+  for (const auto& [name, value] : answer.headers) {
+    if (name == "X-Auth-Token") return value;
+  }
+  return {};
+}
+
 }  // namespace
 
 void InProcessService::Reset(const std::string& capture, const redfish::Episode& episode,
@@ -41,7 +48,8 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
     return current_->Handle({.method = mockserver::ParseMethod(request.method),
                              .uri = request.uri,
                              .body = request.body,
-                             .if_match = request.if_match});
+                             .if_match = request.if_match,
+                             .auth_token = request.token});
   };
   mockserver::Response answer = ask();
   if (answer.dropped && http::IsRepeatable(request.method)) answer = ask();
@@ -53,6 +61,8 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
                        .body = std::move(answer.body),
                        .json = std::move(answer.json),
                        .etag = std::move(answer.etag),
+                       .token = TokenIn(answer),
+                       .location = std::move(answer.location),
                        .progress = ProgressOf(*current_)});
 }
 

@@ -7,6 +7,7 @@
 
 #include "actor/reward.h"
 #include "content/canonical_json.h"
+#include "redfish/uri.h"
 
 namespace shoal::actor {
 namespace {
@@ -54,13 +55,15 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
     return;
   }
   episode_ = std::move(*episode);
-  catalog_ = &tasks_->catalogs.at(pair.capture);
+  resources_.Begin(tasks_->catalogs.at(pair.capture));
   slot_values_.emplace(runtime::DeriveSeed(tasks_->seed, "slots"), number);
   goal_ = {.key = content::KeyOf(episode_.text),
            .text = std::make_shared<const std::string>(episode_.text)};
   request_ = {};
   body_ = {};
   etags_.clear();
+  token_.clear();
+  session_.clear();
   last_status_ = steps_ = mutations_ = client_errors_ = 0;
   last_mutated_ = false;
   service_->Reset(pair.capture, episode_,
@@ -75,15 +78,15 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
 }
 
 void RedfishEnvironment::Step(std::int64_t action, Done done) {
-  const auto& candidates = catalog_->catalog->candidates();
-  if (action < 0 || action >= static_cast<std::int64_t>(candidates.size())) {
+  const std::size_t count = resources_.list()->size();
+  if (action < 0 || static_cast<std::size_t>(action) >= count) {
     done(runtime::InvalidArgument("action " + std::to_string(action) +
-                                  " is not in the catalog of " +
-                                  std::to_string(candidates.size())));
+                                  " is not in the catalog of " + std::to_string(count)));
     return;
   }
-  const redfish::Candidate& candidate = candidates[static_cast<std::size_t>(action)];
-  request_ = catalog_->candidates->candidates()[static_cast<std::size_t>(action)];
+  const auto index = static_cast<std::size_t>(action);
+  const redfish::Candidate& candidate = resources_.candidate(index);
+  request_ = resources_.list()->at(index);
   ++steps_;
   last_mutated_ = candidate.IsMutation();
   if (last_mutated_) ++mutations_;
@@ -95,7 +98,7 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
     service_->Advance(std::chrono::seconds(tasks_->options.wait_seconds), on_response);
     return;
   }
-  ServiceRequest request{.method = candidate.method, .uri = candidate.uri};
+  ServiceRequest request{.method = candidate.method, .uri = candidate.uri, .token = token_};
   const nlohmann::json body = redfish::BindSlots(candidate, episode_.slot_values, *slot_values_);
   if (!body.is_null()) request.body = content::CanonicalJson(body);
   if (candidate.method == "PATCH") {
@@ -114,8 +117,10 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
-  body_ = ContentOf(*response);
+  const BodyTexts::Pointer text = TextOf(*response);
+  body_ = text->content;
   KeepEtag(candidate, *response);
+  KeepSession(candidate, *response);
   const Verdict verdict =
       Judge(tasks_->options.rewards, {.status = last_status_,
                                       .before = progress_,
@@ -123,14 +128,19 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
                                       .milestone_count = episode_.milestone_count,
                                       .last = steps_ >= tasks_->options.episode_limit});
   progress_ = response->progress;
+  // The candidate may go with this.
+  resources_.Learn(candidate, *response, *text);
   done(Transition{.observation = Observe(),
                   .reward = verdict.reward,
                   .end = verdict.ends ? End::kTerminated : End::kNone});
 }
 
-ContentReference RedfishEnvironment::ContentOf(const ServiceResponse& response) const {
-  if (response.body != nullptr) return bodies_->Canonical(*response.body, response.json.get());
-  return response.json != nullptr ? bodies_->CanonicalParsed(*response.json) : ContentReference{};
+BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {
+  if (response.json != nullptr && response.body == nullptr) {
+    return bodies_->ReadParsed(*response.json);
+  }
+  return response.body == nullptr ? bodies_->Read({})
+                                  : bodies_->Read(*response.body, response.json.get());
 }
 
 void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,
@@ -138,6 +148,19 @@ void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,
   if (candidate.method == "POST" || response.status == 412) etags_.clear();
   if (candidate.method != "POST" && response.status < 300 && !response.etag.empty()) {
     etags_[candidate.uri] = response.etag;
+  }
+}
+
+void RedfishEnvironment::KeepSession(const redfish::Candidate& candidate,
+                                     const ServiceResponse& response) {
+  const bool deleted = candidate.method == "DELETE" && candidate.uri == session_;
+  if (response.status == 401 || (deleted && response.status < 300)) {
+    token_.clear();
+    session_.clear();
+  }
+  if (candidate.method == "POST" && response.status < 300 && !response.token.empty()) {
+    token_ = response.token;
+    session_ = redfish::CanonicalUri(response.location);
   }
 }
 
@@ -150,7 +173,7 @@ Observation RedfishEnvironment::Observe() const {
   observation.numeric[6] = 1.0F - used;
   observation.numeric[7] = used;
   observation.contents = {goal_, request_, body_};
-  observation.catalog = catalog_->candidates;
+  observation.catalog = resources_.list();
   return observation;
 }
 

@@ -7,9 +7,13 @@
 // share of the episode's limit that is left, and the share that is used. Whether the goal is
 // reached shows in the reward and in the end of the episode alone.
 //
+// Actions are the service's catalog, with what the episode has seen come and go (SeenResources).
+//
 // Written rules, which nobody chooses: a PATCH carries If-Match when this episode has seen an ETag
-// of its URI; slots take the goal's values; `wait` moves the service's clock. The limit is part of
-// the task: reaching it terminates.
+// of its URI; slots take the goal's values; `wait` moves the service's clock; a session that was
+// made by POST is used: its token goes with every later request, until the session is deleted, a
+// newer one is made, or the service refuses the token with 401. The limit is part of the task:
+// reaching it terminates.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +27,12 @@
 #include "actor/environment.h"
 #include "actor/environment_options.h"
 #include "actor/redfish_service.h"
-#include "redfish/catalog.h"
+#include "actor/seen_resources.h"
+#include "actor/service_catalog.h"
 #include "redfish/goal.h"
 #include "runtime/random.h"
 
 namespace shoal::actor {
-
-// What can be done on one service, as the policy's and as the environment's list.
-struct ServiceCatalog {
-  std::shared_ptr<const redfish::Catalog> catalog;
-  std::shared_ptr<const inference::client::CandidateList> candidates;
-};
 
 // Shared by all environments of a process; immutable.
 struct RedfishTasks {
@@ -66,8 +65,9 @@ class RedfishEnvironment final : public Environment {
  private:
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
-  inference::client::ContentReference ContentOf(const ServiceResponse& response) const;
+  BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
+  void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
   Observation Observe() const;
 
   const std::shared_ptr<const RedfishTasks> tasks_;
@@ -75,13 +75,16 @@ class RedfishEnvironment final : public Environment {
   const std::shared_ptr<BodyTexts> bodies_;
 
   std::size_t pair_ = 0;
-  const ServiceCatalog* catalog_ = nullptr;
+  SeenResources resources_;
   redfish::Episode episode_;
   std::optional<runtime::Random> slot_values_;
   inference::client::ContentReference goal_;
   inference::client::ContentReference request_;
   inference::client::ContentReference body_;
   std::map<std::string, std::string> etags_;
+  // Empty without a session.
+  std::string token_;
+  std::string session_;
   Progress progress_;
   int last_status_ = 0;
   bool last_mutated_ = false;

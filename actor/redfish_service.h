@@ -33,6 +33,8 @@ struct ServiceRequest {
   // JSON; empty for none.
   std::string body = "";
   std::string if_match = "";
+  // Of a session, X-Auth-Token; empty for none.
+  std::string token = "";
 };
 
 struct ServiceResponse {
@@ -42,6 +44,9 @@ struct ServiceResponse {
   // Of a service in process, which need not write it as text.
   std::shared_ptr<const nlohmann::json> json = nullptr;
   std::string etag = "";
+  // Of the session that was made, X-Auth-Token; empty for none.
+  std::string token = "";
+  std::string location = "";
   Progress progress = {};
 };
 

@@ -55,23 +55,14 @@ class RedfishSource final : public EnvironmentSource {
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
-ServiceCatalog Share(std::shared_ptr<const redfish::Catalog> catalog) {
-  std::vector<inference::client::ContentReference> candidates;
-  candidates.reserve(catalog->size());
-  for (const redfish::Candidate& candidate : catalog->candidates()) {
-    candidates.push_back({.key = candidate.key,
-                          .text = std::shared_ptr<const std::string>(catalog, &candidate.text)});
-  }
-  auto list = std::make_shared<const inference::client::CandidateList>(std::move(candidates));
-  return {.catalog = std::move(catalog), .candidates = std::move(list)};
-}
-
 absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suite,
                       const redfish::Capture& capture, RedfishTasks& tasks) {
   SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::ApplyGoals(suite, capture));
   const auto& wanted = config.environment.goals;
   for (const auto& goal : applied) {
-    if (std::find(wanted.begin(), wanted.end(), goal->goal().id()) == wanted.end()) continue;
+    const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(),
+                                                       goal->goal().id()) != wanted.end();
+    if (!is_wanted) continue;
     tasks.pairs.push_back({.goal = std::to_string(goal->goal().id()) + " " + goal->goal().name(),
                            .capture = capture.name()});
     tasks.goals.push_back(goal);
@@ -111,7 +102,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
                            redfish::Capture::Load(options.data + "/captures/" + name + ".tar.xz"));
     SHOAL_ASSIGN_OR_RETURN(auto catalog, redfish::Catalog::Build(*capture, *schema));
     spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
-    tasks->catalogs[name] = Share(std::move(catalog));
+    tasks->catalogs[name] = Share(std::move(catalog), schema);
     SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));
     if (options.access == "inprocess") {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));

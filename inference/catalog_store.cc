@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "content/overlay_key.h"
+
 namespace shoal::inference {
 namespace {
 
@@ -40,14 +42,7 @@ std::size_t BytesOf(const CandidateList& list) {
 
 content::ContentKey KeyOf(const CandidateList& list) {
   if (!list.base) return content::KeyOf(std::span<const content::ContentKey>(list.candidates));
-  std::string bytes(list.base->AsBytes());
-  for (const std::uint32_t index : list.removed) {
-    char encoded[4];
-    std::memcpy(encoded, &index, sizeof encoded);
-    bytes.append(encoded, sizeof encoded);
-  }
-  for (const content::ContentKey& key : list.candidates) bytes += key.AsBytes();
-  return content::KeyOf(bytes);
+  return content::OverlayKey(*list.base, list.removed, list.candidates);
 }
 
 absl::Status CatalogStore::Add(CandidateList list) {
@@ -67,23 +62,15 @@ absl::Status CatalogStore::Add(CandidateList list) {
 
 absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::ContentKey& key) {
   CandidateList list;
-  std::optional<CandidateList> base;
   {
     const runtime::MutexLock lock(mutex_);
     const auto found = lists_.find(key);
     if (found == lists_.end()) return Resolution{.missing_list = key};
     TouchLocked(found->second);
-    const auto parent = found->second.list.base ? lists_.find(*found->second.list.base) : found;
-    if (parent != lists_.end()) TouchLocked(parent->second);
     if (found->second.candidates) return Resolution{.candidates = found->second.candidates};
     list = found->second.list;
-    if (parent == lists_.end()) return Resolution{.missing_list = list.base};
-    if (list.base) base = parent->second.list;
   }
-  if (base && base->base) {
-    return runtime::InvalidArgument("overlay " + key.ToHex() + " has an overlay as its base");
-  }
-  SHOAL_ASSIGN_OR_RETURN(Resolution made, Make(list, base ? &*base : nullptr));
+  SHOAL_ASSIGN_OR_RETURN(Resolution made, list.base ? ResolveOverlay(list) : Make(list, nullptr));
   if (!made.candidates) return made;
   const runtime::MutexLock lock(mutex_);
   const auto found = lists_.find(key);
@@ -95,17 +82,26 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::Co
   return Resolution{.candidates = found->second.candidates};
 }
 
-absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(const CandidateList& list,
-                                                            const CandidateList* base) {
-  std::vector<content::ContentKey> keys;
-  if (base != nullptr) keys = base->candidates;
+absl::StatusOr<CatalogStore::Resolution> CatalogStore::ResolveOverlay(const CandidateList& list) {
+  const std::optional<CandidateList> base = Find(*list.base);
+  if (base && base->base) {
+    return runtime::InvalidArgument("overlay " + list.key.ToHex() + " has an overlay as its base");
+  }
+  SHOAL_ASSIGN_OR_RETURN(Resolution below, Resolve(*list.base));
+  if (!below.candidates) return below;
+  return Make(list, std::move(below.candidates));
+}
+
+absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(
+    const CandidateList& list, std::shared_ptr<const Candidates> base) {
+  const std::size_t below = base == nullptr ? 0 : static_cast<std::size_t>(base->count);
   for (const std::uint32_t index : list.removed) {
-    if (index >= keys.size()) {
+    if (index >= below) {
       return runtime::InvalidArgument("overlay " + list.key.ToHex() + " removes candidate " +
-                                      std::to_string(index) + " of " + std::to_string(keys.size()));
+                                      std::to_string(index) + " of " + std::to_string(below));
     }
   }
-  keys.insert(keys.end(), list.candidates.begin(), list.candidates.end());
+  const std::vector<content::ContentKey>& keys = list.candidates;
   Resolution resolution;
   auto candidates = std::make_shared<Candidates>();
   candidates->embeddings.reserve(keys.size());
@@ -123,10 +119,11 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(const CandidateList&
     std::memcpy(embeddings.mutable_bytes().data() + i * row_bytes,
                 candidates->embeddings[i]->data(), row_bytes);
   }
-  SHOAL_ASSIGN_OR_RETURN(candidates->table, factory_(embeddings, list.removed));
+  SHOAL_ASSIGN_OR_RETURN(candidates->table, factory_(embeddings, list.removed,
+                                                     base == nullptr ? nullptr : base->table));
   candidates->key = list.key;
-  candidates->base = list.base;
-  candidates->count = static_cast<std::int64_t>(keys.size());
+  candidates->count = static_cast<std::int64_t>(below + keys.size());
+  candidates->base = std::move(base);
   resolution.candidates = std::move(candidates);
   return resolution;
 }

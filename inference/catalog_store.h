@@ -2,10 +2,10 @@
 // Catalogs and overlays by key, and the candidate tables that the policy needs of them.
 //
 // A table is made once, when the embeddings of all its candidates are there, and shared by all rows
-// that name its key. Past `max_bytes` of lists and tables together the least recently used ones
-// leave, and are asked for again by NEED_CATALOG; the newest stays, and so do those whose table a
-// row or an open unroll still holds: their memory would not come back. Thread-safe; a table is made
-// without holding the lock, by whoever resolves first.
+// that name its key; an overlay's shares that of its base. Past `max_bytes` of lists and tables
+// together the least recently used ones leave, and are asked for again by NEED_CATALOG; the newest
+// stays, and so do those whose table a row or an open unroll still holds: their memory would not
+// come back. Thread-safe; a table is made without holding the lock, by whoever resolves first.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,8 @@ namespace shoal::inference {
 
 // The model's CandidateTable::Create, behind a seam so that the core links without torch.
 using TableFactory = std::function<absl::StatusOr<std::shared_ptr<const model::CandidateTable>>(
-    const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed)>;
+    const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
+    std::shared_ptr<const model::CandidateTable> base)>;
 
 // A catalog, or an overlay when it has a base.
 struct CandidateList {
@@ -82,7 +83,9 @@ class CatalogStore {
   };
 
   std::size_t TableBytes(std::size_t candidates) const;
-  absl::StatusOr<Resolution> Make(const CandidateList& list, const CandidateList* base);
+  absl::StatusOr<Resolution> ResolveOverlay(const CandidateList& list) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Resolution> Make(const CandidateList& list,
+                                  std::shared_ptr<const Candidates> base);
   void TouchLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GrowLocked(Entry& entry, std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

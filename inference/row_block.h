@@ -68,12 +68,12 @@ using Embedding = std::shared_ptr<const std::vector<std::uint16_t>>;
 // A catalog (with its overlay) ready for the policy.
 struct Candidates {
   content::ContentKey key;
-  // Of an overlay.
-  std::optional<content::ContentKey> base;
+  // Of an overlay; its table is part of this one's.
+  std::shared_ptr<const Candidates> base;
   std::shared_ptr<const model::CandidateTable> table;
   // N, removed ones included.
   std::int64_t count = 0;
-  // Keeps the candidates' embeddings in the content store.
+  // Keeps the list's own candidates' embeddings in the content store.
   std::vector<Embedding> embeddings;
 };
 

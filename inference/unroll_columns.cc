@@ -93,8 +93,8 @@ void UnrollBuilder::AddContents(Unroll& unroll, std::int64_t rows) const {
   for (const auto& candidates : used_catalogs_) {
     if (!candidates->base) continue;
     const auto known =
-        std::find(unroll.catalog_keys.begin(), unroll.catalog_keys.end(), *candidates->base);
-    if (known == unroll.catalog_keys.end()) unroll.catalog_keys.push_back(*candidates->base);
+        std::find(unroll.catalog_keys.begin(), unroll.catalog_keys.end(), candidates->base->key);
+    if (known == unroll.catalog_keys.end()) unroll.catalog_keys.push_back(candidates->base->key);
   }
 }
 

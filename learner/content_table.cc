@@ -30,7 +30,7 @@ std::optional<ContentKey> OneKey(std::string_view bytes) {
 
 absl::StatusOr<std::shared_ptr<const model::CandidateTable>> MakeTable(
     std::span<const ContentTable::Vector> vectors, std::span<const std::uint32_t> removed,
-    std::int64_t embedding_size) {
+    std::shared_ptr<const model::CandidateTable> base, std::int64_t embedding_size) {
   runtime::Tensor embeddings(runtime::DType::kFloat16,
                              {static_cast<std::int64_t>(vectors.size()), embedding_size});
   std::byte* out = embeddings.mutable_bytes().data();
@@ -39,7 +39,7 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> MakeTable(
     std::memcpy(out, vector->data(), row_bytes);
     out += row_bytes;
   }
-  return model::CandidateTable::Create(embeddings, removed);
+  return model::CandidateTable::Create(embeddings, removed, std::move(base));
 }
 
 }  // namespace
@@ -86,23 +86,22 @@ void ContentTable::AddCatalog(const proto::Catalog& catalog) {
     ++ignored_total_;
     return;
   }
-  const auto [found, added] = lists_.try_emplace(*key, List{std::move(*candidates), {}});
+  const auto [found, added] =
+      lists_.try_emplace(*key, List{std::move(*candidates), {}, std::nullopt});
   if (added) KeepCandidates(found->second);
 }
 
 void ContentTable::AddOverlay(const proto::Overlay& overlay) {
   const auto key = OneKey(overlay.key());
   const auto base = OneKey(overlay.base());
-  const auto appended = SplitKeys(overlay.appended_keys());
+  auto appended = SplitKeys(overlay.appended_keys());
   const runtime::MutexLock lock(mutex_);
   const auto found = base ? lists_.find(*base) : lists_.end();
-  if (!key || !appended || found == lists_.end()) {
+  if (!key || !appended || found == lists_.end() || found->second.base) {
     ++ignored_total_;
     return;
   }
-  List list = found->second;
-  list.candidates.insert(list.candidates.end(), appended->begin(), appended->end());
-  list.removed.insert(list.removed.end(), overlay.removed().begin(), overlay.removed().end());
+  List list{std::move(*appended), {overlay.removed().begin(), overlay.removed().end()}, base};
   KeepCandidates(list);
   lists_.try_emplace(*key, std::move(list));
 }
@@ -146,6 +145,7 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
   const Name name(encoder_version, key);
   std::vector<Vector> vectors;
   std::vector<std::uint32_t> removed;
+  std::optional<ContentKey> base_key;
   {
     const runtime::MutexLock lock(mutex_);
     const auto kept = std::find_if(tables_.begin(), tables_.end(),
@@ -158,8 +158,14 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
     if (list == lists_.end()) return runtime::NotFound("catalog " + key.ToHex());
     SHOAL_ASSIGN_OR_RETURN(vectors, Candidates(encoder_version, list->second));
     removed = list->second.removed;
+    base_key = list->second.base;
   }
-  SHOAL_ASSIGN_OR_RETURN(TablePointer table, MakeTable(vectors, removed, options_.embedding_size));
+  TablePointer base;
+  if (base_key) {
+    SHOAL_ASSIGN_OR_RETURN(base, Table(encoder_version, *base_key));
+  }
+  SHOAL_ASSIGN_OR_RETURN(TablePointer table,
+                         MakeTable(vectors, removed, std::move(base), options_.embedding_size));
   const runtime::MutexLock lock(mutex_);
   tables_.emplace_front(name, table);
   if (tables_.size() > options_.max_tables) tables_.pop_back();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,8 @@ struct ContentTableOptions {
   std::int64_t embedding_size = 512;
   // Contents that are no candidate; at least 1. One takes 2 D bytes and about 150 more.
   std::size_t max_contents = std::size_t{1} << 20;
-  // CandidateTables kept; at least 1. One takes 2 N D bytes and what the model caches.
+  // CandidateTables kept; at least 1. One takes 4 D bytes a candidate of its own, and what the
+  // model caches; an overlay shares its base's.
   std::size_t max_tables = 64;
 };
 
@@ -70,9 +72,11 @@ class ContentTable final : public replay::client::ContentSink {
     bool candidate = false;
     std::list<Name>::iterator position = {};  // in recent_, unless candidate
   };
+  // A catalog, or an overlay when it has a base: then what it appends and removes.
   struct List {
     std::vector<content::ContentKey> candidates;
     std::vector<std::uint32_t> removed;
+    std::optional<content::ContentKey> base;
   };
   using TablePointer = std::shared_ptr<const model::CandidateTable>;
 

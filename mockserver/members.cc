@@ -9,6 +9,7 @@
 #include "mockserver/handler.h"
 #include "mockserver/new_object.h"
 #include "mockserver/secrets.h"
+#include "redfish/membership.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 
@@ -17,14 +18,8 @@ namespace shoal::mockserver {
 std::string MemberType(const Editor& editor, ResourceId collection) {
   const std::vector<ResourceId> members = editor.Members(collection);
   if (!members.empty()) return editor.resource(members.front()).odata_type;
-  const std::string_view type =
-      editor.world().schema().MemberType(editor.resource(collection).odata_type);
-  if (type.empty()) return {};
-  const std::string prefix = "#" + std::string(type.substr(0, type.find('.') + 1));
-  for (const World::Resource& resource : editor.world().resources()) {
-    if (resource.odata_type.starts_with(prefix)) return resource.odata_type;
-  }
-  return "#" + std::string(type);
+  return redfish::MemberType(editor.world().capture(), editor.world().schema(),
+                             editor.Read(collection));
 }
 
 Response PostMember(Editor& editor, ResourceId collection, const Json& body) {

@@ -5,7 +5,6 @@
 #include <absl/strings/match.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <string>
@@ -17,6 +16,7 @@
 #include "mockserver/world_documents.h"
 #include "redfish/attribute_registry.h"
 #include "redfish/capture.h"
+#include "redfish/membership.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 
@@ -30,12 +30,6 @@ std::string ETagOf(const Json& json, const std::string& body) {
   const bool quoted = etag.starts_with('"') || etag.starts_with("W/\"");
   return quoted ? etag : '"' + etag + '"';
 }
-
-// The schema lets these come and go for what is composed or virtual; a captured service's are
-// hardware.
-constexpr std::array<std::string_view, 6> kHardware = {
-    "#Chassis",           "#ChassisCollection", "#ComputerSystem", "#ComputerSystemCollection",
-    "#EthernetInterface", "#GraphicsController"};
 
 }  // namespace
 
@@ -136,22 +130,11 @@ void World::AddSettings(ResourceId id) {
 }
 
 void World::AddAccountSlots(ResourceId collection) {
-  const auto members = resources_[collection].json->find("Members");
-  const bool has_members = resources_[collection].odata_type.starts_with("#ManagerAccountColl") &&
-                           members != resources_[collection].json->end() && members->is_array();
-  if (!has_members) return;
-  std::vector<ResourceId> slots;
-  bool has_empty = false;
-  for (const Json& member : *members) {
-    const auto slot = Find(redfish::LinkTarget(member));
-    if (!slot) continue;
-    slots.push_back(*slot);
-    const auto user = resources_[*slot].json->find("UserName");
-    has_empty = has_empty || (user != resources_[*slot].json->end() && *user == Json(""));
-  }
-  if (!has_empty) return;
+  const std::vector<std::string> slots =
+      redfish::AccountSlots(*capture_, *resources_[collection].json);
+  if (slots.empty()) return;
   resources_[collection].methods.post = false;
-  for (const ResourceId slot : slots) resources_[slot].methods.remove = false;
+  for (const std::string& slot : slots) resources_[*Find(slot)].methods.remove = false;
 }
 
 std::vector<std::pair<std::string, World::Action>> World::ActionsIn(const Json& json,
@@ -172,8 +155,7 @@ std::vector<std::pair<std::string, World::Action>> World::ActionsIn(const Json& 
 
 Methods World::MethodsOf(std::string_view odata_type) const {
   const redfish::AllowedMethods allowed = schema_->Methods(odata_type);
-  const std::string_view type = odata_type.substr(0, odata_type.find('.'));
-  const bool is_hardware = std::find(kHardware.begin(), kHardware.end(), type) != kHardware.end();
+  const bool is_hardware = redfish::IsHardware(odata_type);
   return {.post = allowed.insert && !is_hardware,
           .patch = allowed.update,
           .remove = allowed.remove && !is_hardware};

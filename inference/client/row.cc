@@ -3,17 +3,30 @@
 
 #include <utility>
 
+#include "content/overlay_key.h"
+
 namespace shoal::inference::client {
 
 CandidateList::CandidateList(std::vector<ContentReference> candidates)
-    : candidates_(std::move(candidates)) {
+    : CandidateList(nullptr, {}, std::move(candidates)) {}
+
+CandidateList::CandidateList(std::shared_ptr<const CandidateList> base,
+                             std::vector<std::uint32_t> removed,
+                             std::vector<ContentReference> appended)
+    : base_(std::move(base)), removed_(std::move(removed)), candidates_(std::move(appended)) {
   std::vector<content::ContentKey> keys;
   keys.reserve(candidates_.size());
   for (const ContentReference& candidate : candidates_) {
     keys.push_back(candidate.key);
     key_bytes_ += candidate.key.AsBytes();
   }
-  key_ = content::KeyOf(keys);
+  key_ =
+      base_ == nullptr ? content::KeyOf(keys) : content::OverlayKey(base_->key(), removed_, keys);
+}
+
+const ContentReference& CandidateList::at(std::size_t action) const {
+  if (base_ == nullptr) return candidates_[action];
+  return action < base_->size() ? base_->at(action) : candidates_[action - base_->size()];
 }
 
 }  // namespace shoal::inference::client

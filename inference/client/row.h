@@ -3,6 +3,7 @@
 // turned by ninety degrees. proto/act.proto says what each field means.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,19 +22,35 @@ struct ContentReference {
   std::shared_ptr<const std::string> text = nullptr;
 };
 
-// A catalog with the texts of its candidates. Immutable; shared by the rows that point into it.
+// A catalog with the texts of its candidates, or an overlay on one. Immutable; shared by the rows
+// that point into it.
 class CandidateList {
  public:
-  // In the order of the action index.
+  // A catalog, in the order of the action index.
   explicit CandidateList(std::vector<ContentReference> candidates);
+  // An overlay: `removed` candidates of `base` are illegal, `appended` ones come after its own.
+  // REQUIRES: `base` is a catalog; `removed` are indices into it, ascending, no repeats.
+  CandidateList(std::shared_ptr<const CandidateList> base, std::vector<std::uint32_t> removed,
+                std::vector<ContentReference> appended);
 
   const content::ContentKey& key() const { return key_; }
+  // Action indices, removed ones included.
+  std::size_t size() const { return (base_ == nullptr ? 0 : base_->size()) + candidates_.size(); }
+  // REQUIRES: action < size().
+  const ContentReference& at(std::size_t action) const;
+
+  // Null for a catalog.
+  const std::shared_ptr<const CandidateList>& base() const { return base_; }
+  const std::vector<std::uint32_t>& removed() const { return removed_; }
+  // Those of the list itself: of a catalog all, of an overlay the appended ones.
   const std::vector<ContentReference>& candidates() const { return candidates_; }
-  // The candidates' keys, concatenated, 16 bytes each.
+  // Their keys, concatenated, 16 bytes each.
   const std::string& key_bytes() const { return key_bytes_; }
 
  private:
-  std::vector<ContentReference> candidates_;
+  const std::shared_ptr<const CandidateList> base_;
+  const std::vector<std::uint32_t> removed_;
+  const std::vector<ContentReference> candidates_;
   std::string key_bytes_;
   content::ContentKey key_;
 };

@@ -41,6 +41,7 @@ void FillCatalogs(std::span<const Row* const> rows, proto::Rows& out) {
 
 std::vector<proto::ActRequest> RowEncoder::Encode(std::span<const Row* const> rows) {
   if (contents_.size() > max_known_) contents_.clear();
+  if (catalogs_.size() > max_known_) catalogs_.clear();
   std::vector<proto::ActRequest> messages(1);
   std::size_t bytes = 0;
   for (const Row* row : rows) {
@@ -71,13 +72,22 @@ void RowEncoder::AddCatalog(const CandidateList& catalog, std::vector<proto::Act
                             std::size_t& bytes) {
   std::string key = std::string(catalog.key().AsBytes());
   if (catalogs_.contains(key)) return;
+  if (catalog.base() != nullptr) AddCatalog(*catalog.base(), messages, bytes);
   for (const ContentReference& candidate : catalog.candidates()) {
     AddContent(candidate, messages, bytes);
   }
   bytes += catalog.key_bytes().size();
-  proto::Catalog* out = messages.back().add_catalogs();
-  out->set_key(key);
-  out->set_candidate_keys(catalog.key_bytes());
+  if (catalog.base() == nullptr) {
+    proto::Catalog* out = messages.back().add_catalogs();
+    out->set_key(key);
+    out->set_candidate_keys(catalog.key_bytes());
+  } else {
+    proto::Overlay* out = messages.back().add_overlays();
+    out->set_key(key);
+    out->set_base(std::string(catalog.base()->key().AsBytes()));
+    out->mutable_removed()->Assign(catalog.removed().begin(), catalog.removed().end());
+    out->set_appended_keys(catalog.key_bytes());
+  }
   catalogs_.insert(std::move(key));
 }
 

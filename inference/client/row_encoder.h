@@ -2,8 +2,8 @@
 // Turns rows into messages of one stream, with the contents and catalogs that it has not carried
 // yet.
 //
-// Not thread-safe. One encoder a stream: what it sent is forgotten with it, and contents also when
-// it has sent very many of them; they then go once more.
+// An overlay goes after the catalog that it is on. Not thread-safe. One encoder a stream: what it
+// sent is forgotten with it, and also when it has sent very many; they then go once more.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -23,7 +23,7 @@ class RowEncoder {
   // channel.
   static constexpr std::size_t kMaxContentBytes = std::size_t{1} << 20;
 
-  // `max_known`: contents remembered at most, give or take those of one message.
+  // `max_known`: contents, and catalogs, remembered at most, give or take those of one message.
   explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 20)
       : spec_(std::move(spec)), max_known_(max_known) {}
 

@@ -127,11 +127,11 @@ void PolicyGradient::AddTable(const UpdateData& data, const Forward& forward, st
                               std::span<const std::int64_t> positions, at::Tensor& by_query,
                               MinibatchSums& sums) {
   const auto& candidates = data.batch.tables[table];
-  const at::Tensor& embeddings = candidates->tensors().embeddings;  // [N, D]
   const auto count = static_cast<std::int64_t>(positions.size());
-  const std::int64_t wide = embeddings.size(1);
+  const std::int64_t wide = candidates->embedding_size();
   const std::int64_t narrow = spec_.projection_size;
   const bool trained = key_gradient_.defined();
+  const at::Tensor embeddings = trained ? model::Embeddings(*candidates) : at::Tensor();  // [N, D]
   // Few rows: project the queries up rather than all candidates down.
   const bool direct = trained && 4 * count * wide < 4 * wide * narrow + 6 * count * narrow;
   const at::Tensor matrix = !trained ? keys_.Of(candidates, network_)

@@ -2,6 +2,7 @@
 #include "model/candidate_table.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
@@ -25,21 +26,31 @@ std::uint64_t NextId() {
 }
 
 absl::Status CheckArguments(const runtime::Tensor& embeddings,
-                            std::span<const std::uint32_t> removed) {
+                            std::span<const std::uint32_t> removed, const CandidateTable* base) {
   const runtime::Shape& shape = embeddings.shape();
-  if (embeddings.dtype() != runtime::DType::kFloat16 || shape.size() != 2 || shape[0] < 1 ||
-      shape[1] < 1) {
+  const std::int64_t least = base == nullptr ? 1 : 0;
+  if (embeddings.dtype() != runtime::DType::kFloat16 || shape.size() != 2 || shape[0] < least ||
+      shape[1] < 1 || (base != nullptr && shape[1] != base->embedding_size())) {
     return runtime::InvalidArgument("candidate embeddings: need FLOAT16 [N, D], got " +
                                     std::string(runtime::Name(embeddings.dtype())) + " " +
                                     runtime::ToString(shape));
   }
+  if (base != nullptr && base->tensors().base != nullptr) {
+    return runtime::InvalidArgument("the base of an overlay is an overlay");
+  }
+  const std::int64_t count = shape[0] + (base == nullptr ? 0 : base->size());
   for (const std::uint32_t index : removed) {
-    if (index >= shape[0]) {
+    if (index >= count) {
       return runtime::InvalidArgument("removed candidate " + std::to_string(index) + " of " +
-                                      std::to_string(shape[0]));
+                                      std::to_string(count));
     }
   }
   return absl::OkStatus();
+}
+
+// [G, M], of the table's own candidates.
+at::Tensor Cosines(const CandidateTable::Tensors& tensors, const at::Tensor& unit_goals) {
+  return at::mm(unit_goals, tensors.embeddings.t()).mul_(tensors.inverse_norm);
 }
 
 }  // namespace
@@ -49,8 +60,9 @@ CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
 CandidateTable::~CandidateTable() = default;
 
 absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
-    const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed) {
-  SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed));
+    const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
+    std::shared_ptr<const CandidateTable> base) {
+  SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed, base.get()));
   try {
     ApplyTorchThreads();
     const at::NoGradGuard no_grad;
@@ -64,22 +76,29 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     }
     const at::Tensor norm = tensors->embeddings.norm(2, {1});
     tensors->inverse_norm = norm.reciprocal().masked_fill_(norm.eq(0), 0.0);
-    tensors->legal_count = shape[0];
-    if (!removed.empty()) {
-      tensors->illegal = at::zeros({shape[0]}, at::kBool);
+    const std::int64_t count = shape[0] + (base == nullptr ? 0 : base->size());
+    tensors->legal_count = count;
+    // Of a base that has removed candidates itself, they stay so.
+    const bool inherits = base != nullptr && base->tensors().illegal.defined();
+    if (!removed.empty() || inherits) {
+      tensors->illegal = at::zeros({count}, at::kBool);
+      if (inherits) tensors->illegal.narrow(0, 0, base->size()).copy_(base->tensors().illegal);
       bool* const illegal = tensors->illegal.data_ptr<bool>();
       for (const std::uint32_t index : removed) illegal[index] = true;
       tensors->legal_count -= tensors->illegal.sum().item<std::int64_t>();
     }
     if (tensors->legal_count < 1) return runtime::InvalidArgument("every candidate is removed");
     tensors->id = NextId();
+    tensors->base = std::move(base);
     return std::shared_ptr<const CandidateTable>(new CandidateTable(std::move(tensors)));
   } catch (const std::exception& error) {
     return runtime::Internal(std::string("candidate table: ") + error.what());
   }
 }
 
-std::int64_t CandidateTable::size() const { return tensors_->embeddings.size(0); }
+std::int64_t CandidateTable::size() const {
+  return tensors_->embeddings.size(0) + (tensors_->base == nullptr ? 0 : tensors_->base->size());
+}
 std::int64_t CandidateTable::embedding_size() const { return tensors_->embeddings.size(1); }
 std::int64_t CandidateTable::legal_count() const { return tensors_->legal_count; }
 std::uint64_t CandidateTable::id() const { return tensors_->id; }
@@ -89,11 +108,20 @@ bool CandidateTable::legal(std::int64_t candidate) const {
   return !tensors_->illegal.defined() || !tensors_->illegal.data_ptr<bool>()[candidate];
 }
 
+at::Tensor Embeddings(const CandidateTable& table) {
+  const CandidateTable::Tensors& tensors = table.tensors();
+  if (tensors.base == nullptr) return tensors.embeddings;
+  const at::Tensor& below = tensors.base->tensors().embeddings;
+  return tensors.embeddings.size(0) == 0 ? below : at::cat({below, tensors.embeddings});
+}
+
 at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals) {
   const CandidateTable::Tensors& tensors = table.tensors();
   const at::Tensor goal_norm = goals.norm(2, {1}, /*keepdim=*/true);
   const at::Tensor unit = goals.div(goal_norm.clamp_min(1e-12));
-  at::Tensor cosine = at::mm(unit, tensors.embeddings.t()).mul_(tensors.inverse_norm);  // [G, N]
+  at::Tensor cosine = Cosines(tensors, unit);  // [G, N]
+  if (tensors.base != nullptr)
+    cosine = at::cat({Cosines(tensors.base->tensors(), unit), cosine}, 1);
   const auto count = static_cast<double>(tensors.legal_count);
   if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
   const at::Tensor mean = cosine.sum({1}, /*keepdim=*/true).div_(count);

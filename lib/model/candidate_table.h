@@ -19,10 +19,13 @@ namespace shoal::model {
 
 class CandidateTable {
  public:
-  // `embeddings` FLOAT16 [N, D] in the order of the catalog, N >= 1; `removed`: indices that are
-  // illegal now, each < N, at least one candidate staying legal.
+  // `embeddings` FLOAT16 [M, D] in the order of the catalog; `removed`: indices that are illegal
+  // now, each < N, at least one candidate staying legal. Without a `base` M is N, at least 1. With
+  // one, which has none itself, these come after its candidates, and what was made of those is
+  // shared: an overlay costs what it adds.
   static absl::StatusOr<std::shared_ptr<const CandidateTable>> Create(
-      const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed);
+      const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
+      std::shared_ptr<const CandidateTable> base = nullptr);
   ~CandidateTable();
 
   // N, removed candidates included.

@@ -5,18 +5,24 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "model/candidate_table.h"
 
 namespace shoal::model {
 
 struct CandidateTable::Tensors {
-  at::Tensor embeddings;    // [N, D], float
-  at::Tensor inverse_norm;  // [N], float; 0 for a zero embedding
+  // Of an overlay: its candidates come first, and are not in the two tensors below.
+  std::shared_ptr<const CandidateTable> base;
+  at::Tensor embeddings;    // [M, D], float
+  at::Tensor inverse_norm;  // [M], float; 0 for a zero embedding
   at::Tensor illegal;       // [N], bool; undefined when all are legal
   std::int64_t legal_count = 0;
   std::uint64_t id = 0;
 };
+
+// All candidates' embeddings: [N, D]. Copied for an overlay that adds any.
+at::Tensor Embeddings(const CandidateTable& table);
 
 // Cosine of each goal with each candidate, standardised over the legal ones (zeros when they are
 // all equal): [G, N], kIllegalLogit where removed. `goals` [G, D]. Throws what torch throws.

@@ -52,9 +52,14 @@ void CandidateGenerator::AddAction(const Json& resource, const std::string& type
   Candidate base = Start("POST", target, resource);
   base.action = name;
   base.body = Json::object();
+  KeepChoices(base, Parameters(type, name, description), "actions");
+}
+
+void CandidateGenerator::KeepChoices(const Candidate& base, std::vector<Parameter> parameters,
+                                     const std::string& what) {
   std::vector<Parameter> chosen;
   std::int64_t combinations = 1;
-  for (Parameter& parameter : Parameters(type, name, description)) {
+  for (Parameter& parameter : parameters) {
     if (parameter.values.empty() && !parameter.required) continue;
     if (parameter.values.empty() && parameter.kind == PropertyKind::kBoolean) {
       parameter.values = {true, false};
@@ -63,11 +68,11 @@ void CandidateGenerator::AddAction(const Json& resource, const std::string& type
                       parameter.kind == PropertyKind::kInteger ||
                       parameter.kind == PropertyKind::kNumber;
     if (parameter.values.empty() && !slot) {
-      return LeaveOut("actions that need an object or a list");
+      return LeaveOut(what + " that need an object or a list");
     }
     combinations *= std::max<std::int64_t>(1, static_cast<std::int64_t>(parameter.values.size()));
     if (combinations > Catalog::kMaximumCombinations) {
-      return LeaveOut("actions with more than 64 combinations of arguments");
+      return LeaveOut(what + " with more than 64 combinations of arguments");
     }
     chosen.push_back(std::move(parameter));
   }
@@ -99,7 +104,8 @@ std::vector<CandidateGenerator::Parameter> CandidateGenerator::Parameters(
 
 void CandidateGenerator::AddActionInfo(const Json& description,
                                        std::vector<Parameter>& parameters) const {
-  const Json* info = capture_.Find(CanonicalUri(TextAt(description, "@Redfish.ActionInfo")));
+  const Json* info =
+      outline_.FindActionInfo(CanonicalUri(TextAt(description, "@Redfish.ActionInfo")));
   const Json* described = info == nullptr ? nullptr : Resolve(*info, "/Parameters");
   if (described == nullptr || !described->is_array()) return;
   for (const Json& entry : *described) {

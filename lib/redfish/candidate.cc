@@ -78,6 +78,19 @@ bool Fits(const Slot& slot, const Json& value) {
   }
 }
 
+// Where the list is whose one element the slot is; empty when it is no element.
+std::string ListOf(const Slot& slot) {
+  constexpr std::string_view kFirst = "/0";
+  if (!slot.pointer.ends_with(kFirst)) return {};
+  return slot.pointer.substr(0, slot.pointer.size() - kFirst.size());
+}
+
+bool FitsList(const Slot& slot, const Json& values) {
+  return values.is_array() && !values.empty() && !ListOf(slot).empty() &&
+         std::all_of(values.begin(), values.end(),
+                     [&slot](const Json& value) { return Fits(slot, value); });
+}
+
 }  // namespace
 
 std::string SlotText(const std::string& name) { return "<goal." + name + ">"; }
@@ -93,6 +106,10 @@ Json BindSlots(const Candidate& candidate, const SlotValues& values, runtime::Ra
   Json body = candidate.body;
   for (const Slot& slot : candidate.slots) {
     const auto bound = values.find(slot.name);
+    if (bound != values.end() && FitsList(slot, bound->second)) {
+      Assign(body, ListOf(slot), bound->second);
+      continue;
+    }
     const bool fits = bound != values.end() && Fits(slot, bound->second);
     Assign(body, slot.pointer, fits ? bound->second : RandomValue(slot, random));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One request that a service offers: method, URI and body, the body perhaps with slots.
 //
-// A slot is a value that only the goal knows. It stands in the body as the text "<goal.AssetTag>",
-// named after its property, and is bound right before the request is sent.
+// A slot is a value that only the goal knows: "<goal.AssetTag>" in the body, after its property, bound
+// when the request is sent. As the one element of a list it stands for the list, however long.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ struct Slot {
 };
 
 struct Candidate {
-  // "GET", "PATCH", "POST" or kWaitMethod.
+  // "GET", "PATCH", "POST", "DELETE" or kWaitMethod.
   std::string method;
   // Canonical; of the action's target for an action; empty for `wait`.
   std::string uri;

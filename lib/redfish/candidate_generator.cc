@@ -42,7 +42,26 @@ bool IsText(PropertyKind kind) {
          kind == PropertyKind::kNumber;
 }
 
-std::vector<Json> ValuesOf(const Property& property, const Json& allowable) {
+}  // namespace
+
+bool IsOperationalType(std::string_view odata_type) {
+  static const std::array<std::string_view, 8> kDocuments = {
+      "JsonSchemaFile",      "JsonSchemaFileCollection",
+      "MessageRegistryFile", "MessageRegistryFileCollection",
+      "MessageRegistry",     "AttributeRegistry",
+      "PrivilegeRegistry",   "LogEntry"};
+  const std::string space = format::ParseTypeName(odata_type).space;
+  return !space.empty() &&
+         std::find(kDocuments.begin(), kDocuments.end(), space) == kDocuments.end();
+}
+
+bool IsOperational(const Json& resource) {
+  return IsOperationalType(TextAt(resource, "@odata.type")) &&
+         !TextAt(resource, "@odata.id").empty();
+}
+
+std::vector<Json> CandidateGenerator::ValuesOf(const Property& property,
+                                               const Json& allowable) const {
   std::vector<Json> values;
   if (allowable.is_array()) {
     values.assign(allowable.begin(), allowable.end());
@@ -50,21 +69,10 @@ std::vector<Json> ValuesOf(const Property& property, const Json& allowable) {
     values = {true, false};
   } else if (property.kind == PropertyKind::kEnumeration) {
     values.assign(property.values.begin(), property.values.end());
+  } else if (property.kind == PropertyKind::kString && property.name == "RoleId") {
+    values.assign(outline_.role_ids().begin(), outline_.role_ids().end());
   }
   return values;
-}
-
-}  // namespace
-
-bool IsOperational(const Json& resource) {
-  static const std::array<std::string_view, 8> kDocuments = {
-      "JsonSchemaFile",      "JsonSchemaFileCollection",
-      "MessageRegistryFile", "MessageRegistryFileCollection",
-      "MessageRegistry",     "AttributeRegistry",
-      "PrivilegeRegistry",   "LogEntry"};
-  const std::string space = format::ParseTypeName(TextAt(resource, "@odata.type")).space;
-  return !space.empty() && !TextAt(resource, "@odata.id").empty() &&
-         std::find(kDocuments.begin(), kDocuments.end(), space) == kDocuments.end();
 }
 
 Candidate CandidateGenerator::Start(const char* method, const std::string& uri,
@@ -95,13 +103,16 @@ void CandidateGenerator::Add(const std::string& uri, const Json& resource) {
   Keep(Start("GET", uri, resource));
   const std::string type = TextAt(resource, "@odata.type");
   const AllowedMethods methods = schema_.Methods(type);
+  const bool fixed = outline_.IsFixed(uri, type);
   if (methods.update) {
-    AddPatches({uri, resource, type, resource, ""});
+    const Place whole{uri, resource, type, resource, ""};
+    AddPatches(whole);
+    AddFillings(whole);
   } else if (!schema_.Knows(type)) {
     LeaveOut("resources of types that the standard does not know");
   }
-  if (methods.insert) LeaveOut("POST to collections");
-  if (methods.remove) LeaveOut("DELETE");
+  if (methods.insert && !fixed) AddCreations(uri, resource);
+  if (methods.remove && !fixed) Keep(Start("DELETE", uri, resource));
   const auto actions = resource.find("Actions");
   if (actions != resource.end() && actions->is_object()) AddActions(uri, resource, *actions);
 }

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns resources into candidates, by the rules that catalog.h lists.
 //
-// One use: Add every resource, then take `candidates` and `left_out`.
+// One use: Add every resource, or those that were seen since, then take `candidates` and
+// `left_out`.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "redfish/candidate.h"
-#include "redfish/capture.h"
 #include "redfish/schema.h"
+#include "redfish/service_outline.h"
 
 namespace shoal::redfish {
 
 class CandidateGenerator {
  public:
   // Both outlive this.
-  CandidateGenerator(const Capture& capture, const Schema& schema)
-      : capture_(capture), schema_(schema) {}
+  CandidateGenerator(const ServiceOutline& outline, const Schema& schema)
+      : outline_(outline), schema_(schema) {}
 
   // All candidates of one resource.
   void Add(const std::string& uri, const nlohmann::json& resource);
@@ -38,7 +40,7 @@ class CandidateGenerator {
     const nlohmann::json& object;
     std::string pointer;
   };
-  // A parameter of an action, from whatever describes it.
+  // A parameter of an action, from whatever describes it, or a property that a member is made with.
   struct Parameter {
     std::string name;
     bool required = false;
@@ -51,6 +53,10 @@ class CandidateGenerator {
   void Keep(Candidate candidate);
   void LeaveOut(const std::string& reason, std::int64_t count = 1) { left_out[reason] += count; }
 
+  // What the property may be set to where these are known: what `allowable` lists, booleans,
+  // enumerations, roles.
+  std::vector<nlohmann::json> ValuesOf(const Property& property,
+                                       const nlohmann::json& allowable) const;
   void AddPatches(const Place& place);
   void AddLeaf(const Place& place, const std::string& pointer, const Property& property,
                const nlohmann::json& allowable);
@@ -65,14 +71,25 @@ class CandidateGenerator {
   std::vector<Parameter> Parameters(const std::string& type, const std::string& name,
                                     const nlohmann::json& description) const;
   void AddActionInfo(const nlohmann::json& description, std::vector<Parameter>& parameters) const;
+  // `what` names in left_out what the parameters are of.
+  void KeepChoices(const Candidate& base, std::vector<Parameter> parameters,
+                   const std::string& what);
   void KeepCombinations(const Candidate& base, const std::vector<Parameter>& parameters);
 
-  const Capture& capture_;
+  // Those that a POST that makes a resource of the type must have; with `writable` those that may
+  // be PATCHed, or none where one of them may not.
+  std::vector<Parameter> CreationParameters(const std::string& type, bool writable) const;
+  void AddCreations(const std::string& uri, const nlohmann::json& collection);
+  void AddFillings(const Place& place);
+
+  const ServiceOutline& outline_;
   const Schema& schema_;
   std::unordered_set<content::ContentKey> seen_;
 };
 
 // Not a schema file, a registry, a log entry or a document that is no resource.
 bool IsOperational(const nlohmann::json& resource);
+// The same of a type alone.
+bool IsOperationalType(std::string_view odata_type);
 
 }  // namespace shoal::redfish

@@ -18,8 +18,10 @@ std::string Join(const Catalog::Counts& counts) {
 
 }  // namespace
 
-Catalog::Catalog(std::string capture_name, std::vector<Candidate> candidates, Counts left_out)
+Catalog::Catalog(std::string capture_name, std::unique_ptr<const ServiceOutline> outline,
+                 std::vector<Candidate> candidates, Counts left_out)
     : capture_name_(std::move(capture_name)),
+      outline_(std::move(outline)),
       candidates_(std::move(candidates)),
       left_out_(std::move(left_out)) {
   std::vector<content::ContentKey> keys;
@@ -35,11 +37,13 @@ Catalog::Catalog(std::string capture_name, std::vector<Candidate> candidates, Co
 
 absl::StatusOr<std::shared_ptr<const Catalog>> Catalog::Build(const Capture& capture,
                                                               const Schema& schema) {
-  CandidateGenerator generator(capture, schema);
+  auto outline = std::make_unique<const ServiceOutline>(capture, schema);
+  CandidateGenerator generator(*outline, schema);
   generator.AddWait();
   for (const auto& [uri, resource] : capture.resources()) generator.Add(uri, resource);
-  return std::shared_ptr<const Catalog>(
-      new Catalog(capture.name(), std::move(generator.candidates), std::move(generator.left_out)));
+  return std::shared_ptr<const Catalog>(new Catalog(capture.name(), std::move(outline),
+                                                    std::move(generator.candidates),
+                                                    std::move(generator.left_out)));
 }
 
 std::int64_t Catalog::IndexOf(const content::ContentKey& key) const {

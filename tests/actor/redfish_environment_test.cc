@@ -323,25 +323,25 @@ TEST_CASE("A watch result is read to its last character") {
 
 TEST_CASE("Bodies are canonicalised once, and the oldest go when the cache is full") {
   BodyTexts bodies(4);
-  const auto one = bodies.Canonical(R"({"b": 1, "a": 2.0})");
-  REQUIRE(*one.text == R"({"a":2,"b":1})");
-  REQUIRE(bodies.Canonical(R"({"b": 1, "a": 2.0})").text == one.text);
-  REQUIRE(bodies.Canonical(R"({"a":2,"b":1})").key == one.key);
-  REQUIRE(bodies.Canonical("").key.IsZero());
-  REQUIRE(*bodies.Canonical("no json").text == "\"no json\"");
-  for (int i = 0; i < 20; ++i) bodies.Canonical(std::to_string(i));
+  const auto one = bodies.Read(R"({"b": 1, "a": 2.0})");
+  REQUIRE(*one->content.text == R"({"a":2,"b":1})");
+  REQUIRE(bodies.Read(R"({"b": 1, "a": 2.0})") == one);
+  REQUIRE(bodies.Read(R"({"a":2,"b":1})")->content.key == one->content.key);
+  REQUIRE(bodies.Read("")->content.key.IsZero());
+  REQUIRE(*bodies.Read("no json")->content.text == "\"no json\"");
+  for (int i = 0; i < 20; ++i) bodies.Read(std::to_string(i));
   REQUIRE(bodies.size() <= 4);
 }
 
 TEST_CASE("A body that comes parsed is the same content as its text, made once") {
   BodyTexts bodies;
   const std::string raw = R"({"b": [1, "\u0041"], "a": 2.0, "@odata.etag": "W/\"1\""})";
-  const auto of_text = bodies.Canonical(raw);
+  const auto of_text = bodies.Read(raw)->content;
   const auto parsed = nlohmann::json::parse(raw);
-  const auto first = bodies.CanonicalParsed(parsed);
+  const auto first = bodies.ReadParsed(parsed)->content;
   REQUIRE(first.key == of_text.key);
   REQUIRE(*first.text == *of_text.text);
-  REQUIRE(bodies.CanonicalParsed(parsed).text == first.text);
+  REQUIRE(bodies.ReadParsed(parsed)->content.text == first.text);
 }
 
 TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
@@ -349,10 +349,20 @@ TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
   const auto arrays = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
-  REQUIRE(*bodies.Canonical(arrays(64)).text == arrays(64));
-  REQUIRE(*bodies.Canonical(arrays(65)).text == "\"" + arrays(65) + "\"");
-  REQUIRE(*bodies.Canonical(arrays(500000)).text == "\"" + arrays(500000) + "\"");
-  REQUIRE(bodies.Canonical(std::string(500000, '[')).text->size() == 500002);
+  REQUIRE(*bodies.Read(arrays(64))->content.text == arrays(64));
+  REQUIRE(*bodies.Read(arrays(65))->content.text == "\"" + arrays(65) + "\"");
+  REQUIRE(*bodies.Read(arrays(500000))->content.text == "\"" + arrays(500000) + "\"");
+  REQUIRE(bodies.Read(std::string(500000, '['))->content.text->size() == 500002);
+}
+
+TEST_CASE("A body shows the resource that it is, and the members of a collection") {
+  BodyTexts bodies;
+  const auto text = bodies.Read(
+      R"({"@odata.id": "/redfish/v1/A/", "Members": [{"@odata.id": "/redfish/v1/A/1"}, 7]})");
+  REQUIRE(text->uri == "/redfish/v1/A");
+  REQUIRE(text->members == std::vector<std::string>{"/redfish/v1/A/1"});
+  REQUIRE(bodies.Read(R"({"error": {}})")->uri.empty());
+  REQUIRE(bodies.Read("[1]")->members.empty());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "content/overlay_key.h"
+
 namespace shoal::inference::client {
 namespace {
 
@@ -38,6 +40,58 @@ TEST_CASE("The memory of what a stream has carried is bounded, and contents go o
   REQUIRE(TextsWith(encoder, "e") == std::vector<std::string>{"e"});
   REQUIRE(TextsWith(encoder, "a") == std::vector<std::string>{"a"});
   REQUIRE(TextsWith(encoder, "e").empty());
+}
+
+ContentReference Text(const std::string& text) {
+  return {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
+}
+
+std::vector<proto::ActRequest> Encode(RowEncoder& encoder,
+                                      std::shared_ptr<const CandidateList> list) {
+  Row row;
+  row.contents.resize(1);
+  row.catalog = std::move(list);
+  const std::vector<const Row*> rows = {&row};
+  return encoder.Encode(rows);
+}
+
+TEST_CASE("An overlay goes after its catalog, which goes once, with the texts that it appends") {
+  RowEncoder encoder(Spec());
+  const auto base = std::make_shared<const CandidateList>(std::vector{Text("a"), Text("b")});
+  const auto overlay = std::make_shared<const CandidateList>(base, std::vector<std::uint32_t>{1},
+                                                             std::vector{Text("c")});
+  REQUIRE(overlay->size() == 3);
+  REQUIRE(*overlay->at(1).text == "b");
+  REQUIRE(*overlay->at(2).text == "c");
+  const proto::ActRequest first = Encode(encoder, overlay).at(0);
+  REQUIRE(first.catalogs_size() == 1);
+  REQUIRE(first.contents_size() == 3);
+  REQUIRE(first.overlays_size() == 1);
+  const std::vector<content::ContentKey> appended = {content::KeyOf("c")};
+  const content::ContentKey key =
+      content::OverlayKey(base->key(), std::vector<std::uint32_t>{1}, appended);
+  REQUIRE(first.overlays(0).key() == key.AsBytes());
+  REQUIRE(first.overlays(0).base() == base->key().AsBytes());
+  REQUIRE(first.overlays(0).removed(0) == 1);
+  REQUIRE(first.rows().catalog_keys(0) == key.AsBytes());
+  const auto other = std::make_shared<const CandidateList>(base, std::vector<std::uint32_t>{},
+                                                           std::vector{Text("d")});
+  const proto::ActRequest second = Encode(encoder, other).at(0);
+  REQUIRE(second.catalogs_size() == 0);
+  REQUIRE(second.overlays_size() == 1);
+  encoder.ForgetCatalog(std::string(base->key().AsBytes()));
+  encoder.ForgetCatalog(std::string(other->key().AsBytes()));
+  REQUIRE(Encode(encoder, other).at(0).catalogs_size() == 1);
+}
+
+TEST_CASE("Overlays of the same content have the same key, whoever made them") {
+  const auto base = std::make_shared<const CandidateList>(std::vector{Text("a"), Text("b")});
+  const auto again = std::make_shared<const CandidateList>(std::vector{Text("a"), Text("b")});
+  const std::vector<std::uint32_t> removed = {0};
+  const CandidateList one(base, removed, {Text("c")});
+  REQUIRE(one.key() == CandidateList(again, removed, {Text("c")}).key());
+  REQUIRE(one.key() != CandidateList(base, {}, {Text("c")}).key());
+  REQUIRE(one.key() != base->key());
 }
 
 }  // namespace

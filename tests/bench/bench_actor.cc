@@ -67,7 +67,7 @@ class Players {
       return;
     }
     ++steps_;
-    const std::size_t actions = transition.observation.catalog->candidates().size();
+    const std::size_t actions = transition.observation.catalog->size();
     environments_[index]->Step(static_cast<std::int64_t>(random_.Below(actions)), Keep(index));
   }
   void Reset(std::size_t index) {

@@ -37,8 +37,8 @@ struct Fixture {
   int made = 0;
   runtime::Shape shape;
   std::vector<std::uint32_t> removed;
-  CatalogStore store{contents,
-                     [this](const runtime::Tensor& embeddings, std::span<const std::uint32_t> out) {
+  CatalogStore store{contents, [this](const runtime::Tensor& embeddings,
+                                      std::span<const std::uint32_t> out, const auto&) {
                        ++made;
                        shape = embeddings.shape();
                        removed.assign(out.begin(), out.end());
@@ -88,9 +88,10 @@ TEST_CASE("An overlay appends to its base and takes from it") {
   fixture.Embed({1, 2, 3});
   const auto resolved = fixture.store.Resolve(overlay.key);
   REQUIRE(resolved->candidates->count == 3);
-  REQUIRE(fixture.shape == runtime::Shape{3, 2});
+  REQUIRE(fixture.made == 2);
+  REQUIRE(fixture.shape == runtime::Shape{1, 2});
   REQUIRE(fixture.removed == std::vector<std::uint32_t>{0});
-  REQUIRE(resolved->candidates->base == base.key);
+  REQUIRE(resolved->candidates->base == fixture.store.Resolve(base.key)->candidates);
 }
 
 TEST_CASE("An overlay that removes what is not there is refused") {
@@ -107,7 +108,7 @@ struct SmallFixture : Fixture {
   explicit SmallFixture(std::size_t max_bytes)
       : small(
             contents,
-            [](const runtime::Tensor&, std::span<const std::uint32_t>) {
+            [](const runtime::Tensor&, std::span<const std::uint32_t>, const auto&) {
               return std::shared_ptr<const model::CandidateTable>();
             },
             max_bytes) {}

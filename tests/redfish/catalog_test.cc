@@ -42,7 +42,8 @@ TEST_CASE("The catalogs have the sizes that the whole services have") {
     WARN(catalog.Summary());
     REQUIRE(static_cast<std::int64_t>(catalog.size()) == size);
     REQUIRE(catalog.counts().at("WAIT") == 1);
-    REQUIRE(catalog.left_out().at("DELETE") > 0);
+    REQUIRE(catalog.counts().at("DELETE") > 0);
+    REQUIRE(catalog.left_out().at("new members of which the standard requires nothing") > 0);
   }
   REQUIRE(CatalogOf("dell-r750").left_out().at("attributes of registries") > 0);
 }
@@ -106,6 +107,52 @@ TEST_CASE("Leaves that belong together come as one request too") {
   REQUIRE(ntp != nullptr);
   REQUIRE(ntp->slots.size() == 1);
   REQUIRE(ntp->slots[0].pointer == "/NTP/NTPServers/0");
+}
+
+const std::string kAccountService = "/redfish/v1/AccountService";
+
+const Json kOperator = {
+    {"UserName", "<goal.UserName>"}, {"Password", "<goal.Password>"}, {"RoleId", "Operator"}};
+
+TEST_CASE(
+    "Collections take what the standard requires of a new member, a candidate for each role") {
+  const Catalog& catalog = CatalogOf("openbmc-stock");
+  const std::string accounts = kAccountService + "/Accounts";
+  const Candidate* account = FindRequest(catalog, "POST", accounts, kOperator);
+  REQUIRE(account != nullptr);
+  REQUIRE(account->slots.size() == 2);
+  Json nobody = kOperator;
+  nobody["RoleId"] = "Nobody";
+  REQUIRE(FindRequest(catalog, "POST", accounts, nobody) == nullptr);
+  const Json login = {{"UserName", "<goal.UserName>"}, {"Password", "<goal.Password>"}};
+  REQUIRE(FindRequest(catalog, "POST", "/redfish/v1/SessionService/Sessions", login) != nullptr);
+  const Json subscription = {{"Destination", "<goal.Destination>"}, {"Protocol", "Redfish"}};
+  REQUIRE(FindRequest(catalog, "POST", "/redfish/v1/EventService/Subscriptions", subscription) !=
+          nullptr);
+}
+
+TEST_CASE("Members that the standard lets go may be deleted, hardware and account slots not") {
+  const Catalog& openbmc = CatalogOf("openbmc-stock");
+  REQUIRE(FindRequest(openbmc, "DELETE", kAccountService + "/Accounts/root", nullptr) != nullptr);
+  for (const char* name : kShipped) {
+    for (const Candidate& candidate : CatalogOf(name).candidates()) {
+      if (candidate.method != "DELETE") continue;
+      REQUIRE_FALSE(candidate.type.starts_with("#ComputerSystem."));
+      REQUIRE_FALSE(candidate.type.starts_with("#Chassis."));
+      const bool slot =
+          name == std::string("dell-r750") && candidate.type.starts_with("#ManagerAccount.");
+      REQUIRE_FALSE(slot);
+    }
+  }
+}
+
+TEST_CASE("An account slot is filled by one request, a collection of slots takes no new members") {
+  const Catalog& catalog = CatalogOf("dell-r750");
+  const std::string accounts = "/redfish/v1/AccountService/Accounts";
+  Json filled = kOperator;
+  filled["Enabled"] = true;
+  REQUIRE(FindRequest(catalog, "PATCH", accounts + "/1", filled) != nullptr);
+  REQUIRE(FindRequest(catalog, "POST", accounts, kOperator) == nullptr);
 }
 
 TEST_CASE("Schema files, registries and log entries are not in the catalog") {
@@ -183,6 +230,26 @@ TEST_CASE("Slots take the goal's value, and a random one of their type without i
   const Json unbound = BindSlots(candidate, {}, random);
   REQUIRE(unbound.at("AssetTag").is_string());
   REQUIRE(unbound.at("AssetTag") != SlotText("AssetTag"));
+}
+
+TEST_CASE(
+    "A slot in a list takes the goal's whole list, unless a value of it is none of its type") {
+  Candidate candidate;
+  candidate.method = "PATCH";
+  candidate.body = {{"Boot", {{"BootOrder", {SlotText("BootOrder")}}}}};
+  Slot order;
+  order.name = "BootOrder";
+  order.pointer = "/Boot/BootOrder/0";
+  candidate.slots = {order};
+  runtime::Random random(1);
+  const auto bound = [&](const Json& value) {
+    return BindSlots(candidate, {{"BootOrder", value}}, random).at("Boot").at("BootOrder");
+  };
+  const Json three = {"Boot0002", "Boot0001", "Boot0003"};
+  REQUIRE(bound(three) == three);
+  REQUIRE(bound("Boot0001") == Json::array({"Boot0001"}));
+  REQUIRE(bound(Json::array({"Boot0001", 7})).size() == 1);
+  REQUIRE(bound(Json::array()).size() == 1);
 }
 
 TEST_CASE("Bound bodies of every candidate fit the schema where no pattern is asked for") {

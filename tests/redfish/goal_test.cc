@@ -77,7 +77,9 @@ bool HasTargets(const AppliedGoal& goal) { return !goal.goal().definition().targ
 
 TEST_CASE("The goals that apply to each capture are the frozen ones") {
   std::map<std::string, std::set<std::string>> now;
-  for (const char* capture : kShipped) {
+  std::vector<std::string> captures(std::begin(kShipped), std::end(kShipped));
+  captures.insert(captures.end(), std::begin(kMockups), std::end(kMockups));
+  for (const std::string& capture : captures) {
     for (const auto& goal : AppliedTo(capture)) {
       now[std::to_string(goal->goal().id()) + " " + goal->goal().name()].insert(capture);
     }

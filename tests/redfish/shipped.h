@@ -14,6 +14,9 @@ namespace shoal::redfish {
 
 inline constexpr const char* kShipped[] = {"dell-r750", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                            "openbmc-stock"};
+// DMTF's further mockups: parts of services, on which some goals apply too.
+inline constexpr const char* kMockups[] = {"dmtf-acd", "dmtf-catfish",  "dmtf-liquid-cooled-server",
+                                           "dmtf-mpf", "dmtf-smartnic", "dmtf-telemetry"};
 
 inline std::string ArchiveOf(const std::string& name) {
   return "data/captures/" + name + ".tar.xz";

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pair a training episode is of: pairs that fail get more of them than those that are
+// learned.
+//
+// A pair's success is a running mean over its last episodes that had something to do. Its weight
+// falls from 1, where it always fails or was never played, to `learned_weight`, where it always
+// succeeds. A draw is a function of (seed, environment, episode) and of what was noted before. Not
+// thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace shoal::actor {
+
+class PairSampler {
+ public:
+  // REQUIRES: pairs >= 1, learned_weight in (0, 1].
+  PairSampler(std::size_t pairs, double learned_weight, std::uint64_t seed)
+      : learned_weight_(learned_weight), seed_(seed), success_(pairs, 0.0) {}
+
+  std::size_t Draw(std::uint64_t environment, std::uint64_t episode) const;
+  void Note(std::size_t pair, bool success);
+
+  double weight(std::size_t pair) const {
+    return learned_weight_ + (1.0 - learned_weight_) * (1.0 - success_[pair]);
+  }
+
+ private:
+  const double learned_weight_;
+  const std::uint64_t seed_;
+  std::vector<double> success_;
+};
+
+}  // namespace shoal::actor
