@@ -9,7 +9,7 @@
 //
 // Written rules, which nobody chooses: a PATCH carries If-Match when this episode has seen an ETag
 // of its URI; slots take the goal's values; `wait` moves the service's clock. The limit is part of
-// the task: reaching it terminates.
+// the task: reaching it terminates. It may be stepped on past that, as fleets do.
 #pragma once
 
 #include <cstdint>
