@@ -18,6 +18,8 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
                {.help = "all milestones together, each once", .min = -100, .max = 100});
   visitor.Knob("collateral", collateral,
                {.help = "each side effect while it lasts", .min = -100, .max = 100});
+  visitor.Knob("over_budget", over_budget,
+               {.help = "a fleet draws more than its power budget", .min = -100, .max = 100});
 }
 
 void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
@@ -30,6 +32,13 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                 .choices = {"http", "inprocess"}});
   visitor.Knob("episode_limit", episode_limit,
                {.help = "requests in an episode", .unit = "steps", .min = 1, .max = 10000});
+  visitor.Knob("fleet_size", fleet_size,
+               {.help = "services of one environment; more than 1 share a power budget",
+                .min = 1,
+                .max = 64});
+  visitor.Knob(
+      "power_budget_watts", power_budget_watts,
+      {.help = "of a fleet; 0 draws one each episode", .unit = "W", .min = 0, .max = 100'000'000});
   visitor.Knob("data", data, {.help = "folder with captures, goals and schema"});
   visitor.Knob(
       "wait_seconds", wait_seconds,

@@ -25,6 +25,8 @@ struct RewardOptions {
   double milestones = 0.2;
   // For each property that is changed and should not be; given back when it is set back.
   double collateral = -0.1;
+  // Once, when a fleet draws more than its power budget.
+  double over_budget = -0.5;
 
   void Visit(runtime::Visitor& visitor);
 };
@@ -42,6 +44,10 @@ struct EnvironmentOptions {
   std::string access = "http";
   // Requests in an episode; the limit is part of the task.
   std::int64_t episode_limit = 16;
+  // Services of one environment: 1, or a fleet that shares a power budget.
+  std::int64_t fleet_size = 1;
+  // Of a fleet; 0: each episode draws one. Never less than what its start draws.
+  std::int64_t power_budget_watts = 0;
   // Folder with captures/, goals/ and schema/.
   std::string data = "data";
   // By which `wait` moves the service's clock.

@@ -2,6 +2,7 @@
 #include "actor/environment_source.h"
 
 #include "actor/cartpole.h"
+#include "actor/fleet_source.h"
 #include "actor/redfish_source.h"
 #include "runtime/random.h"
 
@@ -35,6 +36,7 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig
   if (config.environment.kind == "cartpole") {
     return std::make_unique<CartPoleSource>(runtime::DeriveSeed(config.seed, "cartpole"));
   }
+  if (config.environment.fleet_size > 1) return MakeFleetSource(config);
   return MakeRedfishSource(config);
 }
 

@@ -13,7 +13,7 @@
 // of its URI; slots take the goal's values; `wait` moves the service's clock; a session that was
 // made by POST is used: its token goes with every later request, until the session is deleted, a
 // newer one is made, or the service refuses the token with 401. The limit is part of the task:
-// reaching it terminates.
+// reaching it terminates. It may be stepped on past that, as fleets do.
 #pragma once
 
 #include <cstdint>

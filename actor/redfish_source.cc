@@ -15,8 +15,8 @@ namespace {
 
 class RedfishSource final : public EnvironmentSource {
  public:
-  RedfishSource(RedfishData data, std::string mockserver, std::string control)
-      : data_(std::move(data)), mockserver_(std::move(mockserver)), control_(std::move(control)) {}
+  RedfishSource(RedfishData data, RedfishAddresses addresses)
+      : data_(std::move(data)), addresses_(std::move(addresses)) {}
 
   const EnvironmentSpec& spec() const override { return spec_; }
   const std::vector<Pair>& pairs() const override { return data_.tasks->pairs; }
@@ -25,33 +25,18 @@ class RedfishSource final : public EnvironmentSource {
                                                    std::uint64_t first_environment,
                                                    std::size_t count) const override {
     const auto bodies = std::make_shared<BodyTexts>();
-    std::shared_ptr<HttpConnections> connections;
-    if (data_.worlds.empty()) {
-      connections = std::make_shared<HttpConnections>(
-          executor, HttpConnections::Options{
-                        .service = mockserver_,
-                        .control = control_,
-                        .count = static_cast<std::size_t>(data_.tasks->options.connections),
-                        .max_waiting = 2 * count + 16});
-    }
+    const ServiceMaker make = MakeServices(data_, addresses_, executor, count);
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
-      std::unique_ptr<RedfishService> service;
-      if (connections != nullptr) {
-        service = std::make_unique<HttpService>(connections, first_environment + i);
-      } else {
-        service = std::make_unique<InProcessService>(data_.worlds);
-      }
       environments.push_back(
-          std::make_unique<RedfishEnvironment>(data_.tasks, std::move(service), bodies));
+          std::make_unique<RedfishEnvironment>(data_.tasks, make(first_environment + i), bodies));
     }
     return environments;
   }
 
  private:
   const RedfishData data_;
-  const std::string mockserver_;
-  const std::string control_;
+  const RedfishAddresses addresses_;
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
@@ -107,6 +92,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
     if (options.access == "inprocess") {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
     }
+    data.captures[name] = capture;
   }
   if (tasks->pairs.empty()) {
     return runtime::InvalidArgument("no goal of environment.goals applies to any capture");
@@ -115,16 +101,35 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
   return data;
 }
 
-absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const SourceConfig& config) {
+absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
   if (config.environment.access == "http" &&
       (config.cluster.mockserver.empty() || config.cluster.mockserver_control.empty())) {
     return runtime::InvalidArgument(
         "environment.access is http, but cluster.mockserver or cluster.mockserver_control is "
         "empty");
   }
+  return RedfishAddresses{.mockserver = config.cluster.mockserver,
+                          .control = config.cluster.mockserver_control};
+}
+
+ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
+                          boost::asio::any_io_executor executor, std::size_t count) {
+  if (!data.worlds.empty()) {
+    return [&data](std::uint64_t) { return std::make_unique<InProcessService>(data.worlds); };
+  }
+  const auto connections = std::make_shared<HttpConnections>(
+      executor,
+      HttpConnections::Options{.service = addresses.mockserver,
+                               .control = addresses.control,
+                               .count = static_cast<std::size_t>(data.tasks->options.connections),
+                               .max_waiting = 2 * count + 16});
+  return [connections](std::uint64_t id) { return std::make_unique<HttpService>(connections, id); };
+}
+
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const SourceConfig& config) {
+  SHOAL_ASSIGN_OR_RETURN(RedfishAddresses addresses, FindAddresses(config));
   SHOAL_ASSIGN_OR_RETURN(RedfishData data, LoadRedfishData(config));
-  return std::make_unique<RedfishSource>(std::move(data), config.cluster.mockserver,
-                                         config.cluster.mockserver_control);
+  return std::make_unique<RedfishSource>(std::move(data), std::move(addresses));
 }
 
 }  // namespace shoal::actor

@@ -4,12 +4,16 @@
 // At start the catalogs and the list of (goal, capture) pairs are logged: nothing is hand-picked.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "actor/environment_source.h"
 #include "actor/inprocess_service.h"
 #include "actor/redfish_environment.h"
 #include "actor/redfish_service.h"
+#include "redfish/capture.h"
 #include "runtime/status.h"
 
 namespace shoal::actor {
@@ -20,9 +24,25 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const Sourc
 // Captures that were loaded, and what is done with them; for the source and for tests.
 struct RedfishData {
   std::shared_ptr<const RedfishTasks> tasks;
+  // By name.
+  std::map<std::string, std::shared_ptr<const redfish::Capture>> captures;
   // Empty unless access is "inprocess".
   Worlds worlds;
 };
 absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config);
+
+// Where services are, when they are not in this process.
+struct RedfishAddresses {
+  std::string mockserver;
+  std::string control;
+};
+// INVALID_ARGUMENT when access is "http" and an address is missing.
+absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config);
+
+// Makes services of one loop, `count` at most, that run on `executor` and share its connections;
+// each with an id of its own. `data` outlives them.
+using ServiceMaker = std::function<std::unique_ptr<RedfishService>(std::uint64_t id)>;
+ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
+                          boost::asio::any_io_executor executor, std::size_t count);
 
 }  // namespace shoal::actor

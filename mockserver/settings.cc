@@ -84,13 +84,11 @@ void ApplyDefaults(Editor& editor, ResourceId bios) {
   const Json* const captured = redfish::Resolve(*editor.resource(bios).json, kAttributes);
   const auto settings = editor.world().SettingsOf(bios);
   const auto waits = settings ? notes.by_object.find(*settings) : notes.by_object.end();
-  const Json attributes = AttributesOf(editor, bios);
-  for (const auto& [name, value] : attributes.items()) {
-    const Json* of_registry = registry == nullptr ? nullptr : registry->Default(name);
-    const bool was_captured = captured != nullptr && captured->contains(name);
-    const Json standard = of_registry != nullptr ? *of_registry
-                          : was_captured         ? captured->at(name)
-                                                 : value;
+  Json attributes = AttributesOf(editor, bios);
+  // What the registry does not say is as it was captured.
+  if (captured != nullptr && captured->is_object()) attributes.update(*captured);
+  const Json defaults = redfish::DefaultAttributes(attributes, registry);
+  for (const auto& [name, standard] : defaults.items()) {
     const std::string pointer = redfish::AppendPointer(kAttributes, name);
     editor.Set(bios, pointer, standard);
     const bool is_pending =

@@ -152,4 +152,23 @@ const Json* AttributeRegistry::Default(const std::string& attribute) const {
   return redfish::Misfit(known->second.property, value).empty() ? &value : nullptr;
 }
 
+std::optional<AttributeRegistry> FindAttributeRegistry(const Capture& capture,
+                                                       std::string_view id) {
+  for (const auto& [uri, json] : capture.resources()) {
+    if (id.empty() || TextAt(json, "Id") != id) continue;
+    if (auto registry = AttributeRegistry::Parse(json)) return registry;
+  }
+  return std::nullopt;
+}
+
+Json DefaultAttributes(const Json& attributes, const AttributeRegistry* registry) {
+  Json defaults = attributes;
+  if (registry == nullptr) return defaults;
+  for (auto& [name, value] : defaults.items()) {
+    const Json* const known = registry->Default(name);
+    if (known != nullptr) value = *known;
+  }
+  return defaults;
+}
+
 }  // namespace shoal::redfish

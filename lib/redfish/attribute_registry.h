@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "redfish/capture.h"
 #include "redfish/schema.h"
 
 namespace shoal::redfish {
@@ -67,5 +68,13 @@ class AttributeRegistry {
   // By the attribute they are for, in the registry's order: the last that holds counts.
   std::map<std::string, std::vector<Dependency>> dependencies_;
 };
+
+// The registry of that id; in several languages, the first. Nothing when the capture lacks it.
+std::optional<AttributeRegistry> FindAttributeRegistry(const Capture& capture, std::string_view id);
+
+// What a reset to defaults makes of `attributes`, an object by name: those that `registry`, which
+// may be null, gives no default stay.
+nlohmann::json DefaultAttributes(const nlohmann::json& attributes,
+                                 const AttributeRegistry* registry);
 
 }  // namespace shoal::redfish

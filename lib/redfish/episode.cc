@@ -16,6 +16,12 @@ using runtime::Random;
 
 // How often another goal's target is left in some other state.
 constexpr double kLeftoverShare = 0.3;
+// A capture that has every value gets one of them.
+constexpr int kRedraws = 1000;
+
+bool IsListed(const Json& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 std::string SplitName(Split split) { return split == Split::kTrain ? "train" : "evaluate"; }
 
@@ -120,14 +126,24 @@ Json FillJson(const Json& json, const TextValues& values) {
   return filled;
 }
 
-TextValues DrawValues(const std::map<std::string, std::string>& parameters, Random& random) {
+TextValues DrawValues(const std::map<std::string, std::string>& parameters,
+                      const std::map<std::string, Json>& taken, Random& random) {
   TextValues values;
   std::set<std::pair<std::string, std::string>> drawn;
   for (const auto& [name, generator] : parameters) {
-    std::string value = DrawParameter(generator, random);
-    while (!drawn.emplace(generator, value).second) value = DrawParameter(generator, random);
-    std::string other = DrawParameter(generator, random);
-    while (other == value) other = DrawParameter(generator, random);
+    const auto listed = taken.find(name);
+    const auto draw = [&] {
+      std::string value = DrawParameter(generator, random);
+      for (int more = kRedraws; more > 0 && listed != taken.end(); --more) {
+        if (!IsListed(listed->second, value)) break;
+        value = DrawParameter(generator, random);
+      }
+      return value;
+    };
+    std::string value = draw();
+    while (!drawn.emplace(generator, value).second) value = draw();
+    std::string other = draw();
+    while (other == value) other = draw();
     values[name] = value;
     values["other:" + name] = std::move(other);
   }
@@ -151,7 +167,7 @@ void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
   for (const Leftover& leftover : binding.leftovers) {
     const bool left = random.Uniform() < kLeftoverShare;
     const bool reached = random.Below(2) == 0;
-    const TextValues values = DrawValues(leftover.parameters, random);
+    const TextValues values = DrawValues(leftover.parameters, {}, random);
     if (left) AddState(leftover.target, reached, values, random, operations);
   }
 }
@@ -162,7 +178,7 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
   const std::string stream =
       "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
   Random random(runtime::DeriveSeed(seed, stream), number);
-  const TextValues values = DrawValues(goal.parameters, random);
+  const TextValues values = DrawValues(goal.parameters, binding_->taken, random);
   Episode episode;
   episode.values.insert(values.begin(), values.end());
   for (const auto& [name, generator] : goal.parameters) {

@@ -45,6 +45,8 @@ struct AppliedGoal::Binding {
   std::vector<std::map<std::string, nlohmann::json>> choices;
   // What was read in the capture.
   Values readings;
+  // What parameters do not draw, by name: arrays.
+  std::map<std::string, nlohmann::json> taken;
   std::map<std::string, nlohmann::json> orders;
   std::vector<nlohmann::json> milestones;
   Plan plan;
@@ -58,9 +60,10 @@ std::string FillText(const std::string& text, const TextValues& values);
 // `json` with FillText applied to every text in it.
 nlohmann::json FillJson(const nlohmann::json& json, const TextValues& values);
 
-// Fresh values, and under "other:<name>" a second draw that the goal does not ask for.
+// Fresh values that `taken` does not list, and under "other:<name>" a second draw that the goal
+// does not ask for.
 TextValues DrawValues(const std::map<std::string, std::string>& parameters,
-                      runtime::Random& random);
+                      const std::map<std::string, nlohmann::json>& taken, runtime::Random& random);
 // One of the goal's phrasings, filled.
 std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
                      runtime::Random& random);

@@ -3,16 +3,22 @@
 
 #include <toml++/toml.h>
 
+#include <filesystem>
 #include <set>
 #include <sstream>
 #include <utility>
 
+#include "redfish/archive.h"
+#include "redfish/goal_parts.h"
 #include "redfish/goal_reader.h"
 
 namespace shoal::redfish {
 namespace {
 
 using Json = nlohmann::json;
+
+absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::string& text,
+                                        bool is_part);
 
 bool IsLandmark(const std::string& name) {
   static const std::set<std::string> kNames = {"system", "chassis", "manager", "network_protocol"};
@@ -90,7 +96,10 @@ std::vector<Reading> ReadReadings(GoalReader& parent, const std::string& key,
                                   const std::set<std::string>& known) {
   std::vector<Reading> readings;
   for (GoalReader& reader : parent.Tables(key)) {
-    readings.push_back({reader.Text("name"), reader.Text("from"), reader.Text("pointer")});
+    Reading reading{.name = reader.Text("name"), .from = reader.Text("from"), .pointer = ""};
+    reading.defaults = reader.Boolean("defaults", false);
+    if (!reading.defaults) reading.pointer = reader.Text("pointer");
+    readings.push_back(std::move(reading));
     if (!known.contains(readings.back().from)) {
       reader.Fail("from", "no place \"" + readings.back().from + "\"");
     }
@@ -143,17 +152,50 @@ void ReadParameters(Goal::Definition& goal, GoalReader& reader) {
   }
 }
 
+void ReadTaken(Goal::Definition& goal, GoalReader& reader) {
+  const Json taken = reader.Table("taken");
+  for (const auto& [name, values] : taken.items()) {
+    const bool is_list = values.is_string() || values.is_array();
+    if (!goal.parameters.contains(name) || !is_list) {
+      reader.Fail("taken", "\"" + name + "\" is no parameter with a list of values");
+    }
+    goal.taken[name] = values;
+  }
+}
+
+// What `goal` takes over from the goals beside it that it is the conjunction of.
+std::vector<GoalPart> ReadParts(const std::string& path, Goal::Definition& goal,
+                                GoalReader& reader) {
+  std::vector<GoalPart> parts;
+  for (const std::string& name : reader.Texts("parts")) {
+    const std::string file =
+        (std::filesystem::path(path).parent_path() / (name + ".toml")).string();
+    const absl::StatusOr<std::string> text = ReadWholeFile(file);
+    auto part = text.ok() ? ReadDefinition(file, *text, true) : text.status();
+    absl::Status status = part.status();
+    if (status.ok()) status = AddPart(**part, goal);
+    if (status.ok()) {
+      parts.push_back(*std::move(part));
+    } else {
+      reader.Fail("parts", "part \"" + name + "\": " + runtime::Message(status));
+    }
+  }
+  return parts;
+}
+
 void ReadSlots(Goal::Definition& goal, GoalReader& reader) {
   const Json slots = reader.Table("slots");
   for (const auto& [name, value] : slots.items()) goal.slots.emplace(name, value);
 }
 
-void ReadStarts(Goal::Definition& goal, GoalReader& reader) {
+void ReadStarts(Goal::Definition& goal, const std::vector<GoalPart>& parts, GoalReader& reader) {
   for (GoalReader& target : reader.Tables("targets")) {
     goal.targets.push_back(ReadTarget(reader, target));
   }
   for (GoalReader& situation : reader.Tables("situations")) {
     goal.situations.push_back(ReadSituation(situation));
+    const absl::Status status = AddStarts(parts, goal.situations.back());
+    if (!status.ok()) situation.Fail("of", runtime::Message(status));
     reader.Merge(situation.Finish());
   }
   if (goal.targets.empty() == goal.situations.empty()) {
@@ -161,7 +203,13 @@ void ReadStarts(Goal::Definition& goal, GoalReader& reader) {
   }
 }
 
-absl::Status ReadInto(Goal::Definition& goal, GoalReader& reader) {
+template <typename T>
+void Append(const std::vector<T>& from, std::vector<T>& into) {
+  into.insert(into.end(), from.begin(), from.end());
+}
+
+absl::Status ReadInto(Goal::Definition& goal, const std::vector<GoalPart>& parts,
+                      GoalReader& reader) {
   goal.id = reader.Integer("id", 0);
   if (goal.id <= 0) reader.Fail("id", "\"id\" needs a positive integer");
   goal.name = reader.Text("name");
@@ -170,24 +218,26 @@ absl::Status ReadInto(Goal::Definition& goal, GoalReader& reader) {
     reader.Fail("train", "\"train\" and \"evaluate\" need a phrasing each");
   }
   std::set<std::string> known = {"root", "system", "chassis", "manager", "network_protocol"};
+  for (const GoalPlace& place : goal.places) known.insert(place.name);
   for (GoalReader& place : reader.Tables("places")) {
     goal.places.push_back(ReadPlace(place, known));
     known.insert(goal.places.back().name);
     reader.Merge(place.Finish());
   }
   ReadParameters(goal, reader);
+  ReadTaken(goal, reader);
   ReadSlots(goal, reader);
-  ReadStarts(goal, reader);
-  goal.readings = ReadReadings(reader, "readings", known);
-  goal.orders = ReadReadings(reader, "orders", known);
-  goal.choices = ReadChoices(reader);
-  goal.milestones = reader.List("milestones");
-  goal.require = reader.List("require");
+  ReadStarts(goal, parts, reader);
+  Append(ReadReadings(reader, "readings", known), goal.readings);
+  Append(ReadReadings(reader, "orders", known), goal.orders);
+  Append(ReadChoices(reader), goal.choices);
+  Append(reader.List("milestones"), goal.milestones);
+  Append(reader.List("require"), goal.require);
   goal.plan = reader.List("plan");
   const absl::Status plan = CheckPlanKeys(goal.plan);
   if (!plan.ok()) reader.Fail("plan", runtime::Message(plan));
-  goal.start = ReadProperties(reader, "start", known, true);
-  goal.allowed = ReadProperties(reader, "allowed", known, false);
+  Append(ReadProperties(reader, "start", known, true), goal.start);
+  Append(ReadProperties(reader, "allowed", known, false), goal.allowed);
   goal.reset_types = reader.Texts("reset_types");
   goal.base_cost = reader.Integer("base_cost", goal.base_cost);
   goal.satisfied_share = reader.Share("satisfied_share", goal.satisfied_share);
@@ -196,10 +246,8 @@ absl::Status ReadInto(Goal::Definition& goal, GoalReader& reader) {
   return reader.Finish();
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
-    const std::string& path, const std::string& text) {
+absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::string& text,
+                                        bool is_part) {
   const toml::parse_result parsed = toml::parse(std::string_view(text), path);
   if (!parsed) {
     std::ostringstream reason;
@@ -208,8 +256,18 @@ absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
   }
   GoalReader reader(path, "", parsed.table());
   auto goal = std::make_unique<Goal::Definition>();
-  SHOAL_RETURN_IF_ERROR(ReadInto(*goal, reader));
-  return std::unique_ptr<const Goal::Definition>(std::move(goal));
+  if (is_part && reader.Has("parts")) reader.Fail("parts", "a part has no parts");
+  const std::vector<GoalPart> parts =
+      is_part ? std::vector<GoalPart>() : ReadParts(path, *goal, reader);
+  SHOAL_RETURN_IF_ERROR(ReadInto(*goal, parts, reader));
+  return GoalPart(std::move(goal));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
+    const std::string& path, const std::string& text) {
+  return ReadDefinition(path, text, false);
 }
 
 }  // namespace shoal::redfish

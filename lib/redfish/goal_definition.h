@@ -59,6 +59,7 @@ struct LandmarkProperty {
   nlohmann::json value;
   // Of all members of the resource instead.
   bool members = false;
+  bool operator==(const LandmarkProperty&) const = default;
 };
 
 struct Goal::Definition {
@@ -67,6 +68,8 @@ struct Goal::Definition {
   Phrasings phrasings;
   // Generator by parameter (and slot) name.
   std::map<std::string, std::string> parameters;
+  // Values that a parameter does not draw: "$values:..".
+  std::map<std::string, nlohmann::json> taken;
   // Either targets or situations.
   std::vector<GoalTarget> targets;
   std::vector<Situation> situations;
@@ -96,7 +99,7 @@ struct Goal::Definition {
 };
 
 // INVALID_ARGUMENT naming `path` and the key that is wrong; a phrasing of evaluation that is one of
-// training's is wrong.
+// training's is wrong. Parts are read beside it.
 absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(const std::string& path,
                                                                            const std::string& toml);
 

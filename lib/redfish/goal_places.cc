@@ -64,13 +64,23 @@ absl::StatusOr<std::string> FindPlace(const GoalPlace& place, const Places& know
   return std::string();
 }
 
+// The URI of the place in ":-place"; empty when there is none.
+absl::StatusOr<std::string> LeftOut(const std::string& text, std::string_view rest,
+                                    const Places& places) {
+  if (rest.empty()) return std::string();
+  const auto place = rest.starts_with(":-") ? places.find(rest.substr(2)) : places.end();
+  if (place == places.end())
+    return runtime::InvalidArgument("\"" + text + "\" leaves out no place");
+  return place->second;
+}
+
 absl::StatusOr<Json> PutOne(const std::string& text, const Places& places, const Capture& capture) {
   std::string_view name = std::string_view(text).substr(1);
   const bool lists = name.starts_with(kMembers);
   const bool reads = name.starts_with(kValues);
   if (lists) name.remove_prefix(kMembers.size());
   if (reads) name.remove_prefix(kValues.size());
-  const std::size_t end = name.find_first_of(reads ? ":" : "/");
+  const std::size_t end = name.find_first_of(reads || lists ? ":" : "/");
   const std::string_view rest = end == std::string_view::npos ? "" : name.substr(end);
   const auto place = places.find(name.substr(0, end));
   if (place == places.end()) {
@@ -78,10 +88,12 @@ absl::StatusOr<Json> PutOne(const std::string& text, const Places& places, const
   }
   const std::string uri = place->second.empty() ? std::string(kAbsent) : place->second;
   if (!lists && !reads) return Json(uri + std::string(rest));
+  SHOAL_ASSIGN_OR_RETURN(const std::string left_out,
+                         lists ? LeftOut(text, rest, places) : std::string());
   Json values = Json::array();
   for (const std::string& member : MembersOf(capture, uri)) {
     if (lists) {
-      values.push_back(member);
+      if (member != left_out) values.push_back(member);
       continue;
     }
     const std::string_view pointer = rest.empty() ? rest : rest.substr(1);

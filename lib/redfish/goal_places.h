@@ -4,6 +4,7 @@
 //
 //   "$bios"                    the URI of the place; "$bios/Settings" has what follows it appended
 //   "$members:sessions"        the URIs of the members of a collection, as they were captured
+//   "$members:volumes:-boot"   the same without the place "boot"
 //   "$values:accounts:/UserName"  the members' values at a pointer
 // Places that are optional and absent are at kAbsent, where nothing is.
 #pragma once
@@ -35,6 +36,7 @@ struct GoalPlace {
   std::int64_t nth = 0;
   // The goal applies without it.
   bool optional = false;
+  bool operator==(const GoalPlace&) const = default;
 };
 
 // URIs by name.

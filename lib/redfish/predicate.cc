@@ -41,6 +41,8 @@ struct Predicate::Node {
   std::string uri;
   std::string pointer;
   Json value;
+  // Of kEquals: members that do not count.
+  std::set<std::string> except;
   // Of quantifiers: the collection whose members count, or the resources themselves.
   std::string members;
   std::vector<std::string> uris;
@@ -74,6 +76,19 @@ bool Contains(const Json& array, const Json& value) {
   return array.is_array() && std::find(array.begin(), array.end(), value) != array.end();
 }
 
+// Whether `b` has every member of `a`, but those of `except`, with an equal value.
+bool HasMembersOf(const Json& a, const Json& b, const std::set<std::string>& except) {
+  return std::all_of(a.items().begin(), a.items().end(), [&](const auto& item) {
+    const auto found = b.find(item.key());
+    return except.contains(item.key()) || (found != b.end() && *found == item.value());
+  });
+}
+
+bool EqualsBut(const Json& a, const Json& b, const std::set<std::string>& except) {
+  if (except.empty() || !a.is_object() || !b.is_object()) return a == b;
+  return HasMembersOf(a, b, except) && HasMembersOf(b, a, except);
+}
+
 bool StartsWith(const Json& text, const Json& prefix) {
   return text.is_string() &&
          text.get_ref<const std::string&>().starts_with(prefix.get_ref<const std::string&>());
@@ -87,7 +102,7 @@ bool Node::Compares(const StateView& state, const std::string& here) const {
   if (found == nullptr) return false;
   switch (kind) {
     case Kind::kEquals:
-      return *found == value;
+      return EqualsBut(*found, value, except);
     case Kind::kNotEquals:
       return *found != value;
     case Kind::kPrefix:
@@ -300,7 +315,9 @@ class Parser {
     const bool several = node.kind == Node::Kind::kIn;
     const bool none = node.kind == Node::Kind::kExists;
     const std::string operand = several ? "values" : "value";
-    SHOAL_RETURN_IF_ERROR(CheckMembers(name, body, {"uri", "pointer", none ? "" : operand}));
+    const bool excepts = node.kind == Node::Kind::kEquals;
+    SHOAL_RETURN_IF_ERROR(
+        CheckMembers(name, body, {"uri", "pointer", none ? "" : operand, excepts ? "except" : ""}));
     const auto uri = body.find("uri");
     if (uri == body.end() ? !in_quantifier : !uri->is_string()) {
       return Wrong("\"" + name + "\" needs a \"uri\"");
@@ -322,7 +339,19 @@ class Parser {
     if (node.kind == Node::Kind::kPrefix && !value->is_string()) {
       return Wrong("\"prefix\" needs a text");
     }
+    SHOAL_RETURN_IF_ERROR(ParseExcept(body, node.except));
     return node;
+  }
+
+  static absl::Status ParseExcept(const Json& body, std::set<std::string>& except) {
+    const auto names = body.find("except");
+    if (names == body.end()) return absl::OkStatus();
+    if (!names->is_array()) return Wrong("\"except\" needs an array");
+    for (const Json& name : *names) {
+      if (!name.is_string()) return Wrong("\"except\" needs names");
+      except.insert(name.get<std::string>());
+    }
+    return absl::OkStatus();
   }
 
   static absl::Status CheckMembers(const std::string& name, const Json& body,

@@ -2,6 +2,7 @@
 // Conditions over a service's resources and its history, written as JSON.
 //
 //   {"equals":  {"uri": U, "pointer": P, "value": V}}     also "not_equals", "prefix" (of a text)
+//   {"equals":  {.., "value": {..}, "except": [N, ..]}}      an object, members named N left out
 //   {"in":      {"uri": U, "pointer": P, "values": [..]}}
 //   {"contains":{"uri": U, "pointer": P, "value": V}}     the array at P has an element V
 //   {"exists":  {"uri": U, "pointer": P}}

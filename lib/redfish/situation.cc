@@ -67,6 +67,11 @@ Situation ReadSituation(GoalReader& reader) {
   situation.optimum = reader.Integer("optimum", -1);
   if (situation.optimum < 0) reader.Fail("optimum", "\"optimum\" needs a number, 0 or more");
   situation.where = reader.Value("where");
+  const Json of = reader.Table("of");
+  for (const auto& [part, name] : of.items()) {
+    if (!name.is_string()) reader.Fail("of", "\"of\" needs names of situations");
+    situation.of.emplace(part, name.is_string() ? name.get<std::string>() : std::string());
+  }
   for (GoalReader& operation : reader.Tables("start")) {
     Json json = operation.Whole();
     Json plain = json;

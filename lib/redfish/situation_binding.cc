@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "redfish/attribute_registry.h"
 #include "redfish/goal_binding.h"
 #include "redfish/uri.h"
 
@@ -42,7 +43,12 @@ absl::StatusOr<Situation> PutSituation(const Situation& situation, const Places&
 
 absl::StatusOr<Json> ReadIn(const Reading& reading, const Places& places, const Capture& capture) {
   const Json* const body = capture.Find(UriOf(places, reading.from));
-  const Json* const value = body == nullptr ? nullptr : Resolve(*body, reading.pointer);
+  const char* const pointer = reading.defaults ? "/Attributes" : reading.pointer.c_str();
+  const Json* const value = body == nullptr ? nullptr : Resolve(*body, pointer);
+  if (value != nullptr && reading.defaults && value->is_object()) {
+    const auto registry = FindAttributeRegistry(capture, TextAt(*body, "AttributeRegistry"));
+    return DefaultAttributes(*value, registry ? &*registry : nullptr);
+  }
   if (value != nullptr) return *value;
   return runtime::NotFound(capture.name() + " has no " + reading.pointer + " of " + reading.from);
 }
@@ -59,6 +65,22 @@ absl::Status BindChoices(const Goal::Definition& goal, const Places& places, con
     return runtime::NotFound(capture.name() + " fits none of the choices");
   }
   return absl::OkStatus();
+}
+
+double TotalWeight(const std::vector<Situation>& situations, bool satisfied) {
+  double total = 0.0;
+  for (const Situation& one : situations) total += (one.optimum == 0) == satisfied ? one.weight : 0;
+  return total;
+}
+
+// As many starts are satisfied as on a capture that allows all situations.
+void MakeUpForAbsent(const std::vector<Situation>& all, std::vector<Situation>& allowed) {
+  for (const bool satisfied : {false, true}) {
+    const double left = TotalWeight(allowed, satisfied);
+    if (left <= 0.0) continue;
+    const double factor = TotalWeight(all, satisfied) / left;
+    for (Situation& one : allowed) one.weight *= (one.optimum == 0) == satisfied ? factor : 1.0;
+  }
 }
 
 const Situation& PickSituation(const std::vector<Situation>& situations, Random& random) {
@@ -107,6 +129,10 @@ absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
   if (!goal.situations.empty() && binding.situations.empty()) {
     return runtime::NotFound(capture.name() + " allows none of its situations");
   }
+  MakeUpForAbsent(goal.situations, binding.situations);
+  for (const auto& [name, values] : goal.taken) {
+    SHOAL_ASSIGN_OR_RETURN(binding.taken[name], PutPlaces(values, places, capture));
+  }
   for (const Reading& reading : goal.readings) {
     SHOAL_ASSIGN_OR_RETURN(binding.readings[reading.name], ReadIn(reading, places, capture));
   }
@@ -145,6 +171,7 @@ void DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parame
   if (own.ok()) episode.start.insert(episode.start.end(), own->begin(), own->end());
   TextValues texts;
   for (const auto& [name, value] : episode.values) {
+    if (value.is_object()) continue;
     texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   episode.text = DrawText(binding, std::move(texts), split, random);

@@ -45,6 +45,7 @@ std::vector<Part> CandidateParts(const json& candidate, std::size_t word_limit) 
   add("type", 1);
   add("action", 1);
   add("body", 1);
+  add("host", 1);
   add("name", kNameWeight);
   add("uri", kUriWeight);
   return parts;

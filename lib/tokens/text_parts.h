@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text as weighted parts of weighted runs of words: what its structure says about it.
 //
-// - A candidate, a JSON object with the texts `method` and `uri`: parts method, type, action, body
-//   and name and uri, by the weights of lexical_encoder.h.
+// - A candidate, a JSON object with the texts `method` and `uri`: parts method, type, action, body,
+//   host (which member of a fleet), name and uri, by the weights of lexical_encoder.h.
 // - Another JSON object, a resource's body: one part; each leaf is a run, its key's words and its
 //   value's, weighted 1 / depth, so that the state of the resource outweighs what hangs below it.
 //   Links, annotations and lists of allowed values are left out.

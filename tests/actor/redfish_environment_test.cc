@@ -9,10 +9,7 @@
 #include "actor/inprocess_service.h"
 #include "actor/redfish_source.h"
 #include "actor/reward.h"
-#include "http/server.h"
-#include "mockserver/control.h"
-#include "mockserver/front.h"
-#include "mockserver/instance_table.h"
+#include "tests/actor/http_servers.h"
 
 namespace shoal::actor {
 namespace {
@@ -209,29 +206,8 @@ TEST_CASE("The same seed, environment and actions give the same trajectory") {
   REQUIRE(Walk(two, 10, 12) != trace);
 }
 
-struct HttpServers {
-  HttpServers() {
-    std::vector<std::shared_ptr<const mockserver::World>> worlds;
-    for (const auto& [name, world] : Data().worlds) worlds.push_back(world);
-    table = *mockserver::InstanceTable::Create(std::move(worlds), {});
-    front = std::make_unique<mockserver::Front>(*table, metrics);
-    control = std::make_unique<mockserver::Control>(*table, metrics);
-    front_server = *http::Server::Create(
-        {}, [this](const http::ServerRequest& request) { return front->Handle(request); });
-    control_server = *http::Server::Create(
-        {}, [this](const http::ServerRequest& request) { return control->Handle(request); });
-  }
-
-  runtime::Metrics metrics;
-  std::unique_ptr<mockserver::InstanceTable> table;
-  std::unique_ptr<mockserver::Front> front;
-  std::unique_ptr<mockserver::Control> control;
-  std::unique_ptr<http::Server> front_server;
-  std::unique_ptr<http::Server> control_server;
-};
-
 TEST_CASE("A service over HTTP and one in process give the same trajectory") {
-  HttpServers servers;
+  HttpServers servers(Data().worlds);
   boost::asio::io_context context;
   const auto connections = std::make_shared<HttpConnections>(
       context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
@@ -243,7 +219,7 @@ TEST_CASE("A service over HTTP and one in process give the same trajectory") {
 }
 
 TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {
-  HttpServers servers;
+  HttpServers servers(Data().worlds);
   boost::asio::io_context context;
   const auto connections = std::make_shared<HttpConnections>(
       context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),

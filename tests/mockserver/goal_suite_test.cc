@@ -62,12 +62,29 @@ const std::vector<WrongOrder> kWrongOrders = {
     {"secure_boot_chain", "legacy", {1, 0, 2, 3}},
     {"secure_boot_chain", "off", {1, 0}},
     {"bios_password", "both", {0, 2, 1}},
+    {"bios_defaults", "drifted", {0, 2, 1}},
+    {"bios_defaults", "drifted", {2, 0, 1}},
+    {"bios_defaults", "drifted", {1, 2, 0}},
     {"raid1", "stripe", {2, 0, 1, 3}},
     {"iso_boot", "stale_image", {1, 0, 2, 3, 4}},
     {"iso_boot", "stale_image", {0, 1, 3, 2, 4}},
     {"iso_boot", "stale_image", {0, 1, 2, 4, 3}},
     {"firmware_update", "old", {1, 0}},
     {"event_pipeline", "dead_1", {0, 2, 1}},
+    // Without the reset between them; the volume after the last; subscribed after it; the sessions
+    // ended before the last login.
+    {"commission_server",
+     "legacy_stripe",
+     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 11, 13, 14, 15, 16, 17}},
+    {"commission_server",
+     "legacy_stripe",
+     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 13, 15, 16, 17}},
+    {"commission_server",
+     "legacy_stripe",
+     {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 7, 15, 16, 17}},
+    {"commission_server",
+     "legacy_stripe",
+     {0, 1, 16, 17, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
 };
 
 // An episode in the situation, or, without any, one with as many mutations.
@@ -149,6 +166,27 @@ TEST_CASE("The expert's requests in a wrong order do not reach the goal") {
     }
   }
   for (const WrongOrder& wrong : kWrongOrders) REQUIRE(tried[wrong.goal] > 0);
+}
+
+TEST_CASE("A volume that a goal does not speak of is not to be deleted for it") {
+  redfish::Capture::Resources resources = WorldOf("hpe-dl380a-gen12")->capture().resources();
+  const std::string volumes = "/redfish/v1/Systems/1/Storage/DE010000/Volumes";
+  Json other = resources.at(volumes + "/1");
+  other.update({{"@odata.id", volumes + "/2"}, {"Id", "2"}, {"RAIDType", "RAID5"}});
+  other.erase("Links");
+  resources[volumes + "/2"] = std::move(other);
+  resources.at(volumes)["Members"].push_back({{"@odata.id", volumes + "/2"}});
+  const auto capture = redfish::Capture::FromResources("two-volumes", std::move(resources)).value();
+  Instance instance(World::Create(capture, TestSchema(), {}).value());
+  const auto goal =
+      redfish::AppliedGoal::Create(*redfish::Goal::Load("data/goals/16-raid1.toml"), *capture, {});
+  const Episode episode = *goal.value()->DrawEpisode(1, 0, Split::kTrain);
+  REQUIRE(Begin(instance, episode).ok());
+  InstanceClient client(instance);
+  REQUIRE(redfish::RunPlan(goal.value()->PlanOf(episode), client).ok());
+  REQUIRE(instance.Evaluate().satisfied);
+  REQUIRE(Delete(instance, volumes + "/2").status < 300);
+  REQUIRE_FALSE(instance.Evaluate().satisfied);
 }
 
 TEST_CASE("Expert plans reach their goals on a service that fails every fifth time") {

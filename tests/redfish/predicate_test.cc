@@ -54,6 +54,21 @@ TEST_CASE("A comparison with what is absent is false, not_equals too") {
   REQUIRE(Holds(R"({"not": {"exists": {"uri": "/s/1", "pointer": "/AssetTag"}}})"));
 }
 
+TEST_CASE("Objects are compared without the members that are excepted") {
+  const std::string where = R"({"equals": {"uri": "/s/1", "pointer": "", "value": )";
+  const std::string but_tags = R"({"PowerState": "On", "Count": 2}, "except": ["Tags"]}})";
+  REQUIRE(Holds(where + but_tags));
+  REQUIRE_FALSE(Holds(where + R"({"PowerState": "On", "Count": 2}, "except": ["Other"]}})"));
+  REQUIRE_FALSE(Holds(where + R"({"PowerState": "On", "Count": 3}, "except": ["Tags"]}})"));
+  REQUIRE_FALSE(
+      Holds(where + R"({"PowerState": "On", "Count": 2, "More": 1}, "except": ["Tags"]}})"));
+  REQUIRE(Holds(where + R"({"PowerState": "On", "Count": 2, "Tags": 0}, "except": ["Tags"]}})"));
+  REQUIRE(Refusal(where + R"({}, "except": "Tags"}})").find("except") != std::string::npos);
+  REQUIRE(Refusal(where + R"({}, "except": [1]}})").find("except") != std::string::npos);
+  REQUIRE(Refusal(R"({"exists": {"uri": "/s/1", "pointer": "", "except": []}})").find("except") !=
+          std::string::npos);
+}
+
 TEST_CASE("Quantifiers go over a collection's members or over named resources") {
   const std::string on = R"("holds": {"equals": {"pointer": "/PowerState", "value": "On"}})";
   REQUIRE(Holds(R"({"some": {"members": "/s", )" + on + "}}"));

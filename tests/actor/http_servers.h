@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mock server's front and control API over HTTP, in this process.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "actor/inprocess_service.h"
+#include "http/server.h"
+#include "mockserver/control.h"
+#include "mockserver/front.h"
+#include "mockserver/instance_table.h"
+#include "runtime/metrics.h"
+
+namespace shoal::actor {
+
+struct HttpServers {
+  explicit HttpServers(const Worlds& shared) {
+    std::vector<std::shared_ptr<const mockserver::World>> worlds;
+    for (const auto& [name, world] : shared) worlds.push_back(world);
+    table = *mockserver::InstanceTable::Create(std::move(worlds), {});
+    front = std::make_unique<mockserver::Front>(*table, metrics);
+    control = std::make_unique<mockserver::Control>(*table, metrics);
+    front_server = *http::Server::Create(
+        {}, [this](const http::ServerRequest& request) { return front->Handle(request); });
+    control_server = *http::Server::Create(
+        {}, [this](const http::ServerRequest& request) { return control->Handle(request); });
+  }
+
+  runtime::Metrics metrics;
+  std::unique_ptr<mockserver::InstanceTable> table;
+  std::unique_ptr<mockserver::Front> front;
+  std::unique_ptr<mockserver::Control> control;
+  std::unique_ptr<http::Server> front_server;
+  std::unique_ptr<http::Server> control_server;
+};
+
+}  // namespace shoal::actor

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goals with situations read in a capture, and how often they start in which.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "redfish/goal.h"
+#include "redfish/goal_binding.h"
+#include "redfish/goal_places.h"
+#include "redfish/uri.h"
+#include "runtime/random.h"
+#include "tests/redfish/shipped.h"
+#include "tests/redfish/temporary_folder.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+std::shared_ptr<const AppliedGoal> Applied(const std::string& file, const std::string& capture) {
+  const auto goal = Goal::Load("data/goals/" + file + ".toml");
+  REQUIRE(goal.ok());
+  const auto applied = AppliedGoal::Create(*goal, Shipped(capture), {});
+  INFO(applied.status().message());
+  REQUIRE(applied.ok());
+  return *applied;
+}
+
+double SatisfiedShare(const AppliedGoal& goal) {
+  constexpr int kDraws = 3000;
+  int satisfied = 0;
+  for (std::uint64_t number = 0; number < kDraws; ++number) {
+    satisfied += goal.DrawEpisode(21, number, Split::kTrain)->satisfied ? 1 : 0;
+  }
+  return satisfied / static_cast<double>(kDraws);
+}
+
+}  // namespace
+
+TEST_CASE("As many starts are satisfied where a capture allows fewer of the other situations") {
+  // No legacy boot mode on the one, no waiting volumes on the other.
+  for (const char* file : {"13-secure_boot_chain", "16-raid1"}) {
+    const double one = SatisfiedShare(*Applied(file, "hpe-dl380a-gen12"));
+    const double other = SatisfiedShare(*Applied(file, "dell-r750"));
+    INFO(file << " " << one << " " << other);
+    REQUIRE(std::abs(one - other) < 0.05);
+    REQUIRE(std::abs(one - 0.5) < 0.05);
+  }
+}
+
+TEST_CASE("A version that an item of the inventory has already is not drawn") {
+  const auto goal = Applied("18-firmware_update", "dell-r750");
+  std::set<Json> present;
+  for (const auto& [uri, body] : Shipped("dell-r750").resources()) {
+    if (uri.starts_with("/redfish/v1/UpdateService/FirmwareInventory/")) {
+      present.insert(body.value("Version", Json()));
+    }
+  }
+  for (std::uint64_t number = 0; number < 4000; ++number) {
+    const Episode episode = *goal->DrawEpisode(1, number, Split::kTrain);
+    REQUIRE_FALSE(present.contains(episode.values.at("Version")));
+  }
+}
+
+TEST_CASE("What is taken is drawn when nothing else is left, and never before") {
+  Json taken = Json::array();
+  const auto add = [&taken](int from, int to) {
+    for (int major = from; major <= to; ++major) {
+      for (int minor = 0; minor < 100; ++minor) {
+        taken.push_back(std::to_string(major) + "." + std::to_string(minor));
+      }
+    }
+  };
+  add(3, 30);
+  runtime::Random random(4);
+  for (int i = 0; i < 200; ++i) {
+    const TextValues values = DrawValues({{"V", "version"}}, {{"V", taken}}, random);
+    for (const char* name : {"V", "other:V"}) {
+      REQUIRE(std::find(taken.begin(), taken.end(), values.at(name)) == taken.end());
+    }
+  }
+  add(31, 40);
+  REQUIRE(DrawValues({{"V", "version"}}, {{"V", taken}}, random).size() == 2);
+}
+
+TEST_CASE("Only a parameter can have values that are taken") {
+  const TemporaryFolder folder;
+  const std::string text =
+      "id = 1\nname = \"a\"\ntrain = [\"x\"]\nevaluate = [\"y\"]\n"
+      "[[situations]]\nname = \"s\"\noptimum = 1\n[taken]\nX = [1]\n";
+  const auto goal = Goal::Load(folder.Write("wrong.toml", text));
+  REQUIRE(goal.status().code() == absl::StatusCode::kInvalidArgument);
+  REQUIRE(Goal::Load(folder.Write("right.toml", text + "[parameters]\nX = \"tag\"\n")).ok());
+}
+
+TEST_CASE("Defaults of BIOS attributes are the registry's, and where it says none, as captured") {
+  const auto defaults = [](const char* capture) {
+    return Applied("15-bios_defaults", capture)
+        ->DrawEpisode(1, 0, Split::kTrain)
+        ->values.at("defaults");
+  };
+  const auto captured = [](const char* capture, const char* uri) {
+    return Shipped(capture).Find(uri)->at("Attributes");
+  };
+  Json hpe = captured("hpe-dl380a-gen12", "/redfish/v1/Systems/1/bios");
+  REQUIRE(hpe.at("TimeZone") == "Unspecified");
+  hpe["TimeZone"] = "Utc0";
+  const Json of_registry = defaults("hpe-dl380a-gen12");
+  REQUIRE(of_registry.at("TimeZone") == "Utc0");
+  REQUIRE(of_registry.size() == hpe.size());
+  REQUIRE(defaults("dell-r750") ==
+          captured("dell-r750", "/redfish/v1/Systems/System.Embedded.1/Bios"));
+  REQUIRE(defaults("dmtf-rackmount1") ==
+          captured("dmtf-rackmount1", "/redfish/v1/Systems/437XR1138R2/Bios"));
+}
+
+TEST_CASE("Members of a place are listed with and without another place") {
+  const Capture& capture = Shipped("hpe-dl380a-gen12");
+  const std::string volumes = "/redfish/v1/Systems/1/Storage/DE010000/Volumes";
+  const Places places = {{"volumes", volumes}, {"volume", volumes + "/1"}, {"absent", ""}};
+  REQUIRE(*PutPlaces("$members:volumes", places, capture) == Json::array({volumes + "/1"}));
+  REQUIRE(*PutPlaces("$members:volumes:-absent", places, capture) == Json::array({volumes + "/1"}));
+  REQUIRE(*PutPlaces("$members:volumes:-volume", places, capture) == Json::array());
+  for (const char* wrong : {"$members:volumes:-moon", "$members:volumes:volume"}) {
+    REQUIRE(PutPlaces(wrong, places, capture).status().code() ==
+            absl::StatusCode::kInvalidArgument);
+  }
+}
+
+}  // namespace shoal::redfish
