@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "cli/live_line.h"
-#include "cli/service_url.h"
 #include "cli/stop_signals.h"
 #include "discovery/discover.h"
+#include "discovery/service_url.h"
 #include "http/client_tls.h"
 #include "redfish/archive.h"
 #include "redfish/capture.h"
@@ -27,6 +27,8 @@ namespace {
 using discovery::CrawlProgress;
 using discovery::Discovery;
 using discovery::DiscoveryResult;
+using discovery::ParseServiceUrl;
+using discovery::ServiceUrl;
 
 struct DiscoverFlags {
   std::string url;
