@@ -13,9 +13,9 @@
 #include "cli/command_failure.h"
 #include "cli/live_line.h"
 #include "cli/redact_flag.h"
-#include "cli/service_url.h"
 #include "cli/stop_signals.h"
 #include "discovery/discover.h"
+#include "discovery/service_url.h"
 #include "http/client_tls.h"
 #include "redfish/capture.h"
 #include "runtime/mutex.h"
@@ -29,6 +29,8 @@ namespace {
 using discovery::CrawlProgress;
 using discovery::Discovery;
 using discovery::DiscoveryResult;
+using discovery::ParseServiceUrl;
+using discovery::ServiceUrl;
 
 struct DiscoverFlags {
   std::string url;

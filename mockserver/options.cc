@@ -118,6 +118,7 @@ void Options::Visit(runtime::Visitor& visitor) {
                 .unit = "ms",
                 .min = 0,
                 .max = 600'000});
+  visitor.Group("proxy", proxy);
 }
 
 http::ServerOptions Options::Front(const runtime::ClusterOptions& cluster) const {
@@ -172,6 +173,14 @@ absl::StatusOr<InstanceTableOptions> Options::Table() const {
 
 ControlOptions Options::Controls() const {
   return {.external_handler_hosts = external_handler_hosts};
+}
+
+absl::StatusOr<ProxySettings> Options::Proxy() const {
+  std::string password;
+  if (!proxy.password_file.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(password, ReadPassword(proxy.password_file));
+  }
+  return proxy.Settings(std::move(password));
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options) {

@@ -10,6 +10,7 @@
 #include "mockserver/control.h"
 #include "mockserver/instance_ports.h"
 #include "mockserver/instance_table.h"
+#include "mockserver/proxy_options.h"
 #include "mockserver/standard_documents.h"
 #include "mockserver/world.h"
 #include "runtime/cluster.h"
@@ -51,6 +52,7 @@ struct Options {
   std::int64_t max_instance_ports = 64;
   std::int64_t instance_idle_seconds = 600;
   std::int64_t drain_ms = 2'000;
+  ProxyOptions proxy;
 
   void Visit(runtime::Visitor& visitor);
 
@@ -63,6 +65,9 @@ struct Options {
   // INVALID_ARGUMENT naming the file of rules that is wrong.
   absl::StatusOr<InstanceTableOptions> Table() const;
   ControlOptions Controls() const;
+  // REQUIRES: proxy.IsOn(). FAILED_PRECONDITION as of Table, for the proxy's password; otherwise as
+  // ProxyOptions::Settings.
+  absl::StatusOr<ProxySettings> Proxy() const;
 };
 
 // Reads the schema, the privilege registry and the captures, each on a thread of its own. The first

@@ -2,6 +2,8 @@
 #include "discovery/assembly.h"
 
 #include <absl/strings/match.h>
+#include <absl/time/clock.h>
+#include <absl/time/time.h>
 
 #include <map>
 #include <optional>
@@ -38,6 +40,7 @@ struct Contents {
 absl::StatusOr<Contents> ReadContents(const Journal& journal) {
   Contents contents;
   SHOAL_RETURN_IF_ERROR(journal.ForEach([&](const Json& record, Journal::Position position) {
+    if (record.contains(kAside)) return absl::OkStatus();
     SHOAL_ASSIGN_OR_RETURN(Answer answer, Answer::FromJson(record));
     contents.redacted += answer.redacted;
     if (answer.link.target != answer.link.uri) {
@@ -91,6 +94,12 @@ absl::StatusOr<Json> BodyOf(const Journal& journal, const Contents& contents, co
 }
 
 }  // namespace
+
+std::string DateOf(const runtime::Clock& clock) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
+                          absl::FromUnixNanos(static_cast<std::int64_t>(clock.UnixNanos())),
+                          absl::UTCTimeZone());
+}
 
 absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& folder,
                                    const std::string& address, redfish::Manifest manifest) {

@@ -4,6 +4,8 @@
 //
 // A resource takes the spelling of the others (spelling.h) only where its own "@odata.id" differs
 // from that in capitals alone and no other resource has the name; of two that are one, one stays.
+// Of several records of one URI the last counts; those that have a member "aside" are not of a
+// resource (a proxy records requests that change something beside what it reads).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +13,12 @@
 
 #include "discovery/journal.h"
 #include "redfish/manifest.h"
+#include "runtime/clock.h"
 #include "runtime/status.h"
 
 namespace shoal::discovery {
+
+inline constexpr const char* kAside = "aside";
 
 struct Assembled {
   std::int64_t resources = 0;
@@ -21,6 +26,9 @@ struct Assembled {
   std::int64_t absent = 0;
   std::int64_t redacted = 0;
 };
+
+// Now, as Manifest::finished has it.
+std::string DateOf(const runtime::Clock& clock);
 
 // Writes the capture into `folder` (capture_writer.h). `manifest` brings what the journal does not
 // know; `address` ("host:port") is where the service was. Borrows the journal.

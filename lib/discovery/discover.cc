@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discovery/discover.h"
 
-#include <absl/time/clock.h>
-#include <absl/time/time.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -31,12 +28,6 @@ Json HeaderOf(const Discovery& discovery) {
           {"redaction", !redaction                  ? "none"
                         : redaction->serial_numbers ? "secrets and serial numbers"
                                                     : "secrets"}};
-}
-
-std::string DateOf(const runtime::Clock& clock) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
-                          absl::FromUnixNanos(static_cast<std::int64_t>(clock.UnixNanos())),
-                          absl::UTCTimeZone());
 }
 
 absl::Status Prepare(const Discovery& discovery, const fs::path& journal) {

@@ -17,12 +17,18 @@ using Json = nlohmann::json;
 
 constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
 
+// An empty one where the body is none.
+Json ObjectIn(const http::ClientResponse& response) {
+  Json body = content::ParseJson(response.body);
+  return body.is_object() ? body : Json::object();
+}
+
 // Where the service root, which anyone may read, says that sessions are made.
 absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
                          http::Fetch(options.connection, {.target = "/redfish/v1/"}));
-  const Json root = content::ParseJson(response.body);
-  const Json* const link = root.is_object() ? redfish::Resolve(root, "/Links/Sessions") : nullptr;
+  const Json root = ObjectIn(response);
+  const Json* const link = redfish::Resolve(root, "/Links/Sessions");
   const std::string uri = link == nullptr ? std::string() : redfish::LinkTarget(*link);
   return uri.empty() ? std::string(kSessions) : uri;
 }
@@ -32,9 +38,24 @@ std::string SessionOf(const http::ClientResponse& response, const std::string& s
   const auto is_session = [&](const std::string& uri) { return uri.starts_with(sessions + "/"); };
   std::string uri = redfish::CanonicalUri(response.headers.Find("Location"));
   if (is_session(uri)) return uri;
-  const Json body = content::ParseJson(response.body);
-  uri = body.is_object() ? redfish::LinkTarget(body) : std::string();
+  uri = redfish::LinkTarget(ObjectIn(response));
   return is_session(uri) ? uri : std::string();
+}
+
+// Of the new session whose Id `response` tells: the member of the collection that is called so.
+std::string SessionById(const CrawlOptions& options, const http::Headers& headers,
+                        const http::ClientResponse& response, const std::string& sessions) {
+  const std::string id = redfish::TextAt(ObjectIn(response), "Id");
+  const auto listed = http::Fetch(options.connection, {.target = sessions, .headers = headers});
+  if (id.empty() || id.find('/') != std::string::npos || !listed.ok()) return {};
+  const Json collection = ObjectIn(*listed);
+  const auto members = collection.find("Members");
+  if (members == collection.end() || !members->is_array()) return {};
+  for (const Json& member : *members) {
+    std::string uri = redfish::LinkTarget(member);
+    if (uri == sessions + "/" + id) return uri;
+  }
+  return {};
 }
 
 }  // namespace
@@ -77,10 +98,15 @@ absl::Status Login::MakeSession() {
   }
   headers_.Add("X-Auth-Token", token);
   session_ = SessionOf(response, sessions);
+  if (session_.empty()) session_ = SessionById(options_, headers_, response, sessions);
+  is_lost_ = session_.empty();
   return absl::OkStatus();
 }
 
 absl::Status Login::Leave() {
+  if (std::exchange(is_lost_, false)) {
+    return runtime::Unavailable("the service does not tell where the session is: it stays");
+  }
   const std::string session = std::exchange(session_, {});
   if (session.empty()) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,

@@ -26,7 +26,8 @@ class Login {
   // is too busy (429) or broken (5xx). Other errors are those of the connection. Again after Leave.
   absl::Status Enter();
   // Deletes the session, if there is one; one that the service has forgotten is gone too. The first
-  // error is told, and there is no second try.
+  // error is told, and there is no second try. UNAVAILABLE too where neither Location nor the body
+  // told where the session is, nor the collection has a member of its Id.
   absl::Status Leave();
 
   // What every request carries.
@@ -39,6 +40,8 @@ class Login {
   http::Headers headers_;
   // Of the session; empty without one.
   std::string session_;
+  // There is one, and nobody knows where.
+  bool is_lost_ = false;
 };
 
 }  // namespace shoal::discovery

@@ -90,6 +90,9 @@ struct ServerResponse {
   // looked at. Sent in chunks, or to an HTTP/1.0 peer until the connection closes, which it does in
   // either case. Not called for a HEAD request.
   std::function<void(StreamWriter)> stream = {};
+  // header_lines are all of the head, Content-Type and Content-Length too: an answer to HEAD that
+  // another server gave, whose body is not here.
+  bool head_is_whole = false;
   // Nothing is answered: the connection is closed.
   bool dropped = false;
 };

@@ -10,7 +10,8 @@
 // port is not looked at but redirected to the same URI by https (308; RFC 9110, section 15.4.9).
 //
 // The handler is called on worker threads, on several at once; it must not block: an answer that
-// takes time is deferred or streamed (ServerResponse). A request that is malformed or too large
+// takes time is deferred or streamed (ServerResponse); a peer that closes its end meanwhile, be it
+// only for sending, has gone, and so goes its connection. A request that is malformed or too large
 // (request_parser.h) never reaches it: it gets 400, 411, 413, 431 or 501, and its connection is
 // closed; one that is too slow, as one whose TLS handshake fails, has its connection closed without
 // an answer. Connections past the limit get 503; TLS ones are closed.

@@ -21,6 +21,8 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds kLinger{1000};
 // What a TLS connection begins with (RFC 8446, section 5.1).
 constexpr char kHandshakeRecord = 0x16;
+// No more than a parser has room for.
+constexpr std::size_t kAheadBytes = 1024;
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
@@ -112,9 +114,11 @@ void Session::NextRequest() {
 
 void Session::Read() {
   if (owner_.draining) return Close();
-  stream_.AsyncRead(parser_.Prepare(), [self = shared_from_this()](Error error, std::size_t bytes) {
+  const auto on_read = [self = shared_from_this()](Error error, std::size_t bytes) {
     self->OnRead(error, bytes);
-  });
+  };
+  if (looks_ahead_) return ReadSome(on_read);
+  stream_.AsyncRead(parser_.Prepare(), on_read);
 }
 
 void Session::OnRead(Error error, std::size_t bytes) {
@@ -178,6 +182,8 @@ void Session::Respond(const ServerResponse& response) {
 
 void Session::Defer(const ServerResponse& response) {
   stream_.deadline().Clear();
+  deferred_ = true;
+  LookAhead();
   Responder responder(
       [mailbox = owner_.mailbox, session = weak_from_this()](std::optional<ServerResponse> answer) {
         mailbox->Post([session, answer = std::move(answer)] {
@@ -188,7 +194,35 @@ void Session::Defer(const ServerResponse& response) {
   Guarded([&] { response.later(std::move(responder)); });
 }
 
+void Session::LookAhead() {
+  if (looks_ahead_ || parser_.has_bytes()) return;
+  looks_ahead_ = true;
+  ahead_.resize(kAheadBytes);
+  stream_.AsyncRead(
+      asio::buffer(ahead_),
+      [self = shared_from_this()](Error error, std::size_t bytes) { self->OnAhead(error, bytes); });
+}
+
+void Session::OnAhead(Error error, std::size_t bytes) {
+  looks_ahead_ = false;
+  const auto instead = std::exchange(instead_, nullptr);
+  if (!closed_) asio::buffer_copy(parser_.Prepare(), asio::buffer(ahead_, bytes));
+  if (instead) return instead(error, bytes);
+  if (closed_) return;
+  if (error && deferred_) return Close();
+  if (!error) parser_.Commit(bytes);
+}
+
+void Session::ReadSome(std::function<void(Error, std::size_t)> callback) {
+  if (looks_ahead_) {
+    instead_ = std::move(callback);
+  } else {
+    stream_.AsyncRead(parser_.Prepare(), std::move(callback));
+  }
+}
+
 void Session::Deliver(const std::optional<ServerResponse>& response) {
+  deferred_ = false;
   if (closed_) return;
   response.has_value() ? Respond(*response) : Reject(InternalError());
 }
@@ -229,7 +263,8 @@ void Session::EndHead() {
 void Session::Write(const ServerResponse& response) {
   keep_alive_ = keep_alive_ && !owner_.draining;
   BeginHead(response);
-  const bool bodyless = response.status == 204 || response.status == 304;
+  const bool bodyless = response.status == 204 || response.status == 304 ||
+                        (response.head_is_whole && parser_.is_head());
   if ((response.body != nullptr || response.stream) && !bodyless) {
     head_.append("Content-Type: ").append(response.content_type).append(kLineEnd);
   }
@@ -278,7 +313,7 @@ void Session::Stream(const ServerResponse& response) {
 }
 
 void Session::Watch() {
-  stream_.AsyncRead(parser_.Prepare(), [self = shared_from_this()](Error error, std::size_t) {
+  ReadSome([self = shared_from_this()](Error error, std::size_t) {
     if (self->last_piece_ && !self->sending_piece_) return self->Linger();
     error ? self->Close() : self->Watch();
   });
@@ -337,10 +372,11 @@ void Session::StopSending() {
 }
 
 void Session::Discard() {
-  stream_.socket().async_read_some(parser_.Prepare(),
-                                   [self = shared_from_this()](Error error, std::size_t) {
-                                     error ? self->Close() : self->Discard();
-                                   });
+  const auto go_on = [self = shared_from_this()](Error error, std::size_t) {
+    error ? self->Close() : self->Discard();
+  };
+  if (looks_ahead_) return ReadSome(go_on);
+  stream_.socket().async_read_some(parser_.Prepare(), go_on);
 }
 
 void Session::Drain() {

@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <ctime>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void Answer();
   void Respond(const ServerResponse& response);
   void Defer(const ServerResponse& response);
+  // While an answer is deferred: reads once, so that a peer that goes is noticed.
+  void LookAhead();
+  void OnAhead(Error error, std::size_t bytes);
+  // Reads into the parser's room. A LookAhead under way becomes this read.
+  void ReadSome(std::function<void(Error, std::size_t)> callback);
   // Of a deferred answer; nullopt when there will be none.
   void Deliver(const std::optional<ServerResponse>& response);
   void Reject(const Rejection& rejection);
@@ -110,6 +116,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // While an answer is streamed.
   std::shared_ptr<StreamChannel> channel_;
   std::string piece_;
+  // What LookAhead reads into; empty when it has not yet.
+  std::string ahead_;
+  // Who else waits for what it reads.
+  std::function<void(Error, std::size_t)> instead_;
   char first_byte_ = 0;
   // Plain text on a port for TLS.
   bool redirects_ = false;
@@ -118,6 +128,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool has_deadline_ = false;
   // A request is whole, or what was read may hold one, and its response is not written yet.
   bool answering_ = false;
+  bool deferred_ = false;
+  bool looks_ahead_ = false;
   bool closed_ = false;
   bool keep_alive_ = true;
   bool linger_ = false;

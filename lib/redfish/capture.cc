@@ -40,7 +40,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
   const std::optional<std::string> prefix = RootPrefix(tree.files);
   if (!prefix) return runtime::DataLoss("capture " + source + " has no index.json");
   Capture::Resources resources;
-  // By URI with query: "?$skip=50" in a folder's name.
+  // By PageKey: "?$skip=50" in a folder's name.
   Capture::Resources pages;
   for (const ArchiveFile& file : tree.files) {
     const std::string_view path = file.path;
@@ -54,7 +54,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
     const std::string_view folder = below.substr(0, below.size() - kIndexFile.size());
     const std::string uri = std::string(kServiceRoot) + "/" + std::string(folder);
     if (uri.find('?') != std::string::npos) {
-      pages.emplace(uri.substr(0, uri.size() - 1), std::move(body));
+      pages.emplace(PageKey(uri.substr(0, uri.size() - 1)), std::move(body));
     } else {
       resources.emplace(CanonicalUri(uri), std::move(body));
     }
@@ -62,7 +62,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
   if (pages.empty()) return resources;
   for (auto& [uri, body] : resources) {
     AppendPages(body, [&](std::string_view page) -> const Json* {
-      const auto found = pages.find(page);
+      const auto found = pages.find(PageKey(page));
       return found == pages.end() ? nullptr : &found->second;
     });
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/paged_collection.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "redfish/percent_encoding.h"
 #include "redfish/uri.h"
 
 namespace shoal::redfish {
@@ -33,15 +35,22 @@ std::string NextPage(const Json& page) {
   return {};
 }
 
+std::string PageKey(std::string_view uri) {
+  uri = uri.substr(0, uri.find('#'));
+  const std::size_t query = std::min(uri.find('?'), uri.size());
+  return CanonicalUri(uri.substr(0, query)) + PercentDecoded(uri.substr(query));
+}
+
 void AppendPages(Json& collection, const PageLookup& lookup) {
   const auto members = collection.find(kMembers);
   if (members == collection.end() || !members->is_array()) return;
   std::set<std::string> seen;
   for (const Json& member : *members) seen.insert(LinkTarget(member));
-  std::set<std::string> pages;
+  // Themselves, not their links: a circle may be spelled anew each time.
+  std::set<const Json*> pages;
   for (std::string next = NextPage(collection); !next.empty();) {
-    const Json* const page = pages.insert(next).second ? lookup(next) : nullptr;
-    if (page == nullptr) return;
+    const Json* const page = lookup(next);
+    if (page == nullptr || !pages.insert(page).second) return;
     AppendMembers(*members, *page, seen);
     next = NextPage(*page);
     for (const char* name : kNextLinks) {

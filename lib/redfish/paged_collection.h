@@ -13,6 +13,10 @@ namespace shoal::redfish {
 // the page's body; empty when there is none.
 std::string NextPage(const nlohmann::json& page);
 
+// What a page is known by, however its link is spelled: its canonical path and its query, escapes
+// undone.
+std::string PageKey(std::string_view uri);
+
 // The body of the page at `uri`, which carries a query; null when it was not recorded.
 using PageLookup = std::function<const nlohmann::json*(std::string_view uri)>;
 

@@ -8,6 +8,8 @@
 namespace shoal::discovery {
 namespace {
 
+using Json = nlohmann::json;
+
 mockserver::InstanceTableOptions Closed() {
   mockserver::InstanceTableOptions options;
   options.instance.authentication = mockserver::Authentication::kRequired;
@@ -122,6 +124,38 @@ TEST_CASE("A login that fails for now may be tried again, and only a session is 
   Crawled(discovery);
   const bool names_session = location.find("Sessions/7") != std::string::npos;
   REQUIRE(deleted == (names_session ? "/redfish/v1/SessionService/Sessions/7" : ""));
+}
+
+TEST_CASE("A session whose URI the service does not tell is found by its Id, or said to stay") {
+  const std::string collection = "/redfish/v1/SessionService/Sessions";
+  for (const std::string id : {"new", "other", "../Chassis/1U", ""}) {
+    std::string deleted;
+    const Service service("dmtf-rackmount1", {}, [&](const http::ServerRequest& request) {
+      std::optional<http::ServerResponse> response;
+      std::string body;
+      if (request.method() == "POST") {
+        body = Json{{"Id", id}}.dump();
+        response = http::ServerResponse{.status = 201, .header_lines = "X-Auth-Token: t\r\n"};
+      } else if (request.method() == "DELETE") {
+        deleted = request.target();
+        response = http::ServerResponse{.status = 204};
+      } else if (request.target() == collection) {
+        REQUIRE(request.Header("X-Auth-Token") == "t");
+        body = R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/new"},
+                               {"@odata.id": "/redfish/v1/SessionService/Sessions/new/"}]})";
+        response.emplace();
+      }
+      if (!body.empty()) response->body = std::make_shared<const std::string>(body);
+      return response;
+    });
+    const doubles::TemporaryFolder folder;
+    Discovery discovery = By(Authentication::kSession, service, folder.path());
+    discovery.crawl.max_depth = 0;
+    const DiscoveryResult result = Crawled(discovery);
+    INFO(id);
+    REQUIRE(deleted == (id == "new" ? collection + "/new" : ""));
+    REQUIRE(result.warnings.size() == (id == "new" ? 0 : 1));
+  }
 }
 
 TEST_CASE("A wrong password is told as such, with the user's name and without the password") {

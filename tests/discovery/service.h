@@ -39,6 +39,7 @@ class Service {
                 }).value()) {}
 
   const std::string& address() const { return server_->address(); }
+  const http::Server& server() const { return *server_; }
   const redfish::Capture::Resources& resources() const { return world_->capture().resources(); }
   // Methods of all requests so far.
   std::multiset<std::string> methods() {

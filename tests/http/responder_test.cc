@@ -129,6 +129,41 @@ TEST_CASE("An answer to a peer that has gone does nothing") {
   }
 }
 
+TEST_CASE("A peer that goes while its answer is deferred holds no connection") {
+  Deferring deferring({.max_connections = 1});
+  RawPeer peer(deferring.address());
+  peer.Write(Get("/later"));
+  const Responder held = deferring.Next();
+  const bool closes = GENERATE(true, false);
+  closes ? peer.Close() : peer.Shutdown();
+  while (Fetch(deferring.address(), {.target = "/now"}).value().status != 200) {
+  }
+  held.Send(Text("nobody hears"));
+}
+
+TEST_CASE("What a peer sends while its answer is deferred is answered after it") {
+  Deferring deferring;
+  RawPeer peer(deferring.address());
+  for (int round = 0; round < 3; ++round) {
+    peer.Write(Get("/later"));
+    const Responder responder = deferring.Next();
+    // The next one in two pieces, the second when the answer is there.
+    peer.Write("GET /no");
+    responder.Send(Text("at last"));
+    REQUIRE(peer.ReadUntil("at last").starts_with("HTTP/1.1 200 "));
+    peer.Write("w HTTP/1.1\r\nHost: x\r\n\r\n");
+    REQUIRE(peer.ReadUntil("/now").starts_with("HTTP/1.1 200 "));
+  }
+}
+
+TEST_CASE("An answer that closes the connection after a deferral is read to its end") {
+  Deferring deferring;
+  RawPeer peer(deferring.address());
+  peer.Write("GET /later HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  deferring.Next().Send(Text("at last"));
+  REQUIRE(peer.ReadAll().ends_with("at last"));
+}
+
 TEST_CASE("A responder may outlive the server") {
   std::optional<Responder> responder;
   {

@@ -13,7 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "http/address.h"
 #include "http/development_certificate.h"
@@ -21,6 +23,7 @@
 #include "http/server.h"
 #include "http/stream_writer.h"
 #include "raw_peer.h"
+#include "runtime/bounded_queue.h"
 #include "tests/http/development_files.h"
 
 namespace shoal::http {
@@ -141,6 +144,22 @@ TEST_CASE("Large, deferred and streamed answers come whole over TLS") {
   REQUIRE(CountOf(all, "HTTP/1.1 200 OK") == 2);
   REQUIRE(all.find(std::string(5'000'000, 'x') + "HTTP/1.1 200 OK") != std::string::npos);
   REQUIRE(all.ends_with("6\r\nonetwo\r\n0\r\n\r\n"));
+}
+
+TEST_CASE("A TLS peer that goes while its answer is deferred holds no connection") {
+  const Files files;
+  runtime::BoundedQueue<Responder> waiting(1);
+  const auto server = Server::Create(files.Options(), [&](const ServerRequest&) {
+                        return ServerResponse{.later = [&](Responder responder) {
+                          waiting.Push(std::move(responder));
+                        }};
+                      }).value();
+  auto peer = std::make_unique<TlsPeer>(server->address(), files.certificate);
+  peer->Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const Responder held = *waiting.Pop();
+  REQUIRE(server->counts().connections == 1);
+  peer.reset();
+  while (server->counts().connections > 0) std::this_thread::yield();
 }
 
 TEST_CASE("A rejection over TLS is read before the connection closes") {

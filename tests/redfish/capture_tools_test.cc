@@ -246,6 +246,23 @@ TEST_CASE("Pages become part of their collection; a circle of them ends") {
   REQUIRE(cut.at("@odata.nextLink") == "/gone");
 }
 
+TEST_CASE("Pages in a folder are joined however their links are spelled, and a circle ends") {
+  const TemporaryFolder folder;
+  folder.Write("redfish/v1/index.json", kRoot);
+  folder.Write("redfish/v1/Systems/index.json",
+               R"({"Members": [{"Name": "a"}],
+                   "Members@odata.nextLink": "https://bmc.lab/redfish/v1//Systems/?%24skip=1#x"})");
+  folder.Write(
+      "redfish/v1/Systems?$skip=1/index.json",
+      R"({"Members": [{"Name": "b"}], "@odata.nextLink": "/redfish/v1/Systems/?$skip=2"})");
+  folder.Write(
+      "redfish/v1/Systems?$skip=2/index.json",
+      R"({"Members": [{"Name": "c"}], "@odata.nextLink": "/redfish//v1/Systems?$skip=1"})");
+  const auto capture = Capture::Load(folder.path()).value();
+  REQUIRE(capture->Find("/redfish/v1/Systems")->at("Members") ==
+          Json::parse(R"([{"Name": "a"}, {"Name": "b"}, {"Name": "c"}])"));
+}
+
 TEST_CASE("The pages that the R750 was captured in are whole collections") {
   const Json* const sensors =
       Shipped("dell-r750").Find("/redfish/v1/Systems/System.Embedded.1/Oem/Dell/DellSensors");

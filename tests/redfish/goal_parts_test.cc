@@ -6,7 +6,7 @@
 #include <string>
 
 #include "redfish/goal.h"
-#include "tests/redfish/temporary_folder.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {

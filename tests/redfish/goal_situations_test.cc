@@ -11,8 +11,8 @@
 #include "redfish/goal_places.h"
 #include "redfish/uri.h"
 #include "runtime/random.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/shipped.h"
-#include "tests/redfish/temporary_folder.h"
 
 namespace shoal::redfish {
 namespace {

@@ -102,6 +102,14 @@ void ShoalRun::Interrupt() { ::kill(process_->pid(), SIGINT); }
 
 void ShoalRun::Kill() { ::kill(process_->pid(), SIGKILL); }
 
+EndedRun RunToEnd(std::vector<std::string> arguments) {
+  ShoalRun run(std::move(arguments));
+  REQUIRE(run.WaitForExit(std::chrono::seconds(60)));
+  EndedRun ended{run.exit().code.value_or(-1), run.output(), run.last_line()};
+  REQUIRE_FALSE(ended.Says("terminate"));
+  return ended;
+}
+
 bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition) {
   return Eventually(std::chrono::steady_clock::now() + limit, condition);
 }

@@ -58,6 +58,17 @@ class ShoalRun {
   std::optional<cli::ExitState> exit_;
 };
 
+// `shoal` with these arguments, run to its end, which REQUIREs to come within a minute. The exit
+// code is -1 where a signal ended it.
+struct EndedRun {
+  int code = -1;
+  std::string output = {};
+  std::string last_line = {};
+
+  bool Says(const std::string& words) const { return output.find(words) != std::string::npos; }
+};
+EndedRun RunToEnd(std::vector<std::string> arguments);
+
 // Asks again every 50 ms until `condition` holds; false after `limit`, or at `deadline`.
 bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition);
 bool Eventually(std::chrono::steady_clock::time_point deadline,

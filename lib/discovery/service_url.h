@@ -7,7 +7,7 @@
 
 #include "runtime/status.h"
 
-namespace shoal::cli {
+namespace shoal::discovery {
 
 struct ServiceUrl {
   // "host:port".
@@ -22,4 +22,4 @@ struct ServiceUrl {
 // another scheme, a user in it, or a path that is not the service root.
 absl::StatusOr<ServiceUrl> ParseServiceUrl(std::string_view text);
 
-}  // namespace shoal::cli
+}  // namespace shoal::discovery

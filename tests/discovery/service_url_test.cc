@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/service_url.h"
+#include "discovery/service_url.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace shoal::cli {
+namespace shoal::discovery {
 namespace {
 
 std::string Parsed(const std::string& text) {
@@ -29,4 +29,4 @@ TEST_CASE("Other schemes, users, paths and ports are refused") {
 }
 
 }  // namespace
-}  // namespace shoal::cli
+}  // namespace shoal::discovery

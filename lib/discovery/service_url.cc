@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/service_url.h"
+#include "discovery/service_url.h"
 
 #include "http/address.h"
 #include "redfish/uri.h"
 
-namespace shoal::cli {
+namespace shoal::discovery {
 
 absl::StatusOr<ServiceUrl> ParseServiceUrl(std::string_view text) {
   const auto wrong = [&](const std::string& why) {
@@ -25,7 +25,7 @@ absl::StatusOr<ServiceUrl> ParseServiceUrl(std::string_view text) {
     return wrong("the path is not that of a Redfish service");
   }
   const std::string_view authority = rest.substr(0, slash);
-  if (authority.find('@') != std::string_view::npos) return wrong("users are named by --user");
+  if (authority.find('@') != std::string_view::npos) return wrong("a user is no part of it");
   // Colons in brackets are an IPv6 address's.
   const std::size_t bracket = authority.rfind(']');
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -35,4 +35,4 @@ absl::StatusOr<ServiceUrl> ParseServiceUrl(std::string_view text) {
   return url;
 }
 
-}  // namespace shoal::cli
+}  // namespace shoal::discovery
