@@ -10,7 +10,7 @@ namespace shoal::cli {
 int FailCommand(const absl::Status& status) {
   std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
   const bool wrong = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
-                     absl::IsFailedPrecondition(status);
+                     absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
   return wrong ? runtime::kExitConfiguration : runtime::kExitFailed;
 }
 

@@ -7,7 +7,7 @@
 namespace shoal::cli {
 
 // Says why on stderr. Returns the exit code (runtime/program.h): configuration for
-// INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION, failed for the rest.
+// INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS and FAILED_PRECONDITION, failed for the rest.
 int FailCommand(const absl::Status& status);
 
 }  // namespace shoal::cli

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/child_process.h"
+#include "cli/command_failure.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "cli/run_directory.h"
@@ -228,24 +229,17 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   return Prepared{std::move(session), std::move(directory)};
 }
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
-  const bool configuration = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
-                             absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
-  return configuration ? runtime::kExitConfiguration : runtime::kExitFailed;
-}
-
 }  // namespace
 
 int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
   BlockStopSignals();
   absl::StatusOr<Prepared> prepared = Prepare(flags);
-  if (!prepared.ok()) return Fail(prepared.status());
+  if (!prepared.ok()) return FailCommand(prepared.status());
   prepared->session.started = started;
   std::fprintf(stderr, "run %s\n", prepared->directory.path().c_str());
   auto session = TrainingSession::Create(std::move(prepared->session),
                                          std::move(prepared->directory), runtime::SystemClock());
-  if (!session.ok()) return Fail(session.status());
+  if (!session.ok()) return FailCommand(session.status());
   return (*session)->Run();
 }
 

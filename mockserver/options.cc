@@ -178,7 +178,7 @@ ControlOptions Options::Controls() const {
 absl::StatusOr<ProxySettings> Options::Proxy() const {
   std::string password;
   if (!proxy.password_file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(password, ReadPassword(proxy.password_file));
+    SHOAL_ASSIGN_OR_RETURN(password, runtime::ReadSecret(proxy.password_file));
   }
   return proxy.Settings(std::move(password));
 }

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "content/nesting.h"
+#include "content/parse_json.h"
 #include "discovery/answer.h"
 #include "discovery/links.h"
 #include "redfish/capture_writer.h"
@@ -44,8 +44,7 @@ absl::Status CheckFolder(const RecordingOptions& options) {
 
 // Null when `text` is no JSON object.
 Json ObjectIn(const std::string& text) {
-  if (content::NestsDeeperThan(text, content::kMaximumNesting)) return nullptr;
-  Json json = Json::parse(text, nullptr, false);
+  Json json = content::ParseJson(text);
   return json.is_object() ? json : Json();
 }
 
