@@ -5,8 +5,8 @@ namespace shoal::actor {
 
 void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("mode", mode,
-               {.help = "play until stopped, or a number of episodes greedily",
-                .choices = {"train", "evaluate"}});
+               {.help = "play until stopped, or a number of episodes greedily, or record experts",
+                .choices = {"train", "evaluate", "record"}});
   visitor.Knob("environments", environments,
                {.help = "environments of this process", .min = 1, .max = 1 << 20});
   visitor.Knob("threads", threads, {.help = "threads that play them", .min = 1, .max = 256});
@@ -37,6 +37,11 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
                {.help = "captures to evaluate on; empty: all"});
   visitor.Knob("evaluate_seed", evaluate_seed,
                {.help = "another number, other episodes", .min = 0, .max = 1e15});
+  visitor.Knob("record_episodes", record_episodes,
+               {.help = "episodes of each pair that an expert plays", .min = 1, .max = 1e6});
+  visitor.Knob("record_output", record_output, {.help = "file of demonstrations"});
+  visitor.Knob("record_fault_rate", record_fault_rate,
+               {.help = "share of the expert's requests answered 503", .min = 0, .max = 0.9});
 }
 
 }  // namespace shoal::actor

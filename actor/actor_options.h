@@ -12,6 +12,7 @@ namespace shoal::actor {
 
 struct ActorOptions {
   // "train": plays until it is told to stop. "evaluate": plays a number of episodes and exits.
+  // "record": writes what experts do, without inference, and exits.
   std::string mode = "train";
   // Of this process, over all its threads.
   std::int64_t environments = 128;
@@ -40,6 +41,12 @@ struct ActorOptions {
   std::vector<std::string> evaluate_captures = {};
   // Other numbers, other episodes.
   std::int64_t evaluate_seed = 0;
+
+  // Recording: episodes of each (goal, capture) pair.
+  std::int64_t record_episodes = 40;
+  std::string record_output = "demonstrations.demos";
+  // Share of the expert's requests that are answered 503, to be repeated.
+  double record_fault_rate = 0;
 
   bool evaluates() const { return mode == "evaluate"; }
   void Visit(runtime::Visitor& visitor);

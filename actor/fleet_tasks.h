@@ -28,7 +28,7 @@ struct FleetCatalog {
   std::size_t actions = 0;
   std::size_t wait = 0;
   // Where a member shows its PowerState.
-  std::string system;
+  std::string system = {};
   // What a member draws that is not off.
   std::int64_t watts = 0;
 };

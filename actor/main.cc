@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/actor.h"
+#include "actor/demonstration_recorder.h"
 #include "runtime/log.h"
 #include "runtime/program.h"
 
@@ -11,6 +12,14 @@ int main(int argc, char** argv) {
   program.AddSection("environment", environment);
   if (const auto code = program.Parse(argc, argv)) return *code;
 
+  if (options.mode == "record") {
+    const absl::Status recorded =
+        shoal::actor::RecordToFile(environment, program.run(),
+                                   {.episodes = static_cast<std::uint64_t>(options.record_episodes),
+                                    .fault_rate = options.record_fault_rate},
+                                   options.record_output);
+    return recorded.ok() ? 0 : program.Fail(recorded);
+  }
   auto actor = shoal::actor::Actor::Create({.actor = options,
                                             .environment = environment,
                                             .cluster = program.cluster(),

@@ -40,6 +40,16 @@ class RedfishSource final : public EnvironmentSource {
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
+// The goals, and the request sequences of real tools that are demonstrated beside them.
+absl::StatusOr<redfish::GoalSuite> LoadSuite(const std::string& data) {
+  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(data + "/goals"));
+  absl::StatusOr<redfish::GoalSuite> sequences = redfish::LoadGoals(data + "/demonstrations");
+  if (absl::IsNotFound(sequences.status())) return suite;
+  if (!sequences.ok()) return sequences.status();
+  suite.insert(suite.end(), sequences->begin(), sequences->end());
+  return suite;
+}
+
 absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suite,
                       const redfish::Capture& capture, RedfishTasks& tasks) {
   SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::ApplyGoals(suite, capture));
@@ -63,7 +73,7 @@ absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& su
                                    [id](const auto& goal) { return goal->id() == id; });
     if (!known) {
       return runtime::NotFound("environment.goals: no goal " + std::to_string(id) + " in " +
-                               config.environment.data + "/goals");
+                               config.environment.data + "/goals or /demonstrations");
     }
   }
   return absl::OkStatus();
@@ -79,8 +89,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
   tasks->seed = config.seed;
   SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
                          redfish::Schema::Load(options.data + "/schema/redfish.schema.zst"));
-  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite,
-                         redfish::LoadGoals(options.data + "/goals"));
+  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite, LoadSuite(options.data));
   SHOAL_RETURN_IF_ERROR(CheckGoals(config, suite));
   for (const std::string& name : config.captures) {
     SHOAL_ASSIGN_OR_RETURN(const auto capture,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/capture_command.h"
+#include "cli/demonstrations_command.h"
 #include "cli/discover_command.h"
 #include "cli/effective_config.h"
 #include "cli/goals_command.h"
@@ -197,6 +198,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddReport(app, run, action);
   AddDiscover(app, action);
   AddCapture(app, action);
+  AddDemonstrations(app, action);
   AddHealth(app, address, timeout, action);
   AddGoals(app, choice, action);
   try {

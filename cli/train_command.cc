@@ -145,9 +145,9 @@ std::string ServedCaptures(const EffectiveConfig& config) {
 }
 
 // The text encoder's table that ships has seen all shipped captures; what is judged unseen needs
-// one that has not. Returns the setting that names it.
-absl::StatusOr<std::string> FitWithoutHeldOut(const EffectiveConfig& config,
-                                              const RunDirectory& directory) {
+// one that has not. Returns the settings that name it.
+absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig& config,
+                                                           const RunDirectory& directory) {
   const std::string table = directory.path() + "/encoder.idf";
   std::vector<std::string> command = {ProgramFolder() + "/encoder", "lexical", "fit", "--schema",
                                       DataFolder(config) + "/schema/redfish.schema.zst"};
@@ -157,7 +157,8 @@ absl::StatusOr<std::string> FitWithoutHeldOut(const EffectiveConfig& config,
   }
   command.insert(command.end(), {"--output", table});
   SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
-  return "inference.encoder_table=" + TomlText(table);
+  return std::vector<std::string>{"inference.encoder_table=" + TomlText(table),
+                                  "learner.encoder_table=" + TomlText(table)};
 }
 
 struct Prepared {
@@ -206,8 +207,9 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
   if (learns && !flags.attach && !HeldOut(asked).empty()) {
-    SHOAL_ASSIGN_OR_RETURN(std::string table, FitWithoutHeldOut(asked, directory));
-    overrides.push_back(std::move(table));
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
+                           FitWithoutHeldOut(asked, directory));
+    overrides.insert(overrides.end(), tables.begin(), tables.end());
   }
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, GatherAll(flags, own, overrides));

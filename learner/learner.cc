@@ -14,6 +14,7 @@
 #include "algorithms/policy_trainer.h"
 #include "collectives/gradient_reducer.h"
 #include "learner/batch_builder.h"
+#include "learner/cloning.h"
 #include "learner/content_table.h"
 #include "learner/episode_returns.h"
 #include "learner/epoch_file.h"
@@ -36,6 +37,7 @@ using std::chrono::milliseconds;
 
 constexpr int kForgivenInARow = 10;
 constexpr std::size_t kDigestBytes = 64;
+constexpr std::int64_t kShownClonings = 50;
 
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -78,6 +80,7 @@ struct Learner::Parts {
   std::unique_ptr<LearnerMetrics> reports;   // rank 0
   std::unique_ptr<Publication> publication;  // rank 0
   std::unique_ptr<ContentTable> contents;
+  std::unique_ptr<Cloning> cloning;  // null without demonstrations
   std::unique_ptr<UnrollDecoder> decoder;
   std::unique_ptr<replay::client::Sampler> sampler;
   std::unique_ptr<SamplerSource> source;
@@ -156,6 +159,7 @@ absl::Status Learner::Start() {
   parts.contents = std::make_unique<ContentTable>(
       ContentTableOptions{.embedding_size = setup_.policy.embedding_size,
                           .max_contents = static_cast<std::size_t>(options.content_capacity)});
+  SHOAL_RETURN_IF_ERROR(CloneDemonstrations());
   parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents);
   SHOAL_ASSIGN_OR_RETURN(
       parts.sampler,
@@ -185,6 +189,28 @@ absl::Status Learner::Resume() {
     return note.status();
   }
   return CompareRanks("at start");
+}
+
+absl::Status Learner::CloneDemonstrations() {
+  Parts& parts = *parts_;
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.cloning, Cloning::Create(setup_.learner, static_cast<std::uint64_t>(setup_.run.seed),
+                                     setup_.policy, *parts.contents));
+  if (parts.cloning == nullptr) return absl::OkStatus();
+  parts.encoder_version = parts.cloning->demonstrations().encoder_version();
+  const auto on_cloned = [&](const algorithms::CloningReport& report) {
+    if (parts.reports != nullptr) parts.reports->RecordCloning(report);
+    const bool last = report.cloning == setup_.learner.demonstration_updates;
+    if (last || report.cloning % kShownClonings == 0) {
+      spdlog::info("event=cloned cloning={} loss={} agreement={}", report.cloning, report.loss,
+                   report.agreement);
+    }
+    const bool save = last || report.cloning % setup_.learner.checkpoint_every_updates == 0;
+    return save ? SaveCheckpoint() : absl::OkStatus();
+  };
+  SHOAL_RETURN_IF_ERROR(
+      parts.cloning->Run(*parts.trainer, rank(), parts.reducer->world_size(), on_cloned));
+  return CompareRanks("after cloning");
 }
 
 absl::Status Learner::JoinEpoch() {
@@ -288,12 +314,17 @@ absl::StatusOr<bool> Learner::RunRound() {
 absl::Status Learner::Train() {
   Parts& parts = *parts_;
   const auto begin = runtime::SystemClock().Now();
+  if (parts.cloning != nullptr) {
+    SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
+  }
   const algorithms::UnrollBatch batch = BuildBatch(setup_.policy, parts.unrolls, parts.version);
   std::vector<UnrollKey> keys;
   for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
   SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
       parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
-  auto report = parts.trainer->Update(batch);
+  auto report = parts.cloning == nullptr ? parts.trainer->Update(batch)
+                                         : parts.cloning->Update(*parts.trainer, batch, rank(),
+                                                                 parts.reducer->world_size());
   if (!report.ok()) return Forgive(report.status());
   parts.failures_in_a_row = 0;
   parts.record.report = *std::move(report);

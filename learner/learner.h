@@ -35,8 +35,9 @@ struct LearnerSetup {
 class Learner {
  public:
   // Joins the group that the environment describes (collectives/launch.h), resumes from the newest
-  // checkpoint, bumps the epoch, publishes (epoch, 0), and connects to the replay shards in the
-  // background. INVALID_ARGUMENT and FAILED_PRECONDITION name the knob, file or address.
+  // checkpoint, bumps the epoch, clones the demonstrations if there are any, publishes (epoch, 0),
+  // and connects to the replay shards in the background. INVALID_ARGUMENT and FAILED_PRECONDITION
+  // name the knob, file or address.
   static absl::StatusOr<std::unique_ptr<Learner>> Create(const LearnerSetup& setup);
   ~Learner();
 
@@ -58,6 +59,7 @@ class Learner {
   absl::Status Start();
   absl::Status JoinEpoch();
   absl::Status Resume();
+  absl::Status CloneDemonstrations();
   // False: all ranks stop.
   absl::StatusOr<bool> RunRound();
   absl::Status Train();

@@ -11,9 +11,11 @@
 namespace shoal::learner {
 namespace {
 
+double UnixSeconds() { return static_cast<double>(runtime::SystemClock().UnixNanos()) * 1e-9; }
+
 nlohmann::ordered_json ToJson(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;
-  return {{"unix_seconds", static_cast<double>(runtime::SystemClock().UnixNanos()) * 1e-9},
+  return {{"unix_seconds", UnixSeconds()},
           {"update", report.update},
           {"epoch", record.version.epoch},
           {"step", record.version.step},
@@ -31,6 +33,9 @@ nlohmann::ordered_json ToJson(const UpdateRecord& record) {
           {"gradient_norm", report.gradient_norm},
           {"learning_rate", report.learning_rate},
           {"passes", report.passes},
+          {"cloning_loss", report.cloning_loss},
+          {"cloning_agreement", report.cloning_agreement},
+          {"cloning_coefficient", report.cloning_coefficient},
           {"staleness_mean", report.mean_staleness},
           {"staleness_max", report.max_staleness},
           {"episodes", record.episodes.episodes},
@@ -66,6 +71,20 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
           "Mean publications between the version that acted and the one that learns")) {}
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
+
+void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report) {
+  metrics_.Gauge("shoal_learner_cloning_loss_nats", "Of the last cloning").Set(report.loss);
+  metrics_.Gauge("shoal_learner_cloning_agreement_ratio", "Of the last cloning")
+      .Set(report.agreement);
+  const nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()},
+                                       {"cloning", report.cloning},
+                                       {"rows", report.rows},
+                                       {"cloning_loss", report.loss},
+                                       {"cloning_agreement", report.agreement},
+                                       {"entropy", report.entropy},
+                                       {"gradient_norm", report.gradient_norm}};
+  file_ << line.dump() << std::endl;
+}
 
 void LearnerMetrics::Record(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;

@@ -42,6 +42,7 @@ class LearnerMetrics {
                                                                 runtime::Metrics& metrics);
 
   void Record(const UpdateRecord& record);
+  void RecordCloning(const algorithms::CloningReport& report);
   // An update whose loss was not finite.
   void RecordFailure();
 

@@ -31,6 +31,19 @@ struct LearnerOptions {
   std::int64_t updates = 0;
   // Threads that torch uses inside one operation.
   std::int64_t torch_threads = 1;
+  // File of demonstrations (docs/demonstrations.md); empty: none.
+  std::string demonstrations = "";
+  // Of them in one cloning or update, all ranks together.
+  std::int64_t demonstration_unrolls = 64;
+  // Clonings before the first publication.
+  std::int64_t demonstration_updates = 300;
+  double demonstration_learning_rate = 1e-3;
+  // Weight of the demonstrations' cross-entropy in the first update after that; it falls to 0 in a
+  // straight line.
+  double demonstration_coefficient = 0;
+  std::int64_t demonstration_anneal_updates = 100;
+  // The encoder of inference, for the demonstrations' texts; not read without them.
+  std::string encoder_table = "data/encoder/lexical.idf";
   // Ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
   // Contents kept besides candidates.

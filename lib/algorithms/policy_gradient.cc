@@ -2,6 +2,7 @@
 #include "algorithms/policy_gradient.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/argmax.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <utility>
 
-#include "algorithms/categorical.h"
 #include "algorithms/policy_loss.h"
 #include "model/candidate_table_tensors.h"
 
@@ -83,30 +83,47 @@ PolicyGradient::Forward PolicyGradient::Evaluate(const UpdateData& data,
   return forward;
 }
 
+CategoricalDerivatives PolicyGradient::RowLoss(const UpdateData& data, std::size_t row,
+                                               double log_probability, double entropy,
+                                               MinibatchSums& sums) const {
+  const double weight = data.advantages.weight[row];
+  if (weight == 0) return {};
+  sums.entropy() += weight * entropy;
+  if (data.demonstrated) {
+    const PolicyLoss copied = CloningLoss(log_probability);
+    sums.policy_loss() += weight * copied.loss;
+    return {.by_log_probability = weight * copied.by_log_probability};
+  }
+  const double advantage = data.advantages.advantage[row];
+  const double behaviour = data.batch.behaviour_log_probability[row];
+  const PolicyLoss ppo = ClippedPolicyLoss(log_probability, behaviour, advantage, options_.clip);
+  const PolicyLoss used = options_.name == "ppo" ? ppo : ReinforceLoss(log_probability, advantage);
+  sums.policy_loss() += weight * used.loss;
+  sums.kl() += weight * (ppo.ratio - 1 - std::log(ppo.ratio));
+  sums.clipped() += ppo.clipped ? weight : 0;
+  return {.by_log_probability = weight * used.by_log_probability,
+          .by_entropy = -weight * options_.entropy};
+}
+
 at::Tensor PolicyGradient::LogitGradient(const UpdateData& data, const Forward& forward,
                                          std::span<const std::int64_t> positions,
                                          at::Tensor& logits, MinibatchSums& sums) const {
+  std::vector<std::size_t> rows;
   std::vector<std::int64_t> actions;
   for (const std::int64_t position : positions) {
-    const std::int64_t row = forward.rows[static_cast<std::size_t>(position)];
+    rows.push_back(static_cast<std::size_t>(forward.rows[static_cast<std::size_t>(position)]));
     // A row of weight 0 may hold none.
-    actions.push_back(std::max<std::int64_t>(data.batch.action[static_cast<std::size_t>(row)], 0));
+    actions.push_back(std::max<std::int64_t>(data.batch.action[rows.back()], 0));
+  }
+  if (data.demonstrated) {
+    const at::Tensor greedy = at::argmax(logits, 1);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool agrees = greedy.data_ptr<std::int64_t>()[i] == actions[i];
+      sums.agreed() += agrees ? static_cast<double>(data.advantages.weight[rows[i]]) : 0;
+    }
   }
   const auto loss = [&](std::size_t i, double log_probability, double entropy) {
-    const auto row = static_cast<std::size_t>(forward.rows[static_cast<std::size_t>(positions[i])]);
-    const double weight = data.advantages.weight[row];
-    if (weight == 0) return CategoricalDerivatives{};
-    const double advantage = data.advantages.advantage[row];
-    const double behaviour = data.batch.behaviour_log_probability[row];
-    const PolicyLoss ppo = ClippedPolicyLoss(log_probability, behaviour, advantage, options_.clip);
-    const PolicyLoss used =
-        options_.name == "ppo" ? ppo : ReinforceLoss(log_probability, advantage);
-    sums.policy_loss() += weight * used.loss;
-    sums.entropy() += weight * entropy;
-    sums.kl() += weight * (ppo.ratio - 1 - std::log(ppo.ratio));
-    sums.clipped() += ppo.clipped ? weight : 0;
-    return CategoricalDerivatives{.by_log_probability = weight * used.by_log_probability,
-                                  .by_entropy = -weight * options_.entropy};
+    return RowLoss(data, rows[i], log_probability, entropy, sums);
   };
   return CategoricalGradient(logits, actions, loss);
 }
@@ -194,9 +211,10 @@ at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& 
     const auto row = static_cast<std::size_t>(forward.rows[i]);
     const double weight = data.advantages.weight[row];
     if (weight == 0) continue;
+    sums.weight() += weight;
+    if (data.demonstrated) continue;
     const ValueLoss loss = SquaredValueLoss(values.data_ptr<float>()[i], data.batch.value[row],
                                             data.advantages.target[row], options_.value_clip);
-    sums.weight() += weight;
     sums.value_loss() += weight * loss.loss;
     gradient.data_ptr<float>()[i] =
         static_cast<float>(weight * options_.value_coefficient * loss.by_value);
@@ -216,7 +234,11 @@ MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::i
                                      : DiscreteGradient(data, forward, sums);
     by_value = ValueGradient(data, forward, sums);
   }
-  torch::autograd::backward({forward.head, forward.value}, {by_head, by_value});
+  if (data.demonstrated) {
+    torch::autograd::backward({forward.head}, {by_head});
+  } else {
+    torch::autograd::backward({forward.head, forward.value}, {by_head, by_value});
+  }
   return sums;
 }
 

@@ -17,6 +17,7 @@
 #include "algorithms/advantages.h"
 #include "algorithms/algorithm_options.h"
 #include "algorithms/batch_tensors.h"
+#include "algorithms/categorical.h"
 #include "algorithms/unroll_batch.h"
 #include "model/key_cache.h"
 #include "model/network.h"
@@ -25,8 +26,9 @@ namespace shoal::algorithms {
 
 // Sums over the rows of a minibatch, each times its weight.
 struct MinibatchSums {
-  static constexpr std::size_t kCount = 6;
-  // Weight, policy loss, value loss, entropy, KL, clipped rows.
+  static constexpr std::size_t kCount = 7;
+  // Weight, policy loss, value loss, entropy, KL, clipped rows, rows whose action is the greedy
+  // one (of demonstrations alone).
   std::array<double, kCount> values{};
 
   double& weight() { return values[0]; }
@@ -35,6 +37,7 @@ struct MinibatchSums {
   double& entropy() { return values[3]; }
   double& kl() { return values[4]; }
   double& clipped() { return values[5]; }
+  double& agreed() { return values[6]; }
 };
 
 // What an update trains on; all [T, B] or wider, normalised advantages included.
@@ -42,6 +45,9 @@ struct UpdateData {
   const UnrollBatch& batch;
   const BatchTensors& tensors;
   const Advantages& advantages;
+  // The rows' actions are an expert's, to be copied: their cross-entropy is the whole loss, of the
+  // advantages the weights alone count, and the critic is left as it is.
+  bool demonstrated = false;
 };
 
 class PolicyGradient {
@@ -69,6 +75,9 @@ class PolicyGradient {
   at::Tensor CandidateGradient(const UpdateData& data, const Forward& forward, MinibatchSums& sums);
   void AddTable(const UpdateData& data, const Forward& forward, std::size_t table,
                 std::span<const std::int64_t> positions, at::Tensor& by_query, MinibatchSums& sums);
+  // One row's losses, and their derivatives.
+  CategoricalDerivatives RowLoss(const UpdateData& data, std::size_t row, double log_probability,
+                                 double entropy, MinibatchSums& sums) const;
   at::Tensor LogitGradient(const UpdateData& data, const Forward& forward,
                            std::span<const std::int64_t> positions, at::Tensor& logits,
                            MinibatchSums& sums) const;

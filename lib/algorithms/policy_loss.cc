@@ -26,6 +26,8 @@ PolicyLoss ReinforceLoss(double log_probability, double advantage) {
   return result;
 }
 
+PolicyLoss CloningLoss(double log_probability) { return ReinforceLoss(log_probability, 1); }
+
 ValueLoss SquaredValueLoss(double value, double behaviour, double target, double clip) {
   const double error = value - target;
   ValueLoss plain{error * error / 2, error};

@@ -21,6 +21,9 @@ PolicyLoss ClippedPolicyLoss(double log_probability, double behaviour, double ad
 // -log_probability * A.
 PolicyLoss ReinforceLoss(double log_probability, double advantage);
 
+// Cross-entropy with an expert who is certain: -log_probability.
+PolicyLoss CloningLoss(double log_probability);
+
 struct ValueLoss {
   double loss = 0;
   double by_value = 0;

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "algorithms/advantages.h"
 #include "algorithms/batch_statistics.h"
 #include "algorithms/batch_tensors.h"
+#include "algorithms/minibatch_items.h"
 #include "algorithms/policy_gradient.h"
 #include "model/digest.h"
 #include "model/parameter_layout.h"
@@ -38,6 +40,24 @@ constexpr std::int64_t kSumFloats = 16;
 std::span<float> Floats(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
+
+// A batch of demonstrations, ready for gradients.
+struct Copied {
+  Copied(const UnrollBatch& demonstrations, const model::PolicySpec& spec)
+      : batch(demonstrations),
+        advantages{.advantage = std::vector<float>(demonstrations.weight.size()),
+                   .target = std::vector<float>(demonstrations.weight.size()),
+                   .weight = demonstrations.weight},
+        tensors(MakeBatchTensors(demonstrations, spec, advantages.weight)) {}
+
+  UpdateData data() const {
+    return {.batch = batch, .tensors = tensors, .advantages = advantages, .demonstrated = true};
+  }
+
+  const UnrollBatch& batch;
+  const Advantages advantages;
+  const BatchTensors tensors;
+};
 
 }  // namespace
 
@@ -70,81 +90,115 @@ struct PolicyTrainer::State {
   PolicyGradient gradient;
   training::Adam adam;
   std::int64_t updates = 0;
+  std::int64_t clonings = 0;
   // Of the next update.
   double rate;
+
+  // Of one update.
+  struct Material {
+    UpdateData own;
+    // Null without demonstrations.
+    const Copied* copied = nullptr;
+    double coefficient = 0;
+  };
+  // What one gradient step takes of it.
+  struct Minibatch {
+    std::span<const std::int64_t> own;
+    std::span<const std::int64_t> copied;
+  };
 
   std::span<float> trainable() const {
     return Floats(flat).first(static_cast<std::size_t>(layout.trainable));
   }
+  // Of the mean loss, after MeanGradient.
+  std::span<float> gradients() const {
+    return Floats(reduced).first(static_cast<std::size_t>(layout.trainable));
+  }
   std::vector<std::int64_t> Order(const UpdateData& data, std::int64_t pass) const;
-  absl::Status Step(const UpdateData& data, std::span<const std::int64_t> items,
-                    MinibatchSums& pass_sums, UpdateReport& report);
-  absl::Status Passes(const UpdateData& data, UpdateReport& report);
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch);
+  absl::StatusOr<MinibatchSums> MeanGradient(const UpdateData& data,
+                                             std::span<const std::int64_t> items,
+                                             UpdateReport& report);
+  // The norm before clipping.
+  absl::StatusOr<double> Descend(double with_rate);
+  absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& pass_sums,
+                    MinibatchSums& copied_sums, UpdateReport& report);
+  absl::Status Passes(const Material& material, UpdateReport& report);
+  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch, const Imitation* imitation);
+  absl::StatusOr<CloningReport> Clone(const UnrollBatch& demonstrations, double with_rate);
   absl::StatusOr<std::string> Restore(const training::Checkpoint& checkpoint);
 };
 
-// Rows with weight (columns, with a core) in an order that is a function of (seed, update, pass,
-// rank).
 std::vector<std::int64_t> PolicyTrainer::State::Order(const UpdateData& data,
                                                       std::int64_t pass) const {
-  std::vector<std::int64_t> items;
-  if (spec.has_core()) {
-    items.resize(static_cast<std::size_t>(data.batch.columns));
-    std::iota(items.begin(), items.end(), 0);
-  } else {
-    for (std::size_t row = 0; row < data.advantages.weight.size(); ++row) {
-      if (data.advantages.weight[row] > 0) items.push_back(static_cast<std::int64_t>(row));
-    }
-  }
-  const std::string purpose =
-      "minibatches of rank " + std::to_string(reducer.rank()) + " in pass " + std::to_string(pass);
-  runtime::Random random(runtime::DeriveSeed(seed, purpose), static_cast<std::uint64_t>(updates));
-  for (std::size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[random.Below(i)]);
-  }
-  return items;
+  const std::string purpose = std::string(data.demonstrated ? "demonstrations" : "minibatches") +
+                              " of rank " + std::to_string(reducer.rank()) + " in pass " +
+                              std::to_string(pass);
+  return Shuffled(ItemsOf(data.batch, data.advantages.weight, spec.has_core()), seed, purpose,
+                  static_cast<std::uint64_t>(updates));
 }
 
-absl::Status PolicyTrainer::State::Step(const UpdateData& data, std::span<const std::int64_t> items,
-                                        MinibatchSums& pass_sums, UpdateReport& report) {
+// Sums over all ranks; leaves the gradient of the mean loss in gradients().
+absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
+    const UpdateData& data, std::span<const std::int64_t> items, UpdateReport& report) {
   training::Stopwatch watch;
   const std::span<float> values = Floats(reduced);
   std::fill(values.begin(), values.end(), 0.0F);
   MinibatchSums sums = gradient.Add(data, items);
-  const auto gradients = values.first(static_cast<std::size_t>(layout.trainable));
-  const auto tail = values.subspan(gradients.size());
+  const auto tail = values.subspan(gradients().size());
   for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
   report.gradient_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(values));
   report.reduce_seconds += watch.Lap();
-  for (std::size_t i = 0; i < sums.values.size(); ++i) {
-    sums.values[i] = tail[i];
-    pass_sums.values[i] += sums.values[i];
-  }
-  if (sums.weight() <= 0) return absl::OkStatus();
+  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
+  if (sums.weight() <= 0) return sums;
   const auto scale = static_cast<float>(1 / sums.weight());
-  for (float& g : gradients) g *= scale;
-  const double norm = training::ClipByNorm(gradients, options.max_gradient_norm);
+  for (float& g : gradients()) g *= scale;
+  return sums;
+}
+
+absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
+  const double norm = training::ClipByNorm(gradients(), options.max_gradient_norm);
   if (!std::isfinite(norm)) return runtime::Internal("the gradient is not finite");
+  adam.Step(with_rate, gradients(), trainable());
+  return norm;
+}
+
+absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatch& minibatch,
+                                        MinibatchSums& pass_sums, MinibatchSums& copied_sums,
+                                        UpdateReport& report) {
+  std::vector<float> copied;
+  if (material.copied != nullptr) {
+    SHOAL_ASSIGN_OR_RETURN(const MinibatchSums sums,
+                           MeanGradient(material.copied->data(), minibatch.copied, report));
+    for (std::size_t i = 0; i < sums.values.size(); ++i) copied_sums.values[i] += sums.values[i];
+    copied.assign(gradients().begin(), gradients().end());
+  }
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
+  for (std::size_t i = 0; i < sums.values.size(); ++i) pass_sums.values[i] += sums.values[i];
+  if (sums.weight() <= 0) return absl::OkStatus();
+  training::Stopwatch watch;
+  const auto coefficient = static_cast<float>(material.coefficient);
+  for (std::size_t i = 0; i < copied.size(); ++i) gradients()[i] += coefficient * copied[i];
+  SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate));
   report.gradient_norm += norm;
-  adam.Step(rate, gradients, trainable());
   report.step_seconds += watch.Lap();
   return absl::OkStatus();
 }
 
-absl::Status PolicyTrainer::State::Passes(const UpdateData& data, UpdateReport& report) {
+absl::Status PolicyTrainer::State::Passes(const Material& material, UpdateReport& report) {
   const bool ppo = options.name == "ppo";
   const std::int64_t passes = ppo ? options.passes : 1;
   const auto minibatches = static_cast<std::size_t>(ppo ? options.minibatches : 1);
   MinibatchSums all;
+  MinibatchSums copied_sums;
   for (std::int64_t pass = 0; pass < passes; ++pass) {
-    const std::vector<std::int64_t> order = Order(data, pass);
+    const std::vector<std::int64_t> own = Order(material.own, pass);
+    std::vector<std::int64_t> copied;
+    if (material.copied != nullptr) copied = Order(material.copied->data(), pass);
     MinibatchSums sums;
     for (std::size_t m = 0; m < minibatches; ++m) {
-      const std::size_t begin = order.size() * m / minibatches;
-      const std::size_t end = order.size() * (m + 1) / minibatches;
-      SHOAL_RETURN_IF_ERROR(Step(data, std::span(order).subspan(begin, end - begin), sums, report));
+      const Minibatch minibatch{PartOf(own, m, minibatches), PartOf(copied, m, minibatches)};
+      SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, copied_sums, report));
     }
     for (std::size_t i = 0; i < all.values.size(); ++i) all.values[i] += sums.values[i];
     ++report.passes;
@@ -157,10 +211,33 @@ absl::Status PolicyTrainer::State::Passes(const UpdateData& data, UpdateReport& 
   report.entropy = all.entropy() / weight;
   report.clip_fraction = all.clipped() / weight;
   report.gradient_norm /= static_cast<double>(report.passes) * static_cast<double>(minibatches);
+  const double copied_weight = std::max(copied_sums.weight(), 1e-9);
+  report.cloning_loss = copied_sums.policy_loss() / copied_weight;
+  report.cloning_agreement = copied_sums.agreed() / copied_weight;
+  report.cloning_coefficient = material.coefficient;
   return absl::OkStatus();
 }
 
-absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& batch) {
+absl::StatusOr<CloningReport> PolicyTrainer::State::Clone(const UnrollBatch& demonstrations,
+                                                          double with_rate) {
+  const Copied copied(demonstrations, spec);
+  const std::vector<std::int64_t> items =
+      ItemsOf(demonstrations, demonstrations.weight, spec.has_core());
+  UpdateReport times;
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(copied.data(), items, times));
+  CloningReport report{.cloning = clonings + 1, .rows = sums.weight()};
+  if (sums.weight() > 0) {
+    report.loss = sums.policy_loss() / sums.weight();
+    report.agreement = sums.agreed() / sums.weight();
+    report.entropy = sums.entropy() / sums.weight();
+    SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(with_rate));
+  }
+  ++clonings;
+  return report;
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& batch,
+                                                          const Imitation* imitation) {
   training::Stopwatch watch;
   UpdateReport report;
   if (options.schedule == "linear") {
@@ -178,8 +255,12 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   report.estimate_seconds = watch.Lap();
   const std::vector<float> parameters_before(trainable().begin(), trainable().end());
   const training::Adam::Moments moments_before = adam.moments();
-  const absl::Status passed =
-      Passes({.batch = batch, .tensors = tensors, .advantages = advantages}, report);
+  std::optional<Copied> copied;
+  if (imitation != nullptr) copied.emplace(imitation->demonstrations, spec);
+  const Material material{.own = {.batch = batch, .tensors = tensors, .advantages = advantages},
+                          .copied = copied ? &*copied : nullptr,
+                          .coefficient = imitation == nullptr ? 0 : imitation->coefficient};
+  const absl::Status passed = Passes(material, report);
   if (!passed.ok()) {
     std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
     adam.Restore(moments_before);
@@ -214,9 +295,31 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
   try {
-    return state_->Update(batch);
+    return state_->Update(batch, nullptr);
   } catch (const std::exception& error) {
     return runtime::Internal(std::string("update: ") + error.what());
+  }
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
+                                                   const Imitation& imitation) {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
+  SHOAL_RETURN_IF_ERROR(
+      runtime::Annotate(imitation.demonstrations.Validate(state_->spec), "demonstrations"));
+  try {
+    return state_->Update(batch, &imitation);
+  } catch (const std::exception& error) {
+    return runtime::Internal(std::string("update: ") + error.what());
+  }
+}
+
+absl::StatusOr<CloningReport> PolicyTrainer::Clone(const UnrollBatch& demonstrations,
+                                                   double learning_rate) {
+  SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));
+  try {
+    return state_->Clone(demonstrations, learning_rate);
+  } catch (const std::exception& error) {
+    return runtime::Internal(std::string("cloning: ") + error.what());
   }
 }
 
@@ -231,6 +334,7 @@ std::string PolicyTrainer::Digest() const {
 }
 
 std::int64_t PolicyTrainer::updates() const { return state_->updates; }
+std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
   const training::Adam::Moments& moments = state_->adam.moments();
@@ -240,12 +344,13 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
       {"second_moment",
        {runtime::DType::kFloat32, shape, std::as_bytes(std::span(moments.second))}}};
   const nlohmann::json counters = {{"updates", state_->updates},
+                                   {"clonings", state_->clonings},
                                    {"optimiser_steps", moments.steps},
                                    {"learning_rate", state_->rate},
                                    {"seed", state_->seed},
                                    {"note", note}};
   training::Checkpoint checkpoint;
-  checkpoint.number = state_->updates;
+  checkpoint.number = state_->clonings + state_->updates;
   checkpoint.files[kParametersFile] = state_->layout.Write(Floats(state_->flat), state_->spec, {});
   checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
   checkpoint.files[kCountersFile] =
@@ -269,11 +374,13 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   SHOAL_ASSIGN_OR_RETURN(moments.second, view.Floats("second_moment", shape));
   moments.steps = counters.at("optimiser_steps").get<std::int64_t>();
   const auto updates_read = counters.at("updates").get<std::int64_t>();
+  const auto clonings_read = counters.value("clonings", std::int64_t{0});
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
   std::copy(read.begin(), read.end(), Floats(flat).begin());
   adam.Restore(std::move(moments));
   updates = updates_read;
+  clonings = clonings_read;
   if (options.schedule == "kl") rate = rate_read;
   return note;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns batches of unrolls into better parameters: PPO and REINFORCE with a baseline.
+// Turns batches of unrolls into better parameters: PPO and REINFORCE with a baseline, and cloning,
+// which copies the actions of demonstrations.
 //
-// Every rank calls Update the same number of times; gradients, statistics and the decision to stop
-// early are reduced over the ranks, so parameters stay the same bits on all of them. Not
+// Every rank calls Update and Clone in the same order; gradients, statistics and the decision to
+// stop early are reduced over the ranks, so parameters stay the same bits on all of them. Not
 // thread-safe. Same seed, same batches, same world: same bits.
 #pragma once
 
@@ -41,11 +42,35 @@ struct UpdateReport {
   double max_staleness = 0;
   double learning_rate = 0;
   std::int64_t passes = 0;
+  // Of the demonstrations that were mixed in; zeros without any.
+  double cloning_loss = 0;
+  double cloning_agreement = 0;
+  double cloning_coefficient = 0;
   // Wall time of this rank.
   double estimate_seconds = 0;
   double gradient_seconds = 0;
   double reduce_seconds = 0;
   double step_seconds = 0;
+};
+
+// Means over the rows of all ranks, before the step.
+struct CloningReport {
+  // Clonings done with this one, over restarts.
+  std::int64_t cloning = 0;
+  double rows = 0;
+  // Cross-entropy with the demonstrated actions, over the legal ones.
+  double loss = 0;
+  // Share of rows whose greedy action is the demonstrated one.
+  double agreement = 0;
+  double entropy = 0;
+  double gradient_norm = 0;
+};
+
+// Demonstrations beside a batch: each gradient step takes its part of them too, and `coefficient`
+// times the mean of their cross-entropy joins the mean of its own losses.
+struct Imitation {
+  const UnrollBatch& demonstrations;
+  double coefficient = 0;
 };
 
 class PolicyTrainer {
@@ -59,6 +84,12 @@ class PolicyTrainer {
   // INVALID_ARGUMENT for a batch that does not fit the spec, before any collective or change; the
   // reducer's errors; INTERNAL when the loss is not finite: parameters are then those of before.
   absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch);
+  // The same with demonstrations; all ranks or none.
+  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch, const Imitation& imitation);
+
+  // One gradient step on the cross-entropy of all demonstrations; the critic is left as it is.
+  // Errors as of Update.
+  absl::StatusOr<CloningReport> Clone(const UnrollBatch& demonstrations, double learning_rate);
 
   // A safetensors file that model::Policy reads. "spec_digest" is added to `metadata`.
   absl::StatusOr<std::string> SerializeParameters(const model::Metadata& metadata) const;
@@ -66,6 +97,8 @@ class PolicyTrainer {
   std::string Digest() const;
   // Updates done, over restarts.
   std::int64_t updates() const;
+  // Calls of Clone that succeeded, over restarts.
+  std::int64_t clonings() const;
 
   // One more checkpoint below `folder` (training/checkpoint.h): parameters, optimiser, counters and
   // `note`, which is the caller's. A trainer that loaded it goes on with the same bits.

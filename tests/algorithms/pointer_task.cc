@@ -108,7 +108,9 @@ model::PolicyInputs PointerTask::Inputs() const {
     inputs.core_state.insert(inputs.core_state.end(), column.core.begin(), column.core.end());
     inputs.first.push_back(column.step == 0 ? 1 : 0);
     inputs.table.push_back(static_cast<std::int32_t>(column.table));
-    inputs.choice.push_back(column.step < 0 ? model::Choice::kValueOnly : model::Choice::kSample);
+    const auto acts = options_.expert ? model::Choice::kForced : model::Choice::kSample;
+    inputs.choice.push_back(column.step < 0 ? model::Choice::kValueOnly : acts);
+    inputs.forced_action.push_back(column.target);
     inputs.draw.push_back(runtime::UniformAt(options_.seed, i, clock_, 0));
   }
   return inputs;

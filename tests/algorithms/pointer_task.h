@@ -21,6 +21,8 @@ struct PointerTaskOptions {
   // Deviation of the noise on each goal, relative to its norm.
   double noise = 0.0;
   std::uint64_t seed = 1;
+  // The right candidate is asked for, whatever the policy would do.
+  bool expert = false;
 };
 
 class PointerTask {

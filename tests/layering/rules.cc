@@ -36,6 +36,7 @@ const std::vector<Folder> kTable = {
     {"training", {kGrpc, kProtobuf, kBoost}},
     {"algorithms", {kGrpc, kProtobuf, kBoost}},
     {"parameters", {kTorch}},
+    {"demonstrations", {kTorch, kBoost}},
     {"encoder", {kGrpc}},
     {"mockserver", {kGrpc, kProtobuf, kTorch}},
     {"replay", {kTorch}},
