@@ -22,7 +22,6 @@ WorldOptions::Style StyleOf(const std::string& success) {
                                     : WorldOptions::Style::kRepresentation;
 }
 
-// The file's first line.
 }  // namespace
 
 void Options::Visit(runtime::Visitor& visitor) {

@@ -17,18 +17,12 @@ using Json = nlohmann::json;
 
 constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
 
-// An empty one where the body is none.
-Json ObjectIn(const http::ClientResponse& response) {
-  Json body = content::ParseJson(response.body);
-  return body.is_object() ? body : Json::object();
-}
-
 // Where the service root, which anyone may read, says that sessions are made.
 absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
                          http::Fetch(options.connection, {.target = "/redfish/v1/"}));
-  const Json root = ObjectIn(response);
-  const Json* const link = redfish::Resolve(root, "/Links/Sessions");
+  const Json root = content::ParseJson(response.body);
+  const Json* const link = root.is_object() ? redfish::Resolve(root, "/Links/Sessions") : nullptr;
   const std::string uri = link == nullptr ? std::string() : redfish::LinkTarget(*link);
   return uri.empty() ? std::string(kSessions) : uri;
 }
@@ -38,19 +32,20 @@ std::string SessionOf(const http::ClientResponse& response, const std::string& s
   const auto is_session = [&](const std::string& uri) { return uri.starts_with(sessions + "/"); };
   std::string uri = redfish::CanonicalUri(response.headers.Find("Location"));
   if (is_session(uri)) return uri;
-  uri = redfish::LinkTarget(ObjectIn(response));
+  const Json body = content::ParseJson(response.body);
+  uri = body.is_object() ? redfish::LinkTarget(body) : std::string();
   return is_session(uri) ? uri : std::string();
 }
 
 // Of the new session whose Id `response` tells: the member of the collection that is called so.
 std::string SessionById(const CrawlOptions& options, const http::Headers& headers,
                         const http::ClientResponse& response, const std::string& sessions) {
-  const std::string id = redfish::TextAt(ObjectIn(response), "Id");
+  const std::string id = redfish::TextAt(content::ParseJson(response.body), "Id");
   const auto listed = http::Fetch(options.connection, {.target = sessions, .headers = headers});
   if (id.empty() || id.find('/') != std::string::npos || !listed.ok()) return {};
-  const Json collection = ObjectIn(*listed);
-  const auto members = collection.find("Members");
-  if (members == collection.end() || !members->is_array()) return {};
+  const Json collection = content::ParseJson(listed->body);
+  const Json* const members = redfish::Resolve(collection, "/Members");
+  if (members == nullptr || !members->is_array()) return {};
   for (const Json& member : *members) {
     std::string uri = redfish::LinkTarget(member);
     if (uri == sessions + "/" + id) return uri;

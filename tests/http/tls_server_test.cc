@@ -147,7 +147,7 @@ TEST_CASE("Large, deferred and streamed answers come whole over TLS") {
 }
 
 TEST_CASE("A TLS peer that goes while its answer is deferred holds no connection") {
-  const Files files;
+  const DevelopmentFiles files;
   runtime::BoundedQueue<Responder> waiting(1);
   const auto server = Server::Create(files.Options(), [&](const ServerRequest&) {
                         return ServerResponse{.later = [&](Responder responder) {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "http/client_tls.h"
-#include "http/development_certificate.h"
 #include "http/responder.h"
 #include "runtime/bounded_queue.h"
 #include "tests/discovery/service.h"
+#include "tests/http/development_files.h"
 #include "tests/http/raw_peer.h"
 #include "tests/mockserver/proxied.h"
 #include "tests/mockserver/services.h"
@@ -261,18 +261,15 @@ TEST_CASE("A host that speaks noise is a 502, whatever the noise") {
 }
 
 TEST_CASE("A host is asked by TLS when it is trusted, and not at all otherwise") {
-  const doubles::TemporaryFolder folder;
-  const std::string certificate = folder.path() + "/host.pem";
-  const std::string key = folder.path() + "/host.key";
-  REQUIRE(http::MakeDevelopmentCertificate(certificate, key).ok());
-  Host host(kRack, {}, {}, {.certificate_file = certificate, .key_file = key});
+  const http::DevelopmentFiles files;
+  Host host(kRack, {}, {}, files.Options());
   ProxySettings settings = SettingsFor(host.address());
   settings.access.connection.tls = http::ClientTls({}).value();
   const auto refused = Proxied(settings).Get(kSystem);
   REQUIRE(refused.status == 502);
   REQUIRE(ErrorOf(refused).find("not trusted") != std::string::npos);
   REQUIRE(host.methods().empty());
-  settings.access.connection.tls = http::ClientTls({.authority_file = certificate}).value();
+  settings.access.connection.tls = http::ClientTls({.authority_file = files.certificate}).value();
   REQUIRE(Proxied(settings).Get(kSystem).status == 200);
 }
 
