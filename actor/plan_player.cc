@@ -135,10 +135,10 @@ class Expert final : public redfish::PlanClient {
 
   redfish::PlanReply Answer() const {
     const ServiceResponse& last = service_.last();
-    Json body;
-    if (last.body != nullptr) body = Json::parse(*last.body, nullptr, false);
-    if (body.is_discarded()) body = nullptr;
-    return {.status = last.status, .body = std::move(body), .location = "", .token = ""};
+    return {.status = last.status,
+            .body = last.json == nullptr ? Json() : *last.json,
+            .location = "",
+            .token = ""};
   }
 
   RedfishEnvironment& environment_;

@@ -7,22 +7,26 @@
 #include <utility>
 
 #include "cli/child_process.h"
+#include "cli/command_failure.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "demonstrations/demonstration_file.h"
 #include "demonstrations/demonstration_summary.h"
-#include "runtime/program.h"
 
 namespace shoal::cli {
 namespace {
 
 int Print(const absl::StatusOr<std::string>& text) {
-  if (text.ok()) {
-    std::fputs(text->c_str(), stdout);
-    return 0;
-  }
-  std::fprintf(stderr, "shoal: %s\n", runtime::Message(text.status()).c_str());
-  return absl::IsInternal(text.status()) ? runtime::kExitFailed : runtime::kExitConfiguration;
+  if (!text.ok()) return FailCommand(text.status());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+// Of what a program logged, the last line says why it ended.
+absl::Status LastLineOf(const absl::Status& status) {
+  std::string text = runtime::Message(status);
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return absl::Status(status.code(), text.substr(text.rfind('\n') + 1));
 }
 
 void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
@@ -82,7 +86,8 @@ absl::StatusOr<std::string> RecordDemonstrations(const RecordFlags& flags,
   for (const std::string& setting : settings) {
     command.insert(command.end(), {"--set", setting});
   }
-  SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
+  const absl::StatusOr<std::string> recorded = RunToEnd(command);
+  if (!recorded.ok()) return LastLineOf(recorded.status());
   return ShowDemonstrations(flags.out);
 }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/demonstration_recorder.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 
@@ -16,6 +13,7 @@
 #include "demonstrations/demonstration_check.h"
 #include "redfish/candidate_match.h"
 #include "runtime/atomic_file.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::actor {
 namespace {
@@ -23,31 +21,6 @@ namespace {
 constexpr const char* kCapture = "openbmc-stock";
 
 const std::vector<std::int64_t> kGoals = {1, 2, 3, 5, 11, 101};
-
-// Of "data" with other goals, gone with it.
-class DataFolder {
- public:
-  DataFolder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "shoal-data-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
-    std::filesystem::create_directory(path_ + "/goals");
-    for (const char* name : {"captures", "schema", "registries"}) {
-      std::filesystem::create_directory_symlink(
-          std::filesystem::absolute(std::string("data/") + name), path_ + "/" + name);
-    }
-  }
-  ~DataFolder() { std::filesystem::remove_all(path_); }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
-
-  void AddGoal(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ + "/goals/" + name) << text;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 RedfishData Load(std::uint64_t seed, const std::vector<std::int64_t>& goals = kGoals,
                  const std::string& folder = "data") {
@@ -219,17 +192,21 @@ TEST_CASE("A recording is sound, has every pair, and is the same each time") {
 }
 
 TEST_CASE("A plan with a request that is no candidate leaves its pair out whole, by name") {
-  const DataFolder folder;
+  const doubles::TemporaryFolder folder;
+  for (const char* name : {"captures", "schema", "registries"}) {
+    std::filesystem::create_directory_symlink(
+        std::filesystem::absolute(std::string("data/") + name), folder.At(name));
+  }
   const std::string sound = runtime::ReadFile("data/goals/01-power_on.toml").value();
   const std::size_t plan = sound.find("[[plan]]");
   REQUIRE(plan != std::string::npos);
-  folder.AddGoal("01-power_on.toml",
-                 sound.substr(0, plan) +
-                     "[[plan]]\nmethod = \"POST\"\nuri = \"$system\"\n"
-                     "body = { Password = \"secret\" }\n"
-                     "when = { equals = { uri = \"$system\", pointer = \"/PowerState\", "
-                     "value = \"Off\" } }\n\n" +
-                     sound.substr(plan));
+  folder.Write("goals/01-power_on.toml",
+               sound.substr(0, plan) +
+                   "[[plan]]\nmethod = \"POST\"\nuri = \"$system\"\n"
+                   "body = { Password = \"secret\" }\n"
+                   "when = { equals = { uri = \"$system\", pointer = \"/PowerState\", "
+                   "value = \"Off\" } }\n\n" +
+                   sound.substr(plan));
   const RedfishData data = Load(5, {1}, folder.path());
   const auto recorded = RecordDemonstrations(data, {.episodes = 20});
   REQUIRE(recorded.ok());

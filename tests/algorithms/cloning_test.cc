@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "algorithms/policy_trainer.h"
 #include "tests/algorithms/pointer_task.h"
 #include "tests/algorithms/ranks.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -42,19 +41,6 @@ double SuccessOf(const PolicyTrainer& trainer, const model::PolicySpec& spec) {
   task.Play(*PolicyOf(trainer, spec), 12);
   return task.TakeSuccess();
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    char name[] = "/tmp/shoal-cloning-XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 
@@ -142,7 +128,7 @@ TEST_CASE("a rank without demonstrations takes part and ends with the same bits"
 
 TEST_CASE("a trainer that loaded a checkpoint goes on cloning with the same bits") {
   const model::PolicySpec spec = SmallSpec();
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const UnrollBatch demonstrations = Demonstrations(spec);
   const auto first = Trainer(spec);
   for (int i = 0; i < 3; ++i) REQUIRE(first->Clone(demonstrations, kRate).ok());

@@ -2,10 +2,8 @@
 #include "demonstrations/demonstration_file.h"
 
 #include <google/protobuf/stubs/logging.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -16,25 +14,10 @@
 #include "runtime/atomic_file.h"
 #include "runtime/random.h"
 #include "tests/demonstrations/some_demonstrations.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::demonstrations {
 namespace {
-
-// A path whose file is gone with it.
-class TemporaryFile {
- public:
-  TemporaryFile()
-      : path_((std::filesystem::temp_directory_path() /
-               ("shoal-demonstrations-" + std::to_string(::getpid())))
-                  .string()) {}
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
 
 // What a reader says of `chunk`, with sound checksums.
 absl::Status Verdict(const proto::DemonstrationChunk& chunk) {
@@ -49,22 +32,24 @@ std::string MessageOf(const proto::DemonstrationChunk& chunk) {
 }  // namespace
 
 TEST_CASE("a file holds what was written, and equal contents are equal bytes") {
-  const TemporaryFile file;
+  const doubles::TemporaryFolder folder;
+  const std::string path = folder.At("expert.demos");
   const proto::DemonstrationChunk all = SomeDemonstrations();
-  REQUIRE(WriteDemonstrations(file.path(), all).ok());
-  const std::string bytes = runtime::ReadFile(file.path()).value();
-  const auto read = ReadDemonstrations(file.path());
+  REQUIRE(WriteDemonstrations(path, all).ok());
+  const std::string bytes = runtime::ReadFile(path).value();
+  const auto read = ReadDemonstrations(path);
   INFO(read.status());
   REQUIRE(read.ok());
   REQUIRE(read->all.SerializeAsString() == all.SerializeAsString());
   REQUIRE(read->offsets == std::vector<std::uint64_t>{32, 32});
   REQUIRE(NameOf(*read, 1) == "demonstration 2, 5 pxe_once on rackmount");
-  REQUIRE(WriteDemonstrations(file.path(), all).ok());
-  REQUIRE(runtime::ReadFile(file.path()).value() == bytes);
+  REQUIRE(WriteDemonstrations(path, all).ok());
+  REQUIRE(runtime::ReadFile(path).value() == bytes);
 }
 
 TEST_CASE("large recordings are cut into chunks, and each demonstration knows its own") {
-  const TemporaryFile file;
+  const doubles::TemporaryFolder folder;
+  const std::string path = folder.At("expert.demos");
   proto::DemonstrationChunk all = SomeDemonstrations();
   for (int i = 0; i < 3; ++i) {
     const std::string text(900000, static_cast<char>('p' + i));
@@ -72,17 +57,18 @@ TEST_CASE("large recordings are cut into chunks, and each demonstration knows it
     content.set_key(KeyBytes(text));
     content.set_text(text);
   }
-  REQUIRE(WriteDemonstrations(file.path(), all).ok());
-  const auto read = ReadDemonstrations(file.path());
+  REQUIRE(WriteDemonstrations(path, all).ok());
+  const auto read = ReadDemonstrations(path);
   REQUIRE(read.ok());
   REQUIRE(read->all.SerializeAsString() == all.SerializeAsString());
   REQUIRE(read->offsets[0] > 32);
 }
 
 TEST_CASE("a damaged file is refused by name and offset, whichever byte it is") {
-  const TemporaryFile file;
-  REQUIRE(WriteDemonstrations(file.path(), SomeDemonstrations()).ok());
-  const std::string sound = runtime::ReadFile(file.path()).value();
+  const doubles::TemporaryFolder folder;
+  const std::string path = folder.At("expert.demos");
+  REQUIRE(WriteDemonstrations(path, SomeDemonstrations()).ok());
+  const std::string sound = runtime::ReadFile(path).value();
   for (std::size_t at = 0; at < sound.size(); ++at) {
     std::string damaged = sound;
     damaged[at] = static_cast<char>(~damaged[at]);
@@ -93,10 +79,10 @@ TEST_CASE("a damaged file is refused by name and offset, whichever byte it is") 
   }
   std::string damaged = sound;
   damaged[sound.size() / 2] = static_cast<char>(~damaged[sound.size() / 2]);
-  REQUIRE(runtime::WriteFileAtomically(file.path(), damaged).ok());
-  const std::string message(ReadDemonstrations(file.path()).status().message());
-  REQUIRE(message.starts_with(file.path() + ": offset "));
-  REQUIRE(absl::IsNotFound(ReadDemonstrations(file.path() + "-none").status()));
+  REQUIRE(runtime::WriteFileAtomically(path, damaged).ok());
+  const std::string message(ReadDemonstrations(path).status().message());
+  REQUIRE(message.starts_with(path + ": offset "));
+  REQUIRE(absl::IsNotFound(ReadDemonstrations(path + "-none").status()));
 }
 
 TEST_CASE("bytes that are spoiled under sound checksums never crash the reader") {
@@ -164,14 +150,15 @@ TEST_CASE("whatever breaks the rules is named") {
        }},
       {"left out 1", [](auto& all) { all.mutable_left_out(0)->clear_reason(); }}};
   REQUIRE(Verdict(SomeDemonstrations()).ok());
-  const TemporaryFile file;
+  const doubles::TemporaryFolder folder;
+  const std::string path = folder.At("expert.demos");
   for (const auto& [part, spoil] : spoils) {
     proto::DemonstrationChunk all = SomeDemonstrations();
     spoil(all);
     INFO(part << " in " << MessageOf(all));
     REQUIRE(absl::IsInvalidArgument(Verdict(all)));
     REQUIRE(MessageOf(all).find(part) != std::string::npos);
-    REQUIRE_FALSE(WriteDemonstrations(file.path(), all).ok());
+    REQUIRE_FALSE(WriteDemonstrations(path, all).ok());
   }
 }
 

@@ -10,10 +10,12 @@
 #include "demonstrations/demonstration_file.h"
 #include "learner/cloning.h"
 #include "tests/demonstrations/some_demonstrations.h"
-#include "tests/learner/temporary_folder.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::learner {
 namespace {
+
+using doubles::TemporaryFolder;
 
 constexpr const char* kEncoderTable = "data/encoder/lexical.idf";
 constexpr std::uint64_t kSeed = 4;

@@ -16,7 +16,7 @@ TEST_CASE("a policy that copied experts reaches five goals before any reinforcem
                    "--seed", "3", "--out", "/dev/null/no"});
   REQUIRE(record.WaitForExit(seconds(120)));
   REQUIRE(record.exit().code != 0);
-  REQUIRE(record.output().find("/dev/null/no") != std::string::npos);
+  REQUIRE(record.output().find("cannot make folder /dev/null") != std::string::npos);
 
   const std::string file = record.folder() + "/expert.demos";
   ShoalRun again({"demonstrations", "record", "--config", "deploy/local/imitation.toml",
