@@ -162,7 +162,8 @@ TEST_CASE("A member draws what its capture's chassis says, or a usual figure") {
 }
 
 TEST_CASE("A fleet's candidates are each member's by its name, and one wait") {
-  const FleetCatalog& fleet = Fleet(0)->catalogs.at(kCapture);
+  const auto tasks = Fleet(0);
+  const FleetCatalog& fleet = tasks->catalogs.at(kCapture);
   const auto& candidates = fleet.candidates->candidates();
   REQUIRE(candidates.size() == kMembers * Candidates().size() + 1);
   REQUIRE(candidates.back().key == Candidates()[fleet.wait].key);
@@ -343,7 +344,7 @@ TEST_CASE("A fleet over HTTP and one in process give the same trajectory, again 
 }
 
 TEST_CASE("Evaluation has budgets in words that training never shows") {
-  Player player(2 * kWatts);
+  Player player(3 * kWatts);
   const auto lead = [&](bool evaluation, std::uint64_t episode) {
     const Transition first = player.Reset(
         {.environment_id = 1, .episode = episode, .pair = 0, .evaluation = evaluation});

@@ -15,8 +15,6 @@
 namespace shoal::learner {
 namespace {
 
-using doubles::TemporaryFolder;
-
 constexpr const char* kEncoderTable = "data/encoder/lexical.idf";
 constexpr std::uint64_t kSeed = 4;
 
@@ -47,7 +45,7 @@ struct Loaded {
 
 absl::Status Load(const proto::DemonstrationChunk& recording, const model::PolicySpec& spec,
                   std::size_t per_draw, Loaded& loaded) {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, recording).ok());
   auto set = DemonstrationSet::Load(
@@ -162,7 +160,7 @@ TEST_CASE("knobs that ask for demonstrations need a file of them", "[cloning]") 
 
 TEST_CASE("cloning that was cut off and resumed ends with the bits of cloning that was not",
           "[cloning]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, Recording(7)).ok());
   ContentTable contents{ContentTableOptions{}};
@@ -199,7 +197,7 @@ TEST_CASE("cloning that was cut off and resumed ends with the bits of cloning th
 }
 
 TEST_CASE("after the phase the demonstrations' weight falls to nothing", "[cloning]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, Recording(7)).ok());
   ContentTable contents{ContentTableOptions{}};
@@ -221,7 +219,7 @@ TEST_CASE("after the phase the demonstrations' weight falls to nothing", "[cloni
 }
 
 TEST_CASE("unrolls of another encoder than the demonstrations' are refused", "[cloning]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, Recording(1)).ok());
   ContentTable contents{ContentTableOptions{}};

@@ -247,7 +247,7 @@ TEST_CASE("Pages become part of their collection; a circle of them ends") {
 }
 
 TEST_CASE("Pages in a folder are joined however their links are spelled, and a circle ends") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   folder.Write("redfish/v1/index.json", kRoot);
   folder.Write("redfish/v1/Systems/index.json",
                R"({"Members": [{"Name": "a"}],

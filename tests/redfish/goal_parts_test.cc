@@ -54,7 +54,7 @@ struct Files {
     REQUIRE(goal.status().code() == absl::StatusCode::kInvalidArgument);
     return std::string(goal.status().message());
   }
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
 };
 
 bool Says(const std::string& message, const std::string& text) {

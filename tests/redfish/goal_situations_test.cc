@@ -86,7 +86,7 @@ TEST_CASE("What is taken is drawn when nothing else is left, and never before") 
 }
 
 TEST_CASE("Only a parameter can have values that are taken") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string text =
       "id = 1\nname = \"a\"\ntrain = [\"x\"]\nevaluate = [\"y\"]\n"
       "[[situations]]\nname = \"s\"\noptimum = 1\n[taken]\nX = [1]\n";

@@ -14,8 +14,6 @@
 namespace shoal::tests {
 namespace {
 
-using doubles::TemporaryFolder;
-
 const std::string kArchive = "data/captures/dmtf-rackmount1.tar.xz";
 constexpr const char* kRoot =
     R"({"@odata.id": "/redfish/v1", "@odata.type": "#ServiceRoot.v1_0_0.ServiceRoot",
@@ -50,7 +48,7 @@ TEST_CASE("a capture that is whole is good, and a damaged one is named with its 
   REQUIRE(good.last_line.starts_with("good resources="));
   REQUIRE(NumberIn(good.last_line, "faults") == 0);
 
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string bytes = runtime::ReadFile(kArchive).value();
   const std::string cut = folder.Write("cut.tar.xz", bytes.substr(0, bytes.size() / 2));
   const EndedRun damaged = Capture({"verify", cut});
@@ -74,7 +72,7 @@ TEST_CASE("a capture that is whole is good, and a damaged one is named with its 
 }
 
 TEST_CASE("two captures are compared, resource by resource", "[capture]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string before = Small(folder, "before");
   const std::string after = folder.path() + "/after";
   folder.Write("tree/redfish/v1/Systems/1/index.json",
@@ -96,7 +94,7 @@ TEST_CASE("two captures are compared, resource by resource", "[capture]") {
 }
 
 TEST_CASE("a redacted copy has no secrets and is whole", "[capture]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string small = Small(folder, "small");
   const std::string out = folder.path() + "/out";
   REQUIRE(Capture({"redact", small, "--out", out}).code == 0);
@@ -112,7 +110,7 @@ TEST_CASE("a redacted copy has no secrets and is whole", "[capture]") {
 }
 
 TEST_CASE("captures are imported from folders, flat ones too, and from archives", "[capture]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string small = Small(folder, "small");
   const std::string out = folder.path() + "/out";
   const auto imported = [&](const std::string& from, const std::vector<std::string>& more = {}) {
@@ -143,7 +141,7 @@ TEST_CASE("captures are imported from folders, flat ones too, and from archives"
 }
 
 TEST_CASE("a packed capture is the same bytes each time, loads, and is served", "[capture]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string small = Small(folder, "small");
   const std::string licence = folder.Write("LICENSE", "MIT\n");
   const std::string one = folder.path() + "/lab.tar.xz";
@@ -179,7 +177,7 @@ TEST_CASE("a capture shows what is in it, and one resource", "[capture]") {
 }
 
 TEST_CASE("wrong words to capture are named", "[capture]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto refused = [](std::vector<std::string> arguments, const std::string& word) {
     const EndedRun ended = Capture(std::move(arguments));
     INFO(ended.output);

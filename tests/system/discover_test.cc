@@ -16,7 +16,6 @@ namespace shoal::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using doubles::TemporaryFolder;
 using std::chrono::seconds;
 
 const std::string kArchive = "data/captures/dmtf-rackmount1.tar.xz";
@@ -55,7 +54,7 @@ bool JournalHas(const std::string& folder, std::uintmax_t bytes) {
 
 TEST_CASE("a crawl equals the capture that is served, and is not made twice", "[discover]") {
   MockProcess mock(Simulating("dmtf-rackmount1"));
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string url = "http://" + mock.address();
   const EndedRun first = RunToEnd(Crawl(url, folder.path()));
   INFO(first.output);
@@ -74,7 +73,7 @@ TEST_CASE("a crawl equals the capture that is served, and is not made twice", "[
 }
 
 TEST_CASE("a crawl logs in by TLS to a service that it trusts, and out again", "[discover]") {
-  const TemporaryFolder files;
+  const doubles::TemporaryFolder files;
   const std::string certificate = files.path() + "/mock.pem";
   std::vector<std::string> settings = Simulating("dmtf-rackmount1");
   settings.insert(settings.end(),
@@ -84,7 +83,7 @@ TEST_CASE("a crawl logs in by TLS to a service that it trusts, and out again", "
   const std::string url = "https://" + mock.address();
   const std::string password = files.Write("password", "shoal-password\n");
   const std::vector<std::string> login = {"--user", "Administrator", "--password-file", password};
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto with = [&](std::vector<std::string> more, bool logs_in = true) {
     if (logs_in) more.insert(more.end(), login.begin(), login.end());
     std::vector<std::string> arguments = {"discover", url, "--out", folder.path()};
@@ -113,7 +112,7 @@ TEST_CASE("a crawl logs in by TLS to a service that it trusts, and out again", "
 TEST_CASE("a crawl that is killed goes on from where it was, and one that is interrupted",
           "[discover]") {
   MockProcess mock(Simulating("dmtf-rackmount1"));
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string url = "http://" + mock.address();
   const std::vector<std::string> slowly = Crawl(url, folder.path(), {"--rate", "100"});
   {
@@ -141,7 +140,7 @@ TEST_CASE("a crawl that is killed goes on from where it was, and one that is int
 }
 
 TEST_CASE("wrong words to discover are named", "[discover]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const std::string out = folder.path() + "/out";
   RequireRefused({"discover"}, {"URL"});
   RequireRefused({"discover", "http://127.0.0.1:1"}, {"--out"});
@@ -169,7 +168,7 @@ TEST_CASE("a host where nobody listens is worth another try", "[discover]") {
     address = mock.address();
     REQUIRE(mock.Stop() == 0);
   }
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const EndedRun ended =
       RunToEnd({"discover", "http://" + address, "--out", folder.path(), "--attempts", "1"});
   INFO(ended.output);

@@ -12,8 +12,6 @@
 namespace shoal::tests {
 namespace {
 
-using doubles::TemporaryFolder;
-
 const std::string kArchive = "data/captures/dmtf-rackmount1.tar.xz";
 
 std::vector<std::string> StandingInFor(const std::string& host, const std::string& folder = "") {
@@ -35,8 +33,8 @@ int Shoal(std::vector<std::string> arguments) {
 TEST_CASE("a proxy records what is crawled through it, killed or ended, as a capture of the host",
           "[proxy]") {
   MockProcess host(Simulating("dmtf-rackmount1"));
-  const TemporaryFolder recorded;
-  const TemporaryFolder crawled;
+  const doubles::TemporaryFolder recorded;
+  const doubles::TemporaryFolder crawled;
   const auto settings = StandingInFor("http://" + host.address(), recorded.path());
   {
     MockProcess proxy(settings);
@@ -73,7 +71,7 @@ TEST_CASE("a proxy of a host that is down starts, says so, and ends when asked",
 }
 
 TEST_CASE("a proxy that is told something wrong says what", "[proxy]") {
-  const TemporaryFolder folder;
+  const doubles::TemporaryFolder folder;
   const auto refused = [](std::vector<std::string> settings, const std::string& word) {
     const FailedStart failed = StartAndFail(std::move(settings));
     INFO(failed.log);
