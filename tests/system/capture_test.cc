@@ -27,7 +27,7 @@ EndedRun Capture(std::vector<std::string> arguments) {
 }
 
 // Three resources, one with secrets, and a manifest.
-std::string Small(const TemporaryFolder& folder, const std::string& name) {
+std::string Small(const doubles::TemporaryFolder& folder, const std::string& name) {
   folder.Write("tree/redfish/v1/index.json", kRoot);
   folder.Write("tree/redfish/v1/Systems/index.json", kSystems);
   folder.Write("tree/redfish/v1/Systems/1/index.json",
