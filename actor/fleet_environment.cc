@@ -9,6 +9,8 @@
 #include "actor/episode_plan.h"
 #include "actor/reward.h"
 #include "content/content_key.h"
+#include "content/parse_json.h"
+#include "redfish/uri.h"
 #include "runtime/random.h"
 
 namespace shoal::actor {
@@ -39,6 +41,13 @@ EpisodeStart MemberStart(const EpisodeStart& start, std::size_t member, std::siz
 std::string Fill(std::string text, const std::string& name, std::int64_t value) {
   const std::size_t at = text.find(name);
   return at == std::string::npos ? text : text.replace(at, name.size(), std::to_string(value));
+}
+
+// Empty when the answer shows none.
+std::string PowerStateIn(const ServiceResponse& response) {
+  if (response.json != nullptr) return redfish::TextAt(*response.json, "PowerState");
+  if (response.body == nullptr) return {};
+  return redfish::TextAt(content::ParseJson(*response.body), "PowerState");
 }
 
 // Representative of a class of statuses, as RedfishEnvironment observes it.
@@ -92,10 +101,9 @@ void FleetEnvironment::Look(std::size_t index, Then then) {
       [this, index, then = std::move(then)](const absl::StatusOr<ServiceResponse>& response) {
         if (!response.ok()) return then(response.status());
         // A service that does not answer as usual, because it is busy or fails, is as it was.
-        if (response->status == 200 && response->body != nullptr) {
-          const auto system = nlohmann::json::parse(*response->body, nullptr, false);
-          const bool shows = system.is_object() && system.contains("PowerState");
-          if (shows) members_[index].is_on = system.at("PowerState") != "Off";
+        if (response->status == 200) {
+          const std::string state = PowerStateIn(*response);
+          if (!state.empty()) members_[index].is_on = state != "Off";
         }
         then(absl::OkStatus());
       });

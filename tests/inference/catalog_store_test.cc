@@ -98,6 +98,7 @@ TEST_CASE("An overlay that removes what is not there is refused") {
   Fixture fixture;
   const CandidateList base = Catalog({1, 2});
   REQUIRE(fixture.store.Add(base).ok());
+  fixture.Embed({1, 2});
   const CandidateList beyond = Overlay(base.key, {2}, {});
   REQUIRE(fixture.store.Add(beyond).ok());
   REQUIRE(absl::IsInvalidArgument(fixture.store.Resolve(beyond.key).status()));

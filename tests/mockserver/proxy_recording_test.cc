@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "redfish/archive.h"
 #include "redfish/capture_check.h"
 #include "runtime/atomic_file.h"
 #include "tests/discovery/service.h"
@@ -112,7 +113,9 @@ TEST_CASE("A recording has the newest of each resource, and knows what is gone")
   REQUIRE(capture->Find("/redfish/v1/Managers") == nullptr);
   REQUIRE(capture->Find(kSystem)->at("AssetTag") == "new");
   REQUIRE(capture->resources().size() == 3);
-  const auto manifest = redfish::FindManifest(folder.path()).value()->manifest;
+  const redfish::Archive recorded =
+      redfish::ReadArchive(folder.path(), redfish::kManifestFile).value();
+  const auto manifest = redfish::FindManifest(recorded, folder.path()).value()->manifest;
   REQUIRE(manifest.source == "http://" + host.address());
   REQUIRE(manifest.resources.at(kSystem).methods ==
           std::vector<std::string>{"GET", "HEAD", "PATCH"});
