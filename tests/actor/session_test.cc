@@ -133,7 +133,9 @@ TEST_CASE("A session that was deleted is used no more") {
 }
 
 TEST_CASE("A service in process takes the token and gives it") {
-  InProcessService service(Data().worlds);
+  mockserver::InstanceOptions options;
+  options.authentication = mockserver::Authentication::kRequired;
+  InProcessService service(Data().worlds, options);
   redfish::Episode episode;
   episode.watch = {{"predicate", {{"exists", {{"uri", kSessions}, {"pointer", "/Id"}}}}}};
   const std::string account = "/redfish/v1/AccountService/Accounts/1";
@@ -144,17 +146,17 @@ TEST_CASE("A service in process takes the token and gives it") {
   const auto send = [&](const ServiceRequest& request) {
     service.Send(request, [&](auto response) { answer = *std::move(response); });
   };
-  send({.method = "GET", .uri = account});
-  const std::string user = answer.json->at("UserName");
+  const std::string user =
+      Data().worlds.at("dmtf-rackmount1")->capture().Find(account)->at("UserName");
   const nlohmann::json login = {{"UserName", user}, {"Password", "Secret-123"}};
   send({.method = "POST", .uri = kSessions, .body = login.dump()});
   REQUIRE(answer.status == 201);
   REQUIRE_FALSE(answer.token.empty());
   REQUIRE(answer.location.starts_with(kSessions));
   const std::string token = answer.token;
-  send({.method = "GET", .uri = kSessions, .token = token});
+  send({.method = "GET", .uri = account, .token = token});
   REQUIRE(answer.status == 200);
-  send({.method = "GET", .uri = kSessions, .token = "no such token"});
+  send({.method = "GET", .uri = account, .token = "no such token"});
   REQUIRE(answer.status == 401);
 }
 
