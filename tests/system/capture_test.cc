@@ -186,7 +186,7 @@ TEST_CASE("wrong words to capture are named", "[capture]") {
   };
   const std::string none = folder.path() + "/none";
   refused({}, "subcommand");
-  refused({"verfy", kArchive}, "verfy");
+  refused({"verfy", kArchive}, "subcommand");
   refused({"verify"}, "CAPTURE");
   refused({"verify", none}, "none");
   refused({"diff", kArchive}, "OTHER");

@@ -12,7 +12,7 @@
 namespace shoal::tests {
 namespace {
 
-const std::string kArchive = "data/captures/dmtf-rackmount1.tar.xz";
+const std::string kArchive = "data/captures/openbmc-stock.tar.xz";
 
 std::vector<std::string> StandingInFor(const std::string& host, const std::string& folder = "") {
   std::vector<std::string> settings = {"listen=\"127.0.0.1:0\"", "proxy.host=\"" + host + "\""};
@@ -32,16 +32,16 @@ int Shoal(std::vector<std::string> arguments) {
 
 TEST_CASE("a proxy records what is crawled through it, killed or ended, as a capture of the host",
           "[proxy]") {
-  MockProcess host(Simulating("dmtf-rackmount1"));
+  MockProcess host(Simulating("openbmc-stock"));
   const doubles::TemporaryFolder recorded;
   const doubles::TemporaryFolder crawled;
   const auto settings = StandingInFor("http://" + host.address(), recorded.path());
   {
     MockProcess proxy(settings);
     REQUIRE(http::Fetch(proxy.address(), {.target = "/redfish/v1"}).value().status == 200);
-    const auto patch = http::Fetch(
-        proxy.address(),
-        {.method = "PATCH", .target = "/redfish/v1/Chassis/1U", .body = R"({"AssetTag": "x"})"});
+    const auto patch = http::Fetch(proxy.address(), {.method = "PATCH",
+                                                     .target = "/redfish/v1/Systems/system",
+                                                     .body = R"({"AssetTag": "x"})"});
     REQUIRE(patch.value().status == 403);
     proxy.Kill();
   }
