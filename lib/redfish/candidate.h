@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One request that a service offers: method, URI and body, the body perhaps with slots.
 //
-// A slot is a value that only the goal knows: "<goal.AssetTag>" in the body, after its property, bound
-// when the request is sent. As the one element of a list it stands for the list, however long.
+// A slot is a value that only the goal knows: "<goal.AssetTag>" in the body, after its property,
+// bound when the request is sent. As the one element of a list it stands for the list, however
+// long.
 #pragma once
 
 #include <map>

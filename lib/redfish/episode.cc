@@ -132,7 +132,7 @@ TextValues DrawValues(const std::map<std::string, std::string>& parameters,
   std::set<std::pair<std::string, std::string>> drawn;
   for (const auto& [name, generator] : parameters) {
     const auto listed = taken.find(name);
-    const auto draw = [&] {
+    const auto draw = [&, &generator = generator] {
       std::string value = DrawParameter(generator, random);
       for (int more = kRedraws; more > 0 && listed != taken.end(); --more) {
         if (!IsListed(listed->second, value)) break;
