@@ -135,7 +135,7 @@ void FleetEnvironment::Begin(const EpisodeStart& start) {
   std::int64_t on = 0;
   for (Member& member : members_) {
     member.was_off = !member.is_on;
-    const nlohmann::json& predicate = member.environment->episode().watch.at("predicate");
+    const nlohmann::json& predicate = member.environment->episode().watch->predicate().json();
     member.speaks_of_power = predicate.dump().find("\"/PowerState\"") != std::string::npos;
     on += member.is_on ? 1 : 0;
   }

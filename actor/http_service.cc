@@ -65,7 +65,8 @@ HttpConnections::HttpConnections(boost::asio::any_io_executor executor, const Op
 void HttpService::Reset(const std::string& capture, const redfish::Episode& episode,
                         ResetDone done) {
   instance_ = "e" + std::to_string(environment_id_) + "-" + capture;
-  const nlohmann::json body = {{"start", redfish::ToJson(episode.start)}, {"watch", episode.watch}};
+  nlohmann::json body = {{"start", redfish::ToJson(episode.start)}};
+  if (episode.watch.has_value()) body["watch"] = episode.watch->ToJson();
   auto text = std::make_shared<const std::string>(body.dump());
   if (made_.contains(instance_)) {
     ResetInstance(capture, std::move(text), true, std::move(done));

@@ -37,8 +37,7 @@ absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
     if (world == worlds_.end()) return runtime::NotFound("no capture " + capture);
     instance = instances_.try_emplace(capture, world->second, options_).first;
   }
-  SHOAL_ASSIGN_OR_RETURN(redfish::Watch watch, redfish::Watch::Parse(episode.watch));
-  SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, std::move(watch)));
+  SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, episode.watch));
   current_ = &instance->second;
   return ProgressOf(*current_);
 }

@@ -45,15 +45,15 @@ std::string Describe(const redfish::AppliedGoal& goal, const redfish::Episode& e
   for (const Json& operation : redfish::ToJson(episode.start)) {
     AddLine(text, "start       ", operation);
   }
-  for (const Json& condition : episode.watch.at("predicate").at("all")) {
+  const Json watch = episode.watch->ToJson();
+  for (const Json& condition : watch.at("predicate").at("all")) {
     AddLine(text, "predicate   ", condition);
   }
-  for (const Json& milestone : episode.watch.at("milestones")) {
+  for (const Json& milestone : watch.at("milestones")) {
     AddLine(text, "milestone   ", milestone);
   }
-  for (const Json& allowed : episode.watch.at("allowed")) {
-    text += "may change  " + allowed.at("uri").get<std::string>() + " " +
-            allowed.at("pointer").get<std::string>() + "\n";
+  for (const redfish::PropertyPath& path : episode.watch->allowed()) {
+    text += "may change  " + path.uri + " " + path.pointer + "\n";
   }
   for (const Json& step : goal.PlanOf(episode)) AddLine(text, "plan        ", step);
   return text;

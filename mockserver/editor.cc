@@ -9,7 +9,6 @@
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
-#include "mockserver/json_text.h"
 #include "redfish/uri.h"
 
 namespace shoal::mockserver {
@@ -48,6 +47,15 @@ std::vector<ResourceId> Editor::LinkedAll(ResourceId id, std::string_view pointe
   return linked;
 }
 
+std::optional<ResourceId> Editor::FirstMember(ResourceId collection) const {
+  const Json* const links = Read(collection, kMembers);
+  if (links == nullptr || !links->is_array()) return std::nullopt;
+  for (const Json& link : *links) {
+    if (const auto member = Find(redfish::LinkTarget(link))) return member;
+  }
+  return std::nullopt;
+}
+
 std::optional<ResourceId> Editor::Parent(ResourceId id) const {
   const std::string_view uri = Uri(id);
   return Find(uri.substr(0, uri.rfind('/')));
@@ -61,7 +69,7 @@ bool Editor::IsA(ResourceId id, std::string_view type) const {
 
 const Json& Editor::Read(ResourceId id) const {
   const auto delta = instance_.deltas_.find(id);
-  return delta == instance_.deltas_.end() ? *resource(id).json : *delta->second.json;
+  return delta == instance_.deltas_.end() ? *resource(id).json : delta->second.json();
 }
 
 const Json* Editor::Read(ResourceId id, std::string_view pointer) const {
@@ -96,35 +104,13 @@ std::optional<std::chrono::seconds> Editor::Seconds(ResourceId id, std::string_v
 
 std::string Editor::ETag(ResourceId id) const {
   const auto delta = instance_.deltas_.find(id);
-  return delta == instance_.deltas_.end() ? resource(id).etag : FormatETag(delta->second.version);
-}
-
-Instance::Delta& Editor::Change(ResourceId id) {
-  const auto [entry, is_new] = instance_.deltas_.try_emplace(id);
-  Instance::Delta& delta = entry->second;
-  if (is_new) {
-    const World::Resource& unchanged = resource(id);
-    delta.start = unchanged.json;
-    delta.version = unchanged.version;
-    delta.json = std::make_shared<Json>(*unchanged.json);
-  } else if (delta.json.use_count() > 1) {
-    // Someone holds an answer, or this is still the start that side effects are counted from.
-    delta.json = std::make_shared<Json>(*delta.json);
-  }
-  return delta;
+  return delta == instance_.deltas_.end() ? resource(id).etag : FormatETag(delta->second.version());
 }
 
 bool Editor::Set(ResourceId id, std::string_view pointer, Json value) {
   const Json* const present = Read(id, pointer);
   if (present != nullptr && *present == value) return true;
-  Instance::Delta& delta = Change(id);
-  const std::uint64_t version = HashText(Serialise(value), HashText(pointer, delta.version));
-  if (!redfish::Assign(*delta.json, pointer, std::move(value))) return false;
-  delta.version = version;
-  const auto etag = delta.json->find(kETagProperty);
-  if (etag != delta.json->end()) *etag = FormatETag(version);
-  delta.body = nullptr;
-  delta.collateral = -1;
+  if (!instance_.DeltaOf(id).Assign(pointer, std::move(value))) return false;
   instance_.evaluated_ = false;
   return true;
 }
@@ -147,13 +133,9 @@ ResourceId Editor::Create(std::string uri, Json json) {
     if (!target.starts_with(uri + '/') || Find(target).has_value()) continue;
     instance_.created_actions_.insert_or_assign(std::move(target), std::move(action));
   }
-  const auto body = std::make_shared<Json>(std::move(json));
-  resource.json = body;
+  resource.json = std::make_shared<const Json>(std::move(json));
   resource.uri = uri;
-  Instance::Delta& delta = instance_.deltas_[id];
-  delta.json = body;
-  delta.start = body;
-  delta.version = resource.version;
+  instance_.deltas_.try_emplace(id, resource.json, resource.version);
   instance_.created_.push_back(std::move(resource));
   instance_.created_ids_.insert_or_assign(std::move(uri), id);
   instance_.evaluated_ = false;
@@ -197,10 +179,14 @@ void Editor::RemoveOne(ResourceId id) {
 ResourceId Editor::AddMember(ResourceId collection, const std::string& name, Json json,
                              Membership membership) {
   const ResourceId id = Create(Uri(collection) + '/' + name, std::move(json));
+  Json link = {{"@odata.id", Uri(id)}};
   const Json* const present = Read(collection, kMembers);
-  Json members = present != nullptr && present->is_array() ? *present : Json::array();
-  members.push_back({{"@odata.id", Uri(id)}});
-  SetMembers(collection, std::move(members));
+  if (present != nullptr && present->is_array()) {
+    instance_.DeltaOf(collection).Append(kMembers, std::move(link));
+    CountMembers(collection);
+  } else {
+    SetMembers(collection, Json::array({std::move(link)}));
+  }
   Count(collection, membership, 1);
   return id;
 }
@@ -211,11 +197,14 @@ void Editor::RemoveMember(ResourceId id, Membership membership) {
   Remove(id);
   const Json* const present = collection ? Read(*collection, kMembers) : nullptr;
   if (present == nullptr || !present->is_array()) return;
-  Json members = Json::array();
-  for (const Json& member : *present) {
-    if (redfish::LinkTarget(member) != uri) members.push_back(member);
+  std::vector<std::size_t> listed;
+  for (std::size_t i = 0; i < present->size(); ++i) {
+    if (redfish::LinkTarget((*present)[i]) == uri) listed.push_back(i);
   }
-  SetMembers(*collection, std::move(members));
+  for (auto index = listed.rbegin(); index != listed.rend(); ++index) {
+    instance_.DeltaOf(*collection).Erase(kMembers, *index);
+  }
+  CountMembers(*collection);
   Count(*collection, membership, id < world().resources().size() ? 1 : -1);
 }
 
@@ -228,8 +217,13 @@ void Editor::RemoveMembers(ResourceId collection, Membership membership) {
 }
 
 void Editor::SetMembers(ResourceId collection, Json members) {
-  Set(collection, kCount, members.size());
   Set(collection, kMembers, std::move(members));
+  CountMembers(collection);
+}
+
+void Editor::CountMembers(ResourceId collection) {
+  Set(collection, kCount, Read(collection, kMembers)->size());
+  instance_.evaluated_ = false;
 }
 
 void Editor::Count(ResourceId collection, Membership membership, std::int64_t by) {
@@ -257,17 +251,14 @@ Response Editor::Representation(ResourceId id) {
     response.etag = description.etag;
     return response;
   }
-  Instance::Delta& delta = entry->second;
-  if (delta.body == nullptr && instance_.options_.writes_texts) {
-    auto body = std::make_shared<std::string>();
+  ResourceDelta& delta = entry->second;
+  if (instance_.options_.writes_texts) {
     // A little more than it had: most changes are small.
-    if (description.body != nullptr) body->reserve(description.body->size() + kGrowth);
-    AppendText(*body, *delta.json);
-    delta.body = std::move(body);
+    const std::size_t captured = description.body == nullptr ? 0 : description.body->size();
+    response.body = delta.Text(captured + kGrowth);
   }
-  response.body = delta.body;
-  response.json = delta.json;
-  response.etag = FormatETag(delta.version);
+  response.json = delta.Share();
+  response.etag = FormatETag(delta.version());
   return response;
 }
 

@@ -56,6 +56,8 @@ class Editor {
   std::vector<ResourceId> Members(ResourceId collection) const {
     return LinkedAll(collection, "/Members");
   }
+  // The first of them; nothing when there is none.
+  std::optional<ResourceId> FirstMember(ResourceId collection) const;
   // The resource whose URI is this one's without the last segment.
   std::optional<ResourceId> Parent(ResourceId id) const;
 
@@ -145,9 +147,10 @@ class Editor {
   }
 
  private:
-  Instance::Delta& Change(ResourceId id);
   void RemoveOne(ResourceId id);
   void SetMembers(ResourceId collection, Json members);
+  // Writes the size of the list of members beside it.
+  void CountMembers(ResourceId collection);
   void Count(ResourceId collection, Membership membership, std::int64_t by);
 
   Instance& instance_;

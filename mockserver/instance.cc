@@ -257,8 +257,36 @@ Response Instance::ReadByQuery(ResourceId id, const Request& request, const Prin
 
 void Instance::Clear() {
   if (options_.clock == ClockKind::kReal) past_ += now_;
+  KeepTrees();
   static_cast<InstanceState&>(*this) = InstanceState(options_.seed);
   faults_.Restart();
+}
+
+void Instance::KeepTrees() {
+  const std::size_t captured = world_->resources().size();
+  absl::flat_hash_map<ResourceId, std::shared_ptr<Json>> kept;
+  for (auto& [id, delta] : deltas_) {
+    if (kept.size() == kMaximumKeptTrees) break;
+    if (id >= captured) continue;
+    if (std::shared_ptr<Json> tree = delta.TakeTree()) kept.emplace(id, std::move(tree));
+  }
+  for (auto& [id, tree] : trees_) {
+    if (kept.size() == kMaximumKeptTrees) break;
+    kept.try_emplace(id, std::move(tree));
+  }
+  trees_ = std::move(kept);
+}
+
+ResourceDelta& Instance::DeltaOf(ResourceId id) {
+  const auto [entry, is_new] =
+      deltas_.try_emplace(id, Description(id).json, Description(id).version);
+  if (!is_new) return entry->second;
+  const auto tree = trees_.find(id);
+  if (tree != trees_.end()) {
+    entry->second.UseTree(std::move(tree->second));
+    trees_.erase(tree);
+  }
+  return entry->second;
 }
 
 void Instance::Advance(std::chrono::milliseconds by) {
@@ -316,12 +344,7 @@ Evaluation Instance::Evaluate() {
 std::int64_t Instance::CountCollateral() {
   std::int64_t count = 0;
   for (auto& [id, delta] : deltas_) {
-    if (delta.collateral < 0) {
-      const auto changes = redfish::SideEffects(world_->schema(), *watch_, Description(id).uri,
-                                                *delta.start, *delta.json);
-      delta.collateral = static_cast<std::int64_t>(changes.size());
-    }
-    count += delta.collateral;
+    count += delta.CountSideEffects(world_->schema(), *watch_, Description(id).uri);
   }
   for (const auto& [collection, members] : membership_) {
     if (!watch_->Allows(Description(collection).uri, "/Members")) count += members;
@@ -363,7 +386,7 @@ const Json* Instance::Find(std::string_view uri) const {
   const std::optional<ResourceId> id = Locate(uri);
   if (!id.has_value()) return nullptr;
   const auto delta = deltas_.find(*id);
-  return delta == deltas_.end() ? Description(*id).json.get() : delta->second.json.get();
+  return delta == deltas_.end() ? Description(*id).json.get() : &delta->second.json();
 }
 
 }  // namespace shoal::mockserver

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What changes in an instance while it is used, as a value: what Reset drops and a savepoint keeps.
 //
-// A copy costs pointers, not bodies: bodies are shared until one side changes them
-// (Editor::Change), the history until one side appends.
+// A copy costs pointers, not bodies: bodies are shared until one side changes them (ResourceDelta),
+// the history until one side appends.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "mockserver/message.h"
+#include "mockserver/resource_delta.h"
 #include "mockserver/text_map.h"
 #include "mockserver/world.h"
 #include "redfish/predicate.h"
@@ -44,16 +45,6 @@ struct Evaluation {
 };
 
 struct InstanceState {
-  struct Delta {
-    std::shared_ptr<Json> json;
-    // As it was after Reset, or when it was created.
-    std::shared_ptr<const Json> start;
-    // Null until asked for again.
-    std::shared_ptr<const std::string> body;
-    std::uint64_t version = 0;
-    // -1: to be counted again.
-    std::int64_t collateral = 0;
-  };
   struct Timer {
     std::chrono::milliseconds due;
     std::uint64_t order = 0;
@@ -66,7 +57,7 @@ struct InstanceState {
   // Appends to the history, up to kMaximumRecords; further ones are dropped.
   void Append(redfish::HistoryRecord record);
 
-  absl::flat_hash_map<ResourceId, Delta> deltas_;
+  absl::flat_hash_map<ResourceId, ResourceDelta> deltas_;
   // Resources beyond the world's, in order of their ids. One that was removed again stays, without
   // a delta; ids are not used twice.
   std::deque<World::Resource> created_;

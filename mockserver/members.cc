@@ -16,8 +16,9 @@
 namespace shoal::mockserver {
 
 std::string MemberType(const Editor& editor, ResourceId collection) {
-  const std::vector<ResourceId> members = editor.Members(collection);
-  if (!members.empty()) return editor.resource(members.front()).odata_type;
+  if (const auto member = editor.FirstMember(collection)) {
+    return editor.resource(*member).odata_type;
+  }
   return redfish::MemberType(editor.world().capture(), editor.world().schema(),
                              editor.Read(collection));
 }

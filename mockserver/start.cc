@@ -22,10 +22,7 @@ absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
     Clear();
     return runtime::Annotate(status, "start");
   }
-  for (auto& [id, delta] : deltas_) {
-    delta.start = delta.json;
-    delta.collateral = 0;
-  }
+  for (auto& [id, delta] : deltas_) delta.BeginEpisode();
   history_ = std::make_shared<History>();
   membership_.clear();
   watch_ = std::move(watch);

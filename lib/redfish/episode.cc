@@ -185,8 +185,7 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     episode.slot_values[name] = values.at(name);
   }
   if (!goal.situations.empty()) {
-    DrawSituation(*binding_, values, split, random, episode);
-    SHOAL_RETURN_IF_ERROR(Watch::Parse(episode.watch).status());
+    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, random, episode));
     return episode;
   }
   episode.satisfied = random.Uniform() < goal.satisfied_share;
@@ -205,9 +204,8 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
   }
   if (!episode.satisfied) episode.optimum += goal.base_cost;
   episode.text = DrawText(*binding_, values, split, random);
-  episode.watch = WatchOf(*binding_, values);
-  episode.milestone_count = static_cast<std::int64_t>(episode.watch.at("milestones").size());
-  SHOAL_RETURN_IF_ERROR(Watch::Parse(episode.watch).status());
+  SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));
+  episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
   return episode;
 }
 

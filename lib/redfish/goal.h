@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,8 @@ struct Episode {
   std::vector<StartOperation> start;
   // The goal holds at the start already: no mutation is the best answer.
   bool satisfied = false;
-  // {"predicate", "milestones", "allowed"} as Watch::Parse reads it.
-  nlohmann::json watch;
+  // Always there in what DrawEpisode gives.
+  std::optional<Watch> watch;
   // Milestones that hold at the start are to be latched before the first request: they earn
   // nothing.
   std::int64_t milestone_count = 0;

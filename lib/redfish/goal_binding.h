@@ -70,8 +70,8 @@ std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Spl
 void DrawLeftovers(const AppliedGoal::Binding& binding, runtime::Random& random,
                    std::vector<StartOperation>& operations);
 // The rest of an episode of a goal with situations, after `values` of its parameters.
-void DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values, Split split,
-                   runtime::Random& random, Episode& episode);
+absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values,
+                           Split split, runtime::Random& random, Episode& episode);
 // What the goal has beside targets: situations, readings, choices, milestones, plan. NOT_FOUND when
 // the capture lacks something that is needed.
 absl::Status BindSituations(const Goal::Definition& goal, const Places& places,

@@ -157,8 +157,8 @@ absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
   return CheckPlan(binding.plan);
 }
 
-void DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters, Split split,
-                   Random& random, Episode& episode) {
+absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters,
+                           Split split, Random& random, Episode& episode) {
   const Situation& situation = PickSituation(binding.situations, random);
   episode.values = DrawAll(binding, parameters, random, episode);
   episode.situation = situation.name;
@@ -179,11 +179,13 @@ void DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parame
   for (const PropertyPath& path : binding.allowed) {
     allowed.push_back({{"uri", path.uri}, {"pointer", path.pointer}});
   }
-  episode.watch = FillValues({{"predicate", {{"all", binding.require}}},
-                              {"milestones", binding.milestones},
-                              {"allowed", std::move(allowed)}},
-                             episode.values);
+  SHOAL_ASSIGN_OR_RETURN(episode.watch,
+                         Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
+                                                  {"milestones", binding.milestones},
+                                                  {"allowed", std::move(allowed)}},
+                                                 episode.values)));
   episode.milestone_count = static_cast<std::int64_t>(binding.milestones.size());
+  return absl::OkStatus();
 }
 
 }  // namespace shoal::redfish

@@ -15,10 +15,28 @@ bool Covers(const std::string& allowed, std::string_view pointer) {
          (pointer.size() == allowed.size() || pointer[allowed.size()] == '/');
 }
 
-bool IsAnnotation(const std::string& name) { return name.find('@') != std::string::npos; }
+bool IsAnnotation(std::string_view name) { return name.find('@') != std::string_view::npos; }
 
-// Walks two objects at once, whose members are in the same order. `pointer` is theirs, and is so
-// again at the end.
+void Compare(const Json::object_t& before, const Json::object_t& after, std::string& pointer,
+             std::vector<std::string>& changed);
+
+// `pointer` is that of the object with the member, and is so again at the end.
+void CompareMember(std::string_view name, const Json* before, const Json* after,
+                   std::string& pointer, std::vector<std::string>& changed) {
+  if (IsAnnotation(name)) return;
+  const bool is_both = before != nullptr && after != nullptr;
+  if (is_both && before->is_object() && after->is_object()) {
+    const std::size_t length = pointer.size();
+    pointer += AppendPointer("", name);
+    Compare(before->get_ref<const Json::object_t&>(), after->get_ref<const Json::object_t&>(),
+            pointer, changed);
+    pointer.resize(length);
+  } else if (before != after && (!is_both || *before != *after)) {
+    changed.push_back(AppendPointer(pointer, name));
+  }
+}
+
+// Walks two objects at once, whose members are in the same order.
 void Compare(const Json::object_t& before, const Json::object_t& after, std::string& pointer,
              std::vector<std::string>& changed) {
   auto old = before.begin();
@@ -29,19 +47,8 @@ void Compare(const Json::object_t& before, const Json::object_t& after, std::str
   while (old != before.end() || now != after.end()) {
     const bool is_lost = is_next(old, before.end(), now, after.end());
     const bool is_added = !is_lost && is_next(now, after.end(), old, before.end());
-    const std::string& name = is_added ? now->first : old->first;
-    if (!IsAnnotation(name)) {
-      const bool is_changed = is_lost || is_added;
-      if (!is_changed && old->second.is_object() && now->second.is_object()) {
-        const std::size_t length = pointer.size();
-        pointer += AppendPointer("", name);
-        Compare(old->second.get_ref<const Json::object_t&>(),
-                now->second.get_ref<const Json::object_t&>(), pointer, changed);
-        pointer.resize(length);
-      } else if (is_changed || old->second != now->second) {
-        changed.push_back(AppendPointer(pointer, name));
-      }
-    }
+    CompareMember(is_added ? now->first : old->first, is_added ? nullptr : &old->second,
+                  is_lost ? nullptr : &now->second, pointer, changed);
     if (!is_added) ++old;
     if (!is_lost) ++now;
   }
@@ -60,6 +67,17 @@ absl::StatusOr<std::set<PropertyPath>> ParseAllowed(const Json& list) {
                     item.at("pointer").get<std::string>()});
   }
   return allowed;
+}
+
+// Those of `pointers` that are side effects in a resource of `type`.
+std::vector<std::string> Counted(const Schema& schema, const Watch& watch, std::string_view uri,
+                                 const std::string& type, std::vector<std::string> pointers) {
+  if (type.empty()) return {};
+  std::erase_if(pointers, [&](const std::string& pointer) {
+    const bool counts = pointer == "/PowerState" || schema.IsWritable(type, pointer);
+    return !counts || watch.Allows(uri, pointer);
+  });
+  return pointers;
 }
 
 }  // namespace
@@ -142,15 +160,18 @@ std::vector<std::string> ChangedLeaves(const Json& before, const Json& after) {
 
 std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
                                      const Json& before, const Json& after) {
-  const auto type = after.find("@odata.type");
-  if (type == after.end() || !type->is_string()) return {};
-  std::vector<std::string> effects;
-  for (std::string& pointer : ChangedLeaves(before, after)) {
-    const bool counts =
-        pointer == "/PowerState" || schema.IsWritable(type->get_ref<const std::string&>(), pointer);
-    if (counts && !watch.Allows(uri, pointer)) effects.push_back(std::move(pointer));
+  return Counted(schema, watch, uri, TextAt(after, "@odata.type"), ChangedLeaves(before, after));
+}
+
+std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
+                                     const std::string& type,
+                                     std::span<const MemberChange> changes) {
+  std::vector<std::string> changed;
+  std::string pointer;
+  for (const MemberChange& change : changes) {
+    CompareMember(change.name, change.before, change.after, pointer, changed);
   }
-  return effects;
+  return Counted(schema, watch, uri, type, std::move(changed));
 }
 
 }  // namespace shoal::redfish

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,7 @@ class Watch {
   static absl::StatusOr<Watch> Parse(const nlohmann::json& json);
   nlohmann::json ToJson() const;
 
+  const Predicate& predicate() const { return predicate_; }
   // Evaluates everything on `state` and latches milestones into `progress`.
   void Update(const StateView& state, WatchState& progress) const;
 
@@ -67,5 +69,17 @@ std::vector<std::string> ChangedLeaves(const nlohmann::json& before, const nlohm
 // which resets write, without those that `watch` allows. `after` names the type.
 std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
                                      const nlohmann::json& before, const nlohmann::json& after);
+
+// A top-level member of a resource before and after; null where it was not or is not there.
+struct MemberChange {
+  std::string_view name;
+  const nlohmann::json* before = nullptr;
+  const nlohmann::json* after = nullptr;
+};
+
+// The same where only `changes` may differ, in a resource of `type`.
+std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
+                                     const std::string& type,
+                                     std::span<const MemberChange> changes);
 
 }  // namespace shoal::redfish

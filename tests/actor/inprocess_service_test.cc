@@ -23,7 +23,8 @@ class Faulty {
             {.faults = mockserver::FaultSet::Parse({{"faults", mockserver::Json::array({fault})}})
                            .value()}) {
     redfish::Episode episode;
-    episode.watch = {{"predicate", {{"exists", {{"uri", kSystem}, {"pointer", "/Id"}}}}}};
+    episode.watch = *redfish::Watch::Parse(
+        {{"predicate", {{"exists", {{"uri", kSystem}, {"pointer", "/Id"}}}}}});
     service_.Reset(kCapture, episode, [](const auto& progress) { REQUIRE(progress.ok()); });
   }
 

@@ -137,7 +137,8 @@ TEST_CASE("A service in process takes the token and gives it") {
   options.authentication = mockserver::Authentication::kRequired;
   InProcessService service(Data().worlds, options);
   redfish::Episode episode;
-  episode.watch = {{"predicate", {{"exists", {{"uri", kSessions}, {"pointer", "/Id"}}}}}};
+  episode.watch = *redfish::Watch::Parse(
+      {{"predicate", {{"exists", {{"uri", kSessions}, {"pointer", "/Id"}}}}}});
   const std::string account = "/redfish/v1/AccountService/Accounts/1";
   episode.start = {
       {.uri = account, .pointer = "", .value = {{"Password", "Secret-123"}}, .method = "PATCH"}};

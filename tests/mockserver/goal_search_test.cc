@@ -46,7 +46,7 @@ class Search {
     for (const Move& move : expert.moves()) moves_.insert(move);
     AddBudget();
     // Who asks matters to some goals alone.
-    if (episode.watch.dump().find("\"Session\"") != std::string::npos) {
+    if (episode.watch->ToJson().dump().find("\"Session\"") != std::string::npos) {
       for (const Move& move : std::set<Move>(moves_)) {
         moves_.insert({move.method, move.uri, move.body, !move.by_session});
       }
@@ -88,12 +88,12 @@ class Search {
   void AddBudget() {
     runtime::Random random(1);
     std::set<std::string> named;
-    for (const Json& allowed : episode_.watch.at("allowed")) {
-      std::string uri = allowed.at("uri");
+    for (const redfish::PropertyPath& allowed : episode_.watch->allowed()) {
+      std::string uri = allowed.uri;
       if (uri.ends_with("/*")) uri.resize(uri.size() - 2);
       named.insert(uri);
       shown_.insert(uri);
-      if (allowed.at("pointer") == "/Members") AddDeletes(uri);
+      if (allowed.pointer == "/Members") AddDeletes(uri);
     }
     for (const redfish::Candidate& candidate : CatalogOfCapture().candidates()) {
       if (!candidate.IsMutation() || candidate.method == redfish::kWaitMethod) continue;
@@ -109,10 +109,9 @@ class Search {
 
   // Whether the PATCH writes a property that the goal may change.
   bool IsWithinBudget(const std::string& uri, const Json& body) const {
-    const redfish::Watch watch = redfish::Watch::Parse(episode_.watch).value();
     const Json flat = body.flatten();
     return std::any_of(flat.items().begin(), flat.items().end(),
-                       [&](const auto& leaf) { return watch.Allows(uri, leaf.key()); });
+                       [&](const auto& leaf) { return episode_.watch->Allows(uri, leaf.key()); });
   }
 
   void AddDeletes(const std::string& collection) {

@@ -59,7 +59,7 @@ inline bool CanStart(const redfish::AppliedGoal& goal, const std::string& situat
 }
 
 inline absl::Status Begin(Instance& instance, const redfish::Episode& episode) {
-  return instance.Reset(episode.start, redfish::Watch::Parse(episode.watch).value());
+  return instance.Reset(episode.start, episode.watch);
 }
 
 // A mutating request, and whether it came with a session's token.

@@ -52,14 +52,14 @@ FakeState StartOf(const std::string& capture, const Episode& episode) {
 
 WatchState Look(const Episode& episode, const FakeState& state) {
   WatchState progress;
-  Watch::Parse(episode.watch)->Update(state, progress);
+  episode.watch->Update(state, progress);
   return progress;
 }
 
 bool Watched(const Episode& episode, const std::string& uri) {
-  const Json& allowed = episode.watch.at("allowed");
+  const std::set<PropertyPath>& allowed = episode.watch->allowed();
   return std::any_of(allowed.begin(), allowed.end(),
-                     [&](const Json& path) { return path.at("uri") == uri; });
+                     [&](const PropertyPath& path) { return path.uri == uri; });
 }
 
 // An episode of the goal that starts as asked for.
@@ -103,7 +103,7 @@ TEST_CASE("The same seed, number and split give the same episode, another gives 
         const Episode one = *goal->DrawEpisode(9, number, Split::kTrain);
         const Episode two = *goal->DrawEpisode(9, number, Split::kTrain);
         REQUIRE(one.text == two.text);
-        REQUIRE(one.watch == two.watch);
+        REQUIRE(one.watch->ToJson() == two.watch->ToJson());
         REQUIRE(one.start.size() == two.start.size());
         std::string start = one.text;
         for (const StartOperation& operation : one.start) start += operation.value.dump();

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/resource_delta.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "mockserver/etag.h"
+#include "mockserver/extended_info.h"
+#include "mockserver/json_text.h"
+#include "redfish/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+const Json* MemberOf(const Json& object, const std::string& name) {
+  if (!object.is_object()) return nullptr;
+  const auto member = object.find(name);
+  return member == object.end() ? nullptr : &*member;
+}
+
+// What `pointer` names; it is there.
+Json* FindIn(Json& value, std::string_view pointer) {
+  return const_cast<Json*>(redfish::Resolve(value, pointer));
+}
+
+bool HasAppended(const Json& list, const Json& base) {
+  return list.is_array() && base.is_array() && list.size() >= base.size() &&
+         std::equal(base.begin(), base.end(), list.begin());
+}
+
+// Makes `object`'s member what it is in `base`, where it may be absent.
+void RestoreMember(Json& object, const Json& base, const std::string& name) {
+  const Json* const was = MemberOf(base, name);
+  if (was == nullptr) {
+    object.erase(name);
+    return;
+  }
+  Json& member = object[name];
+  if (HasAppended(member, *was)) {
+    member.erase(member.begin() + static_cast<std::ptrdiff_t>(was->size()), member.end());
+  } else {
+    member = *was;
+  }
+}
+
+}  // namespace
+
+ResourceDelta::ResourceDelta(std::shared_ptr<const Json> base, std::uint64_t version)
+    : base_(std::move(base)), version_(version), start_(base_) {}
+
+std::shared_ptr<const Json> ResourceDelta::Share() const {
+  if (tree_ == nullptr) return base_;
+  return tree_;
+}
+
+const std::shared_ptr<const std::string>& ResourceDelta::Text(std::size_t reserve) {
+  if (text_ == nullptr) {
+    auto text = std::make_shared<std::string>();
+    text->reserve(reserve);
+    AppendText(*text, json());
+    text_ = std::move(text);
+  }
+  return text_;
+}
+
+bool ResourceDelta::Assign(std::string_view pointer, Json value) {
+  Json& tree = Open(pointer);
+  const std::uint64_t version = HashText(Serialise(value), HashText(pointer, version_));
+  if (!redfish::Assign(tree, pointer, std::move(value))) return false;
+  Close(version);
+  return true;
+}
+
+bool ResourceDelta::Append(std::string_view pointer, Json element) {
+  const Json* const array = redfish::Resolve(json(), pointer);
+  if (array == nullptr || !array->is_array()) return false;
+  const std::string at = redfish::AppendPointer(pointer, std::to_string(array->size()));
+  const std::uint64_t version = HashText(Serialise(element), HashText(at, version_));
+  FindIn(Open(pointer), pointer)->push_back(std::move(element));
+  Close(version);
+  return true;
+}
+
+bool ResourceDelta::Erase(std::string_view pointer, std::size_t index) {
+  const Json* const array = redfish::Resolve(json(), pointer);
+  if (array == nullptr || !array->is_array() || index >= array->size()) return false;
+  FindIn(Open(pointer), pointer)->erase(index);
+  // What no written value ends in, so that it differs from each.
+  Close(HashText(redfish::AppendPointer(pointer, std::to_string(index)) + " erased", version_));
+  return true;
+}
+
+Json& ResourceDelta::Open(std::string_view pointer) {
+  if (tree_ == nullptr) {
+    tree_ = std::make_shared<Json>(*base_);
+  } else if (tree_.use_count() > 1) {
+    tree_ = std::make_shared<Json>(*tree_);
+  }
+  Note(pointer);
+  side_effects_.reset();
+  text_ = nullptr;
+  return *tree_;
+}
+
+void ResourceDelta::Close(std::uint64_t version) {
+  version_ = version;
+  if (!tree_->is_object()) return;
+  const auto etag = tree_->find(kETagProperty);
+  if (etag != tree_->end()) *etag = FormatETag(version);
+}
+
+void ResourceDelta::Note(std::string_view pointer) {
+  if (pointer.size() < 2) {
+    is_replaced_ = true;
+    return;
+  }
+  std::string name = redfish::PointerTokens(pointer.substr(0, pointer.find('/', 1))).front();
+  if (std::find(written_.begin(), written_.end(), name) == written_.end()) {
+    written_.push_back(std::move(name));
+  }
+}
+
+void ResourceDelta::BeginEpisode() {
+  side_effects_ = 0;
+  start_members_ = Json::object();
+  if (is_replaced_) {
+    start_ = Share();
+    return;
+  }
+  for (const std::string& name : written_) {
+    if (const Json* const member = MemberOf(*tree_, name)) start_members_[name] = *member;
+  }
+}
+
+std::int64_t ResourceDelta::CountSideEffects(const redfish::Schema& schema,
+                                             const redfish::Watch& watch, std::string_view uri) {
+  if (side_effects_.has_value()) return *side_effects_;
+  const auto at_start = [&](const std::string& name) {
+    const Json* const member = MemberOf(start_members_, name);
+    return member != nullptr ? member : MemberOf(*start_, name);
+  };
+  std::vector<std::string> effects;
+  if (is_replaced_) {
+    Json start = *start_;
+    if (!start_members_.empty()) start.update(start_members_);
+    effects = redfish::SideEffects(schema, watch, uri, start, *tree_);
+  } else {
+    std::vector<redfish::MemberChange> changes;
+    for (const std::string& name : written_) {
+      changes.push_back({.name = name, .before = at_start(name), .after = MemberOf(*tree_, name)});
+    }
+    effects =
+        redfish::SideEffects(schema, watch, uri, redfish::TextAt(*tree_, "@odata.type"), changes);
+  }
+  side_effects_ = static_cast<std::int64_t>(effects.size());
+  return *side_effects_;
+}
+
+std::shared_ptr<Json> ResourceDelta::TakeTree() {
+  const bool is_own = tree_ != nullptr && tree_.use_count() == 1;
+  if (!is_own || is_replaced_ || !tree_->is_object()) return nullptr;
+  for (const std::string& name : written_) RestoreMember(*tree_, *base_, name);
+  RestoreMember(*tree_, *base_, std::string(kETagProperty));
+  return std::move(tree_);
+}
+
+}  // namespace shoal::mockserver
