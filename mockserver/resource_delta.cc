@@ -23,26 +23,6 @@ Json* FindIn(Json& value, std::string_view pointer) {
   return const_cast<Json*>(redfish::Resolve(value, pointer));
 }
 
-bool HasAppended(const Json& list, const Json& base) {
-  return list.is_array() && base.is_array() && list.size() >= base.size() &&
-         std::equal(base.begin(), base.end(), list.begin());
-}
-
-// Makes `object`'s member what it is in `base`, where it may be absent.
-void RestoreMember(Json& object, const Json& base, const std::string& name) {
-  const Json* const was = MemberOf(base, name);
-  if (was == nullptr) {
-    object.erase(name);
-    return;
-  }
-  Json& member = object[name];
-  if (HasAppended(member, *was)) {
-    member.erase(member.begin() + static_cast<std::ptrdiff_t>(was->size()), member.end());
-  } else {
-    member = *was;
-  }
-}
-
 }  // namespace
 
 ResourceDelta::ResourceDelta(std::shared_ptr<const Json> base, std::uint64_t version)
@@ -76,7 +56,7 @@ bool ResourceDelta::Append(std::string_view pointer, Json element) {
   if (array == nullptr || !array->is_array()) return false;
   const std::string at = redfish::AppendPointer(pointer, std::to_string(array->size()));
   const std::uint64_t version = HashText(Serialise(element), HashText(at, version_));
-  FindIn(Open(pointer), pointer)->push_back(std::move(element));
+  FindIn(Open(pointer, true), pointer)->push_back(std::move(element));
   Close(version);
   return true;
 }
@@ -90,13 +70,13 @@ bool ResourceDelta::Erase(std::string_view pointer, std::size_t index) {
   return true;
 }
 
-Json& ResourceDelta::Open(std::string_view pointer) {
+Json& ResourceDelta::Open(std::string_view pointer, bool appends) {
   if (tree_ == nullptr) {
     tree_ = std::make_shared<Json>(*base_);
   } else if (tree_.use_count() > 1) {
     tree_ = std::make_shared<Json>(*tree_);
   }
-  Note(pointer);
+  Note(pointer, appends);
   side_effects_.reset();
   text_ = nullptr;
   return *tree_;
@@ -109,14 +89,20 @@ void ResourceDelta::Close(std::uint64_t version) {
   if (etag != tree_->end()) *etag = FormatETag(version);
 }
 
-void ResourceDelta::Note(std::string_view pointer) {
+void ResourceDelta::Note(std::string_view pointer, bool appends) {
   if (pointer.size() < 2) {
     is_replaced_ = true;
     return;
   }
-  std::string name = redfish::PointerTokens(pointer.substr(0, pointer.find('/', 1))).front();
-  if (std::find(written_.begin(), written_.end(), name) == written_.end()) {
-    written_.push_back(std::move(name));
+  const std::string_view top = pointer.substr(0, pointer.find('/', 1));
+  const bool is_appended = appends && top == pointer;
+  std::string name = redfish::PointerTokens(top).front();
+  const auto noted = std::find_if(written_.begin(), written_.end(),
+                                  [&](const Written& written) { return written.name == name; });
+  if (noted == written_.end()) {
+    written_.push_back({std::move(name), is_appended});
+  } else {
+    noted->is_appended = noted->is_appended && is_appended;
   }
 }
 
@@ -127,8 +113,9 @@ void ResourceDelta::BeginEpisode() {
     start_ = Share();
     return;
   }
-  for (const std::string& name : written_) {
-    if (const Json* const member = MemberOf(*tree_, name)) start_members_[name] = *member;
+  for (const Written& written : written_) {
+    const Json* const member = MemberOf(*tree_, written.name);
+    if (member != nullptr) start_members_[written.name] = *member;
   }
 }
 
@@ -146,8 +133,10 @@ std::int64_t ResourceDelta::CountSideEffects(const redfish::Schema& schema,
     effects = redfish::SideEffects(schema, watch, uri, start, *tree_);
   } else {
     std::vector<redfish::MemberChange> changes;
-    for (const std::string& name : written_) {
-      changes.push_back({.name = name, .before = at_start(name), .after = MemberOf(*tree_, name)});
+    for (const Written& written : written_) {
+      changes.push_back({.name = written.name,
+                         .before = at_start(written.name),
+                         .after = MemberOf(*tree_, written.name)});
     }
     effects =
         redfish::SideEffects(schema, watch, uri, redfish::TextAt(*tree_, "@odata.type"), changes);
@@ -159,9 +148,23 @@ std::int64_t ResourceDelta::CountSideEffects(const redfish::Schema& schema,
 std::shared_ptr<Json> ResourceDelta::TakeTree() {
   const bool is_own = tree_ != nullptr && tree_.use_count() == 1;
   if (!is_own || is_replaced_ || !tree_->is_object()) return nullptr;
-  for (const std::string& name : written_) RestoreMember(*tree_, *base_, name);
-  RestoreMember(*tree_, *base_, std::string(kETagProperty));
+  for (const Written& written : written_) Restore(written);
+  Restore({.name = kETagProperty});
   return std::move(tree_);
+}
+
+void ResourceDelta::Restore(const Written& written) {
+  const Json* const was = MemberOf(*base_, written.name);
+  if (was == nullptr) {
+    tree_->erase(written.name);
+    return;
+  }
+  Json& member = (*tree_)[written.name];
+  if (written.is_appended) {
+    member.erase(member.begin() + static_cast<std::ptrdiff_t>(was->size()), member.end());
+  } else {
+    member = *was;
+  }
 }
 
 }  // namespace shoal::mockserver

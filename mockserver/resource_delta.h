@@ -57,19 +57,28 @@ class ResourceDelta {
   std::shared_ptr<Json> TakeTree();
 
  private:
+  // A top-level member that was written to.
+  struct Written {
+    std::string name;
+    // All that was done to it is Append.
+    bool is_appended = false;
+  };
+
   // The tree, which is about to be written to at `pointer`, nobody else's from here on.
-  Json& Open(std::string_view pointer);
+  Json& Open(std::string_view pointer, bool appends = false);
   // It was written to, which makes it `version`.
   void Close(std::uint64_t version);
-  void Note(std::string_view pointer);
+  void Note(std::string_view pointer, bool appends);
+  // Makes the member of the tree what it is in the base.
+  void Restore(const Written& written);
 
   std::shared_ptr<const Json> base_;
   // Null until the first write.
   std::shared_ptr<Json> tree_;
   std::shared_ptr<const std::string> text_;
   std::uint64_t version_;
-  // Top-level members that were written to, and whether the body was replaced as a whole.
-  std::vector<std::string> written_;
+  std::vector<Written> written_;
+  // The body was replaced as a whole.
   bool is_replaced_ = false;
   // What side effects are counted from: this, but for the members that the start had written.
   std::shared_ptr<const Json> start_;

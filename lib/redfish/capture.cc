@@ -92,6 +92,7 @@ Capture::Capture(std::string name, Resources resources)
   DropErrors();
   service_root_ = Find(kServiceRoot);
   CountDangling();
+  ListTypes();
 }
 
 void Capture::DropErrors() {
@@ -101,6 +102,19 @@ void Capture::DropErrors() {
 
 void Capture::CountDangling() {
   dangling_count_ = static_cast<std::int64_t>(DanglingMembers(resources_).size());
+}
+
+void Capture::ListTypes() {
+  for (const auto& [uri, resource] : resources_) {
+    std::string type = TextAt(resource, "@odata.type");
+    std::string name = type.substr(0, type.find('.'));
+    types_.try_emplace(std::move(name), std::move(type));
+  }
+}
+
+std::string_view Capture::TypeOfFirst(std::string_view type) const {
+  const auto found = types_.find(type);
+  return found == types_.end() ? std::string_view() : found->second;
 }
 
 const Json* Capture::Find(std::string_view uri) const {

@@ -42,6 +42,9 @@ class Capture {
   // nullptr when the service has no such resource. `uri` is canonical.
   const nlohmann::json* Find(std::string_view uri) const;
   const nlohmann::json& service_root() const { return *service_root_; }
+  // The @odata.type of the first resource that is a `type`, "#Chassis", of any version; empty when
+  // none is.
+  std::string_view TypeOfFirst(std::string_view type) const;
 
   // File name without folders and ".tar.xz".
   const std::string& name() const { return name_; }
@@ -56,11 +59,14 @@ class Capture {
   Capture(std::string name, Resources resources);
   void DropErrors();
   void CountDangling();
+  void ListTypes();
 
   const std::string name_;
   Resources resources_;
   const nlohmann::json* service_root_ = nullptr;
   std::string digest_;
+  // By the same without version.
+  std::map<std::string, std::string, std::less<>> types_;
   std::int64_t dangling_count_ = 0;
   std::int64_t error_count_ = 0;
 };

@@ -53,12 +53,9 @@ std::string MemberType(const Capture& capture, const Schema& schema, const Json&
   if (!members.empty()) return TextAt(*members.front().second, "@odata.type");
   const std::string_view type = schema.MemberType(TextAt(collection, "@odata.type"));
   if (type.empty()) return {};
-  const std::string prefix = "#" + std::string(type.substr(0, type.find('.') + 1));
-  for (const auto& [uri, resource] : capture.resources()) {
-    std::string found = TextAt(resource, "@odata.type");
-    if (found.starts_with(prefix)) return found;
-  }
-  return "#" + std::string(type);
+  const std::string name = "#" + std::string(type.substr(0, type.find('.')));
+  const std::string_view recorded = capture.TypeOfFirst(name);
+  return recorded.empty() ? "#" + std::string(type) : std::string(recorded);
 }
 
 }  // namespace shoal::redfish

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <regex>
 
 #include "redfish/schema.h"
+#include "runtime/mutex.h"
 
 namespace shoal::redfish {
 namespace {
@@ -24,14 +26,28 @@ std::string_view NumberMisfit(const Property& property, const Json& value) {
   return low || high ? kOutOfRange : std::string_view();
 }
 
+// A pattern that this library cannot read forbids nothing.
+std::regex Compile(const std::string& pattern) {
+  try {
+    return std::regex(pattern, std::regex::ECMAScript);
+  } catch (const std::regex_error&) {
+    return std::regex("");
+  }
+}
+
+// Compiling costs a hundred times what matching does; patterns are the schema's, so they are few.
+const std::regex& Compiled(const std::string& pattern) {
+  static runtime::Mutex mutex;
+  static std::map<std::string, std::regex> compiled;
+  const runtime::MutexLock lock(mutex);
+  const auto found = compiled.find(pattern);
+  return found != compiled.end() ? found->second
+                                 : compiled.emplace(pattern, Compile(pattern)).first->second;
+}
+
 bool Matches(const std::string& text, const std::string& pattern) {
   if (pattern.empty()) return true;
-  if (text.size() > kMaximumMatched) return false;
-  try {
-    return std::regex_search(text, std::regex(pattern, std::regex::ECMAScript));
-  } catch (const std::regex_error&) {
-    return true;  // A pattern that this library cannot read forbids nothing.
-  }
+  return text.size() <= kMaximumMatched && std::regex_search(text, Compiled(pattern));
 }
 
 bool HasFormat(const std::string& text, StringFormat format) {
