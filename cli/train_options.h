@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [train]: how long `shoal train` goes on, how it judges, and what it reads.
+// Section [train]: how long `shoal train` goes on, how it judges, and what it reads.
 #pragma once
 
 #include <cstdint>
