@@ -207,7 +207,7 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
                                                 absl::StatusOr<Transition> transition) {
       if (!transition.ok()) return then(transition.status());
       last_ = std::move(transition->observation);
-      const bool waited = static_cast<std::size_t>(own) == catalog_->wait;
+      const bool waited = own == catalog_->wait;
       const bool mutated = members_[member].environment->facts().mutations > mutations;
       if (!waited && !mutated) return then(absl::OkStatus());
       Look(member, then);
@@ -221,8 +221,7 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
     step(index / catalog_->actions, static_cast<std::int64_t>(index % catalog_->actions), conclude);
     return;
   }
-  ForAll([this, step](std::size_t member,
-                      Then then) { step(member, static_cast<std::int64_t>(catalog_->wait), then); },
+  ForAll([this, step](std::size_t member, Then then) { step(member, catalog_->wait, then); },
          conclude);
 }
 

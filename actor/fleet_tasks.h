@@ -26,7 +26,7 @@ struct FleetCatalog {
   std::size_t members = 0;
   // Of one member's own catalog, `wait` among them.
   std::size_t actions = 0;
-  std::size_t wait = 0;
+  std::int64_t wait = 0;
   // Where a member shows its PowerState.
   std::string system = {};
   // What a member draws that is not off.

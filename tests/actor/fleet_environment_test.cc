@@ -166,7 +166,7 @@ TEST_CASE("A fleet's candidates are each member's by its name, and one wait") {
   const FleetCatalog& fleet = tasks->catalogs.at(kCapture);
   const auto& candidates = fleet.candidates->candidates();
   REQUIRE(candidates.size() == kMembers * Candidates().size() + 1);
-  REQUIRE(candidates.back().key == Candidates()[fleet.wait].key);
+  REQUIRE(candidates.back().key == Candidates()[static_cast<std::size_t>(fleet.wait)].key);
   const auto at = static_cast<std::size_t>(ResetTo(1, "On"));
   const auto text = nlohmann::json::parse(*candidates[at].text);
   REQUIRE(text.at("host") == "node-2");
