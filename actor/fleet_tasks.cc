@@ -33,7 +33,8 @@ ContentReference CandidateOf(const redfish::Candidate& candidate, std::size_t me
 absl::StatusOr<FleetCatalog> MakeCatalog(const redfish::Capture& capture,
                                          const ServiceCatalog& service, std::size_t members) {
   const std::vector<redfish::Candidate>& own = service.catalog->candidates();
-  FleetCatalog fleet{.candidates = nullptr, .members = members, .actions = own.size()};
+  FleetCatalog fleet;
+  fleet.actions = own.size();
   fleet.wait = redfish::FindWait(own);
   fleet.system = redfish::FindLandmarks(capture).system;
   fleet.watts = DrawnWatts(capture);

@@ -23,7 +23,6 @@ namespace shoal::actor {
 struct FleetCatalog {
   // All members': one action is (member, that member's action), the last one is `wait`.
   std::shared_ptr<const inference::client::CandidateList> candidates;
-  std::size_t members = 0;
   // Of one member's own catalog, `wait` among them.
   std::size_t actions = 0;
   std::int64_t wait = 0;
