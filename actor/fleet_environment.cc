@@ -50,15 +50,6 @@ std::string PowerStateIn(const ServiceResponse& response) {
   return redfish::TextAt(content::ParseJson(*response.body), "PowerState");
 }
 
-// Representative of a class of statuses, as RedfishEnvironment observes it.
-int StatusOf(const Observation& observation) {
-  const auto& numeric = observation.numeric;
-  for (int status = 1; status < 5; ++status) {
-    if (numeric[static_cast<std::size_t>(status)] > 0) return (status + 1) * 100;
-  }
-  return 0;
-}
-
 }  // namespace
 
 EnvironmentSpec FleetEnvironment::Spec() {
@@ -200,22 +191,22 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
   }
   ++steps_;
   request_ = catalog_->candidates->candidates()[index];
-  const int client_errors = ClientErrors();
   const auto step = [this](std::size_t member, std::int64_t own, Then then) {
     const int mutations = members_[member].environment->facts().mutations;
     members_[member].environment->Step(own, [this, member, own, mutations, then = std::move(then)](
                                                 absl::StatusOr<Transition> transition) {
       if (!transition.ok()) return then(transition.status());
       last_ = std::move(transition->observation);
+      last_status_ = members_[member].environment->last_status();
       const bool waited = own == catalog_->wait;
       const bool mutated = members_[member].environment->facts().mutations > mutations;
       if (!waited && !mutated) return then(absl::OkStatus());
       Look(member, then);
     });
   };
-  const Then conclude = [this, client_errors, done = std::move(done)](const absl::Status& status) {
+  const Then conclude = [this, done = std::move(done)](const absl::Status& status) {
     if (!status.ok()) return done(status);
-    Conclude(client_errors, done);
+    Conclude(done);
   };
   if (index < wait) {
     step(index / catalog_->actions, static_cast<std::int64_t>(index % catalog_->actions), conclude);
@@ -225,14 +216,13 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
          conclude);
 }
 
-void FleetEnvironment::Conclude(int client_errors_before, const Done& done) {
+void FleetEnvironment::Conclude(const Done& done) {
   const Progress before = progress_;
   tripped_ = tripped_ || drawn_watts() > budget_watts_;
   progress_ = Sum();
   const RedfishTasks& tasks = *fleet_->tasks;
-  const int status = ClientErrors() > client_errors_before ? 400 : StatusOf(last_);
   Verdict verdict =
-      Judge(tasks.options.rewards, {.status = status,
+      Judge(tasks.options.rewards, {.status = last_status_,
                                     .before = before,
                                     .after = progress_,
                                     .milestone_count = static_cast<std::int64_t>(members_.size()),
@@ -254,12 +244,6 @@ bool FleetEnvironment::HasRoom() const { return drawn_watts() + catalog_->watts 
 bool FleetEnvironment::IsReached(const Member& member) const {
   if (member.environment->facts().success) return true;
   return member.was_off && !member.is_on && member.speaks_of_power && !HasRoom();
-}
-
-int FleetEnvironment::ClientErrors() const {
-  int errors = 0;
-  for (const Member& member : members_) errors += member.environment->facts().client_errors;
-  return errors;
 }
 
 // Milestones that were reached stay so.
@@ -296,8 +280,11 @@ EpisodeFacts FleetEnvironment::facts() const {
   facts.goal = fleet_->pairs[pair_].goal;
   facts.capture = fleet_->pairs[pair_].capture;
   facts.steps = steps_;
-  facts.client_errors = ClientErrors();
-  for (const Member& member : members_) facts.mutations += member.environment->facts().mutations;
+  for (const Member& member : members_) {
+    const EpisodeFacts own = member.environment->facts();
+    facts.mutations += own.mutations;
+    facts.client_errors += own.client_errors;
+  }
   facts.collateral = static_cast<int>(progress_.collateral);
   facts.optimum = static_cast<int>(optimum_);
   facts.success = progress_.satisfied;
