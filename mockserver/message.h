@@ -79,6 +79,9 @@ struct Response {
   // virtual clock that time has passed already.
   bool dropped = false;
   std::chrono::milliseconds latency{0};
+
+  // Of the rarer headers; empty when absent.
+  std::string Header(std::string_view name) const;
 };
 
 }  // namespace shoal::mockserver
