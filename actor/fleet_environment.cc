@@ -9,7 +9,6 @@
 #include "actor/episode_plan.h"
 #include "actor/reward.h"
 #include "content/content_key.h"
-#include "content/parse_json.h"
 #include "redfish/uri.h"
 #include "runtime/random.h"
 
@@ -41,13 +40,6 @@ EpisodeStart MemberStart(const EpisodeStart& start, std::size_t member, std::siz
 std::string Fill(std::string text, const std::string& name, std::int64_t value) {
   const std::size_t at = text.find(name);
   return at == std::string::npos ? text : text.replace(at, name.size(), std::to_string(value));
-}
-
-// Empty when the answer shows none.
-std::string PowerStateIn(const ServiceResponse& response) {
-  if (response.json != nullptr) return redfish::TextAt(*response.json, "PowerState");
-  if (response.body == nullptr) return {};
-  return redfish::TextAt(content::ParseJson(*response.body), "PowerState");
 }
 
 }  // namespace
@@ -93,7 +85,7 @@ void FleetEnvironment::Look(std::size_t index, Then then) {
         if (!response.ok()) return then(response.status());
         // A service that does not answer as usual, because it is busy or fails, is as it was.
         if (response->status == 200) {
-          const std::string state = PowerStateIn(*response);
+          const std::string state = redfish::TextAt(*JsonOf(*response), "PowerState");
           if (!state.empty()) members_[index].is_on = state != "Off";
         }
         then(absl::OkStatus());
