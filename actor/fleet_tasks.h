@@ -46,8 +46,8 @@ std::string MemberName(std::size_t member);
 // What the capture's chassis says that it consumes, rounded; 500 where it does not say.
 std::int64_t DrawnWatts(const redfish::Capture& capture);
 
-// INVALID_ARGUMENT naming a capture that shows no PowerState, or with more candidates than a list
-// may have.
+// REQUIRES: `data` has its captures (environment.fleet_size above 1). INVALID_ARGUMENT naming a
+// capture that shows no PowerState, or with more candidates than a list may have.
 absl::StatusOr<std::shared_ptr<const FleetTasks>> MakeFleetTasks(const RedfishData& data);
 
 }  // namespace shoal::actor

@@ -103,7 +103,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
     if (options.access == "inprocess") {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
     }
-    data.captures[name] = capture;
+    if (options.fleet_size > 1) data.captures[name] = capture;
   }
   if (tasks->pairs.empty()) {
     return runtime::InvalidArgument("no goal of environment.goals applies to any capture");

@@ -10,10 +10,12 @@
 namespace shoal::actor {
 namespace {
 
-absl::StatusOr<RedfishData> Load(const std::vector<std::int64_t>& goals) {
+absl::StatusOr<RedfishData> Load(const std::vector<std::int64_t>& goals,
+                                 std::int64_t fleet_size = 1) {
   EnvironmentOptions options;
   options.captures = {"openbmc-stock"};
   options.goals = goals;
+  options.fleet_size = fleet_size;
   const runtime::ClusterOptions cluster;
   return LoadRedfishData(
       {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures});
@@ -36,6 +38,11 @@ TEST_CASE("Without numbers all goals are played where they apply, and no request
 
 TEST_CASE("Goals and request sequences are played by their numbers") {
   REQUIRE(NumbersOf(Load({3, 101}).value()) == std::set<int>{3, 101});
+}
+
+TEST_CASE("Captures are let go once their catalogs are made, but where fleets need them") {
+  REQUIRE(Load({1}).value().captures.empty());
+  REQUIRE(Load({1}, 2).value().captures.size() == 1);
 }
 
 TEST_CASE("A number that is neither a goal's nor a sequence's is named") {
