@@ -68,4 +68,8 @@ Method ParseMethod(std::string_view name) {
 
 std::string_view Name(Method method) { return kNames[static_cast<std::size_t>(method)]; }
 
+bool Reads(Method method) { return method == Method::kGet || method == Method::kHead; }
+
+bool IsSafe(Method method) { return Reads(method) || method == Method::kOptions; }
+
 }  // namespace shoal::mockserver

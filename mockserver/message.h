@@ -23,6 +23,10 @@ enum class Method : std::uint8_t { kGet, kHead, kPatch, kPost, kPut, kDelete, kO
 // "GET" -> kGet; kOther for what the service does not know.
 Method ParseMethod(std::string_view name);
 std::string_view Name(Method method);
+// GET and HEAD.
+bool Reads(Method method);
+// Those and OPTIONS: they change nothing (RFC 9110, section 9.2.1).
+bool IsSafe(Method method);
 
 // What a resource takes beyond GET, HEAD and OPTIONS.
 struct Methods {
