@@ -83,9 +83,7 @@ absl::StatusOr<std::string> RecordDemonstrations(const RecordFlags& flags,
   if (!flags.captures.empty()) {
     settings.push_back("environment.captures=" + TomlList(flags.captures));
   }
-  for (const std::string& setting : settings) {
-    command.insert(command.end(), {"--set", setting});
-  }
+  AppendSettings(settings, command);
   const absl::StatusOr<std::string> recorded = RunToEnd(command);
   if (!recorded.ok()) return LastLineOf(recorded.status());
   return ShowDemonstrations(flags.out);

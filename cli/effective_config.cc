@@ -86,6 +86,12 @@ std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
   return values;
 }
 
+void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments) {
+  for (const std::string& setting : settings) {
+    arguments.insert(arguments.end(), {"--set", setting});
+  }
+}
+
 std::string TomlText(const std::string& value) {
   std::string text = "\"";
   for (const char c : value) {
