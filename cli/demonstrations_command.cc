@@ -2,12 +2,11 @@
 #include "cli/demonstrations_command.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "cli/child_process.h"
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "demonstrations/demonstration_file.h"
@@ -15,12 +14,6 @@
 
 namespace shoal::cli {
 namespace {
-
-int Print(const absl::StatusOr<std::string>& text) {
-  if (!text.ok()) return FailCommand(text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
-}
 
 // Of what a program logged, the last line says why it ended.
 absl::Status LastLineOf(const absl::Status& status) {
@@ -49,7 +42,7 @@ void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
                    "share of requests that the service answers 503, to be repeated")
       ->check(CLI::Range(0.0, 0.9));
   record->callback([flags, &action] {
-    action = [flags] { return Print(RecordDemonstrations(*flags, ProgramFolder())); };
+    action = [flags] { return PrintResult(RecordDemonstrations(*flags, ProgramFolder())); };
   });
 }
 
@@ -58,7 +51,8 @@ void AddShow(CLI::App& demonstrations, std::function<int()>& action) {
   CLI::App* const show = demonstrations.add_subcommand(
       "show", "Episodes by goal and capture, their length, what was left out and why");
   show->add_option("FILE", *path, "what `record` wrote")->required();
-  show->callback([path, &action] { action = [path] { return Print(ShowDemonstrations(*path)); }; });
+  show->callback(
+      [path, &action] { action = [path] { return PrintResult(ShowDemonstrations(*path)); }; });
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cli/child_process.h"
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "cli/run_directory.h"
