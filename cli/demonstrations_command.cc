@@ -17,8 +17,7 @@ namespace {
 
 // Of what a program logged, the last line says why it ended.
 absl::Status LastLineOf(const absl::Status& status) {
-  std::string text = runtime::Message(status);
-  text.erase(text.find_last_not_of(" \n") + 1);
+  const std::string text = runtime::Message(status);
   return absl::Status(status.code(), text.substr(text.rfind('\n') + 1));
 }
 

@@ -34,11 +34,6 @@ void AppendNew(const std::string& printed, std::set<std::string>& taken, std::st
   taken.merge(fresh);
 }
 
-std::string Trimmed(std::string text) {
-  text.erase(text.find_last_not_of(" \n") + 1);
-  return text;
-}
-
 }  // namespace
 
 absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
@@ -51,11 +46,8 @@ absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
     std::vector<std::string> command = {program};
     command.insert(command.end(), arguments.begin(), arguments.end());
     command.emplace_back("--print-config");
-    const absl::StatusOr<std::string> printed = RunToEnd(command);
-    if (!printed.ok()) {
-      return absl::Status(printed.status().code(), Trimmed(runtime::Message(printed.status())));
-    }
-    AppendNew(*printed, taken, text);
+    SHOAL_ASSIGN_OR_RETURN(const std::string printed, RunToEnd(command));
+    AppendNew(printed, taken, text);
   }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
