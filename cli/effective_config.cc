@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/effective_config.h"
 
+#include <absl/strings/str_format.h>
 #include <toml++/toml.h>
 
-#include <cstdio>
 #include <set>
 #include <sstream>
 
@@ -92,9 +92,7 @@ std::string TomlText(const std::string& value) {
       text.push_back(c);
       continue;
     }
-    char escape[8];
-    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
-    text += escape;
+    text += absl::StrFormat("\\u%04x", static_cast<unsigned char>(c));
   }
   return text + "\"";
 }
