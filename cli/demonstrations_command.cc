@@ -29,7 +29,8 @@ void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
   record->add_option("--config", flags->config_path, "cluster file whose [environment] counts")
       ->check(CLI::ExistingFile);
   record->add_option("--goals", flags->goals, "goals by number, as in 1,3");
-  record->add_option("--captures", flags->captures, "captures by name, as in openbmc-stock")
+  record
+      ->add_option("--captures,--capture", flags->captures, "captures by name, as in openbmc-stock")
       ->delimiter(',');
   record->add_option("--episodes", flags->episodes, "episodes of each goal and capture")
       ->check(CLI::Range(1, 1000000))
