@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [actor].
+// Section [actor]: which environments a process plays, in which mode, and how it sends their rows.
 #pragma once
 
 #include <cstdint>

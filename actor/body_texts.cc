@@ -31,24 +31,13 @@ std::string CanonicalText(const json& body) {
   return content::CanonicalJson(body, content::DefaultVolatileNames());
 }
 
-std::vector<std::string> MembersOf(const json& body) {
-  std::vector<std::string> uris;
-  const auto members = body.find("Members");
-  if (members == body.end() || !members->is_array()) return uris;
-  for (const json& member : *members) {
-    std::string uri = redfish::LinkTarget(member);
-    if (!uri.empty()) uris.push_back(std::move(uri));
-  }
-  return uris;
-}
-
 BodyTexts::Pointer Understand(const json& body, std::string text) {
   auto understood = std::make_shared<BodyText>();
   const content::ContentKey key = content::KeyOf(text);
   understood->content = {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
   if (body.is_object()) {
     understood->uri = redfish::LinkTarget(body);
-    understood->members = MembersOf(body);
+    understood->members = redfish::MemberUris(body);
   }
   return understood;
 }

@@ -25,7 +25,9 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
 void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("kind", kind, {.help = "what is acted in", .choices = {"redfish", "cartpole"}});
   visitor.Knob("captures", captures, {.help = "services by the name of their capture"});
-  visitor.Knob("goals", goals, {.help = "goals by number; none: all", .min = 1, .max = 1000});
+  visitor.Knob(
+      "goals", goals,
+      {.help = "goals and request sequences by number; none: all goals", .min = 1, .max = 1000});
   visitor.Knob("hold_out", hold_out, {.help = "one of the captures, that training leaves out"});
   visitor.Knob("access", access,
                {.help = "over HTTP to the mock server, or the service inside the actor",

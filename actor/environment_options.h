@@ -36,9 +36,10 @@ struct EnvironmentOptions {
   // Names of archives in <data>/captures, without ".tar.xz".
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                        "dell-r750"};
-  // Numbers of goals in <data>/goals; empty: all of them.
+  // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations; empty: all
+  // of the goals, no sequence.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
-  // Captures of the list above that training leaves out.
+  // One of them, that training leaves out; empty: none.
   std::string hold_out = "";
   // "http": through the mock server. "inprocess": the same service as objects of the actor.
   std::string access = "http";
@@ -48,7 +49,7 @@ struct EnvironmentOptions {
   std::int64_t fleet_size = 1;
   // Of a fleet; 0: each episode draws one. Never less than what its start draws.
   std::int64_t power_budget_watts = 0;
-  // Folder with captures/, goals/ and schema/.
+  // Folder with captures/, goals/, schema/ and perhaps demonstrations/.
   std::string data = "data";
   // By which `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;

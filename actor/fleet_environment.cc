@@ -9,7 +9,6 @@
 #include "actor/episode_plan.h"
 #include "actor/reward.h"
 #include "content/content_key.h"
-#include "content/parse_json.h"
 #include "redfish/uri.h"
 #include "runtime/random.h"
 
@@ -41,22 +40,6 @@ EpisodeStart MemberStart(const EpisodeStart& start, std::size_t member, std::siz
 std::string Fill(std::string text, const std::string& name, std::int64_t value) {
   const std::size_t at = text.find(name);
   return at == std::string::npos ? text : text.replace(at, name.size(), std::to_string(value));
-}
-
-// Empty when the answer shows none.
-std::string PowerStateIn(const ServiceResponse& response) {
-  if (response.json != nullptr) return redfish::TextAt(*response.json, "PowerState");
-  if (response.body == nullptr) return {};
-  return redfish::TextAt(content::ParseJson(*response.body), "PowerState");
-}
-
-// Representative of a class of statuses, as RedfishEnvironment observes it.
-int StatusOf(const Observation& observation) {
-  const auto& numeric = observation.numeric;
-  for (int status = 1; status < 5; ++status) {
-    if (numeric[static_cast<std::size_t>(status)] > 0) return (status + 1) * 100;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -102,7 +85,7 @@ void FleetEnvironment::Look(std::size_t index, Then then) {
         if (!response.ok()) return then(response.status());
         // A service that does not answer as usual, because it is busy or fails, is as it was.
         if (response->status == 200) {
-          const std::string state = PowerStateIn(*response);
+          const std::string state = redfish::TextAt(*JsonOf(*response), "PowerState");
           if (!state.empty()) members_[index].is_on = state != "Off";
         }
         then(absl::OkStatus());
@@ -200,40 +183,38 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
   }
   ++steps_;
   request_ = catalog_->candidates->candidates()[index];
-  const int client_errors = ClientErrors();
   const auto step = [this](std::size_t member, std::int64_t own, Then then) {
     const int mutations = members_[member].environment->facts().mutations;
     members_[member].environment->Step(own, [this, member, own, mutations, then = std::move(then)](
                                                 absl::StatusOr<Transition> transition) {
       if (!transition.ok()) return then(transition.status());
       last_ = std::move(transition->observation);
-      const bool waited = static_cast<std::size_t>(own) == catalog_->wait;
+      last_status_ = members_[member].environment->last_status();
+      const bool waited = own == catalog_->wait;
       const bool mutated = members_[member].environment->facts().mutations > mutations;
       if (!waited && !mutated) return then(absl::OkStatus());
       Look(member, then);
     });
   };
-  const Then conclude = [this, client_errors, done = std::move(done)](const absl::Status& status) {
+  const Then conclude = [this, done = std::move(done)](const absl::Status& status) {
     if (!status.ok()) return done(status);
-    Conclude(client_errors, done);
+    Conclude(done);
   };
   if (index < wait) {
     step(index / catalog_->actions, static_cast<std::int64_t>(index % catalog_->actions), conclude);
     return;
   }
-  ForAll([this, step](std::size_t member,
-                      Then then) { step(member, static_cast<std::int64_t>(catalog_->wait), then); },
+  ForAll([this, step](std::size_t member, Then then) { step(member, catalog_->wait, then); },
          conclude);
 }
 
-void FleetEnvironment::Conclude(int client_errors_before, const Done& done) {
+void FleetEnvironment::Conclude(const Done& done) {
   const Progress before = progress_;
   tripped_ = tripped_ || drawn_watts() > budget_watts_;
   progress_ = Sum();
   const RedfishTasks& tasks = *fleet_->tasks;
-  const int status = ClientErrors() > client_errors_before ? 400 : StatusOf(last_);
   Verdict verdict =
-      Judge(tasks.options.rewards, {.status = status,
+      Judge(tasks.options.rewards, {.status = last_status_,
                                     .before = before,
                                     .after = progress_,
                                     .milestone_count = static_cast<std::int64_t>(members_.size()),
@@ -255,12 +236,6 @@ bool FleetEnvironment::HasRoom() const { return drawn_watts() + catalog_->watts 
 bool FleetEnvironment::IsReached(const Member& member) const {
   if (member.environment->facts().success) return true;
   return member.was_off && !member.is_on && member.speaks_of_power && !HasRoom();
-}
-
-int FleetEnvironment::ClientErrors() const {
-  int errors = 0;
-  for (const Member& member : members_) errors += member.environment->facts().client_errors;
-  return errors;
 }
 
 // Milestones that were reached stay so.
@@ -297,8 +272,11 @@ EpisodeFacts FleetEnvironment::facts() const {
   facts.goal = fleet_->pairs[pair_].goal;
   facts.capture = fleet_->pairs[pair_].capture;
   facts.steps = steps_;
-  facts.client_errors = ClientErrors();
-  for (const Member& member : members_) facts.mutations += member.environment->facts().mutations;
+  for (const Member& member : members_) {
+    const EpisodeFacts own = member.environment->facts();
+    facts.mutations += own.mutations;
+    facts.client_errors += own.client_errors;
+  }
   facts.collateral = static_cast<int>(progress_.collateral);
   facts.optimum = static_cast<int>(optimum_);
   facts.success = progress_.satisfied;

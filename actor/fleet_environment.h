@@ -72,10 +72,9 @@ class FleetEnvironment final : public Environment {
   // Of members that are off and may go on: what is left to do as the budget allows.
   std::int64_t Optimum() const;
   std::string DrawText(bool evaluation, std::uint64_t draw) const;
-  void Conclude(int client_errors_before, const Done& done);
+  void Conclude(const Done& done);
   bool IsReached(const Member& member) const;
   bool HasRoom() const;
-  int ClientErrors() const;
   Progress Sum() const;
   Observation Observe() const;
 
@@ -88,6 +87,7 @@ class FleetEnvironment final : public Environment {
   inference::client::ContentReference goal_;
   // Of the last action: the member's view of it; for `wait` one member's.
   Observation last_;
+  int last_status_ = 0;
   inference::client::ContentReference request_;
   Progress progress_;
   std::int64_t optimum_ = 0;

@@ -53,9 +53,11 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeFleetSource(const SourceC
   SHOAL_ASSIGN_OR_RETURN(RedfishAddresses addresses, FindAddresses(config));
   SHOAL_ASSIGN_OR_RETURN(RedfishData data, LoadRedfishData(config));
   SHOAL_ASSIGN_OR_RETURN(auto fleet, MakeFleetTasks(data));
+  data.captures.clear();
   for (const auto& [capture, catalog] : fleet->catalogs) {
     spdlog::info("event=fleet capture={} members={} candidates={} watts={}", capture,
-                 catalog.members, catalog.candidates->candidates().size(), catalog.watts);
+                 data.tasks->options.fleet_size, catalog.candidates->candidates().size(),
+                 catalog.watts);
   }
   return std::make_unique<FleetSource>(std::move(data), std::move(fleet), std::move(addresses));
 }

@@ -7,6 +7,7 @@
 
 #include "content/canonical_json.h"
 #include "content/content_key.h"
+#include "redfish/candidate_match.h"
 #include "redfish/landmarks.h"
 #include "redfish/uri.h"
 
@@ -29,21 +30,16 @@ ContentReference CandidateOf(const redfish::Candidate& candidate, std::size_t me
   return {.key = key, .text = std::move(text)};
 }
 
-std::size_t FindWait(const redfish::Catalog& catalog) {
-  std::size_t wait = 0;
-  while (wait < catalog.size() && catalog.candidates()[wait].method != redfish::kWaitMethod) ++wait;
-  return wait;
-}
-
 absl::StatusOr<FleetCatalog> MakeCatalog(const redfish::Capture& capture,
                                          const ServiceCatalog& service, std::size_t members) {
   const std::vector<redfish::Candidate>& own = service.catalog->candidates();
-  FleetCatalog fleet{.candidates = nullptr, .members = members, .actions = own.size()};
-  fleet.wait = FindWait(*service.catalog);
+  FleetCatalog fleet;
+  fleet.actions = own.size();
+  fleet.wait = redfish::FindWait(own);
   fleet.system = redfish::FindLandmarks(capture).system;
   fleet.watts = DrawnWatts(capture);
   const Json* const system = capture.Find(fleet.system);
-  if (system == nullptr || !system->contains("PowerState") || fleet.wait == own.size()) {
+  if (system == nullptr || !system->contains("PowerState") || fleet.wait < 0) {
     return runtime::InvalidArgument("a fleet of " + capture.name() + ": no PowerState to watch");
   }
   if (own.size() > kMaximumCandidates / members) {
@@ -57,7 +53,7 @@ absl::StatusOr<FleetCatalog> MakeCatalog(const redfish::Capture& capture,
       candidates.push_back(CandidateOf(candidate, member));
     }
   }
-  const redfish::Candidate& wait = own[fleet.wait];
+  const redfish::Candidate& wait = own[static_cast<std::size_t>(fleet.wait)];
   candidates.push_back({.key = wait.key, .text = std::make_shared<const std::string>(wait.text)});
   fleet.candidates = std::make_shared<const CandidateList>(std::move(candidates));
   return fleet;

@@ -23,10 +23,9 @@ namespace shoal::actor {
 struct FleetCatalog {
   // All members': one action is (member, that member's action), the last one is `wait`.
   std::shared_ptr<const inference::client::CandidateList> candidates;
-  std::size_t members = 0;
   // Of one member's own catalog, `wait` among them.
   std::size_t actions = 0;
-  std::size_t wait = 0;
+  std::int64_t wait = 0;
   // Where a member shows its PowerState.
   std::string system = {};
   // What a member draws that is not off.
@@ -47,8 +46,8 @@ std::string MemberName(std::size_t member);
 // What the capture's chassis says that it consumes, rounded; 500 where it does not say.
 std::int64_t DrawnWatts(const redfish::Capture& capture);
 
-// INVALID_ARGUMENT naming a capture that shows no PowerState, or with more candidates than a list
-// may have.
+// REQUIRES: `data` has its captures (environment.fleet_size above 1). INVALID_ARGUMENT naming a
+// capture that shows no PowerState, or with more candidates than a list may have.
 absl::StatusOr<std::shared_ptr<const FleetTasks>> MakeFleetTasks(const RedfishData& data);
 
 }  // namespace shoal::actor

@@ -15,13 +15,6 @@ Progress ProgressOf(mockserver::Instance& instance) {
           .collateral = evaluation.collateral};
 }
 
-std::string TokenIn(const mockserver::Response& answer) {
-  for (const auto& [name, value] : answer.headers) {
-    if (name == "X-Auth-Token") return value;
-  }
-  return {};
-}
-
 }  // namespace
 
 void InProcessService::Reset(const std::string& capture, const redfish::Episode& episode,
@@ -60,7 +53,7 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
                        .body = std::move(answer.body),
                        .json = std::move(answer.json),
                        .etag = std::move(answer.etag),
-                       .token = TokenIn(answer),
+                       .token = answer.Header("X-Auth-Token"),
                        .location = std::move(answer.location),
                        .progress = ProgressOf(*current_)});
 }

@@ -135,10 +135,7 @@ class Expert final : public redfish::PlanClient {
 
   redfish::PlanReply Answer() const {
     const ServiceResponse& last = service_.last();
-    return {.status = last.status,
-            .body = last.json == nullptr ? Json() : *last.json,
-            .location = "",
-            .token = ""};
+    return {.status = last.status, .body = *JsonOf(last), .location = "", .token = ""};
   }
 
   RedfishEnvironment& environment_;

@@ -136,11 +136,8 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
 }
 
 BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {
-  if (response.json != nullptr && response.body == nullptr) {
-    return bodies_->ReadParsed(*response.json);
-  }
-  return response.body == nullptr ? bodies_->Read({})
-                                  : bodies_->Read(*response.body, response.json.get());
+  if (response.body != nullptr) return bodies_->Read(*response.body, response.json.get());
+  return response.json == nullptr ? bodies_->Read({}) : bodies_->ReadParsed(*response.json);
 }
 
 void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,

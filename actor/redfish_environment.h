@@ -61,6 +61,8 @@ class RedfishEnvironment final : public Environment {
 
   // Of the running episode.
   const redfish::Episode& episode() const { return episode_; }
+  // Of the last step; 0 before the first, and of `wait`.
+  int last_status() const { return last_status_; }
 
  private:
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,

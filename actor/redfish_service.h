@@ -50,6 +50,10 @@ struct ServiceResponse {
   Progress progress = {};
 };
 
+// The body as a value, parsed where it came as text alone; null without one, discarded where it is
+// no JSON (content/parse_json.h). Never nullptr.
+std::shared_ptr<const nlohmann::json> JsonOf(const ServiceResponse& response);
+
 class RedfishService {
  public:
   using ResetDone = std::function<void(absl::StatusOr<Progress>)>;

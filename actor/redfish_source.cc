@@ -40,10 +40,12 @@ class RedfishSource final : public EnvironmentSource {
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
-// The goals, and the request sequences of real tools that are demonstrated beside them.
-absl::StatusOr<redfish::GoalSuite> LoadSuite(const std::string& data) {
-  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(data + "/goals"));
-  absl::StatusOr<redfish::GoalSuite> sequences = redfish::LoadGoals(data + "/demonstrations");
+// The goals, and what may be named beside them: request sequences of real tools.
+absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(options.data + "/goals"));
+  if (options.goals.empty()) return suite;
+  absl::StatusOr<redfish::GoalSuite> sequences =
+      redfish::LoadGoals(options.data + "/demonstrations");
   if (absl::IsNotFound(sequences.status())) return suite;
   if (!sequences.ok()) return sequences.status();
   suite.insert(suite.end(), sequences->begin(), sequences->end());
@@ -89,7 +91,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
   tasks->seed = config.seed;
   SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
                          redfish::Schema::Load(options.data + "/schema/redfish.schema.zst"));
-  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite, LoadSuite(options.data));
+  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite, LoadSuite(options));
   SHOAL_RETURN_IF_ERROR(CheckGoals(config, suite));
   for (const std::string& name : config.captures) {
     SHOAL_ASSIGN_OR_RETURN(const auto capture,
@@ -101,7 +103,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
     if (options.access == "inprocess") {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
     }
-    data.captures[name] = capture;
+    if (options.fleet_size > 1) data.captures[name] = capture;
   }
   if (tasks->pairs.empty()) {
     return runtime::InvalidArgument("no goal of environment.goals applies to any capture");

@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const Sourc
 // Captures that were loaded, and what is done with them; for the source and for tests.
 struct RedfishData {
   std::shared_ptr<const RedfishTasks> tasks;
-  // By name.
+  // By name; of fleets alone, for MakeFleetTasks.
   std::map<std::string, std::shared_ptr<const redfish::Capture>> captures;
   // Empty unless access is "inprocess".
   Worlds worlds;

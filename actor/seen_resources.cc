@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "content/parse_json.h"
 #include "redfish/candidate_generator.h"
 #include "redfish/uri.h"
 
@@ -83,11 +82,10 @@ void SeenResources::SeeResource(const ServiceResponse& response, const BodyText&
   if (outline.Has(text.uri) || !HasRoom(text.uri)) return;
   const auto known = resources_.find(text.uri);
   if (known != resources_.end() && known->second.body == text.content.key) return;
-  const nlohmann::json resource =
-      response.body == nullptr ? *response.json : content::ParseJson(*response.body);
-  if (!redfish::IsOperational(resource)) return;
+  const auto resource = JsonOf(response);
+  if (!redfish::IsOperational(*resource)) return;
   redfish::CandidateGenerator generator(outline, *service_->schema);
-  generator.Add(text.uri, resource);
+  generator.Add(text.uri, *resource);
   if (generator.candidates.size() > kMaximumCandidates) {
     generator.candidates.resize(kMaximumCandidates);
   }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cli/capture_text.h"
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 #include "cli/live_line.h"
 #include "cli/redact_flag.h"
 #include "redfish/archive.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/child_process.h"
 
+#include <absl/strings/ascii.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -163,6 +164,7 @@ absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command) {
   if (!pid.ok()) return pid.status();
   const ExitState state = Reap(*pid);
   if (state.code == 0) return texts[0];
+  absl::StripTrailingAsciiWhitespace(&texts[1]);
   const std::string message = texts[1].empty() ? command[0] + ": " + ToString(state) : texts[1];
   return state.code == runtime::kExitConfiguration ? runtime::InvalidArgument(message)
                                                    : runtime::Internal(message);

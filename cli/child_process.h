@@ -61,8 +61,8 @@ class ChildProcess {
   std::optional<ExitState> exit_;
 };
 
-// Runs `command` to its end and returns its output: standard output when it ends with code 0, else
-// an error that holds its standard error (INVALID_ARGUMENT for exit code 2).
+// Runs `command` to its end and returns its standard output when it ends with code 0, else an error
+// that holds its standard error without the blanks at its end (INVALID_ARGUMENT for exit code 2).
 absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command);
 
 // The last `lines` lines of a file; empty when it cannot be read.

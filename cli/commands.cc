@@ -2,12 +2,12 @@
 #include "cli/commands.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
 
 #include "cli/capture_command.h"
+#include "cli/command_result.h"
 #include "cli/demonstrations_command.h"
 #include "cli/discover_command.h"
 #include "cli/effective_config.h"
@@ -25,11 +25,6 @@ std::string CommandLine(int argc, char** argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + std::string(argv[i]);
   return line;
-}
-
-int Report(const absl::Status& status, int code) {
-  std::fprintf(stderr, "shoal: %s\n", runtime::Message(status).c_str());
-  return code;
 }
 
 void AddConfigFile(CLI::App& command, TrainFlags& flags) {
@@ -120,62 +115,11 @@ void AddReport(CLI::App& app, std::string& run, std::function<int()>& action) {
       ->check(CLI::ExistingDirectory);
   report->callback([&run, &action] {
     action = [&run] {
-      const absl::StatusOr<std::string> path = WriteReport(run);
-      if (!path.ok()) return Report(path.status(), runtime::kExitConfiguration);
-      std::printf("%s\n", path->c_str());
-      return 0;
+      absl::StatusOr<std::string> path = WriteReport(run);
+      if (path.ok()) *path += "\n";
+      return PrintResult(path);
     };
   });
-}
-
-void AddHealth(CLI::App& app, std::string& address, double& timeout, std::function<int()>& action) {
-  CLI::App* const health =
-      app.add_subcommand("health", "Ask a process whether it serves; exit code 0 when it does");
-  health->add_option("ADDRESS", address, "host:port (gRPC health) or http://host:port/path")
-      ->required();
-  health->add_option("--timeout", timeout, "seconds to wait at most")
-      ->check(CLI::Range(0.1, 600.0));
-  health->callback([&address, &timeout, &action] {
-    action = [&address, &timeout] {
-      const absl::Status status = CheckAddress(
-          address,
-          std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double>(timeout)));
-      if (!status.ok()) {
-        return Report(runtime::Annotate(status, address), runtime::kExitFailed);
-      }
-      std::printf("serving\n");
-      return 0;
-    };
-  });
-}
-
-int Print(const absl::StatusOr<std::string>& text) {
-  if (!text.ok()) return Report(text.status(), runtime::kExitConfiguration);
-  std::fputs(text->c_str(), stdout);
-  return 0;
-}
-
-void AddGoals(CLI::App& app, GoalChoice& choice, std::function<int()>& action) {
-  CLI::App* const goals = app.add_subcommand("goals", "The goals that agents are asked for");
-  goals->require_subcommand(1);
-  const auto add = [&](const char* name, const char* about) {
-    CLI::App* const command = goals->add_subcommand(name, about);
-    command->add_option("--data", choice.data, "folder with captures/ and goals/");
-    return command;
-  };
-  CLI::App* const list = add("list", "Which goal applies to which capture");
-  list->callback([&] { action = [&choice] { return Print(ListGoals(choice.data)); }; });
-  CLI::App* const show = add("show", "One episode of a goal: text, start, predicate, expert plan");
-  show->add_option("GOAL", choice.goal, "number or name")->required();
-  CLI::App* const check = add("check", "Whether a goal's file is right and applies to a capture");
-  check->add_option("FILE", choice.goal, "a goal, as data/goals/README.md says")->required();
-  for (CLI::App* const command : {show, check}) {
-    command->add_option("CAPTURE", choice.capture, "name, archive or folder")->required();
-    command->add_option("--seed", choice.seed, "which episode");
-    command->add_flag("--evaluation", choice.evaluation, "an episode of the evaluation");
-  }
-  show->callback([&] { action = [&choice] { return Print(ShowGoal(choice)); }; });
-  check->callback([&] { action = [&choice] { return Print(CheckGoal(choice)); }; });
 }
 
 }  // namespace
@@ -188,9 +132,6 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   TrainFlags flags;
   flags.command_line = CommandLine(argc, argv);
   std::string run;
-  std::string address;
-  GoalChoice choice;
-  double timeout = 5;
   std::function<int()> action;
   AddTrain(app, flags, action, started);
   AddUp(app, flags, action, started);
@@ -199,8 +140,8 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddDiscover(app, action);
   AddCapture(app, action);
   AddDemonstrations(app, action);
-  AddHealth(app, address, timeout, action);
-  AddGoals(app, choice, action);
+  AddHealth(app, action);
+  AddGoals(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,12 +2,11 @@
 #include "cli/demonstrations_command.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "cli/child_process.h"
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "demonstrations/demonstration_file.h"
@@ -16,16 +15,9 @@
 namespace shoal::cli {
 namespace {
 
-int Print(const absl::StatusOr<std::string>& text) {
-  if (!text.ok()) return FailCommand(text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
-}
-
 // Of what a program logged, the last line says why it ended.
 absl::Status LastLineOf(const absl::Status& status) {
-  std::string text = runtime::Message(status);
-  text.erase(text.find_last_not_of(" \n") + 1);
+  const std::string text = runtime::Message(status);
   return absl::Status(status.code(), text.substr(text.rfind('\n') + 1));
 }
 
@@ -37,7 +29,8 @@ void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
   record->add_option("--config", flags->config_path, "cluster file whose [environment] counts")
       ->check(CLI::ExistingFile);
   record->add_option("--goals", flags->goals, "goals by number, as in 1,3");
-  record->add_option("--captures", flags->captures, "captures by name, as in openbmc-stock")
+  record
+      ->add_option("--captures,--capture", flags->captures, "captures by name, as in openbmc-stock")
       ->delimiter(',');
   record->add_option("--episodes", flags->episodes, "episodes of each goal and capture")
       ->check(CLI::Range(1, 1000000))
@@ -49,7 +42,7 @@ void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
                    "share of requests that the service answers 503, to be repeated")
       ->check(CLI::Range(0.0, 0.9));
   record->callback([flags, &action] {
-    action = [flags] { return Print(RecordDemonstrations(*flags, ProgramFolder())); };
+    action = [flags] { return PrintResult(RecordDemonstrations(*flags, ProgramFolder())); };
   });
 }
 
@@ -58,7 +51,8 @@ void AddShow(CLI::App& demonstrations, std::function<int()>& action) {
   CLI::App* const show = demonstrations.add_subcommand(
       "show", "Episodes by goal and capture, their length, what was left out and why");
   show->add_option("FILE", *path, "what `record` wrote")->required();
-  show->callback([path, &action] { action = [path] { return Print(ShowDemonstrations(*path)); }; });
+  show->callback(
+      [path, &action] { action = [path] { return PrintResult(ShowDemonstrations(*path)); }; });
 }
 
 }  // namespace
@@ -83,9 +77,7 @@ absl::StatusOr<std::string> RecordDemonstrations(const RecordFlags& flags,
   if (!flags.captures.empty()) {
     settings.push_back("environment.captures=" + TomlList(flags.captures));
   }
-  for (const std::string& setting : settings) {
-    command.insert(command.end(), {"--set", setting});
-  }
+  AppendSettings(settings, command);
   const absl::StatusOr<std::string> recorded = RunToEnd(command);
   if (!recorded.ok()) return LastLineOf(recorded.status());
   return ShowDemonstrations(flags.out);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/discover_command.h"
 
+#include <absl/strings/str_format.h>
+
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -10,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 #include "cli/live_line.h"
 #include "cli/redact_flag.h"
 #include "cli/stop_signals.h"
@@ -125,14 +127,9 @@ std::string LineOf(const CrawlProgress& progress, double seconds) {
   const double rate = seconds > 0 ? static_cast<double>(progress.requests) / seconds : 0;
   const auto left =
       static_cast<long>(rate > 0 ? static_cast<double>(progress.queued) / rate + 0.5 : 0);
-  char text[160];
-  std::snprintf(
-      text, sizeof text,
-      "done %lld  queued %lld  failed %lld  retries %lld  %.1f requests/s  left %ld:%02ld",
-      static_cast<long long>(progress.done), static_cast<long long>(progress.queued),
-      static_cast<long long>(progress.failed), static_cast<long long>(progress.retries), rate,
-      left / 60, left % 60);
-  return text;
+  return absl::StrFormat("done %d  queued %d  failed %d  retries %d  %.1f requests/s  left %d:%02d",
+                         progress.done, progress.queued, progress.failed, progress.retries, rate,
+                         left / 60, left % 60);
 }
 
 absl::StatusOr<DiscoveryResult> RunWatched(const Discovery& discovery) {

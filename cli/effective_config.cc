@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/effective_config.h"
 
+#include <absl/strings/str_format.h>
 #include <toml++/toml.h>
 
-#include <cstdio>
 #include <set>
 #include <sstream>
 
@@ -34,11 +34,6 @@ void AppendNew(const std::string& printed, std::set<std::string>& taken, std::st
   taken.merge(fresh);
 }
 
-std::string Trimmed(std::string text) {
-  text.erase(text.find_last_not_of(" \n") + 1);
-  return text;
-}
-
 }  // namespace
 
 absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
@@ -51,11 +46,8 @@ absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
     std::vector<std::string> command = {program};
     command.insert(command.end(), arguments.begin(), arguments.end());
     command.emplace_back("--print-config");
-    const absl::StatusOr<std::string> printed = RunToEnd(command);
-    if (!printed.ok()) {
-      return absl::Status(printed.status().code(), Trimmed(runtime::Message(printed.status())));
-    }
-    AppendNew(*printed, taken, text);
+    SHOAL_ASSIGN_OR_RETURN(const std::string printed, RunToEnd(command));
+    AppendNew(printed, taken, text);
   }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
@@ -86,6 +78,12 @@ std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
   return values;
 }
 
+void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments) {
+  for (const std::string& setting : settings) {
+    arguments.insert(arguments.end(), {"--set", setting});
+  }
+}
+
 std::string TomlText(const std::string& value) {
   std::string text = "\"";
   for (const char c : value) {
@@ -94,9 +92,7 @@ std::string TomlText(const std::string& value) {
       text.push_back(c);
       continue;
     }
-    char escape[8];
-    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
-    text += escape;
+    text += absl::StrFormat("\\u%04x", static_cast<unsigned char>(c));
   }
   return text + "\"";
 }

@@ -34,6 +34,9 @@ class EffectiveConfig {
   std::string text_;
 };
 
+// Appends each of `settings`, "section.key=value", to a program's arguments, after a --set.
+void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments);
+
 // `value` as TOML: quoted, escaped.
 std::string TomlText(const std::string& value);
 std::string TomlList(const std::vector<std::string>& values);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/evaluation.h"
 
@@ -9,11 +10,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string Text(double value, const char* format = "%.2f") {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
+std::string Text(double value) { return absl::StrFormat("%.2f", value); }
 
 std::string Text(const std::optional<double>& value) { return value ? Text(*value) : "-"; }
 
@@ -116,7 +113,7 @@ std::string ReturnTable(const Evaluation& evaluation) {
   for (const std::string& policy : evaluation.policies()) {
     const Score score = evaluation.Total(policy);
     rows.push_back({policy == "initial" ? "untrained" : policy, std::to_string(score.episodes),
-                    Text(score.mean_return(), "%.1f")});
+                    absl::StrFormat("%.1f", score.mean_return())});
   }
   return Aligned(rows, 1);
 }

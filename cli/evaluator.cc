@@ -36,18 +36,13 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
   ProcessSpec spec = {.name = request.name,
                       .command = {options_.program, "--config", options_.config_path},
                       .log_path = log_path_};
-  const std::vector<std::string> settings = {
-      "actor.mode=\"evaluate\"",
-      "actor.metrics_listen=\"\"",
-      "actor.health_listen=\"\"",
-      "actor.evaluate_output=" + TomlText(output_path_),
-      "actor.evaluate_policies=" + TomlList(request.policies),
-      "actor.evaluate_episodes=" + std::to_string(played),
-      "actor.evaluate_seed=" + std::to_string(request.seed),
-      "actor.evaluate_captures=" + TomlList(request.captures)};
-  for (const std::string& setting : settings) {
-    spec.command.insert(spec.command.end(), {"--set", setting});
-  }
+  AppendSettings({"actor.mode=\"evaluate\"", "actor.metrics_listen=\"\"",
+                  "actor.health_listen=\"\"", "actor.evaluate_output=" + TomlText(output_path_),
+                  "actor.evaluate_policies=" + TomlList(request.policies),
+                  "actor.evaluate_episodes=" + std::to_string(played),
+                  "actor.evaluate_seed=" + std::to_string(request.seed),
+                  "actor.evaluate_captures=" + TomlList(request.captures)},
+                 spec.command);
   SHOAL_ASSIGN_OR_RETURN(child_, ChildProcess::Start(spec));
   deadline_ = clock_.Now() + request.deadline;
   return absl::OkStatus();

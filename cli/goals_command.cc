@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/goals_command.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
+#include "cli/command_result.h"
 #include "redfish/archive.h"
 #include "redfish/goal.h"
 
@@ -102,6 +105,33 @@ absl::StatusOr<std::string> CheckGoal(const GoalChoice& choice) {
   }
   return text + "  satisfied at the start: " + std::to_string(satisfied) + " of " +
          std::to_string(kDraws) + "\n";
+}
+
+void AddGoals(CLI::App& app, std::function<int()>& action) {
+  const auto choice = std::make_shared<GoalChoice>();
+  CLI::App* const goals = app.add_subcommand("goals", "The goals that agents are asked for");
+  goals->require_subcommand(1);
+  const auto add = [&](const char* name, const char* about) {
+    CLI::App* const command = goals->add_subcommand(name, about);
+    command->add_option("--data", choice->data, "folder with captures/ and goals/");
+    return command;
+  };
+  CLI::App* const list = add("list", "Which goal applies to which capture");
+  CLI::App* const show = add("show", "One episode of a goal: text, start, predicate, expert plan");
+  show->add_option("GOAL", choice->goal, "number or name")->required();
+  CLI::App* const check = add("check", "Whether a goal's file is right and applies to a capture");
+  check->add_option("FILE", choice->goal, "a goal, as data/goals/README.md says")->required();
+  for (CLI::App* const command : {show, check}) {
+    command->add_option("CAPTURE", choice->capture, "name, archive or folder")->required();
+    command->add_option("--seed", choice->seed, "which episode");
+    command->add_flag("--evaluation", choice->evaluation, "an episode of the evaluation");
+  }
+  list->callback(
+      [choice, &action] { action = [choice] { return PrintResult(ListGoals(choice->data)); }; });
+  show->callback(
+      [choice, &action] { action = [choice] { return PrintResult(ShowGoal(*choice)); }; });
+  check->callback(
+      [choice, &action] { action = [choice] { return PrintResult(CheckGoal(*choice)); }; });
 }
 
 }  // namespace shoal::cli

@@ -6,7 +6,9 @@
 // path of an archive or folder.
 #pragma once
 
+#include <CLI/App.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "runtime/status.h"
@@ -34,5 +36,9 @@ absl::StatusOr<std::string> ShowGoal(const GoalChoice& choice);
 // What is wrong with the file, naming file and line, or why it does not apply; else a summary of
 // its starts.
 absl::StatusOr<std::string> CheckGoal(const GoalChoice& choice);
+
+// Adds the subcommands to `app`; of the one that is typed, `action` becomes what runs it and
+// returns the exit code.
+void AddGoals(CLI::App& app, std::function<int()>& action);
 
 }  // namespace shoal::cli

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/health_command.h"
 
+#include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <string_view>
 
+#include "cli/command_result.h"
 #include "http/address.h"
 #include "http/fetch.h"
+#include "runtime/program.h"
 #include "transport/channel.h"
 #include "transport/health_client.h"
 
@@ -14,6 +19,11 @@ namespace {
 
 constexpr std::string_view kHttp = "http://";
 
+struct HealthFlags {
+  std::string address;
+  double timeout_seconds = 5;
+};
+
 absl::Status CheckHttp(const std::string& rest, std::chrono::milliseconds timeout) {
   const std::size_t slash = rest.find('/');
   const std::string target = slash == std::string::npos ? "/" : rest.substr(slash);
@@ -21,6 +31,18 @@ absl::Status CheckHttp(const std::string& rest, std::chrono::milliseconds timeou
                          http::Fetch(rest.substr(0, slash), {.target = target}, timeout));
   if (response.status == 200) return absl::OkStatus();
   return runtime::Unavailable("it answers " + std::to_string(response.status));
+}
+
+int RunHealth(const HealthFlags& flags) {
+  const auto timeout = std::chrono::duration_cast<runtime::Duration>(
+      std::chrono::duration<double>(flags.timeout_seconds));
+  const absl::Status status = CheckAddress(flags.address, timeout);
+  if (!status.ok()) {
+    FailCommand(runtime::Annotate(status, flags.address));
+    return runtime::kExitFailed;
+  }
+  std::printf("serving\n");
+  return 0;
 }
 
 }  // namespace
@@ -32,6 +54,17 @@ absl::Status CheckAddress(const std::string& address, runtime::Duration timeout)
   }
   SHOAL_RETURN_IF_ERROR(http::ParseAddress(address).status());
   return transport::CheckHealth(transport::CreateChannel(address), timeout);
+}
+
+void AddHealth(CLI::App& app, std::function<int()>& action) {
+  const auto flags = std::make_shared<HealthFlags>();
+  CLI::App* const health =
+      app.add_subcommand("health", "Ask a process whether it serves; exit code 0 when it does");
+  health->add_option("ADDRESS", flags->address, "host:port (gRPC health) or http://host:port/path")
+      ->required();
+  health->add_option("--timeout", flags->timeout_seconds, "seconds to wait at most")
+      ->check(CLI::Range(0.1, 600.0));
+  health->callback([flags, &action] { action = [flags] { return RunHealth(*flags); }; });
 }
 
 }  // namespace shoal::cli

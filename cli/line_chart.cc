@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/line_chart.h"
 
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace shoal::cli {
@@ -30,12 +31,6 @@ struct Range {
     high = std::max(high, value);
   }
 };
-
-std::string Format(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 Points Thinned(const Points& points) {
   Points finite;
@@ -86,17 +81,17 @@ class Frame {
     std::string svg;
     const double x_step = NiceStep(x_.high - x_.low, 6);
     for (double x = std::ceil(x_.low / x_step) * x_step; x <= x_.high * (1 + 1e-9); x += x_step) {
-      svg += "<text class=\"t\" text-anchor=\"middle\" x=\"" + Format("%.1f", X(x)) + "\" y=\"" +
-             Format("%.1f", kHeight - kBottom + 14) + "\">" + Format("%.5g", x) + "</text>";
+      svg +=
+          absl::StrFormat(R"(<text class="t" text-anchor="middle" x="%.1f" y="%.1f">%.5g</text>)",
+                          X(x), kHeight - kBottom + 14, x);
     }
     const double y_step = NiceStep(y_.high - y_.low, 4);
     for (double y = std::ceil(y_.low / y_step) * y_step; y <= y_.high + y_step * 1e-9;
          y += y_step) {
-      const std::string at = Format("%.1f", Y(y));
-      svg += "<path class=\"g\" d=\"M" + Format("%.0f", kLeft) + " " + at + "H" +
-             Format("%.0f", kWidth - kRight) + "\"/><text class=\"t\" text-anchor=\"end\" x=\"" +
-             Format("%.0f", kLeft - 5) + "\" y=\"" + Format("%.1f", Y(y) + 3.5) + "\">" +
-             Format("%.4g", std::abs(y) < y_step * 1e-6 ? 0 : y) + "</text>";
+      svg += absl::StrFormat(R"(<path class="g" d="M%.0f %.1fH%.0f"/>)"
+                             R"(<text class="t" text-anchor="end" x="%.0f" y="%.1f">%.4g</text>)",
+                             kLeft, Y(y), kWidth - kRight, kLeft - 5, Y(y) + 3.5,
+                             std::abs(y) < y_step * 1e-6 ? 0.0 : y);
     }
     return svg;
   }
@@ -110,14 +105,14 @@ std::string DrawLine(const Frame& frame, const Points& points, bool dots, const 
   std::string path;
   std::string marks;
   for (const auto& [x, y] : points) {
-    path +=
-        (path.empty() ? "M" : "L") + Format("%.1f", frame.X(x)) + " " + Format("%.1f", frame.Y(y));
+    path += absl::StrFormat("%c%.1f %.1f", path.empty() ? 'M' : 'L', frame.X(x), frame.Y(y));
     if (!dots) continue;
-    marks += "<circle r=\"2.5\" fill=\"" + std::string(colour) + "\" cx=\"" +
-             Format("%.1f", frame.X(x)) + "\" cy=\"" + Format("%.1f", frame.Y(y)) + "\"/>";
+    marks += absl::StrFormat(R"(<circle r="2.5" fill="%s" cx="%.1f" cy="%.1f"/>)", colour,
+                             frame.X(x), frame.Y(y));
   }
-  return "<path fill=\"none\" stroke-width=\"1.5\" stroke=\"" + std::string(colour) + "\" d=\"" +
-         path + "\"/>" + marks;
+  return absl::StrFormat(R"(<path fill="none" stroke-width="1.5" stroke="%s" d="%s"/>)", colour,
+                         path) +
+         marks;
 }
 
 }  // namespace
@@ -158,23 +153,25 @@ std::string DrawChart(const Chart& chart) {
   }
   if (x.high < x.low) return "";
   const Frame frame(x, y);
-  std::string svg = "<svg viewBox=\"0 0 " + Format("%.0f", kWidth) + " " + Format("%.0f", kHeight) +
-                    "\" role=\"img\"><title>" + EscapeHtml(chart.title) +
-                    "</title><text class=\"h\" x=\"8\" y=\"16\">" + EscapeHtml(chart.title) +
-                    "</text>" + frame.Axes();
+  const std::string title = EscapeHtml(chart.title);
+  std::string svg = absl::StrFormat(R"(<svg viewBox="0 0 %.0f %.0f" role="img"><title>%s</title>)"
+                                    R"(<text class="h" x="8" y="16">%s</text>)",
+                                    kWidth, kHeight, title, title) +
+                    frame.Axes();
   double legend = kWidth - kRight;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     if (drawn[i].empty()) continue;
     const char* const colour = kColours[i % kColours.size()];
     svg += DrawLine(frame, drawn[i], chart.lines[i].dots, colour);
     if (chart.lines.size() < 2) continue;
-    svg += "<text class=\"t\" text-anchor=\"end\" fill=\"" + std::string(colour) + "\" x=\"" +
-           Format("%.0f", legend) + "\" y=\"16\">" + EscapeHtml(chart.lines[i].name) + "</text>";
+    svg +=
+        absl::StrFormat(R"(<text class="t" text-anchor="end" fill="%s" x="%.0f" y="16">%s</text>)",
+                        colour, legend, EscapeHtml(chart.lines[i].name));
     legend -= 12 + 6.2 * static_cast<double>(chart.lines[i].name.size());
   }
-  return svg + "<text class=\"t\" text-anchor=\"middle\" x=\"" +
-         Format("%.0f", (kLeft + kWidth - kRight) / 2) + "\" y=\"" + Format("%.0f", kHeight - 6) +
-         "\">" + EscapeHtml(chart.x_title) + "</text></svg>";
+  return svg + absl::StrFormat(
+                   R"(<text class="t" text-anchor="middle" x="%.0f" y="%.0f">%s</text></svg>)",
+                   (kLeft + kWidth - kRight) / 2, kHeight - 6, EscapeHtml(chart.x_title));
 }
 
 }  // namespace shoal::cli

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress.h"
 
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -37,28 +38,14 @@ std::optional<double> Ratio(const Counters& now, const Counters& before, const s
 std::string ShortName(const std::string& name) { return name.substr(kPrefix.size()); }
 
 std::string Rounded(double value) {
-  char text[32];
-  if (value < 1e4) {
-    std::snprintf(text, sizeof text, "%.0f", value);
-  } else if (value < 1e6) {
-    std::snprintf(text, sizeof text, "%.1fk", value / 1e3);
-  } else {
-    std::snprintf(text, sizeof text, "%.2fM", value / 1e6);
-  }
-  return text;
-}
-
-std::string Decimals(double value, const char* format) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+  if (value < 1e4) return absl::StrFormat("%.0f", value);
+  if (value < 1e6) return absl::StrFormat("%.1fk", value / 1e3);
+  return absl::StrFormat("%.2fM", value / 1e6);
 }
 
 std::string MinutesAndSeconds(double seconds) {
   const long whole = static_cast<long>(std::max(0.0, seconds) + 0.5);
-  char text[32];
-  std::snprintf(text, sizeof text, "%ld:%02ld", whole / 60, whole % 60);
-  return text;
+  return absl::StrFormat("%d:%02d", whole / 60, whole % 60);
 }
 
 std::string Bar(double part, int width) {
@@ -125,10 +112,10 @@ std::string StatusLine(const Progress& progress, const Extent& extent, int bar_w
     line += " left " + MinutesAndSeconds(progress.seconds * (1 - *part) / *part);
   }
   line += "  " + Rounded(progress.environment_steps_per_second) + " steps/s";
-  if (progress.success) line += "  success " + Decimals(*progress.success, "%.2f");
-  if (progress.mean_return) line += "  return " + Decimals(*progress.mean_return, "%.2f");
+  if (progress.success) line += absl::StrFormat("  success %.2f", *progress.success);
+  if (progress.mean_return) line += absl::StrFormat("  return %.2f", *progress.mean_return);
   line += "  updates " + Rounded(progress.updates);
-  if (progress.staleness) line += "  staleness " + Decimals(*progress.staleness, "%.1f");
+  if (progress.staleness) line += absl::StrFormat("  staleness %.1f", *progress.staleness);
   return line + "  steps " + Rounded(progress.environment_steps);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report.h"
 
+#include <absl/strings/str_format.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -97,9 +99,7 @@ std::string Cell(const Json& row, const char* key) {
   const Json& value = row[key];
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", value.get<double>());
-  return text;
+  return absl::StrFormat("%.3f", value.get<double>());
 }
 
 std::string Table(const std::vector<Json>& rows, const std::vector<const char*>& columns) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cli/child_process.h"
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 #include "cli/effective_config.h"
 #include "cli/local_cluster.h"
 #include "cli/run_directory.h"
@@ -58,13 +58,6 @@ absl::StatusOr<OwnConfig> LoadOwn(const std::string& path,
   return own;
 }
 
-std::vector<std::string> WithSet(const std::string& path,
-                                 const std::vector<std::string>& overrides) {
-  std::vector<std::string> arguments = {"--config", path};
-  for (const std::string& text : overrides) arguments.insert(arguments.end(), {"--set", text});
-  return arguments;
-}
-
 absl::StatusOr<EffectiveConfig> GatherAll(const TrainFlags& flags, const OwnConfig& own,
                                           const std::vector<std::string>& overrides) {
   const std::string folder = ProgramFolder();
@@ -74,7 +67,9 @@ absl::StatusOr<EffectiveConfig> GatherAll(const TrainFlags& flags, const OwnConf
       programs.push_back(folder + name);
     }
   }
-  return EffectiveConfig::Gather(own.printed, programs, WithSet(flags.config_path, overrides));
+  std::vector<std::string> arguments = {"--config", flags.config_path};
+  AppendSettings(overrides, arguments);
+  return EffectiveConfig::Gather(own.printed, programs, arguments);
 }
 
 std::string StartTime() {

@@ -46,7 +46,7 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0.1,
                 .max = 3600});
   visitor.Knob("status_every_seconds", status_every_seconds,
-               {.help = "between status lines where standard output is no terminal",
+               {.help = "between status lines where standard error is no terminal",
                 .unit = "seconds",
                 .min = 0.1,
                 .max = 3600});

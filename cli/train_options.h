@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [train]: how long `shoal train` goes on, how it judges, and what it reads.
+// Section [train]: how long `shoal train` goes on, how it judges, and what it reads.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct TrainOptions {
   // Most mutations over the least possible ones; 0: any.
   double stop_mutations = 0;
 
-  // A row of metrics.jsonl and of the event file.
+  // Between rows of metrics.jsonl and of the event file.
   double record_every_seconds = 1;
-  // A status line where standard output is no terminal.
+  // Between status lines where standard error is no terminal.
   double status_every_seconds = 5;
   // host:port of further metrics endpoints to read: what `--attach` shows.
   std::vector<std::string> metrics = {};

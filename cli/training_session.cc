@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/training_session.h"
 
+#include <absl/strings/str_format.h>
+
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -36,12 +38,6 @@ runtime::Duration Seconds(double seconds) {
   return std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double>(seconds));
 }
 
-std::string Format(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 Extent ExtentOf(const TrainOptions& train) {
   Extent extent;
   if (train.minutes > 0) extent.seconds = train.minutes * 60;
@@ -63,11 +59,11 @@ std::string DigestLine(const std::vector<PlannedProcess>& processes) {
 
 std::string EvaluationNote(const Evaluation& evaluation) {
   const Score score = evaluation.Total("learned");
-  if (!evaluation.has_goals) return "return " + Format("%.1f", score.mean_return());
-  std::string note = "success " + Format("%.3f", score.success_rate()) + "  clean " +
-                     Format("%.2f", score.clean_rate());
+  if (!evaluation.has_goals) return absl::StrFormat("return %.1f", score.mean_return());
+  std::string note =
+      absl::StrFormat("success %.3f  clean %.2f", score.success_rate(), score.clean_rate());
   if (const auto ratio = score.mutations_per_optimal()) {
-    note += "  mutations/W " + Format("%.2f", *ratio);
+    note += absl::StrFormat("  mutations/W %.2f", *ratio);
   }
   return note + "  (" + std::to_string(score.episodes) + " episodes)";
 }
@@ -227,7 +223,7 @@ std::string TrainingSession::NewestVersion() {
   if (!epoch || !step || *epoch < 1) return kLearned;
   // The learner was started again, and not all servers have heard of it.
   if (totals_.Gauge("shoal_inference_parameter_epoch") != epoch) return kLearned;
-  return Format("%.0f", std::floor(*epoch)) + "." + Format("%.0f", std::floor(*step));
+  return absl::StrFormat("%.0f.%.0f", std::floor(*epoch), std::floor(*step));
 }
 
 void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
@@ -243,9 +239,9 @@ void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
     if (const auto ratio = score.steps_per_optimal()) row["steps_per_optimal"] = *ratio;
     if (const auto ratio = score.mutations_per_optimal()) row["mutations_per_optimal"] = *ratio;
   }
-  display_.Note("evaluation " + std::to_string(evaluations_) + " after " +
-                Format("%.0f", progress_.environment_steps) +
-                " steps: " + EvaluationNote(evaluation));
+  display_.Note(absl::StrFormat("evaluation %d after %.0f steps: ", evaluations_,
+                                progress_.environment_steps) +
+                EvaluationNote(evaluation));
   const absl::Status line = directory_.AppendLine("evaluations.jsonl", row.dump());
   const absl::Status event = events_->Write(
       UnixSeconds(clock_), static_cast<std::int64_t>(progress_.environment_steps), values);
@@ -255,8 +251,8 @@ void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
 
 int TrainingSession::Judge() {
   Record();
-  display_.Note("trained for " + Format("%.0f", SecondsSince(training_started_)) + " s, " +
-                Format("%.0f", progress_.environment_steps) + " steps; evaluating");
+  display_.Note(absl::StrFormat("trained for %.0f s, %.0f steps; evaluating",
+                                SecondsSince(training_started_), progress_.environment_steps));
   for (const Stage stage : {kActors, kLearner}) {
     stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
     if (stopped_) return kExitStopped;
@@ -326,14 +322,13 @@ std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
   const Score score = evaluation.Total("learned", "", "", options_.held_out);
   std::string line = "result ";
   if (evaluation.has_goals) {
-    line += "success=" + Format("%.3f", score.success_rate()) +
-            " episodes=" + std::to_string(score.episodes) +
-            " steps_per_optimal=" + Format("%.3f", score.steps_per_optimal().value_or(0));
+    line += absl::StrFormat("success=%.3f episodes=%d steps_per_optimal=%.3f", score.success_rate(),
+                            score.episodes, score.steps_per_optimal().value_or(0));
   } else {
-    line += "greedy=" + Format("%.1f", score.mean_return());
+    line += absl::StrFormat("greedy=%.1f", score.mean_return());
   }
-  return line + " env_steps=" + Format("%.0f", progress_.environment_steps) +
-         " seconds=" + Format("%.0f", SecondsSince(options_.started));
+  return line + absl::StrFormat(" env_steps=%.0f seconds=%.0f", progress_.environment_steps,
+                                SecondsSince(options_.started));
 }
 
 void TrainingSession::WriteResult(const Evaluation& evaluation, const std::string& line) {

@@ -3,6 +3,7 @@
 # In:  LIBTORCH_ROOT  folder that holds torch/ and nvidia/ side by side (pip install --target);
 #                     a variable or the environment; else <source>/.deps
 #      SHOAL_CUDA     also define libtorch::nccl (NCCL and the CUDA runtime, no torch_cuda)
+#      CUDA_TOOLKIT_ROOT  where those are sought that the wheels do not hold
 # Out: Libtorch_FOUND, Libtorch_VERSION, libtorch::cpu, libtorch::nccl
 #
 # Link both PRIVATE: the wheel's include folder carries an old google/protobuf, which must never

@@ -83,8 +83,7 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::Co
 }
 
 absl::StatusOr<CatalogStore::Resolution> CatalogStore::ResolveOverlay(const CandidateList& list) {
-  const std::optional<CandidateList> base = Find(*list.base);
-  if (base && base->base) {
+  if (IsOverlay(*list.base)) {
     return runtime::InvalidArgument("overlay " + list.key.ToHex() + " has an overlay as its base");
   }
   SHOAL_ASSIGN_OR_RETURN(Resolution below, Resolve(*list.base));
@@ -137,6 +136,12 @@ std::optional<CandidateList> CatalogStore::Find(const content::ContentKey& key) 
   const auto found = lists_.find(key);
   if (found == lists_.end()) return std::nullopt;
   return found->second.list;
+}
+
+bool CatalogStore::IsOverlay(const content::ContentKey& key) const {
+  const runtime::MutexLock lock(mutex_);
+  const auto found = lists_.find(key);
+  return found != lists_.end() && found->second.list.base.has_value();
 }
 
 std::size_t CatalogStore::bytes() const {

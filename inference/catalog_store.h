@@ -83,6 +83,8 @@ class CatalogStore {
   };
 
   std::size_t TableBytes(std::size_t candidates) const;
+  // False for a key that is not there.
+  bool IsOverlay(const content::ContentKey& key) const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Resolution> ResolveOverlay(const CandidateList& list) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Resolution> Make(const CandidateList& list,
                                   std::shared_ptr<const Candidates> base);

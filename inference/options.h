@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section [inference] of the cluster file.
+// Section [inference]: how rows are batched, where unrolls go, and how much is kept of texts.
 #pragma once
 
 #include <cstdint>

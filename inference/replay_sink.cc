@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/replay_sink.h"
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -8,13 +9,6 @@
 
 namespace shoal::inference {
 namespace {
-
-std::string Concatenate(std::span<const content::ContentKey> keys) {
-  std::string bytes;
-  bytes.reserve(keys.size() * content::ContentKey::kBytes);
-  for (const content::ContentKey& key : keys) bytes += key.AsBytes();
-  return bytes;
-}
 
 void AddColumns(const std::vector<UnrollColumn>& columns,
                 google::protobuf::RepeatedPtrField<proto::NamedTensor>& out) {
@@ -93,14 +87,14 @@ absl::StatusOr<std::variant<proto::Catalog, proto::Overlay>> StoreProvider::Find
   if (!list->base) {
     proto::Catalog catalog;
     catalog.set_key(key);
-    catalog.set_candidate_keys(Concatenate(list->candidates));
+    catalog.set_candidate_keys(std::string(content::AsBytes(list->candidates)));
     return catalog;
   }
   proto::Overlay overlay;
   overlay.set_key(key);
   overlay.set_base(std::string(list->base->AsBytes()));
   overlay.mutable_removed()->Assign(list->removed.begin(), list->removed.end());
-  overlay.set_appended_keys(Concatenate(list->candidates));
+  overlay.set_appended_keys(std::string(content::AsBytes(list->candidates)));
   return overlay;
 }
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "content/content_key.h"
 #include "transport/wire_tensor.h"
 
 namespace shoal::inference {
@@ -15,6 +17,13 @@ namespace {
 
 constexpr std::size_t kKeyBytes = content::ContentKey::kBytes;
 constexpr std::uint32_t kKnownFlags = kFirst | kTerminated | kTruncated | kFinal;
+
+absl::StatusOr<std::vector<content::ContentKey>> KeysFrom(std::string_view bytes,
+                                                          const std::string& name) {
+  auto keys = content::KeysFromBytes(bytes);
+  if (!keys.ok()) return runtime::Annotate(keys.status(), name);
+  return keys;
+}
 
 // Fills a block; a failing method is the error of all rows.
 class Decoder {
@@ -311,20 +320,13 @@ absl::Status DecodeContents(proto::ActRequest& request, Arrival& arrival) {
                            content::ContentKey::FromBytes(std::string_view(content.key())));
     arrival.contents.push_back({key, std::move(*content.mutable_text())});
   }
-  const auto keys_of = [](const std::string& bytes) {
-    std::vector<content::ContentKey> keys(bytes.size() / kKeyBytes);
-    if (!keys.empty()) std::memcpy(keys.data(), bytes.data(), keys.size() * kKeyBytes);
-    return keys;
-  };
   for (const proto::Catalog& catalog : request.catalogs()) {
     CandidateList& list = arrival.lists.emplace_back();
     SHOAL_ASSIGN_OR_RETURN(list.key,
                            content::ContentKey::FromBytes(std::string_view(catalog.key())));
-    if (catalog.candidate_keys().size() % kKeyBytes != 0) {
-      return runtime::InvalidArgument("catalog " + list.key.ToHex() + ": candidate_keys has " +
-                                      std::to_string(catalog.candidate_keys().size()) + " bytes");
-    }
-    list.candidates = keys_of(catalog.candidate_keys());
+    SHOAL_ASSIGN_OR_RETURN(
+        list.candidates,
+        KeysFrom(catalog.candidate_keys(), "catalog " + list.key.ToHex() + ": candidate_keys"));
   }
   for (const proto::Overlay& overlay : request.overlays()) {
     CandidateList& list = arrival.lists.emplace_back();
@@ -332,12 +334,10 @@ absl::Status DecodeContents(proto::ActRequest& request, Arrival& arrival) {
                            content::ContentKey::FromBytes(std::string_view(overlay.key())));
     SHOAL_ASSIGN_OR_RETURN(list.base,
                            content::ContentKey::FromBytes(std::string_view(overlay.base())));
-    if (overlay.appended_keys().size() % kKeyBytes != 0) {
-      return runtime::InvalidArgument("overlay " + list.key.ToHex() + ": appended_keys has " +
-                                      std::to_string(overlay.appended_keys().size()) + " bytes");
-    }
     list.removed.assign(overlay.removed().begin(), overlay.removed().end());
-    list.candidates = keys_of(overlay.appended_keys());
+    SHOAL_ASSIGN_OR_RETURN(
+        list.candidates,
+        KeysFrom(overlay.appended_keys(), "overlay " + list.key.ToHex() + ": appended_keys"));
   }
   return absl::OkStatus();
 }

@@ -13,21 +13,6 @@ namespace {
 
 using content::ContentKey;
 
-// Nothing when `bytes` are not whole keys.
-std::optional<std::vector<ContentKey>> SplitKeys(std::string_view bytes) {
-  if (bytes.size() % ContentKey::kBytes != 0) return std::nullopt;
-  std::vector<ContentKey> keys(bytes.size() / ContentKey::kBytes);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    std::memcpy(keys[i].bytes.data(), bytes.data() + i * ContentKey::kBytes, ContentKey::kBytes);
-  }
-  return keys;
-}
-
-std::optional<ContentKey> OneKey(std::string_view bytes) {
-  const auto keys = SplitKeys(bytes);
-  return keys && keys->size() == 1 ? std::optional(keys->front()) : std::nullopt;
-}
-
 absl::StatusOr<std::shared_ptr<const model::CandidateTable>> MakeTable(
     std::span<const ContentTable::Vector> vectors, std::span<const std::uint32_t> removed,
     std::shared_ptr<const model::CandidateTable> base, std::int64_t embedding_size) {
@@ -45,12 +30,12 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> MakeTable(
 }  // namespace
 
 void ContentTable::AddEmbeddings(const proto::Embeddings& embeddings) {
-  const auto keys = SplitKeys(embeddings.keys());
+  const auto keys = content::KeysFromBytes(embeddings.keys());
   const auto& vectors = embeddings.vectors();
   const std::size_t row_bytes =
       static_cast<std::size_t>(options_.embedding_size) * sizeof(std::uint16_t);
   const runtime::MutexLock lock(mutex_);
-  if (!keys || vectors.dtype() != proto::FLOAT16 ||
+  if (!keys.ok() || vectors.dtype() != proto::FLOAT16 ||
       vectors.data().size() != keys->size() * row_bytes) {
     ++ignored_total_;
     return;
@@ -79,10 +64,10 @@ void ContentTable::AddOne(Name name, Vector vector) {
 }
 
 void ContentTable::AddCatalog(const proto::Catalog& catalog) {
-  const auto key = OneKey(catalog.key());
-  auto candidates = SplitKeys(catalog.candidate_keys());
+  const auto key = ContentKey::FromBytes(catalog.key());
+  auto candidates = content::KeysFromBytes(catalog.candidate_keys());
   const runtime::MutexLock lock(mutex_);
-  if (!key || !candidates) {
+  if (!key.ok() || !candidates.ok()) {
     ++ignored_total_;
     return;
   }
@@ -92,16 +77,16 @@ void ContentTable::AddCatalog(const proto::Catalog& catalog) {
 }
 
 void ContentTable::AddOverlay(const proto::Overlay& overlay) {
-  const auto key = OneKey(overlay.key());
-  const auto base = OneKey(overlay.base());
-  auto appended = SplitKeys(overlay.appended_keys());
+  const auto key = ContentKey::FromBytes(overlay.key());
+  const auto base = ContentKey::FromBytes(overlay.base());
+  auto appended = content::KeysFromBytes(overlay.appended_keys());
   const runtime::MutexLock lock(mutex_);
-  const auto found = base ? lists_.find(*base) : lists_.end();
-  if (!key || !appended || found == lists_.end() || found->second.base) {
+  const auto found = base.ok() ? lists_.find(*base) : lists_.end();
+  if (!key.ok() || !appended.ok() || found == lists_.end() || found->second.base) {
     ++ignored_total_;
     return;
   }
-  List list{std::move(*appended), {overlay.removed().begin(), overlay.removed().end()}, base};
+  List list{std::move(*appended), {overlay.removed().begin(), overlay.removed().end()}, *base};
   KeepCandidates(list);
   lists_.try_emplace(*key, std::move(list));
 }

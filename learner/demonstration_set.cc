@@ -11,7 +11,9 @@
 #include "demonstrations/demonstration_file.h"
 #include "learner/batch_builder.h"
 #include "runtime/log.h"
+#include "runtime/tensor.h"
 #include "tokens/lexical_encoder.h"
+#include "transport/wire_tensor.h"
 
 namespace shoal::learner {
 namespace {
@@ -33,11 +35,7 @@ absl::Status Embed(const proto::DemonstrationChunk& all, const tokens::TextEncod
       texts.emplace_back(all.contents(i).text());
     }
     SHOAL_ASSIGN_OR_RETURN(const runtime::Tensor vectors, encoder.Encode(texts));
-    proto::Tensor& tensor = *embeddings.mutable_vectors();
-    tensor.set_dtype(proto::FLOAT16);
-    tensor.add_shape(end - begin);
-    tensor.add_shape(encoder.dimension());
-    tensor.set_data(reinterpret_cast<const char*>(vectors.bytes().data()), vectors.bytes().size());
+    transport::ToWire(vectors, *embeddings.mutable_vectors());
     contents.AddEmbeddings(embeddings);
   }
   for (const proto::Catalog& catalog : all.catalogs()) contents.AddCatalog(catalog);
@@ -48,9 +46,7 @@ absl::Status Embed(const proto::DemonstrationChunk& all, const tokens::TextEncod
 void AddZeros(const std::string& name, std::int64_t size, proto::Unroll& unroll) {
   proto::NamedTensor& column = *unroll.add_unroll_columns();
   column.set_name(name);
-  column.mutable_tensor()->set_dtype(proto::FLOAT32);
-  column.mutable_tensor()->add_shape(size);
-  column.mutable_tensor()->set_data(std::string(static_cast<std::size_t>(size) * sizeof(float), 0));
+  transport::ToWire(runtime::Tensor(runtime::DType::kFloat32, {size}), *column.mutable_tensor());
 }
 
 // With what the recorder cannot know: the encoder, and the memory before the episode's first row.

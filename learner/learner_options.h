@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section [learner] of the cluster file.
+// Section [learner]: rounds, checkpoints, demonstrations, and what its ranks check of each other.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,6 @@ constexpr const char* kConfigureSelf = "ConfigureSelf";
 constexpr std::array<std::string_view, 4> kOpen = {"/redfish", "/redfish/v1", "/redfish/v1/odata",
                                                    "/redfish/v1/$metadata"};
 
-bool Reads(Method method) { return method == Method::kGet || method == Method::kHead; }
-
 bool IsOpen(const Editor& editor, Method method, std::string_view uri) {
   if (Reads(method)) return std::find(kOpen.begin(), kOpen.end(), uri) != kOpen.end();
   if (method != Method::kPost) return false;

@@ -37,11 +37,9 @@ std::optional<ResourceId> Editor::Linked(ResourceId id, std::string_view pointer
 
 std::vector<ResourceId> Editor::LinkedAll(ResourceId id, std::string_view pointer) const {
   std::vector<ResourceId> linked;
-  const Json* const links = Read(id, pointer);
-  if (links == nullptr || !links->is_array()) return linked;
   absl::flat_hash_set<ResourceId> seen;
-  for (const Json& link : *links) {
-    const auto target = Find(redfish::LinkTarget(link));
+  for (const std::string& uri : redfish::LinkTargets(Read(id, pointer))) {
+    const auto target = Find(uri);
     if (target.has_value() && seen.insert(*target).second) linked.push_back(*target);
   }
   return linked;

@@ -2,6 +2,7 @@
 #include "mockserver/forwarded_headers.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <array>
@@ -20,49 +21,41 @@ constexpr std::array<std::string_view, 12> kRequestFields = {
     "Prefer",        "User-Agent",        "Range"};
 constexpr std::array<std::string_view, 2> kCredentialFields = {"Authorization", "X-Auth-Token"};
 // RFC 9110, section 7.6.1 and 11.7; what this server writes itself; Alt-Svc.
-constexpr std::array<std::string_view, 14> kStopped = {"connection",
-                                                       "keep-alive",
-                                                       "proxy-connection",
-                                                       "proxy-authenticate",
-                                                       "proxy-authorization",
-                                                       "te",
-                                                       "proxy-authentication-info",
-                                                       "trailer",
-                                                       "transfer-encoding",
-                                                       "upgrade",
-                                                       "date",
-                                                       "alt-svc",
-                                                       "content-type",
-                                                       "content-length"};
+constexpr std::array<std::string_view, 14> kStopped = {"Connection",
+                                                       "Keep-Alive",
+                                                       "Proxy-Connection",
+                                                       "Proxy-Authenticate",
+                                                       "Proxy-Authorization",
+                                                       "TE",
+                                                       "Proxy-Authentication-Info",
+                                                       "Trailer",
+                                                       "Transfer-Encoding",
+                                                       "Upgrade",
+                                                       "Date",
+                                                       "Alt-Svc",
+                                                       "Content-Type",
+                                                       "Content-Length"};
 // RFC 9110, section 7.6.3.
 constexpr const char* kVia = "1.1 shoal";
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  absl::AsciiStrToLower(&lower);
-  return lower;
-}
-
-// The names in a Connection field, in small letters.
+// The names in a Connection field.
 void AddNames(std::string_view list, std::vector<std::string>& names) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    std::string_view name = list.substr(0, end);
-    while (!name.empty() && (name.front() == ' ' || name.front() == '\t')) name.remove_prefix(1);
-    while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.remove_suffix(1);
-    if (!name.empty()) names.push_back(Lower(name));
-    list.remove_prefix(std::min(end + 1, list.size()));
+  for (absl::string_view name : absl::StrSplit(absl::string_view(list.data(), list.size()), ',')) {
+    name = absl::StripAsciiWhitespace(name);
+    if (!name.empty()) names.emplace_back(name);
   }
 }
 
-bool Holds(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+template <typename Names>
+bool Holds(const Names& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [name](std::string_view one) { return http::SameName(one, name); });
 }
 
 std::vector<std::string> NominatedBy(const http::Headers& headers) {
   std::vector<std::string> names;
   for (const auto& [name, value] : headers) {
-    if (Lower(name) == "connection") AddNames(value, names);
+    if (http::SameName(name, "Connection")) AddNames(value, names);
   }
   return names;
 }
@@ -80,7 +73,7 @@ http::Headers RequestHeaders(const http::ServerRequest& request, Credentials cre
   http::Headers headers;
   const auto pass = [&](std::string_view name) {
     const std::string_view value = request.Header(name);
-    if (value.empty() || Holds(nominated, Lower(name))) return;
+    if (value.empty() || Holds(nominated, name)) return;
     headers.Add(std::string(name), std::string(value));
   };
   for (const std::string_view name : kRequestFields) pass(name);
@@ -96,12 +89,11 @@ std::string AnswerLines(const http::Headers& headers, std::string_view address,
   const std::vector<std::string> nominated = NominatedBy(headers);
   std::string lines;
   for (const auto& [name, value] : headers) {
-    const std::string lower = Lower(name);
-    const bool stopped = std::find(kStopped.begin(), kStopped.end(), lower) != kStopped.end() ||
-                         Holds(nominated, lower) ||
-                         (credentials == Credentials::kStop && redfish::IsCredentialHeader(lower));
+    const bool stopped = Holds(kStopped, name) || Holds(nominated, name) ||
+                         (credentials == Credentials::kStop && redfish::IsCredentialHeader(name));
     if (stopped) continue;
-    http::AppendHeader(lines, name, lower == "location" ? LocationOf(value, address) : value);
+    const bool leads = http::SameName(name, "Location");
+    http::AppendHeader(lines, name, leads ? LocationOf(value, address) : value);
   }
   return lines;
 }

@@ -100,7 +100,7 @@ Response Instance::Serve(const Request& request, std::string_view uri) {
 
 Response Instance::Answer(const Request& request, std::string_view uri,
                           const Principal* principal) {
-  const bool reads = request.method == Method::kGet || request.method == Method::kHead;
+  const bool reads = Reads(request.method);
   if (auto refusal = JudgeHeaders(request, options_.preconditions)) return *std::move(refusal);
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");

@@ -47,6 +47,13 @@ bool Methods::Take(Method method) const {
   }
 }
 
+std::string Response::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
 std::string_view AllowText(Methods methods) {
   return kAllow[(methods.post ? 1u : 0u) | (methods.put ? 2u : 0u) | (methods.patch ? 4u : 0u) |
                 (methods.remove ? 8u : 0u)];
@@ -60,5 +67,9 @@ Method ParseMethod(std::string_view name) {
 }
 
 std::string_view Name(Method method) { return kNames[static_cast<std::size_t>(method)]; }
+
+bool Reads(Method method) { return method == Method::kGet || method == Method::kHead; }
+
+bool IsSafe(Method method) { return Reads(method) || method == Method::kOptions; }
 
 }  // namespace shoal::mockserver

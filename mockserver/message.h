@@ -23,6 +23,10 @@ enum class Method : std::uint8_t { kGet, kHead, kPatch, kPost, kPut, kDelete, kO
 // "GET" -> kGet; kOther for what the service does not know.
 Method ParseMethod(std::string_view name);
 std::string_view Name(Method method);
+// GET and HEAD.
+bool Reads(Method method);
+// Those and OPTIONS: they change nothing (RFC 9110, section 9.2.1).
+bool IsSafe(Method method);
 
 // What a resource takes beyond GET, HEAD and OPTIONS.
 struct Methods {
@@ -79,6 +83,9 @@ struct Response {
   // virtual clock that time has passed already.
   bool dropped = false;
   std::chrono::milliseconds latency{0};
+
+  // Of the rarer headers; empty when absent.
+  std::string Header(std::string_view name) const;
 };
 
 }  // namespace shoal::mockserver

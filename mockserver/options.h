@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [mockserver]: what the process is told.
+// Section [mockserver]: what the process is told.
 #pragma once
 
 #include <cstdint>

@@ -152,8 +152,6 @@ http::ServerResponse Proxy::Conclude(const Exchange& exchange,
   if (response.ok() && !IsFinal(response->status)) {
     response = runtime::DataLoss("status " + std::to_string(response->status));
   }
-  const bool reads = request.method == Method::kGet || request.method == Method::kHead ||
-                     request.method == Method::kOptions;
   if (!response.ok()) {
     counters_->failed.Increment();
     spdlog::warn("event=not_answered method={} path={} reason={}", Name(request.method),
@@ -161,7 +159,7 @@ http::ServerResponse Proxy::Conclude(const Exchange& exchange,
     return NoAnswer(response.status());
   }
   counters_->answered.Increment();
-  if (!reads) {
+  if (!IsSafe(request.method)) {
     spdlog::info("event=mutation_passed_on method={} path={} status={}", Name(request.method),
                  runtime::Quoted(path), response->status);
   }

@@ -76,8 +76,9 @@ class Proxy {
   const bool logs_in_;
   const std::unique_ptr<Counters> counters_;
 
-  // Of origin_'s thread alone, and of Close once that has ended. Null without one; what ended it.
+  // Of origin_'s thread alone, and of Close once that has ended. Null where nothing is recorded.
   const std::unique_ptr<ProxyRecording> recording_;
+  // What ended the recording.
   absl::Status recording_error_;
 
   // Last: its thread uses what is above.

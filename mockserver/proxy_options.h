@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [mockserver.proxy]: the real host that the process stands in for, and how gently.
+// Section [mockserver.proxy]: the real host that the process stands in for, and how gently.
 #pragma once
 
 #include <cstdint>

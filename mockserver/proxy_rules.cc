@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::string_view kRedfish = "/redfish";
 
-bool Reads(Method method) {
-  return method == Method::kGet || method == Method::kHead || method == Method::kOptions;
-}
-
 bool IsBelowRedfish(std::string_view path) {
   return path == kRedfish || path.starts_with(std::string(kRedfish) + "/");
 }
@@ -60,7 +56,7 @@ absl::StatusOr<ProxyRules> ProxyRules::Parse(const std::vector<std::string>& all
     };
     const std::size_t blank = std::min(text.find(' '), text.size());
     const Method method = ParseMethod(std::string_view(text).substr(0, blank));
-    if (Reads(method) || method == Method::kOther) {
+    if (IsSafe(method) || method == Method::kOther) {
       return wrong("it begins with POST, PATCH, PUT or DELETE, and a blank");
     }
     const std::string pattern = text.substr(std::min(blank + 1, text.size()));
@@ -87,7 +83,7 @@ absl::StatusOr<std::string> ProxyRules::TargetOf(Method method, std::string_view
     return runtime::NotFound("nothing outside /redfish is passed on");
   }
   if (method == Method::kOther) return absl::UnimplementedError("no method of Redfish");
-  if (Reads(method)) return std::string(target.substr(0, target.find('#')));
+  if (IsSafe(method)) return std::string(target.substr(0, target.find('#')));
   const std::string canonical = redfish::CanonicalUri(path);
   const bool plain =
       path.size() == target.size() && target.find_first_of("%;") == std::string_view::npos;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mockserver/extended_info.h"
+#include "redfish/percent_encoding.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
 
@@ -23,27 +24,11 @@ struct Parameter {
   std::string value;
 };
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// RFC 3986 percent-encoding, and '+' for a space; what is no encoding stays.
+// Percent escapes, and '+' for a space.
 std::string Decode(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool encoded = text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 &&
-                         HexDigit(text[i + 2]) >= 0;
-    if (encoded) {
-      decoded += static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2]));
-      i += 2;
-    } else {
-      decoded += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return decoded;
+  std::string spaced(text);
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return redfish::PercentDecoded(spaced);
 }
 
 std::vector<Parameter> ParametersOf(std::string_view uri) {

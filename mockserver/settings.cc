@@ -111,10 +111,10 @@ std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId i
   const bool has_settings = world.SettingsOf(id).has_value();
   const redfish::AttributeRegistry* const registry =
       world.FindAttributeRegistry(editor.Text(bios, "/AttributeRegistry"));
-  Json current = AttributesOf(editor, bios);
+  const Json present = AttributesOf(editor, bios);
+  Json current = present;
   current.update(AttributesOf(editor, id));
   current.update(attributes);
-  const Json present = AttributesOf(editor, bios);
   std::vector<AttributeProblem> problems;
   for (const auto& [name, value] : attributes.items()) {
     std::string_view message;

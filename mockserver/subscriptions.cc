@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/subscriptions.h"
 
+#include <absl/strings/match.h>
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <string_view>
 
@@ -24,6 +25,8 @@ using redfish::PropertyKind;
 
 constexpr const char* kFallbackType = "#EventDestination.v1_13_0.EventDestination";
 constexpr const char* kHttpHeaders = "HttpHeaders";
+constexpr std::array<const char*, 5> kFraming = {"Connection", "Content-Length", "Content-Type",
+                                                 "Host", "Transfer-Encoding"};
 constexpr std::size_t kMaximumHeaders = 32;
 constexpr std::size_t kMaximumHeaderBytes = 4096;
 
@@ -53,14 +56,9 @@ bool IsHeaderName(std::string_view name) {
 }
 
 // What the connection itself says; another word would change where the request ends.
-bool IsFraming(std::string_view name) {
-  const auto is = [name](std::string_view other) {
-    return std::equal(name.begin(), name.end(), other.begin(), other.end(), [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == b;
-    });
-  };
-  return is("connection") || is("content-length") || is("content-type") || is("host") ||
-         is("transfer-encoding");
+bool IsFraming(const std::string& name) {
+  return std::any_of(kFraming.begin(), kFraming.end(),
+                     [&](const char* framing) { return absl::EqualsIgnoreCase(name, framing); });
 }
 
 bool IsHeaderValue(const Json& value) {

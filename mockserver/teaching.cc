@@ -58,8 +58,8 @@ class Asked {
   // Null when it is no JSON object. Reads have an empty one.
   const Json* body() {
     if (!parsed_) {
-      const bool reads = request_.method == Method::kGet || request_.method == Method::kHead;
-      parsed_ = ParseRequestBody(reads || request_.body.empty() ? "{}" : request_.body);
+      const bool is_empty = Reads(request_.method) || request_.body.empty();
+      parsed_ = ParseRequestBody(is_empty ? "{}" : request_.body);
     }
     return parsed_->object ? &*parsed_->object : nullptr;
   }
@@ -71,8 +71,7 @@ class Asked {
 
   // The client meant to change another version.
   bool IsStale() const {
-    return resource_ && !request_.if_match.empty() && request_.method != Method::kGet &&
-           request_.method != Method::kHead &&
+    return resource_ && !request_.if_match.empty() && !Reads(request_.method) &&
            !Matches(request_.if_match, editor_.ETag(*resource_));
   }
 

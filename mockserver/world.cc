@@ -92,15 +92,14 @@ void World::AddResource(const std::string& uri, const Json& json) {
   resource.body = std::make_shared<const std::string>(Serialise(json));
   resource.etag = ETagOf(json, *resource.body);
   resource.version = HashText(resource.etag);
-  const auto type = json.find("@odata.type");
-  if (type != json.end() && type->is_string()) resource.odata_type = type->get<std::string>();
+  resource.odata_type = redfish::TextAt(json, "@odata.type");
   resource.methods = MethodsOf(resource.odata_type);
   resources_.push_back(std::move(resource));
 }
 
 void World::AddOtherName(ResourceId id) {
   const Resource& resource = resources_[id];
-  std::string name = redfish::CanonicalUri(redfish::TextAt(*resource.json, "@odata.id"));
+  std::string name = redfish::LinkTarget(*resource.json);
   if (name == resource.uri || !absl::EqualsIgnoreCase(name, resource.uri)) return;
   index_->other_names.push_back(std::move(name));
   index_->resources.emplace(index_->other_names.back(), id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section [replay] of the cluster file.
+// Section [replay]: what the tables of all shards hold, and when they give and take.
 #pragma once
 
 #include <cstddef>

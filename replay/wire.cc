@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "content/content_key.h"
+#include "content/overlay_key.h"
+
 namespace shoal::replay {
 namespace {
 
@@ -17,15 +20,8 @@ absl::StatusOr<Key> KeyFrom(std::string_view bytes, std::string_view what) {
 
 // [N * 16] -> N keys.
 absl::StatusOr<std::vector<Key>> KeysFrom(std::string_view bytes, std::string_view what) {
-  if (bytes.size() % Key::kBytes != 0) {
-    return runtime::InvalidArgument(std::string(what) + " has " + std::to_string(bytes.size()) +
-                                    " bytes, not a multiple of 16");
-  }
-  std::vector<Key> keys;
-  keys.reserve(bytes.size() / Key::kBytes);
-  for (std::size_t at = 0; at < bytes.size(); at += Key::kBytes) {
-    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes.substr(at, Key::kBytes), what));
-  }
+  auto keys = content::KeysFromBytes(bytes);
+  if (!keys.ok()) return runtime::Annotate(keys.status(), what);
   return keys;
 }
 
@@ -36,19 +32,6 @@ absl::Status KeysFrom(const Repeated& wire, std::string_view what, std::vector<K
     SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes, what));
   }
   return absl::OkStatus();
-}
-
-void AppendLittleEndian(std::uint32_t value, std::string& out) {
-  for (int shift = 0; shift < 32; shift += 8) {
-    out.push_back(static_cast<char>((value >> shift) & 0xff));
-  }
-}
-
-std::string Concatenate(const std::vector<Key>& keys) {
-  std::string bytes;
-  bytes.reserve(keys.size() * Key::kBytes);
-  for (const Key& key : keys) bytes.append(key.AsBytes());
-  return bytes;
 }
 
 // Fills messages up to kMessageBytes each.
@@ -108,7 +91,7 @@ class ReplyBuilder {
   void AddBody(const Key& key, const Catalog& catalog) {
     proto::Catalog& out = *Place(catalog.candidates.size() * Key::kBytes).add_catalogs();
     out.set_key(std::string(key.AsBytes()));
-    out.set_candidate_keys(Concatenate(catalog.candidates));
+    out.set_candidate_keys(std::string(content::AsBytes(catalog.candidates)));
   }
 
   void AddBody(const Key& key, const Overlay& overlay) {
@@ -116,7 +99,7 @@ class ReplyBuilder {
     out.set_key(std::string(key.AsBytes()));
     out.set_base(std::string(overlay.base.AsBytes()));
     out.mutable_removed()->Add(overlay.removed.begin(), overlay.removed.end());
-    out.set_appended_keys(Concatenate(overlay.appended));
+    out.set_appended_keys(std::string(content::AsBytes(overlay.appended)));
   }
 
   proto::SampleReply& Place(std::size_t bytes) {
@@ -215,13 +198,10 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
   SHOAL_ASSIGN_OR_RETURN(const Key base, KeyFrom(overlay.base(), "overlay.base"));
   SHOAL_ASSIGN_OR_RETURN(std::vector<Key> appended,
                          KeysFrom(overlay.appended_keys(), "overlay.appended_keys"));
-  std::string hashed = overlay.base();
-  for (const std::uint32_t index : overlay.removed()) AppendLittleEndian(index, hashed);
-  hashed += overlay.appended_keys();
-  if (content::KeyOf(hashed) != key) {
+  std::vector<std::uint32_t> removed(overlay.removed().begin(), overlay.removed().end());
+  if (content::OverlayKey(base, removed, appended) != key) {
     return runtime::InvalidArgument("overlay " + key.ToHex() + " does not match what it holds");
   }
-  std::vector<std::uint32_t> removed(overlay.removed().begin(), overlay.removed().end());
   if (std::adjacent_find(removed.begin(), removed.end(), std::greater_equal<>()) != removed.end()) {
     return runtime::InvalidArgument("overlay " + key.ToHex() + ": removed is not ascending");
   }

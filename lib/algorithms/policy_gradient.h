@@ -31,6 +31,10 @@ struct MinibatchSums {
   // one (of demonstrations alone).
   std::array<double, kCount> values{};
 
+  void Add(const MinibatchSums& other) {
+    for (std::size_t i = 0; i < kCount; ++i) values[i] += other.values[i];
+  }
+
   double& weight() { return values[0]; }
   double& policy_loss() { return values[1]; }
   double& value_loss() { return values[2]; }

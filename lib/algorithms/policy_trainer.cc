@@ -41,6 +41,16 @@ std::span<float> Floats(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
+// What `call` returns, or INTERNAL that says what torch threw in it.
+template <typename Call>
+auto Guarded(const char* what, const Call& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return runtime::Internal(std::string(what) + ": " + error.what());
+  }
+}
+
 // A batch of demonstrations, ready for gradients.
 struct Copied {
   Copied(const UnrollBatch& demonstrations, const model::PolicySpec& spec)
@@ -170,11 +180,11 @@ absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatc
   if (material.copied != nullptr) {
     SHOAL_ASSIGN_OR_RETURN(const MinibatchSums sums,
                            MeanGradient(material.copied->data(), minibatch.copied, report));
-    for (std::size_t i = 0; i < sums.values.size(); ++i) copied_sums.values[i] += sums.values[i];
+    copied_sums.Add(sums);
     copied.assign(gradients().begin(), gradients().end());
   }
   SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
-  for (std::size_t i = 0; i < sums.values.size(); ++i) pass_sums.values[i] += sums.values[i];
+  pass_sums.Add(sums);
   if (sums.weight() <= 0) return absl::OkStatus();
   training::Stopwatch watch;
   const auto coefficient = static_cast<float>(material.coefficient);
@@ -200,7 +210,7 @@ absl::Status PolicyTrainer::State::Passes(const Material& material, UpdateReport
       const Minibatch minibatch{PartOf(own, m, minibatches), PartOf(copied, m, minibatches)};
       SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, copied_sums, report));
     }
-    for (std::size_t i = 0; i < all.values.size(); ++i) all.values[i] += sums.values[i];
+    all.Add(sums);
     ++report.passes;
     if (sums.weight() > 0) report.approximate_kl = sums.kl() / sums.weight();
     if (options.kl_stop > 0 && report.approximate_kl > options.kl_stop) break;
@@ -283,22 +293,16 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   if (options.passes < 1 || options.minibatches < 1) {
     return runtime::InvalidArgument("algorithm.passes, algorithm.minibatches: at least 1");
   }
-  try {
+  return Guarded("policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
     model::ApplyTorchThreads();
     auto state = std::make_unique<State>(spec, options, seed, reducer);
     return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("policy trainer: ") + error.what());
-  }
+  });
 }
 
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
-  try {
-    return state_->Update(batch, nullptr);
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("update: ") + error.what());
-  }
+  return Guarded("update", [&] { return state_->Update(batch, nullptr); });
 }
 
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
@@ -306,21 +310,13 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
   SHOAL_RETURN_IF_ERROR(
       runtime::Annotate(imitation.demonstrations.Validate(state_->spec), "demonstrations"));
-  try {
-    return state_->Update(batch, &imitation);
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("update: ") + error.what());
-  }
+  return Guarded("update", [&] { return state_->Update(batch, &imitation); });
 }
 
 absl::StatusOr<CloningReport> PolicyTrainer::Clone(const UnrollBatch& demonstrations,
                                                    double learning_rate) {
   SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));
-  try {
-    return state_->Clone(demonstrations, learning_rate);
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("cloning: ") + error.what());
-  }
+  return Guarded("cloning", [&] { return state_->Clone(demonstrations, learning_rate); });
 }
 
 absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(

@@ -86,6 +86,16 @@ ContentKey KeyOf(std::span<const ContentKey> keys) {
   return Truncate(Sha256(keys.data(), keys.size_bytes()));
 }
 
+absl::StatusOr<std::vector<ContentKey>> KeysFromBytes(std::string_view bytes) {
+  if (bytes.size() % ContentKey::kBytes != 0) {
+    return runtime::InvalidArgument(std::to_string(bytes.size()) +
+                                    " bytes are not whole keys of 16");
+  }
+  std::vector<ContentKey> keys(bytes.size() / ContentKey::kBytes);
+  std::copy_n(bytes.begin(), bytes.size(), reinterpret_cast<char*>(keys.data()));
+  return keys;
+}
+
 std::string Sha256Hex(std::string_view bytes) { return Hex(Sha256(bytes.data(), bytes.size())); }
 
 }  // namespace shoal::content

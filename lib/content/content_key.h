@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/status.h"
 
@@ -42,6 +43,13 @@ struct ContentKey {
 ContentKey KeyOf(std::string_view text);
 // The key of an ordered list: the key of the concatenated bytes of its keys.
 ContentKey KeyOf(std::span<const ContentKey> keys);
+
+// Keys one after the other, as lists go on the wire.
+inline std::string_view AsBytes(std::span<const ContentKey> keys) {
+  return {reinterpret_cast<const char*>(keys.data()), keys.size_bytes()};
+}
+// INVALID_ARGUMENT when the last one is not whole.
+absl::StatusOr<std::vector<ContentKey>> KeysFromBytes(std::string_view bytes);
 
 // All 64 hexadecimal digits of the SHA-256 of `bytes`.
 std::string Sha256Hex(std::string_view bytes);

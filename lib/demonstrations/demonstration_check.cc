@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "demonstrations/demonstration_check.h"
 
-#include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "content/canonical_json.h"
+#include "content/overlay_key.h"
 
 namespace shoal::demonstrations {
 namespace {
@@ -21,15 +22,6 @@ absl::Status About(const std::string& part, int index, const absl::Status& statu
 std::string IdOf(const proto::UnrollId& id) {
   return std::to_string(id.environment_id()) + "/" + std::to_string(id.incarnation()) + "/" +
          std::to_string(id.first_sequence());
-}
-
-// The bytes that an overlay's key is of.
-std::string BytesOf(const proto::Overlay& overlay) {
-  std::string bytes = overlay.base();
-  for (const std::uint32_t index : overlay.removed()) {
-    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(index >> shift & 0xFF);
-  }
-  return bytes + overlay.appended_keys();
 }
 
 }  // namespace
@@ -87,25 +79,24 @@ absl::Status DemonstrationCheck::AddContent(const proto::Content& content) {
   return absl::OkStatus();
 }
 
-absl::Status DemonstrationCheck::CheckCandidates(std::string_view keys) const {
-  if (keys.size() % ContentKey::kBytes != 0) return InvalidArgument("keys that are not whole");
-  for (std::size_t at = 0; at < keys.size(); at += ContentKey::kBytes) {
-    SHOAL_ASSIGN_OR_RETURN(const ContentKey key,
-                           ContentKey::FromBytes(keys.substr(at, ContentKey::kBytes)));
-    if (!contents_.contains(key))
+absl::StatusOr<std::vector<ContentKey>> DemonstrationCheck::ReadCandidates(
+    std::string_view bytes) const {
+  SHOAL_ASSIGN_OR_RETURN(std::vector<ContentKey> keys, content::KeysFromBytes(bytes));
+  for (const ContentKey& key : keys) {
+    if (!contents_.contains(key)) {
       return InvalidArgument("candidate " + key.ToHex() + " has no text");
+    }
   }
-  return absl::OkStatus();
+  return keys;
 }
 
 absl::Status DemonstrationCheck::AddCatalog(const proto::Catalog& catalog) {
-  const std::string_view keys = catalog.candidate_keys();
-  if (keys.empty()) return InvalidArgument("no candidates");
-  SHOAL_RETURN_IF_ERROR(CheckCandidates(keys));
-  const ContentKey key = content::KeyOf(keys);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<ContentKey> candidates,
+                         ReadCandidates(catalog.candidate_keys()));
+  if (candidates.empty()) return InvalidArgument("no candidates");
+  const ContentKey key = content::KeyOf(candidates);
   if (key.AsBytes() != catalog.key()) return InvalidArgument("the key is not that of the list");
-  const std::uint64_t actions = keys.size() / ContentKey::kBytes;
-  if (!lists_.emplace(key, actions).second) return InvalidArgument("twice");
+  if (!lists_.emplace(key, candidates.size()).second) return InvalidArgument("twice");
   return absl::OkStatus();
 }
 
@@ -121,10 +112,12 @@ absl::Status DemonstrationCheck::AddOverlay(const proto::Overlay& overlay) {
     }
     last = index;
   }
-  SHOAL_RETURN_IF_ERROR(CheckCandidates(overlay.appended_keys()));
-  const ContentKey key = content::KeyOf(std::string_view(BytesOf(overlay)));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<ContentKey> appended,
+                         ReadCandidates(overlay.appended_keys()));
+  const std::vector<std::uint32_t> removed(overlay.removed().begin(), overlay.removed().end());
+  const ContentKey key = content::OverlayKey(base, removed, appended);
   if (key.AsBytes() != overlay.key()) return InvalidArgument("the key is not that of the overlay");
-  const std::uint64_t actions = found->second + overlay.appended_keys().size() / ContentKey::kBytes;
+  const std::uint64_t actions = found->second + appended.size();
   if (!lists_.emplace(key, actions).second) return InvalidArgument("twice");
   return absl::OkStatus();
 }
@@ -132,13 +125,12 @@ absl::Status DemonstrationCheck::AddOverlay(const proto::Overlay& overlay) {
 absl::Status DemonstrationCheck::CheckColumn(const proto::NamedTensor& column,
                                              std::uint32_t length) const {
   if (!column.name().starts_with("content/")) return absl::OkStatus();
-  const std::string_view keys = column.tensor().data();
-  if (keys.size() != (std::size_t{length} + 1) * ContentKey::kBytes) {
+  const std::string_view bytes = column.tensor().data();
+  if (bytes.size() != (std::size_t{length} + 1) * ContentKey::kBytes) {
     return InvalidArgument(column.name() + ": not a key a row");
   }
-  for (std::size_t at = 0; at < keys.size(); at += ContentKey::kBytes) {
-    SHOAL_ASSIGN_OR_RETURN(const ContentKey key,
-                           ContentKey::FromBytes(keys.substr(at, ContentKey::kBytes)));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<ContentKey> keys, content::KeysFromBytes(bytes));
+  for (const ContentKey& key : keys) {
     if (!key.IsZero() && !contents_.contains(key)) {
       return InvalidArgument(column.name() + ": " + key.ToHex() + " has no text");
     }

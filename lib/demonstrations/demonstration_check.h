@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "content/content_key.h"
 #include "proto/demonstration.pb.h"
@@ -30,8 +32,8 @@ class DemonstrationCheck {
   absl::Status AddCatalog(const proto::Catalog& catalog);
   absl::Status AddOverlay(const proto::Overlay& overlay);
   absl::Status AddDemonstration(const proto::Demonstration& demonstration);
-  // Keys of a list of candidates; each must have its text.
-  absl::Status CheckCandidates(std::string_view keys) const;
+  // Keys of a list; each candidate must have its text.
+  absl::StatusOr<std::vector<content::ContentKey>> ReadCandidates(std::string_view bytes) const;
   absl::Status CheckColumn(const proto::NamedTensor& column, std::uint32_t length) const;
 
   bool has_header_ = false;

@@ -20,13 +20,13 @@ bool BeginsAsObject(std::string_view text) {
 
 void ReadBody(const http::ClientResponse& response, Answer& answer) {
   if (response.status != 200) return;
-  if (content::NestsDeeperThan(response.body, content::kMaximumNesting)) {
-    answer.entry.note = "nests too deep";
-    return;
-  }
   Json body = content::ParseJson(response.body);
   if (body.is_object()) {
     answer.body = std::move(body);
+    return;
+  }
+  if (body.is_discarded() && content::NestsDeeperThan(response.body, content::kMaximumNesting)) {
+    answer.entry.note = "nests too deep";
     return;
   }
   answer.entry.note = "no JSON object";

@@ -3,6 +3,7 @@
 
 #include <absl/strings/escaping.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -43,14 +44,10 @@ std::string SessionById(const CrawlOptions& options, const http::Headers& header
   const std::string id = redfish::TextAt(content::ParseJson(response.body), "Id");
   const auto listed = http::Fetch(options.connection, {.target = sessions, .headers = headers});
   if (id.empty() || id.find('/') != std::string::npos || !listed.ok()) return {};
-  const Json collection = content::ParseJson(listed->body);
-  const Json* const members = redfish::Resolve(collection, "/Members");
-  if (members == nullptr || !members->is_array()) return {};
-  for (const Json& member : *members) {
-    std::string uri = redfish::LinkTarget(member);
-    if (uri == sessions + "/" + id) return uri;
-  }
-  return {};
+  const auto members = redfish::MemberUris(content::ParseJson(listed->body));
+  const std::string session = sessions + "/" + id;
+  const bool is_listed = std::find(members.begin(), members.end(), session) != members.end();
+  return is_listed ? session : std::string();
 }
 
 }  // namespace

@@ -9,12 +9,12 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+}  // namespace
+
 bool SameName(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return Lower(x) == Lower(y); });
 }
-
-}  // namespace
 
 std::string_view Headers::Find(std::string_view name) const {
   for (const auto& [field, value] : fields_) {

@@ -14,7 +14,10 @@ namespace shoal::http {
 class Responder;
 class StreamWriter;
 
-// Header fields in order. Names compare without case.
+// Whether two header fields have one name: without case.
+bool SameName(std::string_view a, std::string_view b);
+
+// Header fields in order.
 class Headers {
  public:
   void Add(std::string name, std::string value) {

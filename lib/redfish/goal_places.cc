@@ -28,10 +28,9 @@ std::string Present(const Capture& capture, const std::string& uri) {
 std::vector<std::string> MembersOf(const Capture& capture, const std::string& uri) {
   std::vector<std::string> uris;
   const Json* const collection = capture.Find(uri);
-  const Json* const members = collection == nullptr ? nullptr : Resolve(*collection, "/Members");
-  if (members == nullptr || !members->is_array()) return uris;
-  for (const Json& member : *members) {
-    std::string present = Present(capture, LinkTarget(member));
+  if (collection == nullptr) return uris;
+  for (const std::string& member : MemberUris(*collection)) {
+    std::string present = Present(capture, member);
     if (!present.empty()) uris.push_back(std::move(present));
   }
   return uris;

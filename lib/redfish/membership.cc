@@ -19,10 +19,7 @@ constexpr std::array<std::string_view, 6> kHardware = {
 std::vector<std::pair<std::string, const Json*>> Members(const Capture& capture,
                                                          const Json& collection) {
   std::vector<std::pair<std::string, const Json*>> found;
-  const auto members = collection.find("Members");
-  if (members == collection.end() || !members->is_array()) return found;
-  for (const Json& member : *members) {
-    std::string uri = LinkTarget(member);
+  for (std::string& uri : MemberUris(collection)) {
     const Json* const body = capture.Find(uri);
     if (body != nullptr) found.emplace_back(std::move(uri), body);
   }

@@ -89,14 +89,9 @@ class Runner {
     SHOAL_ASSIGN_OR_RETURN(const Predicate where,
                            Predicate::ParseOfResource(quantifier.at("where")));
     const Json* const collection = shown_.Find(CanonicalUri(TextAt(quantifier, "members")));
-    const Json members = collection == nullptr || !collection->is_object()
-                             ? Json::array()
-                             : collection->value("Members", Json::array());
     std::vector<std::string> chosen;
-    for (const Json& member : members) {
-      const std::string uri = LinkTarget(member);
-      if (where.Evaluate(shown_, uri)) chosen.push_back(uri);
-    }
+    if (collection != nullptr) chosen = MemberUris(*collection);
+    std::erase_if(chosen, [&](const std::string& uri) { return !where.Evaluate(shown_, uri); });
     for (const std::string& uri : chosen) {
       uris_[std::string(kEach)] = uri;
       SHOAL_RETURN_IF_ERROR(RunOne(Follow(step, uris_)));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 namespace shoal::redfish {
 namespace {
@@ -144,6 +145,20 @@ std::string LinkTarget(const Json& link) {
 std::string FirstLinkTarget(const Json* links) {
   if (links == nullptr || !links->is_array() || links->empty()) return {};
   return LinkTarget(links->front());
+}
+
+std::vector<std::string> LinkTargets(const Json* links) {
+  std::vector<std::string> targets;
+  if (links == nullptr || !links->is_array()) return targets;
+  for (const Json& link : *links) {
+    std::string target = LinkTarget(link);
+    if (!target.empty()) targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+std::vector<std::string> MemberUris(const Json& collection) {
+  return LinkTargets(Resolve(collection, "/Members"));
 }
 
 }  // namespace shoal::redfish

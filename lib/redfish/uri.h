@@ -35,5 +35,9 @@ std::int64_t IntegerAt(const nlohmann::json& object, std::string_view name);
 std::string LinkTarget(const nlohmann::json& link);
 // LinkTarget of the first member of an array of links; empty when there is none.
 std::string FirstLinkTarget(const nlohmann::json* links);
+// LinkTarget of each, in order, without members that are no link; none where there is no array.
+std::vector<std::string> LinkTargets(const nlohmann::json* links);
+// LinkTargets of a collection's Members.
+std::vector<std::string> MemberUris(const nlohmann::json& collection);
 
 }  // namespace shoal::redfish

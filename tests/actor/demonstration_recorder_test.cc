@@ -13,6 +13,7 @@
 #include "demonstrations/demonstration_check.h"
 #include "redfish/candidate_match.h"
 #include "runtime/atomic_file.h"
+#include "tests/actor/played.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::actor {
@@ -42,14 +43,6 @@ const RedfishData& Data() {
   return data;
 }
 
-std::size_t PairOf(const std::string& goal) {
-  const auto& pairs = Data().tasks->pairs;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].goal == goal) return i;
-  }
-  throw std::runtime_error("no pair for " + goal);
-}
-
 const std::vector<redfish::Candidate>& Candidates() {
   return Data().tasks->catalogs.at(kCapture).catalog->candidates();
 }
@@ -66,7 +59,7 @@ std::vector<std::string> MethodsOf(const PlayedEpisode& episode) {
 // The first episode of the goal that begins where something is to be done.
 PlayedEpisode PlayOpen(PlanPlayer& player, const std::string& goal) {
   for (std::uint64_t episode = 0; episode < 50; ++episode) {
-    auto played = player.Play(PairOf(goal), episode);
+    auto played = player.Play(PairOf(Data(), goal), episode);
     INFO(played.status());
     REQUIRE(played.ok());
     if (played->facts.optimum > 1) return *std::move(played);

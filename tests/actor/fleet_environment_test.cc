@@ -16,6 +16,7 @@
 #include "actor/inprocess_service.h"
 #include "actor/redfish_source.h"
 #include "tests/actor/http_servers.h"
+#include "tests/actor/played.h"
 
 namespace shoal::actor {
 namespace {
@@ -102,10 +103,10 @@ class Player {
         }) {}
 
   Transition Reset(const EpisodeStart& start) {
-    return Await([&](auto done) { environment_->Reset(start, done); });
+    return Await(context_, [&](auto done) { environment_->Reset(start, done); });
   }
   Transition Step(std::int64_t action) {
-    return Await([&](auto done) { environment_->Step(action, done); });
+    return Await(context_, [&](auto done) { environment_->Step(action, done); });
   }
   FleetEnvironment& environment() { return *environment_; }
 
@@ -119,35 +120,15 @@ class Player {
   }
 
  private:
-  Transition Await(const std::function<void(Environment::Done)>& call) {
-    std::optional<absl::StatusOr<Transition>> answer;
-    call([&](absl::StatusOr<Transition> transition) { answer = std::move(transition); });
-    if (context_ != nullptr) context_->restart();
-    while (!answer && context_ != nullptr && context_->run_one_for(std::chrono::seconds(5)) > 0) {
-    }
-    REQUIRE(answer.has_value());
-    INFO(answer->status());
-    REQUIRE(answer->ok());
-    return **answer;
-  }
-
   boost::asio::io_context* const context_;
   std::unique_ptr<FleetEnvironment> environment_;
 };
-
-std::size_t PairOf(const std::string& goal) {
-  const auto& pairs = Data().tasks->pairs;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].goal == goal) return i;
-  }
-  throw std::runtime_error("no pair for " + goal);
-}
 
 // Begins the first episode of `goal` in which so many members are left to do.
 Transition Begin(Player& player, const std::string& goal, std::size_t open) {
   for (std::uint64_t episode = 0; episode < 200; ++episode) {
     Transition first =
-        player.Reset({.environment_id = 1, .episode = episode, .pair = PairOf(goal)});
+        player.Reset({.environment_id = 1, .episode = episode, .pair = PairOf(Data(), goal)});
     if (player.Open().size() == open) return first;
   }
   throw std::runtime_error("no such episode");
@@ -166,7 +147,7 @@ TEST_CASE("A fleet's candidates are each member's by its name, and one wait") {
   const FleetCatalog& fleet = tasks->catalogs.at(kCapture);
   const auto& candidates = fleet.candidates->candidates();
   REQUIRE(candidates.size() == kMembers * Candidates().size() + 1);
-  REQUIRE(candidates.back().key == Candidates()[fleet.wait].key);
+  REQUIRE(candidates.back().key == Candidates()[static_cast<std::size_t>(fleet.wait)].key);
   const auto at = static_cast<std::size_t>(ResetTo(1, "On"));
   const auto text = nlohmann::json::parse(*candidates[at].text);
   REQUIRE(text.at("host") == "node-2");
@@ -292,7 +273,7 @@ TEST_CASE("The budget of an episode has room for what is on at its start, and va
   Player player(0);
   std::set<std::int64_t> budgets;
   for (std::uint64_t episode = 0; episode < 40; ++episode) {
-    player.Reset({.environment_id = 3, .episode = episode, .pair = PairOf("1 power_on")});
+    player.Reset({.environment_id = 3, .episode = episode, .pair = PairOf(Data(), "1 power_on")});
     const std::int64_t budget = player.environment().budget_watts();
     REQUIRE(budget >= player.environment().drawn_watts());
     REQUIRE(budget >= kWatts);

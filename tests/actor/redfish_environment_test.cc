@@ -10,6 +10,7 @@
 #include "actor/redfish_source.h"
 #include "actor/reward.h"
 #include "tests/actor/http_servers.h"
+#include "tests/actor/played.h"
 
 namespace shoal::actor {
 namespace {
@@ -29,14 +30,6 @@ const RedfishData& Data() {
     return *std::move(loaded);
   }();
   return data;
-}
-
-std::size_t PairOf(const std::string& goal) {
-  const auto& pairs = Data().tasks->pairs;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].goal == goal) return i;
-  }
-  throw std::runtime_error("no pair for " + goal);
 }
 
 const redfish::Catalog& Catalog() { return *Data().tasks->catalogs.at(kCapture).catalog; }
@@ -72,26 +65,14 @@ class Player {
   Player() : Player(std::make_unique<InProcessService>(Data().worlds)) {}
 
   Transition Reset(const EpisodeStart& start) {
-    return Wait([&](auto done) { environment_.Reset(start, done); });
+    return Await(context_, [&](auto done) { environment_.Reset(start, done); });
   }
   Transition Step(std::int64_t action) {
-    return Wait([&](auto done) { environment_.Step(action, done); });
+    return Await(context_, [&](auto done) { environment_.Step(action, done); });
   }
   RedfishEnvironment& environment() { return environment_; }
 
  private:
-  Transition Wait(const std::function<void(Environment::Done)>& call) {
-    std::optional<absl::StatusOr<Transition>> answer;
-    call([&](absl::StatusOr<Transition> transition) { answer = std::move(transition); });
-    if (context_ != nullptr) context_->restart();
-    while (!answer && context_ != nullptr && context_->run_one_for(std::chrono::seconds(5)) > 0) {
-    }
-    REQUIRE(answer.has_value());
-    INFO(answer->status());
-    REQUIRE(answer->ok());
-    return **answer;
-  }
-
   boost::asio::io_context* const context_;
   RedfishEnvironment environment_;
 };
@@ -99,7 +80,7 @@ class Player {
 // The first episode of `goal` whose goal does (not) hold at the start.
 EpisodeStart EpisodeWhere(Player& player, const std::string& goal, bool satisfied) {
   for (std::uint64_t episode = 0; episode < 100; ++episode) {
-    const EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf(goal)};
+    const EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf(Data(), goal)};
     player.Reset(start);
     if (player.environment().episode().satisfied == satisfied) return start;
   }
@@ -164,7 +145,8 @@ TEST_CASE("Evaluation has texts that training never shows") {
   std::set<std::string> training;
   std::set<std::string> evaluation;
   for (std::uint64_t episode = 0; episode < 60; ++episode) {
-    EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf("1 power_on")};
+    EpisodeStart start{
+        .environment_id = 1, .episode = episode, .pair = PairOf(Data(), "1 power_on")};
     player.Reset(start);
     training.insert(player.environment().episode().text);
     start.evaluation = true;

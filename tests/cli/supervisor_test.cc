@@ -161,7 +161,7 @@ TEST_CASE("a command's output comes back, or its errors") {
   REQUIRE(RunToEnd({"/bin/sh", "-c", "echo out; echo error >&2"}).value() == "out\n");
   const auto refused = RunToEnd({"/bin/sh", "-c", "echo out; echo wrong key >&2; exit 2"});
   REQUIRE(absl::IsInvalidArgument(refused.status()));
-  REQUIRE(runtime::Message(refused.status()) == "wrong key\n");
+  REQUIRE(runtime::Message(refused.status()) == "wrong key");
   REQUIRE(absl::IsInternal(RunToEnd({"/bin/sh", "-c", "kill -9 $$"}).status()));
 }
 

@@ -34,6 +34,18 @@ TEST_CASE("Bytes of another length and digits that are none are refused by name"
   REQUIRE_FALSE(ContentKey::FromHex("zz7816bf8f01cfea414140de5dae2223").ok());
 }
 
+TEST_CASE("A list survives its bytes, and one whose last key is cut short is refused") {
+  const std::vector<ContentKey> keys = {KeyOf("a"), KeyOf("b"), KeyOf("a")};
+  const std::string bytes(AsBytes(keys));
+  REQUIRE(bytes == std::string(keys[0].AsBytes()) + std::string(keys[1].AsBytes()) +
+                       std::string(keys[2].AsBytes()));
+  REQUIRE(KeysFromBytes(bytes).value() == keys);
+  REQUIRE(KeysFromBytes("").value().empty());
+  const auto cut = KeysFromBytes(bytes.substr(1));
+  REQUIRE(cut.status().code() == absl::StatusCode::kInvalidArgument);
+  REQUIRE(std::string(cut.status().message()).find("47 bytes") != std::string::npos);
+}
+
 TEST_CASE("The key of a list depends on its order") {
   const std::vector<ContentKey> forth = {KeyOf("a"), KeyOf("b")};
   const std::vector<ContentKey> back = {KeyOf("b"), KeyOf("a")};

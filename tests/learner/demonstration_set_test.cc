@@ -61,16 +61,29 @@ std::vector<std::int64_t> FirstActions(const algorithms::UnrollBatch& batch) {
   return {batch.action.begin(), batch.action.begin() + batch.columns};
 }
 
-LearnerOptions Options(const std::string& path) {
-  LearnerOptions options;
-  options.demonstrations = path;
-  options.demonstration_unrolls = 4;
-  options.demonstration_updates = 6;
-  options.demonstration_learning_rate = 1e-2;
-  options.demonstration_coefficient = 1;
-  options.demonstration_anneal_updates = 2;
-  return options;
-}
+// Cloning of so many demonstrations, and trainers for it.
+struct Copying {
+  explicit Copying(int episodes) {
+    LearnerOptions options;
+    options.demonstrations = folder.At("expert.demos");
+    options.demonstration_unrolls = 4;
+    options.demonstration_updates = 6;
+    options.demonstration_learning_rate = 1e-2;
+    options.demonstration_coefficient = 1;
+    options.demonstration_anneal_updates = 2;
+    REQUIRE(demonstrations::WriteDemonstrations(options.demonstrations, Recording(episodes)).ok());
+    cloning = Cloning::Create(options, kSeed, Spec(), contents).value();
+  }
+
+  std::unique_ptr<algorithms::PolicyTrainer> Trainer() {
+    return algorithms::PolicyTrainer::Create(Spec(), {}, kSeed, alone).value();
+  }
+
+  const doubles::TemporaryFolder folder;
+  ContentTable contents{ContentTableOptions{}};
+  collectives::SingleRank alone;
+  std::unique_ptr<const Cloning> cloning;
+};
 
 }  // namespace
 
@@ -160,54 +173,43 @@ TEST_CASE("knobs that ask for demonstrations need a file of them", "[cloning]") 
 
 TEST_CASE("cloning that was cut off and resumed ends with the bits of cloning that was not",
           "[cloning]") {
-  const doubles::TemporaryFolder folder;
-  const std::string path = folder.path() + "/expert.demos";
-  REQUIRE(demonstrations::WriteDemonstrations(path, Recording(7)).ok());
-  ContentTable contents{ContentTableOptions{}};
-  const auto cloning = Cloning::Create(Options(path), kSeed, Spec(), contents).value();
-  collectives::SingleRank alone;
-  const auto trainer = [&] {
-    return algorithms::PolicyTrainer::Create(Spec(), {}, kSeed, alone).value();
-  };
+  Copying copying(7);
+  const Cloning& cloning = *copying.cloning;
 
-  const auto whole = trainer();
+  const auto whole = copying.Trainer();
   std::vector<double> losses;
   REQUIRE(cloning
-              ->Run(*whole, 0, 1,
-                    [&](const algorithms::CloningReport& report) {
-                      losses.push_back(report.loss);
-                      return absl::OkStatus();
-                    })
+              .Run(*whole, 0, 1,
+                   [&](const algorithms::CloningReport& report) {
+                     losses.push_back(report.loss);
+                     return absl::OkStatus();
+                   })
               .ok());
   REQUIRE(losses.size() == 6);
   REQUIRE(losses.back() < losses.front());
 
-  const auto cut = trainer();
-  const absl::Status ended = cloning->Run(*cut, 0, 1, [&](const auto& report) {
+  const auto cut = copying.Trainer();
+  const absl::Status ended = cloning.Run(*cut, 0, 1, [&](const auto& report) {
     if (report.cloning < 4) return absl::OkStatus();
-    REQUIRE(cut->Save(folder.path() + "/checkpoints", "").ok());
+    REQUIRE(cut->Save(copying.folder.At("checkpoints"), "").ok());
     return runtime::Cancelled("cut off");
   });
   REQUIRE(absl::IsCancelled(ended));
-  const auto resumed = trainer();
-  REQUIRE(resumed->Load(folder.path() + "/checkpoints").ok());
+  const auto resumed = copying.Trainer();
+  REQUIRE(resumed->Load(copying.folder.At("checkpoints")).ok());
   REQUIRE(resumed->clonings() == 4);
-  REQUIRE(cloning->Run(*resumed, 0, 1, [](const auto&) { return absl::OkStatus(); }).ok());
+  REQUIRE(cloning.Run(*resumed, 0, 1, [](const auto&) { return absl::OkStatus(); }).ok());
   REQUIRE(resumed->Digest() == whole->Digest());
 }
 
 TEST_CASE("after the phase the demonstrations' weight falls to nothing", "[cloning]") {
-  const doubles::TemporaryFolder folder;
-  const std::string path = folder.path() + "/expert.demos";
-  REQUIRE(demonstrations::WriteDemonstrations(path, Recording(7)).ok());
-  ContentTable contents{ContentTableOptions{}};
-  const auto cloning = Cloning::Create(Options(path), kSeed, Spec(), contents).value();
-  collectives::SingleRank alone;
-  const auto trainer = algorithms::PolicyTrainer::Create(Spec(), {}, kSeed, alone).value();
-  const algorithms::UnrollBatch batch = cloning->demonstrations().Share(0, 0, 1);
+  Copying copying(7);
+  const Cloning& cloning = *copying.cloning;
+  const auto trainer = copying.Trainer();
+  const algorithms::UnrollBatch batch = cloning.demonstrations().Share(0, 0, 1);
   std::vector<double> coefficients;
   for (int i = 0; i < 3; ++i) {
-    const auto report = cloning->Update(*trainer, batch, 0, 1);
+    const auto report = cloning.Update(*trainer, batch, 0, 1);
     INFO(report.status());
     REQUIRE(report.ok());
     coefficients.push_back(report->cloning_coefficient);
@@ -215,20 +217,17 @@ TEST_CASE("after the phase the demonstrations' weight falls to nothing", "[cloni
   REQUIRE(coefficients == std::vector<double>{1, 0.5, 0});
   // What was trained is not cloned again.
   REQUIRE(
-      cloning->Run(*trainer, 0, 1, [](const auto&) { return runtime::Internal("cloned"); }).ok());
+      cloning.Run(*trainer, 0, 1, [](const auto&) { return runtime::Internal("cloned"); }).ok());
 }
 
 TEST_CASE("unrolls of another encoder than the demonstrations' are refused", "[cloning]") {
-  const doubles::TemporaryFolder folder;
-  const std::string path = folder.path() + "/expert.demos";
-  REQUIRE(demonstrations::WriteDemonstrations(path, Recording(1)).ok());
-  ContentTable contents{ContentTableOptions{}};
-  const auto cloning = Cloning::Create(Options(path), kSeed, Spec(), contents).value();
+  const Copying copying(1);
+  const Cloning& cloning = *copying.cloning;
   std::vector<DecodedUnroll> unrolls(1);
-  unrolls[0].encoder_version = cloning->demonstrations().encoder_version();
-  REQUIRE(cloning->CheckEncoder(unrolls).ok());
+  unrolls[0].encoder_version = cloning.demonstrations().encoder_version();
+  REQUIRE(cloning.CheckEncoder(unrolls).ok());
   unrolls[0].encoder_version = "lexical-other";
-  const absl::Status refused = cloning->CheckEncoder(unrolls);
+  const absl::Status refused = cloning.CheckEncoder(unrolls);
   REQUIRE(absl::IsFailedPrecondition(refused));
   REQUIRE(refused.message().find("learner.encoder_table") != absl::string_view::npos);
 }

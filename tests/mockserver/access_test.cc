@@ -40,7 +40,7 @@ TEST_CASE("Without credentials only the root and the login are open, and nothing
       REQUIRE(refused.status == 401);
       REQUIRE(refused.allow.empty());
       const bool advertises = std::string(service.capture) != "hpe-dl380a-gen12";
-      REQUIRE(HeaderOf(refused, "WWW-Authenticate").starts_with("Basic realm=\"") == advertises);
+      REQUIRE(refused.Header("WWW-Authenticate").starts_with("Basic realm=\"") == advertises);
     }
     REQUIRE(instance.changed_resources() == 0);
     REQUIRE(instance.history().empty());

@@ -84,7 +84,7 @@ TEST_CASE("A status fault answers in the standard's words, and nothing else happ
   const Response refused = Patch(instance, kSystem, {{"LocationIndicatorActive", true}});
   REQUIRE(refused.status == 503);
   REQUIRE(Messages(refused) == Names{"ServiceTemporarilyUnavailable"});
-  REQUIRE(HeaderOf(refused, "Retry-After") == "7");
+  REQUIRE(refused.Header("Retry-After") == "7");
   REQUIRE(instance.changed_resources() == 0);
   REQUIRE(Get(instance, kSystem).status == 200);
   REQUIRE(Patch(instance, kChassis, {{"LocationIndicatorActive", true}}).status < 500);

@@ -85,7 +85,7 @@ inline int Make(Instance& instance, const Move& move, std::string& token) {
                        .uri = move.uri,
                        .body = body,
                        .auth_token = move.by_session ? token : std::string_view()});
-  const std::string given = HeaderOf(response, "X-Auth-Token");
+  const std::string given = response.Header("X-Auth-Token");
   if (!given.empty()) token = given;
   return response.status;
 }
@@ -106,7 +106,7 @@ class InstanceClient : public redfish::PlanClient {
     return {.status = response.status,
             .body = response.json == nullptr ? Json() : *response.json,
             .location = response.location,
-            .token = HeaderOf(response, "X-Auth-Token")};
+            .token = response.Header("X-Auth-Token")};
   }
   void Wait(std::chrono::seconds time) override { instance_.Advance(time); }
 

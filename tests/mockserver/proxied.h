@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A proxy on loopback in front of a service.
+// A proxy on loopback in front of a service, which is a capture's, or says what a test wants.
 #pragma once
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,38 @@
 #include "http/server.h"
 #include "mockserver/proxy.h"
 #include "runtime/metrics.h"
+#include "tests/discovery/service.h"
 
 namespace shoal::mockserver {
+
+using Host = discovery::Service;
+using Said = std::optional<http::ServerResponse>;
+
+inline const std::string kRack = "dmtf-rackmount1";
+inline const std::string kSystem = "/redfish/v1/Systems/437XR1138R2";
+
+inline InstanceTableOptions Closed() {
+  InstanceTableOptions options;
+  options.instance.authentication = Authentication::kRequired;
+  return options;
+}
+
+inline http::Headers Header(const std::string& name, const std::string& value) {
+  http::Headers headers;
+  headers.Add(name, value);
+  return headers;
+}
+
+inline http::ServerResponse Text(const std::string& text, const std::string& lines = "") {
+  return {.header_lines = lines, .body = std::make_shared<const std::string>(text)};
+}
+
+// `response` where /redfish/v1/`name` is asked for.
+inline Said SaidAt(const http::ServerRequest& request, const std::string& name,
+                   http::ServerResponse response) {
+  const bool is_it = request.target() == "/redfish/v1/" + name;
+  return is_it ? Said(std::move(response)) : Said();
+}
 
 // Of the service at `address`, which anyone may ask for everything below what `allowed` names.
 inline ProxySettings SettingsFor(const std::string& address,

@@ -10,18 +10,12 @@
 #include "redfish/archive.h"
 #include "redfish/capture_check.h"
 #include "runtime/atomic_file.h"
-#include "tests/discovery/service.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/mockserver/proxied.h"
 #include "tests/mockserver/services.h"
 
 namespace shoal::mockserver {
 namespace {
-
-using Host = discovery::Service;
-
-const std::string kRack = "dmtf-rackmount1";
-const std::string kSystem = "/redfish/v1/Systems/437XR1138R2";
 
 ProxySettings Recording(const Host& host, const std::string& folder,
                         const std::vector<std::string>& allowed = {}) {
@@ -81,7 +75,7 @@ TEST_CASE("A recording of a crawl equals the capture, and is served as the host 
 TEST_CASE("A recording has the newest of each resource, and knows what is gone") {
   std::map<std::string, int> asked;
   const Host host(kRack, {}, [&](const http::ServerRequest& request) {
-    std::optional<http::ServerResponse> response;
+    Said response;
     const std::string target(request.target());
     const int number = ++asked[target];
     if (target == "/redfish/v1/Chassis" && number > 1) {
@@ -153,17 +147,11 @@ TEST_CASE("Every exchange is in the journal, with what was sent and what was sai
 
 TEST_CASE("Pages that a client followed are one collection in the recording") {
   const Host host(kRack, {}, [&](const http::ServerRequest& request) {
-    const auto says = [](const std::string& text) {
-      return std::optional(http::ServerResponse{.body = std::make_shared<const std::string>(text)});
-    };
-    if (request.target() == "/redfish/v1/Chassis") {
-      return says(R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/1U"}],
-                      "Members@odata.nextLink": "/redfish/v1/Chassis/?$skip=1"})");
+    if (request.target() == "/redfish/v1/Chassis?$skip=1") {
+      return Said(Text(R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/2U"}]})"));
     }
-    if (request.target() != "/redfish/v1/Chassis?$skip=1") {
-      return std::optional<http::ServerResponse>();
-    }
-    return says(R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/2U"}]})");
+    return SaidAt(request, "Chassis", Text(R"({"Members": [{"@odata.id": "/redfish/v1/Chassis/1U"}],
+                           "Members@odata.nextLink": "/redfish/v1/Chassis/?$skip=1"})"));
   });
   const doubles::TemporaryFolder folder;
   Proxied proxied(Recording(host, folder.path()));
@@ -177,11 +165,7 @@ TEST_CASE("Pages that a client followed are one collection in the recording") {
 TEST_CASE("A resource keeps its own spelling where a client escaped it") {
   const std::string name = "/redfish/v1/Chassis/My Chassis";
   const Host host(kRack, {}, [&](const http::ServerRequest& request) {
-    const bool is_it = request.target() == "/redfish/v1/Chassis/My%20Chassis";
-    const std::string body = Json{{"@odata.id", name}}.dump();
-    return is_it ? std::optional(
-                       http::ServerResponse{.body = std::make_shared<const std::string>(body)})
-                 : std::nullopt;
+    return SaidAt(request, "Chassis/My%20Chassis", Text(Json{{"@odata.id", name}}.dump()));
   });
   const doubles::TemporaryFolder folder;
   Proxied proxied(Recording(host, folder.path()));
@@ -192,15 +176,10 @@ TEST_CASE("A resource keeps its own spelling where a client escaped it") {
 }
 
 TEST_CASE("Secrets are in nothing that a recording writes") {
-  InstanceTableOptions closed;
-  closed.instance.authentication = Authentication::kRequired;
-  const Host host(kRack, closed, [](const http::ServerRequest& request) {
-    const bool is_it = request.target() == "/redfish/v1/Oem";
-    return is_it ? std::optional(http::ServerResponse{
-                       .header_lines = "Set-Cookie: SESSION=c00kie\r\n",
-                       .body = std::make_shared<const std::string>(
-                           R"({"Password": "p4ss-in-body", "Keys": {"PrivateKey": "k3y"}})")})
-                 : std::nullopt;
+  const Host host(kRack, Closed(), [](const http::ServerRequest& request) {
+    return SaidAt(request, "Oem",
+                  Text(R"({"Password": "p4ss-in-body", "Keys": {"PrivateKey": "k3y"}})",
+                       "Set-Cookie: SESSION=c00kie\r\n"));
   });
   const doubles::TemporaryFolder folder;
   ProxySettings settings =
@@ -213,8 +192,7 @@ TEST_CASE("Secrets are in nothing that a recording writes") {
   const auto session = proxied.Ask("POST", kSessions, login);
   const std::string token(session.headers.Find("X-Auth-Token"));
   REQUIRE_FALSE(token.empty());
-  http::Headers headers;
-  headers.Add("X-Auth-Token", token);
+  const http::Headers headers = Header("X-Auth-Token", token);
   proxied.Ask("GET", "/redfish/v1", "", headers);
   proxied.Ask("GET", "/redfish/v1/Oem", "", headers);
   REQUIRE(proxied

@@ -3,62 +3,17 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
-#include <random>
+#include <chrono>
+#include <string>
+#include <vector>
 
 #include "mockserver/instance.h"
-#include "tests/mockserver/worlds.h"
+#include "tests/mockserver/taught.h"
 
 namespace shoal::mockserver {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::shared_ptr<const RuleSet> Rules(const Json& list) {
-  auto rules = RuleSet::Parse({{"rules", list}});
-  INFO(rules.status().message());
-  REQUIRE(rules.ok());
-  return *rules;
-}
-
-Json Set(const std::string& pointer, const Json& value) {
-  return {{"set", {{"pointer", pointer}, {"value", value}}}};
-}
-
-// A service in which nothing happens that `list` does not teach.
-class Taught {
- public:
-  explicit Taught(const Json& list, Mode mode = Mode::kStatic,
-                  const std::string& capture = "openbmc-stock", std::uint64_t seed = 0)
-      : instance(WorldOf(capture), {.seed = seed, .mode = mode, .rules = Rules(list)}),
-        system(LandmarksOf(instance.world()).system),
-        chassis(LandmarksOf(instance.world()).chassis) {}
-
-  Response Ask(Method method, const std::string& uri, const std::string& body = "",
-               const std::string& if_match = "") {
-    return instance.Handle({.method = method, .uri = uri, .body = body, .if_match = if_match});
-  }
-
-  Instance instance;
-  const std::string system;
-  const std::string chassis;
-};
-
-Json One(const Json& rule) { return Json::array({rule}); }
-
-std::string Refusal(const Json& list) {
-  const auto rules = RuleSet::Parse({{"rules", list}});
-  REQUIRE(rules.status().code() == absl::StatusCode::kInvalidArgument);
-  return std::string(rules.status().message());
-}
-
-// A rule for PATCH of systems with `more` members.
-Json Rule(const std::string& name, const Json& more) {
-  Json rule = {{"name", name}, {"method", "PATCH"}, {"path", "/redfish/v1/Systems/*"}};
-  if (more.is_object()) rule.update(more);
-  return rule;
-}
 
 TEST_CASE("Rules alone teach a static service to light an indicator and to change its power") {
   const Json rules = {
@@ -339,104 +294,6 @@ TEST_CASE("Parts of a request are values, and are never looked at again") {
   REQUIRE(At(taught.instance, taught.system, "/A") == "${path:1}");
   REQUIRE(At(taught.instance, taught.system, "/B") == "<${path:1}|" + id + ">");
   REQUIRE(At(taught.instance, taught.system, "/C") == Json{{"All", {{"V", "${path:1}"}}}});
-}
-
-TEST_CASE("A wrong rule is refused by name and member") {
-  struct Wrong {
-    Json rule;
-    std::string says;
-  };
-  const Json respond = {{"status", 204}};
-  const Json tag = One(Set("/AssetTag", "x"));
-  Json many = Json::array();
-  for (std::size_t i = 0; i <= kMaximumOperations; ++i) many.push_back(tag[0]);
-  const std::vector<Wrong> wrongs = {
-      {5, "rule #0: an object"},
-      {{{"method", "GET"}, {"path", "/a"}}, "rule #0: needs a \"name\""},
-      {Rule("a b", {}), "rule a b: \"name\""},
-      {Rule("a", {{"method", "FETCH"}}), "rule a: \"method\""},
-      {Rule("a", {{"method", "HEAD"}}), "rule a: \"method\""},
-      {Rule("a", {{"path", "x"}}), "rule a: \"path\""},
-      {Rule("a", {{"pth", "x"}}), "rule a: unknown member \"pth\""},
-      {Rule("a", {{"body", 5}}), "rule a: \"body\""},
-      {Rule("a", {{"body", {{"B", {{"$in", 5}}}}}}), "rule a: \"body\": \"B\""},
-      {Rule("a", {{"body", {{"B", {{"$or", 5}}}}}}), "rule a: \"body\": \"B\""},
-      {Rule("a", {{"when", {{"nope", 5}}}}), "rule a: \"when\": predicate: unknown condition"},
-      {Rule("a", {{"do", 5}}), "rule a: \"do\""},
-      {Rule("a", {{"do", many}}), "rule a: \"do\""},
-      {Rule("a", {{"do", {{{"explode", Json::object()}}}}}), "\"do\": [0]: \"explode\""},
-      {Rule("a", {{"do", {{{"set", {{"pointer", "/A"}}}}}}}), "[0]: \"set\": needs a \"value\""},
-      {Rule("a", {{"do", {{{"set", {{"value", 1}}}}}}}), "[0]: \"set\": needs a \"pointer\""},
-      {Rule("a", {{"do", {Set("", 1)}}}), "\"pointer\""},
-      {Rule("a", {{"do", {Set("/", 1)}}}), "\"pointer\""},
-      {Rule("a", {{"do", {Set("A", 1)}}}), "\"pointer\""},
-      {Rule("a", {{"do", {Set("/${path:1}", 1)}}}), "\"pointer\""},
-      {Rule("a", {{"do", {{{"create", {{"json", 5}}}}}}}), "\"create\": \"json\""},
-      {Rule("a", {{"do", {{{"record", Json::object()}}}}}), "\"record\": needs a \"kind\""},
-      {Rule("a", {{"do", {{{"delete", {{"value", 5}}}}}}}), "\"delete\": unknown member"},
-      {Rule("a", {{"do", {Set("/A", "${path:2}")}}}), "\"do\": \"${path:2}\""},
-      {Rule("a", {{"do", {Set("/A", "${path:0}")}}}), "\"do\": \"${path:0}\""},
-      {Rule("a", {{"do", {Set("/A", "${boddy:/x}")}}}), "\"do\": \"${boddy:/x}\""},
-      {Rule("a", {{"do", {Set("/A", "${body:x}")}}}), "\"do\": \"${body:x}\""},
-      {Rule("a", {{"do", {Set("/A", "${body:/x")}}}), "\"do\": \"${body:/x\""},
-      {Rule("a", {{"do", {Set("/A", std::vector<std::string>(17, "${path:1}"))}}}), "16 parts"},
-      {Rule("a", {{"after_ms", -1}}), "\"after_ms\""},
-      {Rule("a", {{"after_ms", 1.5}}), "\"after_ms\""},
-      {Rule("a", {{"respond", {{"status", 100}}}}), "\"respond\": \"status\""},
-      {Rule("a", {{"respond", {{"status", 204}, {"body", 1}}}}), "\"respond\": \"body\""},
-      {Rule("a", {{"respond", {{"body", std::string(300'000, 'x')}}}}), "\"respond\": \"body\""},
-      {Rule("a", {{"respond", {{"headers", {{"content-length", "5"}}}}}}), "content-length"},
-      {Rule("a", {{"respond", {{"headers", {{"a b", "5"}}}}}}), "a b"},
-      {Rule("a", {{"respond", {{"headers", {{"X", 5}}}}}}), "\"respond\": \"headers\""},
-      {Rule("a", {{"respond", {{"code", 204}}}}), "\"respond\": unknown member \"code\""},
-      {Rule("a", {{"probability", 0}}), "\"probability\""},
-      {Rule("a", {{"probability", 1.1}}), "\"probability\""},
-      {Rule("a", {{"probability", "1"}}), "\"probability\""},
-      {Rule("a", {{"method", "GET"}, {"respond", respond}, {"do", tag}}), "rule for GET"},
-      {Rule("a", {{"method", "GET"}, {"respond", respond}, {"body", {{"A", 1}}}}), "rule for GET"},
-      {Rule("a", {{"method", "GET"}, {"respond", {{"body", "${body:/A}"}}}}), "rule for GET"},
-      {Rule("a", {{"method", "GET"}}), "needs \"respond\""},
-  };
-  for (const Wrong& wrong : wrongs) {
-    const std::string refusal = Refusal(One(wrong.rule));
-    INFO(wrong.rule.dump() << " " << refusal);
-    REQUIRE(refusal.find(wrong.says) != std::string::npos);
-  }
-  REQUIRE(Refusal({Rule("a", {}), Rule("a", {})}).find("rule a: another") != std::string::npos);
-  REQUIRE(RuleSet::Parse(5).status().code() == absl::StatusCode::kInvalidArgument);
-  REQUIRE(RuleSet::Parse(Json::object()).status().code() == absl::StatusCode::kInvalidArgument);
-  Json list = Json::array();
-  for (std::size_t i = 0; i < RuleSet::kMaximumRules; ++i) {
-    list.push_back(Rule(std::to_string(i), {}));
-  }
-  REQUIRE(Rules(list)->rules().size() == RuleSet::kMaximumRules);
-  list.push_back(Rule("one-more", {}));
-  REQUIRE(Refusal(list).find("1024") != std::string::npos);
-}
-
-TEST_CASE("Rules are read from files, as one set") {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("shoal-rules-" + std::to_string(std::random_device{}()));
-  std::filesystem::create_directories(folder);
-  const auto write = [&](const std::string& name, const std::string& text) {
-    std::ofstream(folder / name) << text;
-    return (folder / name).string();
-  };
-  const std::string one = write("one.json", Json{{"rules", {Rule("a", {})}}}.dump());
-  const std::string two = write("two.json", Json{{"rules", {Rule("b", {})}}}.dump());
-  REQUIRE(RuleSet::Load({}).value() == nullptr);
-  REQUIRE(RuleSet::Load({one, two}).value()->rules().size() == 2);
-  REQUIRE(RuleSet::Load({one, two}).value()->json().at("rules")[1].at("name") == "b");
-  const auto message = [](const auto& rules) { return std::string(rules.status().message()); };
-  REQUIRE(message(RuleSet::Load({one, one})).find("rule a: another") != std::string::npos);
-  const std::string broken = write("broken.json", R"({"rules":[{"name":"c"}]})");
-  REQUIRE(message(RuleSet::Load({one, broken})).find("broken.json: rule c: needs a \"method\"") !=
-          std::string::npos);
-  const std::string none = write("none.json", "[]");
-  REQUIRE(message(RuleSet::Load({none})).find("none.json") != std::string::npos);
-  REQUIRE(RuleSet::Load({(folder / "absent").string()}).status().code() ==
-          absl::StatusCode::kNotFound);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ inline Response LogIn(Instance& instance, const std::string& user, const std::st
   return Post(instance, kSessions, {{"UserName", user}, {"Password", password}});
 }
 
-inline std::string TokenOf(const Response& login) { return HeaderOf(login, "X-Auth-Token"); }
+inline std::string TokenOf(const Response& login) { return login.Header("X-Auth-Token"); }
 
 inline Response ByToken(Instance& instance, Method method, std::string_view uri,
                         const std::string& token, const Json& body = nullptr) {

@@ -139,7 +139,7 @@ TEST_CASE("Past the limit of sessions a login is refused until one ends") {
   const Response refused = LogIn(instance, "root", kPasswordOfAll);
   REQUIRE(refused.status == 503);
   REQUIRE(Messages(refused) == Names{"SessionLimitExceeded"});
-  REQUIRE(!HeaderOf(refused, "Retry-After").empty());
+  REQUIRE(!refused.Header("Retry-After").empty());
   REQUIRE(Delete(instance, first).status == 200);
   REQUIRE(LogIn(instance, "root", kPasswordOfAll).status == 201);
 }

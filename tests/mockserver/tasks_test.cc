@@ -65,7 +65,7 @@ TEST_CASE("A task runs in quarters, ends, and its monitor gives the operation's 
     const Json before = service.Tag();
     const Response started = service.Start();
     REQUIRE(started.status == 202);
-    REQUIRE(HeaderOf(started, "Retry-After") == "2");
+    REQUIRE(started.Header("Retry-After") == "2");
     REQUIRE(started.json->at("TaskState") == "Running");
     REQUIRE(started.json->at("TaskMonitor") == started.location);
     const std::string task = started.json->at("@odata.id");

@@ -92,7 +92,7 @@ TEST_CASE("Without a seed two instances with real clocks draw different tokens")
     const Response login = Post(slot->instance, "/redfish/v1/SessionService/Sessions",
                                 {{"UserName", "root"}, {"Password", "shoal-password"}});
     REQUIRE(login.status == 201);
-    return HeaderOf(login, "X-Auth-Token");
+    return login.Header("X-Auth-Token");
   };
   const std::string first = token(table->Default());
   clock.Advance(std::chrono::seconds(1));

@@ -61,14 +61,6 @@ inline Response Delete(Instance& instance, std::string_view uri, std::string_vie
   return instance.Handle({.method = Method::kDelete, .uri = uri, .if_match = if_match});
 }
 
-// The value of a rarer header; empty when absent.
-inline std::string HeaderOf(const Response& response, std::string_view name) {
-  for (const auto& [key, value] : response.headers) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
 inline Response Patch(Instance& instance, std::string_view uri, const Json& body,
                       std::string_view if_match = {}) {
   const std::string text = body.dump();

@@ -1,99 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/policy.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
-#include "runtime/random.h"
+#include "tests/model/small_policy.h"
 
 namespace shoal::model {
 namespace {
-
-constexpr std::int64_t kCandidates = 7;
-
-PolicySpec Small() {
-  PolicySpec spec;
-  spec.observation_size = 3;
-  spec.embedding_size = 10;
-  spec.projection_size = 6;
-  spec.hidden = {12};
-  spec.value_hidden = {8};
-  spec.core_size = 5;
-  spec.query_init = 1.0;
-  return spec;
-}
-
-std::vector<std::uint16_t> Halves(std::uint64_t seed, std::int64_t count) {
-  runtime::Random random(seed);
-  std::vector<std::uint16_t> halves;
-  for (std::int64_t i = 0; i < count; ++i) {
-    halves.push_back(runtime::ToHalf(static_cast<float>(0.3 * random.Normal())));
-  }
-  return halves;
-}
-
-runtime::Tensor Embeddings(std::uint64_t seed, std::int64_t rows, std::int64_t size) {
-  runtime::Tensor tensor(runtime::DType::kFloat16, {rows, size});
-  const auto halves = Halves(seed, rows * size);
-  if (!halves.empty()) {
-    std::memcpy(tensor.mutable_bytes().data(), halves.data(), tensor.bytes().size());
-  }
-  return tensor;
-}
-
-std::shared_ptr<const CandidateTable> Table(std::uint64_t seed,
-                                            const std::vector<std::uint32_t>& removed,
-                                            std::int64_t rows = kCandidates) {
-  return CandidateTable::Create(Embeddings(seed, rows, Small().embedding_size), removed).value();
-}
-
-std::shared_ptr<const Policy> PolicyOf(const PolicySpec& spec, std::uint64_t seed = 1) {
-  return Policy::FromSafetensors(spec, InitialParameters(spec, seed).value(), nullptr).value();
-}
-
-PolicyInputs Inputs(const PolicySpec& spec, std::int64_t rows, std::uint64_t seed = 2) {
-  runtime::Random random(seed);
-  PolicyInputs inputs;
-  inputs.rows = rows;
-  for (std::int64_t i = 0; i < rows * spec.observation_size; ++i) {
-    inputs.observation.push_back(static_cast<float>(random.Normal()));
-  }
-  inputs.contents = Halves(seed, rows * spec.content_count() * spec.embedding_size);
-  const auto size = static_cast<std::size_t>(rows);
-  inputs.goal_keys.resize(16 * size);
-  for (std::size_t i = 0; i < size; ++i)
-    inputs.goal_keys[16 * i] = static_cast<std::uint8_t>(i + 1);
-  if (spec.past_requests) {
-    inputs.past_requests.assign(size * static_cast<std::size_t>(spec.embedding_size), 0.5F);
-  }
-  inputs.core_state.assign(size * static_cast<std::size_t>(spec.core_state_size()), 0.25F);
-  inputs.first.assign(size, 0);
-  inputs.choice.assign(size, Choice::kSample);
-  for (std::size_t i = 0; i < size; ++i) inputs.draw.push_back(random.Uniform());
-  if (spec.has_candidates()) {
-    inputs.table.assign(size, 0);
-    inputs.tables = {Table(5, {})};
-  }
-  return inputs;
-}
-
-PolicyOutputs Act(const Policy& policy, const PolicyInputs& inputs) {
-  SimilarityCache cache;
-  return policy.Act(inputs, cache).value();
-}
-
-// The policy's distribution over the candidates of row 0.
-std::vector<double> Distribution(const Policy& policy, PolicyInputs inputs, std::int64_t count) {
-  std::vector<double> probabilities;
-  for (std::int64_t action = 0; action < count; ++action) {
-    inputs.choice[0] = Choice::kForced;
-    inputs.forced_action = {action};
-    probabilities.push_back(std::exp(static_cast<double>(Act(policy, inputs).log_probability[0])));
-  }
-  return probabilities;
-}
 
 TEST_CASE("sampling inverts the cumulative distribution in the order of the actions") {
   const PolicySpec spec = Small();
@@ -161,41 +80,6 @@ TEST_CASE("a removed candidate is never chosen, however it is asked") {
   inputs.draw[0] = 0;
   inputs.choice[0] = Choice::kSample;
   REQUIRE(Act(*policy, inputs).action[0] == 1);
-}
-
-// The first `count` rows of `whole` from `begin`.
-runtime::Tensor Slice(const runtime::Tensor& whole, std::int64_t begin, std::int64_t count) {
-  const std::int64_t size = whole.shape()[1];
-  runtime::Tensor part(runtime::DType::kFloat16, {count, size});
-  const auto row_bytes = static_cast<std::size_t>(size) * sizeof(std::uint16_t);
-  const auto bytes = whole.bytes().subspan(static_cast<std::size_t>(begin) * row_bytes,
-                                           static_cast<std::size_t>(count) * row_bytes);
-  if (!bytes.empty()) std::memcpy(part.mutable_bytes().data(), bytes.data(), bytes.size());
-  return part;
-}
-
-TEST_CASE("an overlay is the table of its base's candidates and its own, some of them removed") {
-  const PolicySpec spec = Small();
-  const auto policy = PolicyOf(spec);
-  const runtime::Tensor whole = Embeddings(5, kCandidates, spec.embedding_size);
-  const std::vector<std::uint32_t> removed = {1};
-  for (const std::int64_t added : {0, 2}) {
-    const std::int64_t below = kCandidates - added;
-    const auto base = CandidateTable::Create(Slice(whole, 0, below), {}).value();
-    const auto overlay = CandidateTable::Create(Slice(whole, below, added), removed, base).value();
-    REQUIRE(overlay->size() == kCandidates);
-    REQUIRE(overlay->legal_count() == kCandidates - 1);
-    REQUIRE(overlay->id() != base->id());
-    PolicyInputs inputs = Inputs(spec, 1);
-    inputs.tables = {Table(5, removed)};
-    const auto expected = Distribution(*policy, inputs, kCandidates);
-    inputs.tables = {overlay};
-    const auto found = Distribution(*policy, inputs, kCandidates);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      REQUIRE(found[i] == Approx(expected[i]).margin(1e-6));
-    }
-    REQUIRE_FALSE(CandidateTable::Create(Slice(whole, 0, 1), {}, overlay).ok());
-  }
 }
 
 TEST_CASE("greedy takes the most probable action") {
@@ -363,40 +247,6 @@ TEST_CASE("initial parameters are a function of spec and seed") {
   bad = spec;
   bad.hidden = {0};
   REQUIRE_FALSE(InitialParameters(bad, 1).ok());
-}
-
-TEST_CASE("tables refuse what is no table") {
-  const std::vector<std::uint32_t> outside = {7};
-  const std::vector<std::uint32_t> all = {0, 1};
-  const std::vector<std::uint32_t> none;
-  REQUIRE_FALSE(CandidateTable::Create(Embeddings(1, 7, 4), outside).ok());
-  REQUIRE_FALSE(CandidateTable::Create(Embeddings(1, 2, 4), all).ok());
-  REQUIRE_FALSE(CandidateTable::Create(Embeddings(1, 0, 4), none).ok());
-  REQUIRE_FALSE(
-      CandidateTable::Create(runtime::Tensor(runtime::DType::kFloat32, {2, 4}), none).ok());
-  runtime::Tensor infinite = Embeddings(1, 2, 4);
-  infinite.mutable_bytes()[1] = std::byte{0x7c};
-  infinite.mutable_bytes()[0] = std::byte{0};
-  REQUIRE_FALSE(CandidateTable::Create(infinite, none).ok());
-}
-
-TEST_CASE("the similarity cache drops what was not used for longest and stays within its bytes") {
-  const auto table = Table(5, {});
-  const auto other = Table(5, {});
-  SimilarityCache cache(3000);
-  const auto row = std::make_shared<const std::vector<float>>(200, 1.0F);
-  const auto key = [](std::uint8_t i) { return std::vector<std::uint8_t>(16, i); };
-  cache.Insert(*table, key(1), row);
-  cache.Insert(*table, key(2), row);
-  REQUIRE(cache.Find(*table, key(1)) != nullptr);
-  REQUIRE(cache.Find(*other, key(1)) == nullptr);
-  cache.Insert(*table, key(3), row);
-  cache.Insert(*table, key(4), row);
-  REQUIRE(cache.bytes() <= 3000);
-  REQUIRE(cache.Find(*table, key(2)) == nullptr);
-  REQUIRE(cache.Find(*table, key(4)) != nullptr);
-  REQUIRE(cache.hits() == 2);
-  REQUIRE(cache.misses() == 2);
 }
 
 }  // namespace

@@ -48,5 +48,17 @@ TEST_CASE("A link's target is canonical and empty for what is no link") {
   REQUIRE(FirstLinkTarget(nullptr).empty());
 }
 
+TEST_CASE("The members of a collection are the links among its Members, in their order") {
+  const Json collection = Json::parse(R"({"Members": [
+      {"@odata.id": "/redfish/v1/Systems/2/"}, 7, {"Name": "no link"},
+      {"@odata.id": "/redfish/v1/Systems/1", "Name": "whole"}]})");
+  REQUIRE(MemberUris(collection) ==
+          std::vector<std::string>{"/redfish/v1/Systems/2", "/redfish/v1/Systems/1"});
+  REQUIRE(MemberUris(Json::parse(R"({"Members": {"@odata.id": "/a"}})")).empty());
+  REQUIRE(MemberUris(Json::object()).empty());
+  REQUIRE(MemberUris(Json(Json::value_t::discarded)).empty());
+  REQUIRE(LinkTargets(nullptr).empty());
+}
+
 }  // namespace
 }  // namespace shoal::redfish

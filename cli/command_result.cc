@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/command_failure.h"
+#include "cli/command_result.h"
 
 #include <cstdio>
 
@@ -12,6 +12,12 @@ int FailCommand(const absl::Status& status) {
   const bool wrong = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
                      absl::IsAlreadyExists(status) || absl::IsFailedPrecondition(status);
   return wrong ? runtime::kExitConfiguration : runtime::kExitFailed;
+}
+
+int PrintResult(const absl::StatusOr<std::string>& text) {
+  if (!text.ok()) return FailCommand(text.status());
+  std::fputs(text->c_str(), stdout);
+  return 0;
 }
 
 }  // namespace shoal::cli
