@@ -6,6 +6,7 @@
 
 #include "actor/http_service.h"
 #include "actor/inprocess_service.h"
+#include "mockserver/tree_pool.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
 #include "runtime/log.h"
@@ -126,7 +127,10 @@ absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
 ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
                           boost::asio::any_io_executor executor, std::size_t count) {
   if (!data.worlds.empty()) {
-    return [&data](std::uint64_t) { return std::make_unique<InProcessService>(data.worlds); };
+    const mockserver::InstanceOptions options{.trees = std::make_shared<mockserver::TreePool>()};
+    return [&data, options](std::uint64_t) {
+      return std::make_unique<InProcessService>(data.worlds, options);
+    };
   }
   const auto connections = std::make_shared<HttpConnections>(
       executor,

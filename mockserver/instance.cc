@@ -20,6 +20,7 @@
 #include "mockserver/request_body.h"
 #include "mockserver/request_headers.h"
 #include "mockserver/teaching.h"
+#include "mockserver/tree_pool.h"
 #include "mockserver/world_documents.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"
@@ -257,34 +258,27 @@ Response Instance::ReadByQuery(ResourceId id, const Request& request, const Prin
 
 void Instance::Clear() {
   if (options_.clock == ClockKind::kReal) past_ += now_;
-  KeepTrees();
+  GiveTreesBack();
   static_cast<InstanceState&>(*this) = InstanceState(options_.seed);
   faults_.Restart();
 }
 
-void Instance::KeepTrees() {
+void Instance::GiveTreesBack() {
+  if (options_.trees == nullptr) return;
   const std::size_t captured = world_->resources().size();
-  absl::flat_hash_map<ResourceId, std::shared_ptr<Json>> kept;
   for (auto& [id, delta] : deltas_) {
-    if (kept.size() == kMaximumKeptTrees) break;
     if (id >= captured) continue;
-    if (std::shared_ptr<Json> tree = delta.TakeTree()) kept.emplace(id, std::move(tree));
+    if (std::shared_ptr<Json> tree = delta.TakeTree()) {
+      options_.trees->Give(world_->resource(id).json, std::move(tree));
+    }
   }
-  for (auto& [id, tree] : trees_) {
-    if (kept.size() == kMaximumKeptTrees) break;
-    kept.try_emplace(id, std::move(tree));
-  }
-  trees_ = std::move(kept);
 }
 
 ResourceDelta& Instance::DeltaOf(ResourceId id) {
-  const auto [entry, is_new] =
-      deltas_.try_emplace(id, Description(id).json, Description(id).version);
-  if (!is_new) return entry->second;
-  const auto tree = trees_.find(id);
-  if (tree != trees_.end()) {
-    entry->second.UseTree(std::move(tree->second));
-    trees_.erase(tree);
+  const World::Resource& resource = Description(id);
+  const auto [entry, is_new] = deltas_.try_emplace(id, resource.json, resource.version);
+  if (is_new && options_.trees != nullptr) {
+    entry->second.UseTree(options_.trees->Take(resource.json));
   }
   return entry->second;
 }

@@ -15,8 +15,6 @@
 // answers.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +53,6 @@ struct Principal;
 class Instance final : public redfish::StateView, private InstanceState {
  public:
   static constexpr std::size_t kMaximumSavepoints = 64;
-  static constexpr std::size_t kMaximumKeptTrees = 32;
 
   explicit Instance(std::shared_ptr<const World> world, InstanceOptions options = {});
 
@@ -159,8 +156,8 @@ class Instance final : public redfish::StateView, private InstanceState {
   Response Read(ResourceId id, const Request& request);
   Response ReadByQuery(ResourceId id, const Request& request, const Principal* principal);
   void Clear();
-  // Makes trees of captured resources that this episode has changed ready for the next one.
-  void KeepTrees();
+  // Bodies of captured resources that this episode has changed go to the pool.
+  void GiveTreesBack();
   // Made when it is not there yet.
   ResourceDelta& DeltaOf(ResourceId id);
   absl::Status PerformStart(const redfish::StartOperation& operation);
@@ -173,9 +170,6 @@ class Instance final : public redfish::StateView, private InstanceState {
   std::uint64_t resets_ = 0;
 
   FaultInjector faults_;
-  // Bodies as captured, which the next change of their resource needs not copy. At most
-  // kMaximumKeptTrees, those of the last episode before older ones.
-  absl::flat_hash_map<ResourceId, std::shared_ptr<Json>> trees_;
   std::map<std::string, Savepoint, std::less<>> savepoints_;
   // Survives Reset.
   std::uint64_t numbers_total_ = 0;

@@ -26,8 +26,8 @@ class ResourceDelta {
  public:
   ResourceDelta(std::shared_ptr<const Json> base, std::uint64_t version);
 
-  // The first write takes `tree`, which equals the base, in place of a copy. REQUIRES: nothing was
-  // written yet.
+  // The first write takes `tree`, which equals the base, in place of a copy; null: it copies.
+  // REQUIRES: nothing was written yet.
   void UseTree(std::shared_ptr<Json> tree) { tree_ = std::move(tree); }
 
   const Json& json() const { return tree_ == nullptr ? *base_ : *tree_; }

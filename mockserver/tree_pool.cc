@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/tree_pool.h"
+
+namespace shoal::mockserver {
+
+std::shared_ptr<Json> TreePool::Take(const std::shared_ptr<const Json>& base) {
+  const auto found = trees_.find(base);
+  if (found == trees_.end() || found->second.empty()) return nullptr;
+  std::shared_ptr<Json> tree = std::move(found->second.back());
+  found->second.pop_back();
+  --size_;
+  return tree;
+}
+
+void TreePool::Give(std::shared_ptr<const Json> base, std::shared_ptr<Json> tree) {
+  if (size_ >= capacity_) {
+    trees_.clear();
+    size_ = 0;
+  }
+  if (capacity_ == 0) return;
+  trees_[std::move(base)].push_back(std::move(tree));
+  ++size_;
+}
+
+}  // namespace shoal::mockserver
