@@ -161,7 +161,9 @@ TEST_CASE(
     Instance used(world, {.trees = trees});
     Instance fresh(world);
     runtime::Random random(7);
+    const std::string system = LandmarksOf(*world).system;
     const auto change_much = [&] {
+      Patch(used, system, {{"AssetTag", "changed"}});
       for (int i = 0; i < 200; ++i) {
         const auto& resource =
             world->resource(static_cast<ResourceId>(random.Below(world->resources().size())));
@@ -184,7 +186,6 @@ TEST_CASE(
     // Trees that waited come into use.
     const std::size_t waiting = trees->size();
     REQUIRE(waiting > 0);
-    const std::string system = LandmarksOf(*world).system;
     const Response one = Patch(used, system, {{"AssetTag", "after"}});
     const Response other = Patch(fresh, system, {{"AssetTag", "after"}});
     REQUIRE(one.status == other.status);
