@@ -17,6 +17,7 @@ BUILD_PACKAGES=(
   libboost-dev
   libcli11-dev
   libgrpc++-dev
+  libpcre2-dev
   libprotobuf-dev
   libpugixml-dev
   libspdlog-dev
@@ -105,19 +106,25 @@ install_libtorch() {
   mv "$partial" "$root"
 }
 
-# Makes .deps/clients, a virtual environment of exactly tests/clients/requirements.txt; the copy of that file inside
-# it comes last and says that the environment is whole.
-install_clients() {
-  local wanted="$ROOT/tests/clients/requirements.txt" environment="$ROOT/.deps/clients"
+# make_environment <name> <requirements> <what>: .deps/<name>, a virtual environment of exactly that file; the copy of
+# the file inside it comes last and says that the environment is whole.
+make_environment() {
+  local environment="$ROOT/.deps/$1" wanted="$2"
   cmp --silent "$wanted" "$environment/requirements.txt" && return 0
   install_packages "${CLIENT_PACKAGES[@]}"
-  say "Fetching Redfish clients into $environment (once)"
+  say "Fetching $3 into $environment (once)"
   rm -rf "$environment"
   /usr/bin/python3 -m venv "$environment" >&2 || fail "python3 could not make $environment"
   PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip install --quiet --no-deps --requirement "$wanted" >&2 ||
     fail "pip could not fetch what $wanted lists"
-  cp "$wanted" "$environment/"
+  cp "$wanted" "$environment/requirements.txt"
 }
+
+# For tests/clients.
+install_clients() { make_environment clients "$ROOT/tests/clients/requirements.txt" "Redfish clients"; }
+
+# For tests/golden and tests/bench/peers/huggingface.sh; ./test needs it not.
+install_huggingface() { make_environment huggingface "$ROOT/tests/golden/requirements.txt" "Hugging Face's libraries"; }
 
 install_all() {
   local packages=("${BUILD_PACKAGES[@]}")

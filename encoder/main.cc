@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <iostream>
 
 #include "encoder/lexical_commands.h"
+#include "encoder/tokenizer_flags.h"
 #include "runtime/program.h"
 
 int main(int argc, char** argv) {
   using namespace shoal;
-  CLI::App app("Makes and shows the vectors that texts become.", "encoder");
+  CLI::App app("Makes and shows what texts become: tokens and vectors.", "encoder");
   app.require_subcommand(1);
   app.set_version_flag("--version", runtime::GitRevision());
   CLI::App* lexical = app.add_subcommand("lexical", "Hashed words, pairs and n-grams with TF-IDF");
@@ -28,9 +30,13 @@ int main(int argc, char** argv) {
   embed_command->add_option("--capture", embed.capture, "Rank the candidates of this capture");
   embed_command->add_option("--top", embed.top, "Candidates shown")->capture_default_str();
 
+  encoder::Action action;
+  fit_command->callback([&] { action = std::bind_front(encoder::FitLexical, fit); });
+  embed_command->callback([&] { action = std::bind_front(encoder::EmbedLexical, embed); });
+  encoder::AddTokenizerCommands(app, action);
+
   CLI11_PARSE(app, argc, argv);
-  const absl::Status status = fit_command->parsed() ? encoder::FitLexical(fit, std::cout)
-                                                    : encoder::EmbedLexical(embed, std::cout);
+  const absl::Status status = action(std::cout);
   if (status.ok()) return 0;
   std::cerr << "encoder: " << status.message() << '\n';
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? runtime::kExitConfiguration

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags of `encoder tokenizer`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iosfwd>
+
+#include "runtime/status.h"
+
+namespace shoal::encoder {
+
+// What the flags ask for; empty until they are parsed.
+using Action = std::function<absl::Status(std::ostream&)>;
+
+// Adds `tokenizer` with its commands to `app`; the one that is parsed sets `action`. Both outlive
+// the parsing and the call of `action`.
+void AddTokenizerCommands(CLI::App& app, Action& action);
+
+}  // namespace shoal::encoder

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encoder/tokenizer_commands.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::encoder {
+namespace {
+
+constexpr char kCapture[] = "data/captures/dmtf-catfish.tar.xz";
+
+std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string LastLine(const std::ostringstream& out) {
+  std::string text = out.str();
+  REQUIRE(text.ends_with('\n'));
+  text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+bool Has(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a vocabulary trained twice on a capture is the same file, and encodes it",
+          "[tokenizer]") {
+  const doubles::TemporaryFolder folder;
+  const std::string text = folder.Write("text", "größe \xFF {\"AssetTag\":\"asset tag\"}");
+  std::string first;
+  for (const char* name : {"a/tokenizer.json", "b/tokenizer.json"}) {
+    std::ostringstream out;
+    const TrainTokenizerOptions options{.captures = {kCapture},
+                                        .texts = {text},
+                                        .output = folder.At(name),
+                                        .vocabulary_size = 1000};
+    REQUIRE(TrainTokenizer(options, out).ok());
+    REQUIRE(Has(out.str(), "dmtf-catfish.tar.xz: texts="));
+    REQUIRE(Has(out.str(), "tokens=900 of 1000"));
+    REQUIRE(Has(LastLine(out), "tokens=1000 added=1 fingerprint="));
+    if (first.empty()) first = BytesOf(folder.At(name));
+    REQUIRE_FALSE(first.empty());
+    REQUIRE(BytesOf(folder.At(name)) == first);
+  }
+  std::ostringstream out;
+  REQUIRE(EncodeText({.tokenizer = folder.At("a"), .file = text}, out).ok());
+  REQUIRE(Has(LastLine(out), "decoded=same"));
+}
+
+TEST_CASE("a vocabulary is extended by the names in a capture, the same each time", "[tokenizer]") {
+  const doubles::TemporaryFolder folder;
+  std::string first;
+  for (const char* name : {"a.json", "b.json"}) {
+    std::ostringstream out;
+    const ExtendTokenizerOptions options{
+        .captures = {kCapture}, .output = folder.At(name), .minimum_count = 3, .limit = 100};
+    REQUIRE(ExtendTokenizer(options, out).ok());
+    REQUIRE(Has(out.str(), "structure="));
+    REQUIRE(Has(out.str(), "uri="));
+    if (first.empty()) first = BytesOf(folder.At(name));
+    REQUIRE(BytesOf(folder.At(name)) == first);
+  }
+  std::ostringstream shown;
+  REQUIRE(ShowTokenizer({.tokenizer = folder.At("a.json"), .ids = {0, 50257}, .added = true}, shown)
+              .ok());
+  REQUIRE(Has(shown.str(), "      0 \"!\"\n"));
+  REQUIRE(Has(shown.str(), "\"<|endoftext|>\""));
+  REQUIRE(Has(shown.str(), "\"#"));
+  REQUIRE(Has(LastLine(shown), "merges=50000"));
+}
+
+TEST_CASE("a text's tokens are printed", "[tokenizer]") {
+  std::ostringstream out;
+  REQUIRE(EncodeText({.text = "Hello, world!"}, out).ok());
+  REQUIRE(Has(out.str(), "  15496 \"Hello\"\n"));
+  REQUIRE(Has(out.str(), "    995 \"Ġworld\"\n"));
+  REQUIRE(LastLine(out) == "bytes=13 ids=4 decoded=same");
+}
+
+TEST_CASE("a normaliser is named, and what it does is not undone", "[tokenizer]") {
+  const doubles::TemporaryFolder folder;
+  const std::string path = folder.At("t.json");
+  std::ostringstream out;
+  REQUIRE(TrainTokenizer({.texts = {folder.Write("x", "asset tag")},
+                          .output = path,
+                          .vocabulary_size = 300,
+                          .split_camel_case = true,
+                          .lower_case = true},
+                         out)
+              .ok());
+  std::ostringstream shown;
+  REQUIRE(ShowTokenizer({.tokenizer = path}, shown).ok());
+  REQUIRE(Has(shown.str(), "normalizer: lower case\n"));
+  std::ostringstream encoded;
+  REQUIRE(EncodeText({.tokenizer = path, .text = "AssetTag"}, encoded).ok());
+  REQUIRE(Has(LastLine(encoded), "decoded=other"));
+}
+
+TEST_CASE("what is missing or makes no sense is named by the tokenizer's commands", "[tokenizer]") {
+  std::ostringstream out;
+  REQUIRE(absl::IsInvalidArgument(TrainTokenizer({.output = "/tmp/x"}, out)));
+  REQUIRE(absl::IsInvalidArgument(ExtendTokenizer({.output = "/tmp/x"}, out)));
+  REQUIRE(absl::IsInvalidArgument(
+      TrainTokenizer({.texts = {"README.md"}, .output = "/tmp/x", .vocabulary_size = 7}, out)));
+  REQUIRE(absl::IsInvalidArgument(EncodeText({.text = "a", .file = "README.md"}, out)));
+  const auto names = [](const absl::Status& status, const std::string& part) {
+    return Has(std::string(status.message()), part);
+  };
+  REQUIRE(
+      names(TrainTokenizer({.captures = {"none.tar.xz"}, .output = "/tmp/x"}, out), "none.tar"));
+  REQUIRE(names(TrainTokenizer({.texts = {"none.txt"}, .output = "/tmp/x"}, out), "none.txt"));
+  REQUIRE(names(ShowTokenizer({.tokenizer = "none.json"}, out), "none.json"));
+  REQUIRE(names(ShowTokenizer({.ids = {60000}}, out), "60000 is no token"));
+  REQUIRE(names(EncodeText({.tokenizer = "README.md", .text = "a"}, out), "README.md: is no JSON"));
+}
+
+}  // namespace
+}  // namespace shoal::encoder
