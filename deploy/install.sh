@@ -119,6 +119,20 @@ install_clients() {
   cp "$wanted" "$environment/"
 }
 
+# Makes .deps/huggingface, a virtual environment of exactly tests/bench/peers/requirements.txt, for the tests and
+# benches that run transformers. 5 GB: importing torch asks for all of CUDA, so only who wants them types this.
+install_huggingface() {
+  local wanted="$ROOT/tests/bench/peers/requirements.txt" environment="$ROOT/.deps/huggingface"
+  cmp --silent "$wanted" "$environment/requirements.txt" && return 0
+  install_packages "${CLIENT_PACKAGES[@]}"
+  say "Fetching transformers and torch into $environment (5 GB, once)"
+  rm -rf "$environment"
+  /usr/bin/python3 -m venv "$environment" >&2 || fail "python3 could not make $environment"
+  PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip install --quiet --no-deps --no-cache-dir \
+    --requirement "$wanted" >&2 || fail "pip could not fetch what $wanted lists"
+  cp "$wanted" "$environment/"
+}
+
 install_all() {
   local packages=("${BUILD_PACKAGES[@]}")
   has_libtorch "$(libtorch_root)" || python3 -m pip --version >/dev/null 2>&1 ||
