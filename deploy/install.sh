@@ -115,7 +115,7 @@ make_environment() {
   say "Fetching $3 into $environment (once)"
   rm -rf "$environment"
   /usr/bin/python3 -m venv "$environment" >&2 || fail "python3 could not make $environment"
-  PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip install --quiet --no-deps --requirement "$wanted" >&2 ||
+  PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip install --quiet --no-deps --no-cache-dir --requirement "$wanted" >&2 ||
     fail "pip could not fetch what $wanted lists"
   cp "$wanted" "$environment/requirements.txt"
 }
@@ -124,7 +124,12 @@ make_environment() {
 install_clients() { make_environment clients "$ROOT/tests/clients/requirements.txt" "Redfish clients"; }
 
 # For tests/golden and tests/bench/peers/huggingface.sh; ./test needs it not.
-install_huggingface() { make_environment huggingface "$ROOT/tests/golden/requirements.txt" "Hugging Face's libraries"; }
+install_tokenizers() { make_environment tokenizers "$ROOT/tests/golden/requirements.txt" "Hugging Face's tokenizers"; }
+
+# For tests and benches that run transformers: importing torch asks for all of CUDA, so only who wants them types this.
+install_huggingface() {
+  make_environment huggingface "$ROOT/tests/bench/peers/requirements.txt" "transformers and torch, 5 GB,"
+}
 
 install_all() {
   local packages=("${BUILD_PACKAGES[@]}")

@@ -20,10 +20,8 @@ class Builder {
  public:
   void Add(const std::string& name, runtime::Shape shape, Start start, double scale,
            const std::string& purpose) {
-    ParameterInfo info{name, std::move(shape), layout.total, 1, start, scale, purpose};
-    for (const std::int64_t dimension : info.shape) info.size *= dimension;
-    layout.total += (info.size + kAlignment - 1) / kAlignment * kAlignment;
-    layout.parameters.push_back(std::move(info));
+    layout.Add(name, std::move(shape), start, scale);
+    layout.parameters.back().purpose = purpose;
   }
   void Projection(const std::string& name, const PolicySpec& spec, double scale,
                   const std::string& purpose) {
@@ -80,6 +78,13 @@ void FillOrthogonal(runtime::Random& random, std::int64_t rows, std::int64_t col
 
 }  // namespace
 
+void ParameterLayout::Add(std::string name, runtime::Shape shape, Start start, double scale) {
+  ParameterInfo info{name, std::move(shape), total, 1, start, scale, name};
+  for (const std::int64_t dimension : info.shape) info.size *= dimension;
+  total += (info.size + kAlignment - 1) / kAlignment * kAlignment;
+  parameters.push_back(std::move(info));
+}
+
 ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   Builder builder;
   std::int64_t features = spec.observation_size;
@@ -130,6 +135,8 @@ void ParameterLayout::Initialise(std::uint64_t seed, std::span<float> flat) cons
       FillOrthogonal(random, info.shape[0], info.shape[1], info.scale, out);
     } else if (info.start == Start::kNormal) {
       for (float& x : out) x = static_cast<float>(info.scale * random.Normal());
+    } else if (info.start == Start::kOne) {
+      std::fill(out.begin(), out.end(), 1.0F);
     }
   }
 }

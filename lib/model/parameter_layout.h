@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each parameter of a policy lies in one flat array of floats, and what it starts as.
+// Where each parameter of a network lies in one flat array of floats, and what it starts as.
 //
 // Trainable parameters come first; each starts at a multiple of 16 floats, and the floats between
 // are zero for ever. So the optimiser, the reduction over ranks and the digest see one array.
@@ -19,7 +19,7 @@
 namespace shoal::model {
 
 struct ParameterInfo {
-  enum class Start { kZero, kOrthogonal, kNormal };
+  enum class Start { kZero, kOne, kOrthogonal, kNormal };
 
   std::string name;
   runtime::Shape shape;
@@ -40,7 +40,10 @@ struct ParameterLayout {
   // Floats in all, a multiple of 16.
   std::int64_t total = 0;
 
-  // REQUIRES: spec.Validate() is OK.
+  // Appends one that starts at a multiple of 16 floats; the name is its purpose.
+  void Add(std::string name, runtime::Shape shape, ParameterInfo::Start start, double scale);
+
+  // Of a policy. REQUIRES: spec.Validate() is OK.
   static ParameterLayout Of(const PolicySpec& spec);
 
   // Null when absent.
@@ -49,8 +52,8 @@ struct ParameterLayout {
   // Start values, a function of (layout, seed). `flat`: `total` floats.
   void Initialise(std::uint64_t seed, std::span<float> flat) const;
 
-  // `flat` as a file and back. Read: INVALID_ARGUMENT when a parameter is missing, of another
-  // shape, not finite, or one too many; FAILED_PRECONDITION when "spec_digest" is another.
+  // A policy's `flat` as a file and back. Read: INVALID_ARGUMENT when a parameter is missing, of
+  // another shape, not finite, or one too many; FAILED_PRECONDITION when "spec_digest" is another.
   std::string Write(std::span<const float> flat, const PolicySpec& spec, Metadata metadata) const;
   absl::Status Read(std::string_view file, const PolicySpec& spec, std::span<float> flat) const;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,6 +16,7 @@ using nlohmann::json;
 using runtime::DType;
 
 constexpr std::uint64_t kMaxHeader = std::uint64_t{16} << 20;
+constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 16;
 constexpr std::size_t kAlignment = 64;
 constexpr std::string_view kMetadataName = "__metadata__";
@@ -58,8 +60,16 @@ absl::StatusOr<json> ParseHeader(std::string_view text) {
     }
     return depth <= 3;
   };
-  json header = json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (header.is_discarded() || !header.is_object()) return Bad("the header is no JSON object");
+  json header;
+  try {
+    header = json::parse(text.begin(), text.end(), watch);
+  } catch (const json::parse_error& error) {
+    const std::size_t offset = std::max<std::size_t>(error.byte, 1) - 1;
+    return Bad("the header is no JSON at byte " + std::to_string(kLengthBytes + offset));
+  } catch (const json::exception& error) {
+    return Bad(std::string("the header is no JSON: ") + error.what());
+  }
+  if (!header.is_object()) return Bad("the header is no JSON object");
   if (!repeated.empty()) return Bad("key '" + repeated.substr(0, 100) + "' stands twice");
   return header;
 }
@@ -122,8 +132,9 @@ absl::StatusOr<SafetensorsView::Entry> ParseEntry(const std::string& name, const
   return entry;
 }
 
+// `data` begins at byte `start` of the file.
 absl::Status CheckTiling(const std::vector<SafetensorsView::Entry>& entries,
-                         std::span<const std::byte> data) {
+                         std::span<const std::byte> data, std::size_t start) {
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
   for (const auto& entry : entries) {
     const auto begin = static_cast<std::size_t>(entry.bytes.data() - data.data());
@@ -132,17 +143,46 @@ absl::Status CheckTiling(const std::vector<SafetensorsView::Entry>& entries,
   std::sort(ranges.begin(), ranges.end());
   std::size_t at = 0;
   for (const auto& [begin, end] : ranges) {
-    if (begin != at) return Bad("tensors overlap or leave a gap at byte " + std::to_string(at));
+    if (begin != at) {
+      return Bad("tensors overlap or leave a gap at byte " + std::to_string(start + at));
+    }
     at = end;
   }
-  if (at != data.size()) return Bad("bytes after the last tensor");
+  if (at != data.size())
+    return Bad("bytes after the last tensor, at byte " + std::to_string(start + at));
+  return absl::OkStatus();
+}
+
+float FromBFloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+// `convert` of each T in `bytes`, which need not be aligned.
+template <typename T, typename Convert>
+void ConvertAll(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = convert(value);
+  }
+}
+
+absl::Status CheckEntry(const SafetensorsView::Entry* entry, std::string_view name,
+                        std::span<const std::int64_t> shape) {
+  const std::string label = Quoted(std::string(name));
+  if (entry == nullptr) return Bad(label + " is missing");
+  if (!std::equal(shape.begin(), shape.end(), entry->shape.begin(), entry->shape.end())) {
+    return Bad(label + " has shape " + runtime::ToString(entry->shape) + " instead of " +
+               runtime::ToString(shape));
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<SafetensorsView> SafetensorsView::Parse(std::string_view file) {
-  if (file.size() < 8) return runtime::DataLoss("safetensors: shorter than its header length");
+  if (file.size() < kLengthBytes)
+    return runtime::DataLoss("safetensors: shorter than its header length");
   std::uint64_t header_size = 0;
   std::memcpy(&header_size, file.data(), 8);
   if (header_size > kMaxHeader) return Bad("header of " + std::to_string(header_size) + " bytes");
@@ -158,7 +198,7 @@ absl::StatusOr<SafetensorsView> SafetensorsView::Parse(std::string_view file) {
     SHOAL_ASSIGN_OR_RETURN(Entry entry, ParseEntry(name, value, data));
     view.entries_.push_back(std::move(entry));
   }
-  SHOAL_RETURN_IF_ERROR(CheckTiling(view.entries_, data));
+  SHOAL_RETURN_IF_ERROR(CheckTiling(view.entries_, data, kLengthBytes + header_size));
   return view;
 }
 
@@ -172,19 +212,38 @@ const SafetensorsView::Entry* SafetensorsView::Find(std::string_view name) const
 absl::StatusOr<std::vector<float>> SafetensorsView::Floats(
     std::string_view name, std::span<const std::int64_t> shape) const {
   const Entry* entry = Find(name);
-  const std::string label = Quoted(std::string(name));
-  if (entry == nullptr) return Bad(label + " is missing");
-  if (entry->dtype != DType::kFloat32) return Bad(label + " is not F32");
-  if (!std::equal(shape.begin(), shape.end(), entry->shape.begin(), entry->shape.end())) {
-    return Bad(label + " has shape " + runtime::ToString(entry->shape) + " instead of " +
-               runtime::ToString(shape));
-  }
+  SHOAL_RETURN_IF_ERROR(CheckEntry(entry, name, shape));
+  if (entry->dtype != DType::kFloat32) return Bad(Quoted(std::string(name)) + " is not F32");
   std::vector<float> values(entry->bytes.size() / sizeof(float));
   if (!values.empty()) std::memcpy(values.data(), entry->bytes.data(), entry->bytes.size());
   return values;
 }
 
-std::string WriteSafetensors(std::span<const SafetensorsItem> items, const Metadata& metadata) {
+absl::Status SafetensorsView::ReadFloats(std::string_view name, std::span<const std::int64_t> shape,
+                                         std::span<float> out) const {
+  const Entry* entry = Find(name);
+  SHOAL_RETURN_IF_ERROR(CheckEntry(entry, name, shape));
+  SHOAL_CHECK(entry->bytes.size() == out.size() * runtime::SizeOf(entry->dtype));
+  switch (entry->dtype) {
+    case DType::kFloat32:
+      if (!out.empty()) std::memcpy(out.data(), entry->bytes.data(), entry->bytes.size());
+      return absl::OkStatus();
+    case DType::kFloat16:
+      ConvertAll<std::uint16_t>(entry->bytes, out, runtime::FromHalf);
+      return absl::OkStatus();
+    case DType::kBFloat16:
+      ConvertAll<std::uint16_t>(entry->bytes, out, FromBFloat16);
+      return absl::OkStatus();
+    case DType::kFloat64:
+      ConvertAll<double>(entry->bytes, out, [](double x) { return static_cast<float>(x); });
+      return absl::OkStatus();
+    default:
+      return Bad(Quoted(std::string(name)) + " holds no floating-point numbers");
+  }
+}
+
+std::string WriteSafetensorsHeader(std::span<const SafetensorsItem> items,
+                                   const Metadata& metadata) {
   json header = json::object();
   if (!metadata.empty()) header[std::string(kMetadataName)] = metadata;
   std::size_t offset = 0;
@@ -200,12 +259,19 @@ std::string WriteSafetensors(std::span<const SafetensorsItem> items, const Metad
     offset += size;
   }
   std::string text = header.dump();
-  text.resize((8 + text.size() + kAlignment - 1) / kAlignment * kAlignment - 8, ' ');
-  const std::uint64_t header_size = text.size();
-  std::string file(8, '\0');
-  std::memcpy(file.data(), &header_size, 8);
-  file.reserve(8 + text.size() + offset);
-  file += text;
+  text.resize(
+      (kLengthBytes + text.size() + kAlignment - 1) / kAlignment * kAlignment - kLengthBytes, ' ');
+  const std::uint64_t size = text.size();
+  std::string bytes(kLengthBytes, '\0');
+  std::memcpy(bytes.data(), &size, kLengthBytes);
+  return bytes + text;
+}
+
+std::string WriteSafetensors(std::span<const SafetensorsItem> items, const Metadata& metadata) {
+  std::string file = WriteSafetensorsHeader(items, metadata);
+  std::size_t size = file.size();
+  for (const SafetensorsItem& item : items) size += item.tensor.bytes.size();
+  file.reserve(size);
   for (const SafetensorsItem& item : items) {
     file.append(reinterpret_cast<const char*>(item.tensor.bytes.data()), item.tensor.bytes.size());
   }

@@ -42,6 +42,11 @@ absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
     if (written < 0) return SystemError("cannot write", path);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
+  return absl::OkStatus();
+}
+
+absl::Status WriteAll(int fd, std::span<const std::string_view> pieces, const std::string& path) {
+  for (const std::string_view piece : pieces) SHOAL_RETURN_IF_ERROR(WriteAll(fd, piece, path));
   if (::fsync(fd) != 0) return SystemError("cannot sync", path);
   return absl::OkStatus();
 }
@@ -56,6 +61,11 @@ absl::Status SyncFolder(const std::string& folder) {
 }  // namespace
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes, mode_t mode) {
+  return WriteFileAtomically(path, std::span(&bytes, 1), mode);
+}
+
+absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces,
+                                 mode_t mode) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
   std::error_code error;
@@ -67,7 +77,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
     const Descriptor descriptor(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
     if (descriptor.get() < 0) return SystemError("cannot create", temporary);
-    const absl::Status written = WriteAll(descriptor.get(), bytes, temporary);
+    const absl::Status written = WriteAll(descriptor.get(), pieces, temporary);
     if (!written.ok()) {
       ::unlink(temporary.c_str());
       return written;

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ namespace shoal::runtime {
 // Writes `path`.tmp-<pid>, syncs it, renames it over `path`, syncs the folder. Makes missing
 // folders. `mode` is cut by the process's umask.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes,
+                                 mode_t mode = 0644);
+// The same of what is never in one place: the pieces, one after the other.
+absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces,
                                  mode_t mode = 0644);
 
 // The whole file; RESOURCE_EXHAUSTED past `max_bytes`.

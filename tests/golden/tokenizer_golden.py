@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes tokenizer.tar.xz: texts, and the ids that Hugging Face's tokenizers gives them.
 
-  .deps/huggingface/bin/python tests/golden/tokenizer_golden.py [--encoder build/bin/encoder]
+  .deps/tokenizers/bin/python tests/golden/tokenizer_golden.py [--encoder build/bin/encoder]
 
 The archive holds, read by tests/tokens/tokenizer_golden_test.cc:
   texts            all texts: a 32-bit size each (little endian), then its bytes

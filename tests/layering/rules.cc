@@ -32,6 +32,7 @@ const std::vector<Folder> kTable = {
     {"discovery", {kGrpc, kProtobuf, kTorch}},
     {"tokens", {kGrpc, kProtobuf, kTorch}},
     {"model", {kGrpc, kProtobuf}},
+    {"language", {kGrpc, kProtobuf, kBoost}},
     {"collectives", {kGrpc, kProtobuf, kBoost}},
     {"training", {kGrpc, kProtobuf, kBoost}},
     {"algorithms", {kGrpc, kProtobuf, kBoost}},

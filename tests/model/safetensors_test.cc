@@ -43,6 +43,47 @@ TEST_CASE("what was written comes back, metadata too") {
   REQUIRE(view.Find("absent") == nullptr);
 }
 
+TEST_CASE("floats are read from every floating-point dtype") {
+  const std::vector<float> singles = {1.5F, -2};
+  const std::vector<double> doubles = {1.5, -2};
+  const std::vector<std::uint16_t> halves = {0x3E00, 0xC000};
+  const std::vector<std::uint16_t> brains = {0x3FC0, 0xC000};
+  const runtime::Shape shape = {2};
+  const auto view = [&](DType dtype, const auto& values) {
+    return runtime::TensorView(dtype, shape, std::as_bytes(std::span(values)));
+  };
+  const std::vector<std::int32_t> counts = {1, 2};
+  const std::vector<SafetensorsItem> items = {{"F32", view(DType::kFloat32, singles)},
+                                              {"F64", view(DType::kFloat64, doubles)},
+                                              {"F16", view(DType::kFloat16, halves)},
+                                              {"BF16", view(DType::kBFloat16, brains)},
+                                              {"I32", view(DType::kInt32, counts)}};
+  // One byte further than a multiple of anything.
+  const std::string bytes = "x" + WriteSafetensors(items, {{"format", "pt"}});
+  const SafetensorsView file = SafetensorsView::Parse(std::string_view(bytes).substr(1)).value();
+  for (const char* name : {"F32", "F64", "F16", "BF16"}) {
+    std::vector<float> read(2);
+    INFO(name);
+    REQUIRE(file.ReadFloats(name, shape, read).ok());
+    REQUIRE(read == singles);
+  }
+  std::vector<float> read(2);
+  REQUIRE_FALSE(file.ReadFloats("I32", shape, read).ok());
+  REQUIRE_FALSE(file.ReadFloats("absent", shape, read).ok());
+  const runtime::Shape other = {1, 2};
+  REQUIRE_FALSE(file.ReadFloats("F32", other, read).ok());
+}
+
+TEST_CASE("what is wrong is named with its byte where it has no other name") {
+  const auto error = [](const std::string& file) {
+    return std::string(SafetensorsView::Parse(file).status().message());
+  };
+  const std::string entry = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
+  REQUIRE(error(File("{\"a\" 1}", "")) == "safetensors: the header is no JSON at byte 13");
+  REQUIRE(error(File(entry, "xyz")) == "safetensors: bytes after the last tensor, at byte " +
+                                           std::to_string(8 + entry.size() + 2));
+}
+
 TEST_CASE("asking for another shape or dtype is an error that names the tensor") {
   const std::string file = Good();
   const SafetensorsView view = SafetensorsView::Parse(file).value();

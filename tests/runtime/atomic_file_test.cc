@@ -16,6 +16,9 @@ TEST_CASE("a written file reads back whole, replaces the old one and leaves no o
   REQUIRE(WriteFileAtomically(path, "old and longer").ok());
   REQUIRE(WriteFileAtomically(path, bytes).ok());
   REQUIRE(ReadFile(path).value() == bytes);
+  const std::string_view pieces[] = {bytes, "", "more"};
+  REQUIRE(WriteFileAtomically(path, pieces).ok());
+  REQUIRE(ReadFile(path).value() == bytes + "more");
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     files += entry.is_regular_file();

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes lib/tokens/code_point_tables.cc: the classes and small letters that Hugging Face's tokenizers sees.
 
-  .deps/huggingface/bin/python lib/tokens/tool/code_point_tables.py >lib/tokens/code_point_tables.cc
+  .deps/tokenizers/bin/python lib/tokens/tool/code_point_tables.py >lib/tokens/code_point_tables.cc
 
 Every code point is put before the library itself, so the tables agree with it on characters that are younger than what
-this machine's own Unicode data knows. Environment: deploy/install.sh install_huggingface.
+this machine's own Unicode data knows. Environment: deploy/install.sh install_tokenizers.
 """
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 

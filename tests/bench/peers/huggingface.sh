@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Our language tools against Hugging Face's, in turn in one run, one thread each on the same processor.
 #
-#   tests/bench/peers/huggingface.sh [--rounds 7] [--seconds 1] [tokenizer]
+#   tests/bench/peers/huggingface.sh [--rounds 7] [--seconds 1] [tokenizer] [encoder]
 #
 # tokenizer: texts of captures to GPT-2's ids, megabytes a second, long texts and short ones; both must count equal ids.
-# Fetches the peer from PyPI into .deps/huggingface when it is missing. Each bench ends with one JSON line:
+# encoder: hidden states of GPT-2, tokens a second (huggingface_encoder.sh, which fetches 5 GB once).
+# Fetches the peer from PyPI into .deps when it is missing. Each bench, all when none is named, ends with one JSON line:
 # {"bench":…,"ours":…,"peer":…,"ratio":…,…}.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
@@ -16,17 +17,16 @@ cd "$ROOT"
 rounds=7 seconds=1 benches=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --help | -h) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --rounds) rounds="${2:?}"; shift 2 ;;
     --seconds) seconds="${2:?}"; shift 2 ;;
-    tokenizer) benches+=("$1"); shift ;;
+    tokenizer | encoder) benches+=("$1"); shift ;;
     *) fail "no bench $1; type: $0 --help" ;;
   esac
 done
-[ "${#benches[@]}" -gt 0 ] || benches=(tokenizer)
+[ "${#benches[@]}" -gt 0 ] || benches=(tokenizer encoder)
 
-install_huggingface
-python="$ROOT/.deps/huggingface/bin/python"
+python="$ROOT/.deps/tokenizers/bin/python"
 peers="$ROOT/tests/bench/peers"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
@@ -40,6 +40,7 @@ one_thread() {
 need() { [ -x "build/bin/$1" ] || fail "no build/bin/$1; type: cmake --build build --target $1"; }
 
 bench_tokenizer() {
+  install_tokenizers
   need bench_tokenizer
   local round
   build/bin/bench_tokenizer --write-texts "$folder"
@@ -49,5 +50,7 @@ bench_tokenizer() {
   done
   "$python" "$peers/compare.py" tokenizer "$folder/tokenizer" long_mb_per_s short_mb_per_s
 }
+
+bench_encoder() { "$peers/huggingface_encoder.sh" --rounds "$rounds"; }
 
 for bench in "${benches[@]}"; do "bench_$bench"; done

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""transformers' side of bench_encoder: the same model, batches and threads, in turn with ours.
+
+Batches are padded to their longest text, as transformers takes them. It runs them with the attention mask and without
+(right of a text nothing is read, so a causal model needs none), and the faster of the two is the peer. Started by
+huggingface_encoder.sh.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+import torch
+import transformers
+from safetensors.torch import load_file
+
+SAME = 1e-4
+
+
+class Ours:
+    def __init__(self, arguments, options, folder):
+        command = [arguments.bench, "--on-request", "--export", folder, "--threads", str(arguments.threads), *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            raise SystemExit("bench_encoder did not start")
+
+    def round(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return [float(number) for number in self.process.stdout.readline().split()]
+
+    def end(self):
+        out, _ = self.process.communicate()
+        return json.loads(out.splitlines()[-1])
+
+
+class Peer:
+    def __init__(self, folder):
+        self.model = transformers.GPT2Model.from_pretrained(folder, attn_implementation="sdpa").eval()
+        stored = load_file(pathlib.Path(folder) / "batches.safetensors")
+        texts = iter(stored["ids"].split(stored["lengths"].tolist()))
+        self.batches = []
+        for size in stored["sizes"].tolist():
+            rows = [next(texts) for _ in range(size)]
+            ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+            lengths = torch.tensor([row.numel() for row in rows])
+            self.batches.append((ids, (torch.arange(ids.shape[1]) < lengths[:, None]).long()))
+
+    @torch.inference_mode()
+    def round(self, masked):
+        """Seconds, and the mean size of a number in the results that are no padding."""
+        seconds = total = numbers = 0
+        for ids, mask in self.batches:
+            start = time.perf_counter()
+            hidden = self.model(ids, attention_mask=mask if masked else None, use_cache=False).last_hidden_state
+            seconds += time.perf_counter() - start
+            kept = hidden[mask.bool()]
+            total += kept.double().abs().sum().item()
+            numbers += kept.numel()
+        return seconds, total / numbers
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bench", required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments, options = parser.parse_known_args()
+    torch.set_num_threads(arguments.threads)
+    with tempfile.TemporaryDirectory() as folder:
+        ours = Ours(arguments, options, folder)
+        peer = Peer(folder)
+        times = {"ours": [], "masked": [], "unmasked": []}
+        for index in range(arguments.rounds + 1):
+            measured = {"ours": ours.round(), "masked": peer.round(True), "unmasked": peer.round(False)}
+            for name, (seconds, size) in measured.items():
+                if abs(size - measured["ours"][1]) > SAME:
+                    raise SystemExit(f"{name} computes something else: {size} and {measured['ours'][1]}")
+                if index > 0:
+                    times[name].append(seconds)
+            print("  ".join(f"{name} {seconds:.3f} s" for name, (seconds, _) in measured.items()), flush=True)
+        line = ours.end()
+    fastest = min(("masked", "unmasked"), key=lambda name: statistics.median(times[name]))
+    ratios = sorted(theirs / mine for theirs, mine in zip(times[fastest], times["ours"]))
+    rate = {name: round(line["tokens"] / statistics.median(seconds)) for name, seconds in times.items()}
+    print(json.dumps({
+        "bench": "encoder", "ours": rate["ours"], "peer": rate[fastest], "ratio": round(statistics.median(ratios), 3),
+        "ratio_min": round(ratios[0], 3), "ratio_max": round(ratios[-1], 3), "unit": "tokens/s",
+        "preset": line["preset"], "threads": arguments.threads, "tokens": line["tokens"],
+        "padded_tokens": line["padded_tokens"],
+        "peer_name": f"transformers {transformers.__version__}, torch {torch.__version__}, {fastest}"}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Hidden states of real captured texts of unequal lengths, ours against transformers: the same model, batches and number
+# of threads, in turn, round by round.
+#
+#   tests/bench/peers/huggingface_encoder.sh [--preset tiny|small|...] [--texts 256] [--batch 32] [--threads 2] [--rounds 7]
+#
+# Installs transformers and torch (5 GB, once) into .deps/huggingface. The last line is one JSON object:
+# {"bench":"encoder","ours":…,"peer":…,"ratio":…,…}, tokens a second.
+set -euo pipefail
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
+# shellcheck source=deploy/install.sh
+source "$ROOT/deploy/install.sh"
+cd "$ROOT"
+case "${1:-}" in
+  --help | -h) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+esac
+[ -x build/bin/bench_encoder ] || fail "no build/bin/bench_encoder; type: cmake --build build --target bench_encoder"
+install_huggingface
+exec .deps/huggingface/bin/python tests/bench/peers/huggingface_encoder.py --bench build/bin/bench_encoder "$@"
