@@ -64,6 +64,12 @@ class Translation {
       return Refuse(std::string("has \\") + c + ", which is not supported");
     }
     Take(2);
+    // "\p{L}+": braces that are the escape's own.
+    if (std::string_view("pPx").find(c) != std::string_view::npos && Follows("{")) {
+      const std::size_t end = expression_.find('}', at_);
+      if (end == std::string_view::npos) return Refuse("lacks a closing brace");
+      Take(end + 1 - at_);
+    }
     return absl::OkStatus();
   }
 
