@@ -22,6 +22,14 @@ absl::StatusOr<MergeRule> ResolveMerge(const std::string& left, const std::strin
   return rule;
 }
 
+absl::StatusOr<MergeRule> ParseMerge(std::string_view text, const IdByText& ids) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
+    return runtime::InvalidArgument("is not two tokens with one space between");
+  }
+  return ResolveMerge(std::string(text.substr(0, space)), std::string(text.substr(space + 1)), ids);
+}
+
 absl::StatusOr<IdByText> ReadVocabulary(const JsonNode& node, std::vector<std::string>& texts) {
   if (!node.value->is_object()) return node.Wrong("is no object");
   IdByText ids;
@@ -44,21 +52,21 @@ absl::StatusOr<IdByText> ReadVocabulary(const JsonNode& node, std::vector<std::s
   return ids;
 }
 
-// Two tokens, "a b" or ["a", "b"].
-absl::StatusOr<std::pair<std::string, std::string>> PairOf(const JsonNode& node) {
+namespace {
+
+absl::StatusOr<MergeRule> ReadMerge(const JsonNode& node, const IdByText& ids) {
   if (node.value->is_array() && node.value->size() == 2) {
-    SHOAL_ASSIGN_OR_RETURN(std::string left, node.At(std::size_t{0}).String());
-    SHOAL_ASSIGN_OR_RETURN(std::string right, node.At(std::size_t{1}).String());
-    return std::pair(std::move(left), std::move(right));
+    SHOAL_ASSIGN_OR_RETURN(const std::string left, node.At(std::size_t{0}).String());
+    SHOAL_ASSIGN_OR_RETURN(const std::string right, node.At(std::size_t{1}).String());
+    auto rule = ResolveMerge(left, right, ids);
+    return rule.ok() ? rule : node.Wrong(runtime::Message(rule.status()));
   }
   if (!node.value->is_string()) return node.Wrong("is neither \"a b\" nor [\"a\", \"b\"]");
-  const auto& text = node.value->get_ref<const std::string&>();
-  const std::size_t space = text.find(' ');
-  if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
-    return node.Wrong("is not two tokens with one space between");
-  }
-  return std::pair(text.substr(0, space), text.substr(space + 1));
+  auto rule = ParseMerge(node.value->get_ref<const std::string&>(), ids);
+  return rule.ok() ? rule : node.Wrong(runtime::Message(rule.status()));
 }
+
+}  // namespace
 
 absl::Status ReadMerges(const JsonNode& node, const IdByText& ids, std::vector<MergeRule>& rules) {
   if (!node.value->is_array()) return node.Wrong("is no list");
@@ -68,10 +76,8 @@ absl::Status ReadMerges(const JsonNode& node, const IdByText& ids, std::vector<M
     const bool is_version = member.value->is_string() &&
                             member.value->get_ref<const std::string&>().starts_with("#version");
     if (is_version) continue;
-    SHOAL_ASSIGN_OR_RETURN(const auto pair, PairOf(member));
-    const auto rule = ResolveMerge(pair.first, pair.second, ids);
-    if (!rule.ok()) return member.Wrong(runtime::Message(rule.status()));
-    rules.push_back(*rule);
+    SHOAL_ASSIGN_OR_RETURN(const MergeRule rule, ReadMerge(member, ids));
+    rules.push_back(rule);
   }
   return absl::OkStatus();
 }

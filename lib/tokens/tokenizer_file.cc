@@ -32,14 +32,6 @@ absl::Status ReadVocabularyFile(const std::string& path, IdByText& ids,
   return absl::OkStatus();
 }
 
-absl::StatusOr<MergeRule> ReadMergeLine(std::string_view line, const IdByText& ids) {
-  const std::size_t space = line.find(' ');
-  if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
-    return runtime::InvalidArgument("is not two tokens with one space between");
-  }
-  return ResolveMerge(std::string(line.substr(0, space)), std::string(line.substr(space + 1)), ids);
-}
-
 absl::Status ReadMergesFile(const std::string& path, const IdByText& ids,
                             std::vector<MergeRule>& rules) {
   SHOAL_ASSIGN_OR_RETURN(const std::string bytes, runtime::ReadFile(path, kMaximumTokenizerFile));
@@ -50,7 +42,7 @@ absl::Status ReadMergesFile(const std::string& path, const IdByText& ids,
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with("#version")) continue;
-    const auto rule = ReadMergeLine(line, ids);
+    const auto rule = ParseMerge(line, ids);
     if (!rule.ok()) {
       return runtime::InvalidArgument(path + ": line " + std::to_string(number) + " " +
                                       runtime::Message(rule.status()));
