@@ -41,9 +41,7 @@ void AppendText(std::string& text, const Json& json) {
       for (const auto& [name, value] : json.get_ref<const Json::object_t&>()) {
         text.append(separator);
         separator = ",";
-        AppendQuoted(text, name);
-        text.push_back(':');
-        AppendText(text, value);
+        AppendMember(text, name, value);
       }
       text.push_back('}');
       break;
@@ -74,6 +72,12 @@ void AppendText(std::string& text, const Json& json) {
     default:
       text.append(Dump(json));
   }
+}
+
+void AppendMember(std::string& text, const std::string& name, const Json& value) {
+  AppendQuoted(text, name);
+  text.push_back(':');
+  AppendText(text, value);
 }
 
 }  // namespace shoal::mockserver

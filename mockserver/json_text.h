@@ -12,5 +12,7 @@ namespace shoal::mockserver {
 // The same bytes that dump(-1, ' ', false, replace) writes: compact, UTF-8 as it is, what is no
 // UTF-8 replaced.
 void AppendText(std::string& text, const Json& json);
+// One member of an object: "name":value.
+void AppendMember(std::string& text, const std::string& name, const Json& value);
 
 }  // namespace shoal::mockserver

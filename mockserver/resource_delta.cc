@@ -34,13 +34,43 @@ std::shared_ptr<const Json> ResourceDelta::Share() const {
 }
 
 const std::shared_ptr<const std::string>& ResourceDelta::Text(std::size_t reserve) {
-  if (text_ == nullptr) {
-    auto text = std::make_shared<std::string>();
-    text->reserve(reserve);
-    AppendText(*text, json());
-    text_ = std::move(text);
+  if (!is_stale_) return text_;
+  if (json().is_object()) {
+    auto text = WriteMembers(json().get_ref<const Json::object_t&>(), reserve);
+    text_ = std::make_shared<const std::string>(std::move(text));
+  } else {
+    text_ = std::make_shared<const std::string>(Serialise(json()));
   }
+  stale_.clear();
+  is_stale_ = false;
   return text_;
+}
+
+// A member's text here has the comma or brace behind it.
+std::string ResourceDelta::WriteMembers(const Json::object_t& members, std::size_t reserve) {
+  // Members are never taken away, so as many are the same ones.
+  const bool keeps = member_starts_.size() == members.size() && !is_replaced_;
+  std::string text;
+  text.reserve(reserve);
+  text.push_back('{');
+  std::vector<std::size_t> starts;
+  starts.reserve(members.size());
+  for (const auto& [name, value] : members) {
+    const std::size_t at = starts.size();
+    starts.push_back(text.size());
+    if (keeps && std::find(stale_.begin(), stale_.end(), name) == stale_.end()) {
+      const std::size_t begin = member_starts_[at];
+      const std::size_t end = at + 1 < members.size() ? member_starts_[at + 1] : text_->size();
+      text.append(*text_, begin, end - begin);
+    } else {
+      AppendMember(text, name, value);
+      text.push_back(',');
+    }
+  }
+  if (!members.empty()) text.pop_back();
+  text.push_back('}');
+  member_starts_ = std::move(starts);
+  return text;
 }
 
 bool ResourceDelta::Assign(std::string_view pointer, Json value) {
@@ -78,7 +108,7 @@ Json& ResourceDelta::Open(std::string_view pointer, bool appends) {
   }
   Note(pointer, appends);
   side_effects_.reset();
-  text_ = nullptr;
+  is_stale_ = true;
   return *tree_;
 }
 
@@ -86,7 +116,13 @@ void ResourceDelta::Close(std::uint64_t version) {
   version_ = version;
   if (!tree_->is_object()) return;
   const auto etag = tree_->find(kETagProperty);
-  if (etag != tree_->end()) *etag = FormatETag(version);
+  if (etag == tree_->end()) return;
+  *etag = FormatETag(version);
+  NoteStale(kETagProperty);
+}
+
+void ResourceDelta::NoteStale(const std::string& name) {
+  if (std::find(stale_.begin(), stale_.end(), name) == stale_.end()) stale_.push_back(name);
 }
 
 void ResourceDelta::Note(std::string_view pointer, bool appends) {
@@ -97,6 +133,7 @@ void ResourceDelta::Note(std::string_view pointer, bool appends) {
   const std::string_view top = pointer.substr(0, pointer.find('/', 1));
   const bool is_appended = appends && top == pointer;
   std::string name = redfish::PointerTokens(top).front();
+  NoteStale(name);
   const auto noted = std::find_if(written_.begin(), written_.end(),
                                   [&](const Written& written) { return written.name == name; });
   if (noted == written_.end()) {

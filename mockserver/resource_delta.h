@@ -33,7 +33,8 @@ class ResourceDelta {
   const Json& json() const { return tree_ == nullptr ? *base_ : *tree_; }
   // It stays as it is when this one is written to.
   std::shared_ptr<const Json> Share() const;
-  // The body as text, written when first asked for after a change; `reserve` are its likely bytes.
+  // The body as text, written when first asked for after a change: the members that were written to
+  // since it was asked for before, the others as they stood. `reserve` are its likely bytes.
   const std::shared_ptr<const std::string>& Text(std::size_t reserve);
   // A hash of the base's version and of all that was written since.
   std::uint64_t version() const { return version_; }
@@ -68,14 +69,22 @@ class ResourceDelta {
   Json& Open(std::string_view pointer, bool appends = false);
   // It was written to, which makes it `version`.
   void Close(std::uint64_t version);
+  // The text of an object, with the stale members written anew.
+  std::string WriteMembers(const Json::object_t& members, std::size_t reserve);
   void Note(std::string_view pointer, bool appends);
+  void NoteStale(const std::string& name);
   // Makes the member of the tree what it is in the base.
   void Restore(const Written& written);
 
   std::shared_ptr<const Json> base_;
   // Null until the first write.
   std::shared_ptr<Json> tree_;
+  // As last asked for; null before. Where each of its members begins, and which of them have been
+  // written to since.
   std::shared_ptr<const std::string> text_;
+  std::vector<std::size_t> member_starts_;
+  std::vector<std::string> stale_;
+  bool is_stale_ = true;
   std::uint64_t version_;
   std::vector<Written> written_;
   // The body was replaced as a whole.

@@ -79,6 +79,25 @@ TEST_CASE("Side effects counted by what was written are those that whole bodies 
   }
 }
 
+TEST_CASE("The text is that of the whole body, whenever it is asked for") {
+  for (const std::string& capture : CaptureNames()) {
+    Twins twins(capture);
+    runtime::Random random(13);
+    for (int write = 0; write < 100; ++write) {
+      twins.WriteAnywhere(random);
+      if (random.Below(3) == 0) continue;
+      REQUIRE(*twins.delta.Text(0) == twins.delta.json().dump());
+      REQUIRE(twins.delta.Text(0) == twins.delta.Text(0));
+    }
+    REQUIRE(twins.delta.Assign("", Json({{"Id", "1"}})));
+    REQUIRE(*twins.delta.Text(0) == "{\"Id\":\"1\"}");
+    REQUIRE(twins.delta.Assign("/Name", Json::object()));
+    REQUIRE(*twins.delta.Text(0) == "{\"Id\":\"1\",\"Name\":{}}");
+    REQUIRE(twins.delta.Assign("", Json::object()));
+    REQUIRE(*twins.delta.Text(0) == "{}");
+  }
+}
+
 TEST_CASE("A tree that is taken equals the base, whatever was written") {
   for (const std::string& capture : CaptureNames()) {
     runtime::Random random(5);
