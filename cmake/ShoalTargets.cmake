@@ -46,9 +46,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(shoal_own_code INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 else()
   # g++ 12 takes its library's own strings for overflows (GCC bug 105651 and others), also in headers of the system once
-  # they are precompiled.
+  # they are precompiled. Compiled together, a source with a class of its own is taken for a header.
   target_compile_options(shoal_own_code INTERFACE
-    -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+    -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-subobject-linkage)
 endif()
 
 # shoal_headers(<kind> HEADERS ... [LIBRARIES ...]): shoal_headers_<kind>, what many sources include, compiled once. A
@@ -103,6 +103,13 @@ function(shoal_program name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
   shoal_reuse_headers(${name} ${arg_LIBRARIES})
+endfunction()
+
+# shoal_allocator(<program>): jemalloc in place of the C library's malloc, which sanitizers replace by their own.
+function(shoal_allocator name)
+  if(NOT SHOAL_SANITIZE)
+    target_link_libraries(${name} PRIVATE PkgConfig::jemalloc)
+  endif()
 endfunction()
 
 # How tests are compiled: most of their code is generated code that runs once, so little time goes into making it fast.

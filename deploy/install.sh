@@ -17,6 +17,7 @@ BUILD_PACKAGES=(
   libboost-dev
   libcli11-dev
   libgrpc++-dev
+  libjemalloc-dev
   libpcre2-dev
   libprotobuf-dev
   libpugixml-dev
