@@ -44,7 +44,7 @@ bool MayBecome(Editor& editor, ResourceId bios, const std::string& name,
          registry->Misfit(name, password, Json::object()) != "PropertyValueFormatError";
 }
 
-Response ChangePassword(Editor& editor, const Call& call) {
+Response ChangeBiosPassword(Editor& editor, const Call& call) {
   const auto wrong = [&call](const char* parameter) {
     return ErrorResponse(400, "ActionParameterValueError", {parameter, call.action->name});
   };
@@ -79,7 +79,7 @@ bool HasBiosPassword(const Editor& editor, ResourceId bios, std::string_view nam
 
 void AddBiosActions(HandlerTable& handlers) {
   handlers.OnAction("Bios.ResetBios", &ResetBios);
-  handlers.OnAction("Bios.ChangePassword", &ChangePassword);
+  handlers.OnAction("Bios.ChangePassword", &ChangeBiosPassword);
 }
 
 }  // namespace shoal::mockserver

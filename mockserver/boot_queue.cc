@@ -11,14 +11,14 @@
 namespace shoal::mockserver {
 namespace {
 
-struct Entry {
+struct QueuedBoot {
   ResourceId system = 0;
   std::string key;
   std::function<void(Editor&)> run;
 };
 
 struct BootQueue {
-  std::vector<Entry> entries;
+  std::vector<QueuedBoot> entries;
 };
 
 }  // namespace
@@ -31,18 +31,19 @@ void OnNextBoot(Editor& editor, ResourceId system, std::string key,
 
 void ForgetNextBoot(Editor& editor, std::string_view key) {
   std::erase_if(editor.Notes<BootQueue>().entries,
-                [key](const Entry& entry) { return entry.key == key; });
+                [key](const QueuedBoot& entry) { return entry.key == key; });
 }
 
 void RunBootQueue(Editor& editor, ResourceId system) {
   if (editor.FindNotes<BootQueue>() == nullptr) return;
-  std::vector<Entry>& entries = editor.Notes<BootQueue>().entries;
-  const auto due = std::stable_partition(
-      entries.begin(), entries.end(), [system](const Entry& one) { return one.system != system; });
-  const std::vector<Entry> taken(std::make_move_iterator(due),
-                                 std::make_move_iterator(entries.end()));
+  std::vector<QueuedBoot>& entries = editor.Notes<BootQueue>().entries;
+  const auto due =
+      std::stable_partition(entries.begin(), entries.end(),
+                            [system](const QueuedBoot& one) { return one.system != system; });
+  const std::vector<QueuedBoot> taken(std::make_move_iterator(due),
+                                      std::make_move_iterator(entries.end()));
   entries.erase(due, entries.end());
-  for (const Entry& entry : taken) entry.run(editor);
+  for (const QueuedBoot& entry : taken) entry.run(editor);
 }
 
 std::optional<ResourceId> SystemOf(const Editor& editor, ResourceId id) {

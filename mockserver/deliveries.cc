@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMaximumInterval = 86'400;
 constexpr std::int64_t kMaximumDoublings = 10;
 
-struct Pending {
+struct PendingDelivery {
   Delivery delivery;
   ResourceId subscription = 0;
   std::string message_id;
@@ -26,7 +26,7 @@ struct Pending {
 
 struct DeliveryQueue {
   // By number.
-  std::map<std::uint64_t, Pending> pending;
+  std::map<std::uint64_t, PendingDelivery> pending;
   std::vector<std::uint64_t> due;
   // Numbers that are with the process.
   std::set<std::uint64_t> taken;
@@ -41,7 +41,7 @@ std::int64_t ServiceNumber(const Editor& editor, std::string_view pointer, std::
   return static_cast<std::int64_t>(std::clamp(number, 0.0, static_cast<double>(maximum)));
 }
 
-std::chrono::seconds RetryInterval(const Editor& editor, const Pending& pending) {
+std::chrono::seconds RetryInterval(const Editor& editor, const PendingDelivery& pending) {
   std::int64_t seconds = std::max<std::int64_t>(
       1, ServiceNumber(editor, "/DeliveryRetryIntervalSeconds", 30, kMaximumInterval));
   if (editor.Text(pending.subscription, "/DeliveryRetryPolicy") == "RetryForeverWithBackoff") {
@@ -50,7 +50,7 @@ std::chrono::seconds RetryInterval(const Editor& editor, const Pending& pending)
   return std::chrono::seconds(seconds);
 }
 
-void Record(Editor& editor, const Pending& pending, bool delivered, std::int64_t attempt) {
+void Record(Editor& editor, const PendingDelivery& pending, bool delivered, std::int64_t attempt) {
   editor.Record(redfish::kEventRecord, pending.subscription,
                 {{"delivered", delivered},
                  {"MessageId", pending.message_id},
@@ -82,7 +82,7 @@ void Attempt(Editor& editor, std::uint64_t number);
 
 void Conclude(Editor& editor, std::uint64_t number, bool delivered) {
   DeliveryQueue& queue = editor.Notes<DeliveryQueue>();
-  Pending& pending = queue.pending.at(number);
+  PendingDelivery& pending = queue.pending.at(number);
   Record(editor, pending, delivered, pending.failures + 1);
   if (delivered) {
     queue.pending.erase(number);
@@ -125,7 +125,7 @@ void Attempt(Editor& editor, std::uint64_t number) {
 void Deliver(Editor& editor, ResourceId subscription, const std::string& message_id,
              const Json& payload) {
   DeliveryQueue& queue = editor.Notes<DeliveryQueue>();
-  Pending pending;
+  PendingDelivery pending;
   pending.subscription = subscription;
   pending.message_id = message_id;
   pending.delivery.destination = editor.Text(subscription, "/Destination");

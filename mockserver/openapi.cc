@@ -9,7 +9,7 @@
 namespace shoal::mockserver {
 namespace {
 
-Json Operation(const std::string& summary) {
+Json OperationOf(const std::string& summary) {
   return {{"summary", summary}, {"responses", {{"default", {{"description", summary}}}}}};
 }
 
@@ -20,12 +20,12 @@ std::string OpenApiOf(const World& world) {
   ResourceId id = 0;
   for (const World::Resource& resource : world.resources()) {
     Json& path = paths[resource.uri];
-    path["get"] = Operation("Reads the resource");
-    if (resource.methods.post) path["post"] = Operation("Adds a member");
-    if (resource.methods.patch) path["patch"] = Operation("Changes properties");
-    if (resource.methods.remove) path["delete"] = Operation("Removes the resource");
+    path["get"] = OperationOf("Reads the resource");
+    if (resource.methods.post) path["post"] = OperationOf("Adds a member");
+    if (resource.methods.patch) path["patch"] = OperationOf("Changes properties");
+    if (resource.methods.remove) path["delete"] = OperationOf("Removes the resource");
     for (const auto& [target, action] : World::ActionsIn(*resource.json, id++)) {
-      paths[target]["post"] = Operation(action.name);
+      paths[target]["post"] = OperationOf(action.name);
     }
   }
   const std::string version = redfish::TextAt(world.capture().service_root(), "RedfishVersion");

@@ -113,7 +113,8 @@ std::string Target(const Operation& operation, std::string_view requested) {
   return operation.uri ? redfish::CanonicalUri(*operation.uri) : std::string(requested);
 }
 
-absl::Status Judge(const Editor& editor, const Operation& operation, std::string_view requested) {
+absl::Status JudgeOperation(const Editor& editor, const Operation& operation,
+                            std::string_view requested) {
   const std::string uri = Target(operation, requested);
   const std::optional<ResourceId> id = editor.Find(uri);
   if (!id) return runtime::NotFound(uri);
@@ -204,7 +205,7 @@ absl::StatusOr<std::optional<ResourceId>> Perform(Editor& editor,
                                                   const std::vector<Operation>& operations,
                                                   std::string_view requested) {
   for (const Operation& operation : operations) {
-    SHOAL_RETURN_IF_ERROR(Judge(editor, operation, requested));
+    SHOAL_RETURN_IF_ERROR(JudgeOperation(editor, operation, requested));
   }
   std::optional<ResourceId> created;
   for (const Operation& operation : operations) {

@@ -22,14 +22,14 @@ namespace {
 
 constexpr const char* kNewestType = "#Session.v1_5_0.Session";
 
-struct Entry {
+struct OpenSession {
   LiveSession session;
   std::chrono::milliseconds created{0};
   std::chrono::milliseconds last_use{0};
 };
 
 struct Tokens {
-  std::map<std::string, Entry, std::less<>> entries;
+  std::map<std::string, OpenSession, std::less<>> entries;
 };
 
 std::optional<ResourceId> SessionService(const Editor& editor) {
@@ -42,7 +42,7 @@ std::string TimerOf(const Editor& editor, ResourceId session) {
 }
 
 // When the session is over if nobody uses it; nothing: never.
-std::optional<std::chrono::milliseconds> EndOf(const Editor& editor, const Entry& entry) {
+std::optional<std::chrono::milliseconds> EndOf(const Editor& editor, const OpenSession& entry) {
   const auto service = SessionService(editor);
   if (!service) return std::nullopt;
   std::optional<std::chrono::milliseconds> end;
@@ -153,7 +153,7 @@ Response MakeSession(Editor& editor, ResourceId collection, const std::string& t
   response.headers.emplace_back("X-Auth-Token", token);
   if (must_change) AnnounceChange(response, editor.Uri(*identity.account));
   editor.Notes<Tokens>().entries.emplace(
-      token, Entry{{id, std::move(identity)}, editor.now(), editor.now()});
+      token, OpenSession{{id, std::move(identity)}, editor.now(), editor.now()});
   AwaitEnd(editor, token);
   return response;
 }

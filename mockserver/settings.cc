@@ -41,7 +41,7 @@ struct PendingSettings {
   std::set<ResourceId> resets;
 };
 
-std::string KeyOf(ResourceId settings) { return "settings:" + std::to_string(settings); }
+std::string SettingsKey(ResourceId settings) { return "settings:" + std::to_string(settings); }
 
 // Attributes that were captured in the settings object stay listed there.
 void Unlist(Editor& editor, ResourceId settings, const std::set<std::string>& pointers) {
@@ -61,7 +61,7 @@ void Apply(Editor& editor, ResourceId settings) {
   const auto taken = editor.Notes<PendingSettings>().by_object.extract(settings);
   const auto active = editor.world().ActiveOf(settings);
   if (taken.empty() || !active) return;
-  editor.CancelTimer(KeyOf(settings));
+  editor.CancelTimer(SettingsKey(settings));
   const std::set<std::string>& pointers = taken.mapped().pointers;
   for (const std::string& pointer : pointers) {
     const Json* const written = editor.Read(settings, pointer);
@@ -138,11 +138,12 @@ void AwaitApplyTime(Editor& editor, ResourceId settings, const std::vector<std::
   pending.pointers.insert(pointers.begin(), pointers.end());
   pending.window_start = choice.window_start;
   pending.window_end = choice.window_end;
-  editor.CancelTimer(KeyOf(settings));
+  editor.CancelTimer(SettingsKey(settings));
   if (choice.time == ApplyTime::kImmediate) return Apply(editor, settings);
   if (choice.time != ApplyTime::kAtMaintenanceWindowStart) return;
   const auto delay = std::max(choice.window_start - editor.now(), std::chrono::milliseconds(0));
-  editor.SetTimer(KeyOf(settings), delay, [settings](Editor& later) { Apply(later, settings); });
+  editor.SetTimer(SettingsKey(settings), delay,
+                  [settings](Editor& later) { Apply(later, settings); });
 }
 
 void AwaitDefaults(Editor& editor, ResourceId bios) {

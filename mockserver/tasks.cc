@@ -34,7 +34,7 @@ struct KeptTasks {
   std::map<ResourceId, KeptTask> tasks;
 };
 
-std::string KeyOf(ResourceId id) { return "task:" + std::to_string(id); }
+std::string TaskKey(ResourceId id) { return "task:" + std::to_string(id); }
 
 std::optional<ResourceId> TaskServiceOf(const Editor& editor) {
   const auto root = editor.Find(redfish::kServiceRoot);
@@ -84,7 +84,7 @@ void EndWork(Editor& editor, ResourceId id) {
   const auto system = kept->task.awaits_boot_of;
   if (!system) return Finish(editor, id);
   SetState(editor, id, "Starting", "OK");
-  OnNextBoot(editor, *system, KeyOf(id), [id](Editor& later) { Finish(later, id); });
+  OnNextBoot(editor, *system, TaskKey(id), [id](Editor& later) { Finish(later, id); });
 }
 
 void Work(Editor& editor, ResourceId id, int quarter) {
@@ -92,7 +92,8 @@ void Work(Editor& editor, ResourceId id, int quarter) {
   if (whole.count() <= 0 || quarter == kQuarters) return EndWork(editor, id);
   editor.Set(id, "/PercentComplete", 100 * quarter / kQuarters);
   const auto delay = whole * (quarter + 1) / kQuarters - whole * quarter / kQuarters;
-  editor.SetTimer(KeyOf(id), delay, [id, quarter](Editor& later) { Work(later, id, quarter + 1); });
+  editor.SetTimer(TaskKey(id), delay,
+                  [id, quarter](Editor& later) { Work(later, id, quarter + 1); });
 }
 
 bool MakeRoom(Editor& editor, ResourceId service) {
@@ -123,8 +124,8 @@ bool Cancel(Editor& editor, ResourceId id) {
   if (kept == nullptr || kept->is_done) return true;
   if (!kept->task.is_cancellable) return false;
   kept->is_done = true;
-  editor.CancelTimer(KeyOf(id));
-  ForgetNextBoot(editor, KeyOf(id));
+  editor.CancelTimer(TaskKey(id));
+  ForgetNextBoot(editor, TaskKey(id));
   editor.Set(id, "/EndTime", editor.DateTime());
   SetState(editor, id, "Cancelled", "Warning");
   return true;

@@ -20,13 +20,13 @@ constexpr std::int64_t kMaxRank = 1024;
 constexpr std::string_view kPeftPrefix = "base_model.model.";
 constexpr std::string_view kLayers[] = {"attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj"};
 
-struct Size {
+struct Projection {
   std::int64_t in;
   std::int64_t out;
 };
 
 // REQUIRES: `layer` is one of kLayers.
-Size SizeOf(const Gpt2Config& config, const std::string& layer) {
+Projection ProjectionOf(const Gpt2Config& config, const std::string& layer) {
   if (layer == kLayers[0]) return {config.width, 3 * config.width};
   if (layer == kLayers[1]) return {config.width, config.width};
   if (layer == kLayers[2]) return {config.width, 4 * config.width};
@@ -102,7 +102,7 @@ absl::StatusOr<LoraParameters> FromView(const model::SafetensorsView& view,
 }
 
 // weight [in, out] += scale A^T B^T, with A [rank, in] and B [out, rank].
-void Merge(std::span<const float> a, std::span<const float> b, Size size, std::int64_t rank,
+void Merge(std::span<const float> a, std::span<const float> b, Projection size, std::int64_t rank,
            double scale, std::span<float> weight) {
   for (std::int64_t i = 0; i < size.in; ++i) {
     for (std::int64_t o = 0; o < size.out; ++o) {
@@ -141,7 +141,7 @@ ParameterLayout LoraLayout(const Gpt2Config& config, const LoraOptions& options)
   ParameterLayout layout;
   for (std::int64_t block = 0; block < config.layers; ++block) {
     for (const std::string& layer : options.layers) {
-      const Size size = SizeOf(config, layer);
+      const Projection size = ProjectionOf(config, layer);
       const std::string name = BlockPrefix(block) + layer;
       layout.Add(name + ".lora_A", {options.rank, size.in}, Start::kNormal,
                  1 / std::sqrt(static_cast<double>(size.in)));
@@ -205,8 +205,8 @@ void MergeLora(const LoraParameters& adapter, Gpt2Parameters& parameters) {
     for (const std::string& layer : adapter.options.layers) {
       const std::string name = BlockPrefix(block) + layer;
       Merge(part(adapter.flat, *from.Find(name + ".lora_A")),
-            part(adapter.flat, *from.Find(name + ".lora_B")), SizeOf(parameters.config, layer),
-            adapter.options.rank, adapter.options.scale(),
+            part(adapter.flat, *from.Find(name + ".lora_B")),
+            ProjectionOf(parameters.config, layer), adapter.options.rank, adapter.options.scale(),
             part(parameters.flat, *to.Find(name + ".weight")));
     }
   }

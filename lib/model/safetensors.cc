@@ -18,7 +18,7 @@ using runtime::DType;
 constexpr std::uint64_t kMaxHeader = std::uint64_t{16} << 20;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 16;
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kFileAlignment = 64;
 constexpr std::string_view kMetadataName = "__metadata__";
 
 constexpr std::array<std::pair<std::string_view, DType>, 9> kDTypes = {{
@@ -259,8 +259,9 @@ std::string WriteSafetensorsHeader(std::span<const SafetensorsItem> items,
     offset += size;
   }
   std::string text = header.dump();
-  text.resize(
-      (kLengthBytes + text.size() + kAlignment - 1) / kAlignment * kAlignment - kLengthBytes, ' ');
+  text.resize((kLengthBytes + text.size() + kFileAlignment - 1) / kFileAlignment * kFileAlignment -
+                  kLengthBytes,
+              ' ');
   const std::uint64_t size = text.size();
   std::string bytes(kLengthBytes, '\0');
   std::memcpy(bytes.data(), &size, kLengthBytes);

@@ -16,7 +16,7 @@ std::uint64_t Load(const char* bytes) {
   return value;
 }
 
-std::string_view Part(std::string_view text, const TextPiece& piece) {
+std::string_view TextOf(std::string_view text, const TextPiece& piece) {
   return text.substr(piece.range.begin, piece.range.end - piece.range.begin);
 }
 
@@ -46,7 +46,7 @@ absl::Status TokenEncoder::Encode(std::string_view text, std::vector<std::int32_
     for (const TextPiece& piece : pieces_) {
       if (piece.token != TextPiece::kText) {
         ids.push_back(piece.token);
-      } else if (status = EncodeText(Part(text, piece), ids); !status.ok()) {
+      } else if (status = EncodeText(TextOf(text, piece), ids); !status.ok()) {
         break;
       }
     }
@@ -69,7 +69,7 @@ absl::Status TokenEncoder::EncodeText(std::string_view text, std::vector<std::in
     if (piece.token != TextPiece::kText) {
       ids.push_back(piece.token);
     } else {
-      SHOAL_RETURN_IF_ERROR(EncodeWords(Part(text, piece), ids));
+      SHOAL_RETURN_IF_ERROR(EncodeWords(TextOf(text, piece), ids));
     }
   }
   return absl::OkStatus();

@@ -8,22 +8,22 @@
 namespace shoal::tokens {
 namespace {
 
-enum class Kind : std::uint8_t { kOther, kLower, kUpper, kDigit };
+enum class CharacterKind : std::uint8_t { kOther, kLower, kUpper, kDigit };
 
-Kind KindOf(char c) {
-  if (c >= 'a' && c <= 'z') return Kind::kLower;
-  if (c >= 'A' && c <= 'Z') return Kind::kUpper;
-  if (c >= '0' && c <= '9') return Kind::kDigit;
-  return static_cast<unsigned char>(c) >= 0x80 ? Kind::kLower : Kind::kOther;
+CharacterKind KindOf(char c) {
+  if (c >= 'a' && c <= 'z') return CharacterKind::kLower;
+  if (c >= 'A' && c <= 'Z') return CharacterKind::kUpper;
+  if (c >= '0' && c <= '9') return CharacterKind::kDigit;
+  return static_cast<unsigned char>(c) >= 0x80 ? CharacterKind::kLower : CharacterKind::kOther;
 }
 
 bool StartsWord(std::string_view text, std::size_t position) {
-  const Kind kind = KindOf(text[position]);
-  const Kind before = KindOf(text[position - 1]);
-  if (kind == Kind::kDigit || before == Kind::kDigit) return kind != before;
-  if (kind != Kind::kUpper) return false;
-  if (before == Kind::kLower) return true;
-  return position + 1 < text.size() && KindOf(text[position + 1]) == Kind::kLower &&
+  const CharacterKind kind = KindOf(text[position]);
+  const CharacterKind before = KindOf(text[position - 1]);
+  if (kind == CharacterKind::kDigit || before == CharacterKind::kDigit) return kind != before;
+  if (kind != CharacterKind::kUpper) return false;
+  if (before == CharacterKind::kLower) return true;
+  return position + 1 < text.size() && KindOf(text[position + 1]) == CharacterKind::kLower &&
          static_cast<unsigned char>(text[position + 1]) < 0x80;
 }
 
@@ -42,7 +42,7 @@ void DropEnding(std::string& word) {
 std::string Normalised(std::string_view word) {
   std::string lowered(word);
   for (char& c : lowered) {
-    if (KindOf(c) == Kind::kUpper) c = static_cast<char>(c - 'A' + 'a');
+    if (KindOf(c) == CharacterKind::kUpper) c = static_cast<char>(c - 'A' + 'a');
   }
   DropEnding(lowered);
   return lowered;
@@ -62,12 +62,14 @@ constexpr std::array<std::string_view, 61> kFunctionWords = {
 void AppendWords(std::string_view text, std::size_t limit, std::vector<std::string>& words) {
   std::size_t position = 0;
   while (position < text.size() && words.size() < limit) {
-    if (KindOf(text[position]) == Kind::kOther) {
+    if (KindOf(text[position]) == CharacterKind::kOther) {
       ++position;
       continue;
     }
     std::size_t end = position + 1;
-    while (end < text.size() && KindOf(text[end]) != Kind::kOther && !StartsWord(text, end)) ++end;
+    while (end < text.size() && KindOf(text[end]) != CharacterKind::kOther &&
+           !StartsWord(text, end))
+      ++end;
     words.push_back(Normalised(text.substr(position, end - position)));
     position = end;
   }

@@ -18,7 +18,7 @@ namespace {
 
 using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
 
-constexpr std::chrono::milliseconds kTick{50};
+constexpr std::chrono::milliseconds kSampleTick{50};
 
 void BeginSample(proto::Replay::Stub& stub, grpc::ClientContext* context,
                  SampleLink::Reactor* reactor) {
@@ -166,7 +166,7 @@ void Sampler::Impl::Wake() {
 void Sampler::Impl::Run() {
   for (;;) {
     {
-      const runtime::TimePoint deadline = clock_.Now() + kTick;
+      const runtime::TimePoint deadline = clock_.Now() + kSampleTick;
       const runtime::MutexLock lock(mutex_);
       while (!has_work_ && !closed_) {
         if (!clock_.WaitUntil(work_, mutex_, deadline)) break;

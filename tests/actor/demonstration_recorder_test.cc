@@ -19,14 +19,14 @@
 namespace shoal::actor {
 namespace {
 
-constexpr const char* kCapture = "openbmc-stock";
+constexpr const char* kRecordedCapture = "openbmc-stock";
 
 const std::vector<std::int64_t> kGoals = {1, 2, 3, 5, 11, 101};
 
 RedfishData Load(std::uint64_t seed, const std::vector<std::int64_t>& goals = kGoals,
                  const std::string& folder = "data") {
   EnvironmentOptions options;
-  options.captures = {kCapture};
+  options.captures = {kRecordedCapture};
   options.goals = goals;
   options.data = folder;
   options.access = "inprocess";
@@ -38,20 +38,20 @@ RedfishData Load(std::uint64_t seed, const std::vector<std::int64_t>& goals = kG
   return *std::move(loaded);
 }
 
-const RedfishData& Data() {
+const RedfishData& RecorderData() {
   static const RedfishData data = Load(5);
   return data;
 }
 
-const std::vector<redfish::Candidate>& Candidates() {
-  return Data().tasks->catalogs.at(kCapture).catalog->candidates();
+const std::vector<redfish::Candidate>& RecorderCandidates() {
+  return RecorderData().tasks->catalogs.at(kRecordedCapture).catalog->candidates();
 }
 
 // "GET", "PATCH", "POST", "WAIT" of each step.
 std::vector<std::string> MethodsOf(const PlayedEpisode& episode) {
   std::vector<std::string> methods;
   for (const PlayedStep& step : episode.steps) {
-    methods.push_back(Candidates()[static_cast<std::size_t>(step.action)].method);
+    methods.push_back(RecorderCandidates()[static_cast<std::size_t>(step.action)].method);
   }
   return methods;
 }
@@ -59,7 +59,7 @@ std::vector<std::string> MethodsOf(const PlayedEpisode& episode) {
 // The first episode of the goal that begins where something is to be done.
 PlayedEpisode PlayOpen(PlanPlayer& player, const std::string& goal) {
   for (std::uint64_t episode = 0; episode < 50; ++episode) {
-    auto played = player.Play(PairOf(Data(), goal), episode);
+    auto played = player.Play(PairOf(RecorderData(), goal), episode);
     INFO(played.status());
     REQUIRE(played.ok());
     if (played->facts.optimum > 1) return *std::move(played);
@@ -81,7 +81,7 @@ std::vector<T> ColumnOf(const proto::Unroll& unroll, const std::string& name) {
 }  // namespace
 
 TEST_CASE("The expert looks, sets the override, looks again and restarts") {
-  PlanPlayer player(Data());
+  PlanPlayer player(RecorderData());
   const PlayedEpisode played = PlayOpen(player, "5 pxe_once");
   const std::vector<std::string> methods = MethodsOf(played);
   REQUIRE(methods.size() >= 4);
@@ -99,10 +99,10 @@ TEST_CASE("The expert looks, sets the override, looks again and restarts") {
 }
 
 TEST_CASE("The sequence that MAAS sends is played request by request") {
-  PlanPlayer player(Data());
+  PlanPlayer player(RecorderData());
   const PlayedEpisode played = PlayOpen(player, "101 maas_power_on");
   REQUIRE(MethodsOf(played) == std::vector<std::string>{"GET", "GET", "PATCH", "GET", "POST"});
-  REQUIRE(Candidates()[static_cast<std::size_t>(played.steps[0].action)].uri ==
+  REQUIRE(RecorderCandidates()[static_cast<std::size_t>(played.steps[0].action)].uri ==
           "/redfish/v1/Systems");
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("A service that is busy is waited for and asked again") {
       {{"faults",
         {{{"name", "busy"}, {"path", "/redfish/v1/Systems/**"}, {"status", 503}, {"count", 1}}}}});
   REQUIRE(faults.ok());
-  PlanPlayer player(Data(), *faults);
+  PlanPlayer player(RecorderData(), *faults);
   const PlayedEpisode played = PlayOpen(player, "5 pxe_once");
   const std::vector<std::string> methods = MethodsOf(played);
   REQUIRE(std::vector<std::string>(methods.begin(), methods.begin() + 3) ==
@@ -122,16 +122,16 @@ TEST_CASE("A service that is busy is waited for and asked again") {
 TEST_CASE("A request that is no candidate is not found") {
   const redfish::PlanRequest made_up{
       .method = "POST", .uri = "/redfish/v1/Systems", .body = {{"Name", "x"}}, .token = ""};
-  REQUIRE(redfish::FindCandidate(Candidates(), made_up, {}) == -1);
+  REQUIRE(redfish::FindCandidate(RecorderCandidates(), made_up, {}) == -1);
 }
 
 TEST_CASE("A request is a candidate by method, canonical URI and bound body") {
   const redfish::PlanRequest look{
       .method = "GET", .uri = "/redfish/v1/Systems/", .body = nullptr, .token = ""};
-  const std::int64_t found = redfish::FindCandidate(Candidates(), look, {});
+  const std::int64_t found = redfish::FindCandidate(RecorderCandidates(), look, {});
   REQUIRE(found >= 0);
-  REQUIRE(Candidates()[static_cast<std::size_t>(found)].uri == "/redfish/v1/Systems");
-  for (const redfish::Candidate& candidate : Candidates()) {
+  REQUIRE(RecorderCandidates()[static_cast<std::size_t>(found)].uri == "/redfish/v1/Systems");
+  for (const redfish::Candidate& candidate : RecorderCandidates()) {
     if (candidate.slots.size() != 1 || candidate.method != "PATCH") continue;
     if (candidate.slots[0].kind != redfish::PropertyKind::kString) continue;
     const redfish::SlotValues values = {{candidate.slots[0].name, "a-value"}};
@@ -140,18 +140,18 @@ TEST_CASE("A request is a candidate by method, canonical URI and bound body") {
                                        .uri = candidate.uri,
                                        .body = redfish::BindSlots(candidate, values, random),
                                        .token = ""};
-    const std::int64_t index = redfish::FindCandidate(Candidates(), request, values);
+    const std::int64_t index = redfish::FindCandidate(RecorderCandidates(), request, values);
     REQUIRE(index >= 0);
-    REQUIRE(Candidates()[static_cast<std::size_t>(index)].key == candidate.key);
+    REQUIRE(RecorderCandidates()[static_cast<std::size_t>(index)].key == candidate.key);
     // Unbound, a slot would be filled by chance.
-    REQUIRE(redfish::FindCandidate(Candidates(), request, {}) == -1);
+    REQUIRE(redfish::FindCandidate(RecorderCandidates(), request, {}) == -1);
     return;
   }
   FAIL("no candidate with a slot");
 }
 
 TEST_CASE("A recording is sound, has every pair, and is the same each time") {
-  const auto recorded = RecordDemonstrations(Data(), {.episodes = 6});
+  const auto recorded = RecordDemonstrations(RecorderData(), {.episodes = 6});
   INFO(recorded.status());
   REQUIRE(recorded.ok());
   demonstrations::DemonstrationCheck check;
@@ -169,7 +169,7 @@ TEST_CASE("A recording is sound, has every pair, and is the same each time") {
     REQUIRE((flags[flags.size() - 2] & proto::ROW_FLAG_TERMINATED) != 0);
     for (const std::int64_t action : ColumnOf<std::int64_t>(one.unroll(), "action")) {
       REQUIRE(action >= 0);
-      REQUIRE(action < static_cast<std::int64_t>(Candidates().size()));
+      REQUIRE(action < static_cast<std::int64_t>(RecorderCandidates().size()));
     }
   }
   for (const char* goal : {"1 power_on", "2 graceful_off", "3 locate", "5 pxe_once"}) {
@@ -180,7 +180,7 @@ TEST_CASE("A recording is sound, has every pair, and is the same each time") {
     INFO(left_out.goal() << ": " << left_out.reason());
     REQUIRE(left_out.episodes() + static_cast<std::uint32_t>(episodes[left_out.goal()]) == 6);
   }
-  REQUIRE(RecordDemonstrations(Data(), {.episodes = 6})->SerializeAsString() ==
+  REQUIRE(RecordDemonstrations(RecorderData(), {.episodes = 6})->SerializeAsString() ==
           recorded->SerializeAsString());
 }
 
@@ -215,7 +215,9 @@ TEST_CASE("A plan with a request that is no candidate leaves its pair out whole,
 
 TEST_CASE("Another seed records other starts") {
   const RedfishData other = Load(6);
-  REQUIRE(RecordDemonstrations(Data(), {.episodes = 3})->demonstrations(0).SerializeAsString() !=
+  REQUIRE(RecordDemonstrations(RecorderData(), {.episodes = 3})
+              ->demonstrations(0)
+              .SerializeAsString() !=
           RecordDemonstrations(other, {.episodes = 3})->demonstrations(0).SerializeAsString());
 }
 

@@ -21,14 +21,14 @@
 namespace shoal::actor {
 namespace {
 
-constexpr const char* kCapture = "openbmc-stock";
+constexpr const char* kFleetCapture = "openbmc-stock";
 constexpr std::size_t kMembers = 3;
 // What a member of this capture draws.
 constexpr std::int64_t kWatts = 500;
 
 EnvironmentOptions Options(std::int64_t budget_watts) {
   EnvironmentOptions options;
-  options.captures = {kCapture};
+  options.captures = {kFleetCapture};
   options.goals = {1, 2, 3};
   options.access = "inprocess";
   options.fleet_size = kMembers;
@@ -42,28 +42,28 @@ SourceConfig ConfigOf(const EnvironmentOptions& options) {
 }
 
 // Loaded once: reading a capture takes longer than the cases.
-const RedfishData& Data() {
+const RedfishData& FleetData() {
   static const EnvironmentOptions options = Options(0);
   static const RedfishData data = LoadRedfishData(ConfigOf(options)).value();
   return data;
 }
 
-// As Data, with another budget.
+// As FleetData, with another budget.
 std::shared_ptr<const FleetTasks> Fleet(std::int64_t budget_watts) {
-  RedfishData data = Data();
+  RedfishData data = FleetData();
   auto tasks = std::make_shared<RedfishTasks>(*data.tasks);
   tasks->options = Options(budget_watts);
   data.tasks = std::move(tasks);
   return MakeFleetTasks(data).value();
 }
 
-const std::vector<redfish::Candidate>& Candidates() {
-  return Data().tasks->catalogs.at(kCapture).catalog->candidates();
+const std::vector<redfish::Candidate>& FleetCandidates() {
+  return FleetData().tasks->catalogs.at(kFleetCapture).catalog->candidates();
 }
 
 std::int64_t Find(std::size_t member,
                   const std::function<bool(const redfish::Candidate&)>& wanted) {
-  const auto& own = Candidates();
+  const auto& own = FleetCandidates();
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (wanted(own[i])) return static_cast<std::int64_t>(member * own.size() + i);
   }
@@ -82,24 +82,24 @@ std::int64_t GetSystem(std::size_t member) {
   });
 }
 
-std::int64_t Wait() { return static_cast<std::int64_t>(kMembers * Candidates().size()); }
+std::int64_t WaitAction() { return static_cast<std::int64_t>(kMembers * FleetCandidates().size()); }
 
 // A fleet whose calls are waited for.
-class Player {
+class FleetPlayer {
  public:
   using Make = std::function<std::unique_ptr<RedfishService>(std::size_t member)>;
 
-  Player(std::shared_ptr<const FleetTasks> fleet, const Make& make,
-         boost::asio::io_context* context = nullptr)
+  FleetPlayer(std::shared_ptr<const FleetTasks> fleet, const Make& make,
+              boost::asio::io_context* context = nullptr)
       : context_(context) {
     std::vector<std::unique_ptr<RedfishService>> services;
     for (std::size_t member = 0; member < kMembers; ++member) services.push_back(make(member));
     environment_ = std::make_unique<FleetEnvironment>(std::move(fleet), std::move(services),
                                                       std::make_shared<BodyTexts>());
   }
-  explicit Player(std::int64_t budget_watts, mockserver::InstanceOptions options = {})
-      : Player(Fleet(budget_watts), [options](std::size_t) {
-          return std::make_unique<InProcessService>(Data().worlds, options);
+  explicit FleetPlayer(std::int64_t budget_watts, mockserver::InstanceOptions options = {})
+      : FleetPlayer(Fleet(budget_watts), [options](std::size_t) {
+          return std::make_unique<InProcessService>(FleetData().worlds, options);
         }) {}
 
   Transition Reset(const EpisodeStart& start) {
@@ -125,10 +125,10 @@ class Player {
 };
 
 // Begins the first episode of `goal` in which so many members are left to do.
-Transition Begin(Player& player, const std::string& goal, std::size_t open) {
+Transition Begin(FleetPlayer& player, const std::string& goal, std::size_t open) {
   for (std::uint64_t episode = 0; episode < 200; ++episode) {
     Transition first =
-        player.Reset({.environment_id = 1, .episode = episode, .pair = PairOf(Data(), goal)});
+        player.Reset({.environment_id = 1, .episode = episode, .pair = PairOf(FleetData(), goal)});
     if (player.Open().size() == open) return first;
   }
   throw std::runtime_error("no such episode");
@@ -139,15 +139,15 @@ Transition Begin(Player& player, const std::string& goal, std::size_t open) {
 TEST_CASE("A member draws what its capture's chassis says, or a usual figure") {
   REQUIRE(DrawnWatts(*redfish::Capture::Load("data/captures/dmtf-rackmount1.tar.xz").value()) ==
           344);
-  REQUIRE(DrawnWatts(*Data().captures.at(kCapture)) == kWatts);
+  REQUIRE(DrawnWatts(*FleetData().captures.at(kFleetCapture)) == kWatts);
 }
 
 TEST_CASE("A fleet's candidates are each member's by its name, and one wait") {
   const auto tasks = Fleet(0);
-  const FleetCatalog& fleet = tasks->catalogs.at(kCapture);
+  const FleetCatalog& fleet = tasks->catalogs.at(kFleetCapture);
   const auto& candidates = fleet.candidates->candidates();
-  REQUIRE(candidates.size() == kMembers * Candidates().size() + 1);
-  REQUIRE(candidates.back().key == Candidates()[static_cast<std::size_t>(fleet.wait)].key);
+  REQUIRE(candidates.size() == kMembers * FleetCandidates().size() + 1);
+  REQUIRE(candidates.back().key == FleetCandidates()[static_cast<std::size_t>(fleet.wait)].key);
   const auto at = static_cast<std::size_t>(ResetTo(1, "On"));
   const auto text = nlohmann::json::parse(*candidates[at].text);
   REQUIRE(text.at("host") == "node-2");
@@ -157,7 +157,7 @@ TEST_CASE("A fleet's candidates are each member's by its name, and one wait") {
 }
 
 TEST_CASE("With a budget for all, the goal is reached when each member's is") {
-  Player player(3 * kWatts);
+  FleetPlayer player(3 * kWatts);
   const Transition first = Begin(player, "1 power_on", 2);
   REQUIRE(first.observation.numeric.size() == FleetEnvironment::kObservationSize);
   REQUIRE(first.observation.numeric[8] == Approx(1.0 / 3));
@@ -191,7 +191,7 @@ TEST_CASE("With a budget for all, the goal is reached when each member's is") {
 
 TEST_CASE("With a budget for fewer, as many as it has room for are enough, whichever they are") {
   for (const bool in_order : {true, false}) {
-    Player player(2 * kWatts + 100);
+    FleetPlayer player(2 * kWatts + 100);
     Begin(player, "1 power_on", 3);
     REQUIRE(player.environment().facts().optimum == 2);
     REQUIRE_FALSE(player.environment().facts().satisfied_at_start);
@@ -204,7 +204,7 @@ TEST_CASE("With a budget for fewer, as many as it has room for are enough, which
 }
 
 TEST_CASE("To draw more than the budget costs, ends the episode, and is no success") {
-  Player player(kWatts);
+  FleetPlayer player(kWatts);
   const Transition first = Begin(player, "1 power_on", 2);
   REQUIRE(player.environment().facts().satisfied_at_start);
   REQUIRE(player.environment().facts().optimum == 0);
@@ -217,7 +217,7 @@ TEST_CASE("To draw more than the budget costs, ends the episode, and is no succe
 }
 
 TEST_CASE("A fleet that has what its budget allows is done by looking") {
-  Player player(kWatts);
+  FleetPlayer player(kWatts);
   Begin(player, "1 power_on", 2);
   const Transition looked = player.Step(GetSystem(0));
   REQUIRE(looked.end == End::kTerminated);
@@ -226,14 +226,14 @@ TEST_CASE("A fleet that has what its budget allows is done by looking") {
 }
 
 TEST_CASE("A member that is off is no excuse for what does not need it on") {
-  Player player(kWatts);
+  FleetPlayer player(kWatts);
   Begin(player, "3 locate", 3);
   REQUIRE_FALSE(player.environment().facts().satisfied_at_start);
   REQUIRE(player.environment().facts().optimum == 3);
 }
 
 TEST_CASE("Side effects of all members add up") {
-  Player player(0);
+  FleetPlayer player(0);
   Begin(player, "1 power_on", 2);
   const auto indicate = [](std::size_t member, bool active) {
     return Find(member, [active](const auto& candidate) {
@@ -253,13 +253,13 @@ TEST_CASE("Side effects of all members add up") {
 }
 
 TEST_CASE("One wait moves the clocks of all members, which draw power until they are off") {
-  Player player(0, {.power_transient = std::chrono::seconds(4)});
+  FleetPlayer player(0, {.power_transient = std::chrono::seconds(4)});
   Begin(player, "2 graceful_off", 2);
   const std::vector<std::size_t> open = player.Open();
   for (const std::size_t member : open) player.Step(ResetTo(member, "GracefulShutdown"));
   REQUIRE(player.Open() == open);
   REQUIRE(player.environment().drawn_watts() == 2 * kWatts);
-  const Transition waited = player.Step(Wait());
+  const Transition waited = player.Step(WaitAction());
   REQUIRE(waited.end == End::kTerminated);
   REQUIRE(waited.observation.contents[1].text->find("WAIT") != std::string::npos);
   REQUIRE(player.environment().drawn_watts() == 0);
@@ -270,10 +270,11 @@ TEST_CASE("One wait moves the clocks of all members, which draw power until they
 }
 
 TEST_CASE("The budget of an episode has room for what is on at its start, and varies") {
-  Player player(0);
+  FleetPlayer player(0);
   std::set<std::int64_t> budgets;
   for (std::uint64_t episode = 0; episode < 40; ++episode) {
-    player.Reset({.environment_id = 3, .episode = episode, .pair = PairOf(Data(), "1 power_on")});
+    player.Reset(
+        {.environment_id = 3, .episode = episode, .pair = PairOf(FleetData(), "1 power_on")});
     const std::int64_t budget = player.environment().budget_watts();
     REQUIRE(budget >= player.environment().drawn_watts());
     REQUIRE(budget >= kWatts);
@@ -284,7 +285,7 @@ TEST_CASE("The budget of an episode has room for what is on at its start, and va
 }
 
 // Keys, numbers and rewards of a walk by arithmetic over the catalog.
-std::vector<std::string> Walk(Player& player, int episodes) {
+std::vector<std::string> Walk(FleetPlayer& player, int episodes) {
   std::vector<std::string> trace;
   const auto keep = [&trace](const Transition& transition) {
     std::string line = std::to_string(transition.reward);
@@ -299,7 +300,7 @@ std::vector<std::string> Walk(Player& player, int episodes) {
     keep(transition);
     while (transition.end == End::kNone) {
       choice = choice * 6364136223846793005U + 1442695040888963407U;
-      const auto count = static_cast<std::uint64_t>(Wait()) + 1;
+      const auto count = static_cast<std::uint64_t>(WaitAction()) + 1;
       transition = player.Step(static_cast<std::int64_t>((choice >> 33) % count));
       keep(transition);
     }
@@ -308,16 +309,16 @@ std::vector<std::string> Walk(Player& player, int episodes) {
 }
 
 TEST_CASE("A fleet over HTTP and one in process give the same trajectory, again and again") {
-  Player in_process(0);
+  FleetPlayer in_process(0);
   const auto trace = Walk(in_process, 8);
   REQUIRE(Walk(in_process, 8) == trace);
-  HttpServers servers(Data().worlds);
+  HttpServers servers(FleetData().worlds);
   boost::asio::io_context context;
   const auto connections = std::make_shared<HttpConnections>(
       context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
                                                        .control = servers.control_server->address(),
                                                        .count = 2});
-  Player over_http(
+  FleetPlayer over_http(
       Fleet(0),
       [&](std::size_t member) { return std::make_unique<HttpService>(connections, 9 + member); },
       &context);
@@ -325,7 +326,7 @@ TEST_CASE("A fleet over HTTP and one in process give the same trajectory, again 
 }
 
 TEST_CASE("Evaluation has budgets in words that training never shows") {
-  Player player(3 * kWatts);
+  FleetPlayer player(3 * kWatts);
   const auto lead = [&](bool evaluation, std::uint64_t episode) {
     const Transition first = player.Reset(
         {.environment_id = 1, .episode = episode, .pair = 0, .evaluation = evaluation});
@@ -341,11 +342,12 @@ TEST_CASE("Evaluation has budgets in words that training never shows") {
 }
 
 TEST_CASE("An action past the fleet's candidates is an error") {
-  Player player(0);
+  FleetPlayer player(0);
   player.Reset({.environment_id = 1});
   absl::Status status;
-  player.environment().Step(
-      Wait() + 1, [&](absl::StatusOr<Transition> transition) { status = transition.status(); });
+  player.environment().Step(WaitAction() + 1, [&](absl::StatusOr<Transition> transition) {
+    status = transition.status();
+  });
   REQUIRE(absl::IsInvalidArgument(status));
 }
 

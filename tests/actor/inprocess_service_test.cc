@@ -10,14 +10,14 @@
 namespace shoal::actor {
 namespace {
 
-const std::string kCapture = "openbmc-stock";
+const std::string kServedCapture = "openbmc-stock";
 const std::string kSystem = "/redfish/v1/Systems/system";
 
 // A service of one capture on which `fault` strikes.
 class Faulty {
  public:
   explicit Faulty(const mockserver::Json& fault)
-      : worlds_{{kCapture, mockserver::WorldOf(kCapture)}},
+      : worlds_{{kServedCapture, mockserver::WorldOf(kServedCapture)}},
         service_(
             worlds_,
             {.faults = mockserver::FaultSet::Parse({{"faults", mockserver::Json::array({fault})}})
@@ -25,7 +25,7 @@ class Faulty {
     redfish::Episode episode;
     episode.watch = *redfish::Watch::Parse(
         {{"predicate", {{"exists", {{"uri", kSystem}, {"pointer", "/Id"}}}}}});
-    service_.Reset(kCapture, episode, [](const auto& progress) { REQUIRE(progress.ok()); });
+    service_.Reset(kServedCapture, episode, [](const auto& progress) { REQUIRE(progress.ok()); });
   }
 
   absl::StatusOr<ServiceResponse> Send(const std::string& method, const std::string& body = "") {

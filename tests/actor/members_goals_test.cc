@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 const std::string kAccounts = "/redfish/v1/AccountService/Accounts";
 
-const RedfishData& Data() {
+const RedfishData& MembersData() {
   static const RedfishData data = [] {
     EnvironmentOptions options;
     options.captures = {"openbmc-stock", "dell-r750"};
@@ -31,14 +31,14 @@ const RedfishData& Data() {
   return data;
 }
 
-class Player {
+class MembersPlayer {
  public:
   // Starts an episode of the goal in the situation.
-  Player(const std::string& goal, const std::string& capture, const std::string& situation)
-      : environment_(Data().tasks, std::make_unique<InProcessService>(Data().worlds),
+  MembersPlayer(const std::string& goal, const std::string& capture, const std::string& situation)
+      : environment_(MembersData().tasks, std::make_unique<InProcessService>(MembersData().worlds),
                      std::make_shared<BodyTexts>()) {
     std::size_t pair = 0;
-    const auto& pairs = Data().tasks->pairs;
+    const auto& pairs = MembersData().tasks->pairs;
     while (pairs.at(pair).goal != goal || pairs.at(pair).capture != capture) ++pair;
     for (std::uint64_t episode = 0; environment_.episode().situation != situation; ++episode) {
       REQUIRE(episode < 100);
@@ -90,7 +90,7 @@ const Json kOperator = {
 }  // namespace
 
 TEST_CASE("An operator who is missing is added by one POST") {
-  Player player("8 add_operator", "openbmc-stock", "absent");
+  MembersPlayer player("8 add_operator", "openbmc-stock", "absent");
   player.Ask("POST", kAccounts, kOperator);
   player.RequireReached(1);
 }
@@ -98,7 +98,7 @@ TEST_CASE("An operator who is missing is added by one POST") {
 TEST_CASE("An account that is there is found by reading, and put right by what its body allows") {
   for (const auto& [situation, body] : {std::pair("another_role", Json{{"RoleId", "Operator"}}),
                                         {"disabled", {{"Enabled", true}}}}) {
-    Player player("8 add_operator", "openbmc-stock", situation);
+    MembersPlayer player("8 add_operator", "openbmc-stock", situation);
     const std::string account = kAccounts + "/" + player.Value("UserName");
     player.Ask("GET", kAccounts);
     player.Ask("GET", account);
@@ -111,14 +111,14 @@ TEST_CASE("A slot takes the operator in one PATCH, whatever was in it") {
   Json filled = kOperator;
   filled["Enabled"] = true;
   for (const char* situation : {"absent", "another_role", "disabled"}) {
-    Player player("8 add_operator", "dell-r750", situation);
+    MembersPlayer player("8 add_operator", "dell-r750", situation);
     player.Ask("PATCH", kAccounts + "/1", filled);
     player.RequireReached(1);
   }
 }
 
 TEST_CASE("A boot order goes into its slot as a whole") {
-  Player player("6 boot_order", "dell-r750", "other_order");
+  MembersPlayer player("6 boot_order", "dell-r750", "other_order");
   player.Ask("PATCH", "/redfish/v1/Systems/System.Embedded.1",
              {{"Boot", {{"BootOrder", {"<goal.BootOrder>"}}}}});
   player.RequireReached(1);

@@ -42,7 +42,7 @@ class ScriptedService final : public RedfishService {
   const std::shared_ptr<Script> script_;
 };
 
-const RedfishData& Data() {
+const RedfishData& SessionData() {
   static const RedfishData data = [] {
     EnvironmentOptions options;
     options.captures = {"dmtf-rackmount1"};
@@ -55,7 +55,8 @@ const RedfishData& Data() {
 }
 
 std::int64_t Find(const std::string& method, const std::string& uri) {
-  const auto& candidates = Data().tasks->catalogs.at("dmtf-rackmount1").catalog->candidates();
+  const auto& candidates =
+      SessionData().tasks->catalogs.at("dmtf-rackmount1").catalog->candidates();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const bool is_it = candidates[i].method == method && candidates[i].uri == uri;
     if (is_it) return static_cast<std::int64_t>(i);
@@ -64,10 +65,10 @@ std::int64_t Find(const std::string& method, const std::string& uri) {
   return -1;
 }
 
-class Player {
+class SessionPlayer {
  public:
-  explicit Player(std::unique_ptr<RedfishService> service)
-      : environment_(Data().tasks, std::move(service), std::make_shared<BodyTexts>()) {
+  explicit SessionPlayer(std::unique_ptr<RedfishService> service)
+      : environment_(SessionData().tasks, std::move(service), std::make_shared<BodyTexts>()) {
     environment_.Reset({.environment_id = 1}, [](const auto& reset) { REQUIRE(reset.ok()); });
   }
   Observation Step(std::int64_t action) {
@@ -91,7 +92,7 @@ std::vector<std::string> TokensAfter(std::deque<ServiceResponse> answers,
                                      const std::vector<std::int64_t>& actions) {
   const auto script = std::make_shared<ScriptedService::Script>();
   script->answers = std::move(answers);
-  Player player(std::make_unique<ScriptedService>(script));
+  SessionPlayer player(std::make_unique<ScriptedService>(script));
   for (const std::int64_t action : actions) player.Step(action);
   return script->tokens;
 }
@@ -118,7 +119,7 @@ TEST_CASE("A session that was deleted is used no more") {
   login.body = std::make_shared<const std::string>(body);
   const auto script = std::make_shared<ScriptedService::Script>();
   script->answers = {std::move(login), {.status = 403}, {.status = 204}};
-  Player player(std::make_unique<ScriptedService>(script));
+  SessionPlayer player(std::make_unique<ScriptedService>(script));
   const auto catalog = player.Step(Find("POST", kSessions)).catalog;
   std::int64_t logout = -1;
   for (std::size_t i = catalog->base()->size(); i < catalog->size(); ++i) {
@@ -135,7 +136,7 @@ TEST_CASE("A session that was deleted is used no more") {
 TEST_CASE("A service in process takes the token and gives it") {
   mockserver::InstanceOptions options;
   options.authentication = mockserver::Authentication::kRequired;
-  InProcessService service(Data().worlds, options);
+  InProcessService service(SessionData().worlds, options);
   redfish::Episode episode;
   episode.watch = *redfish::Watch::Parse(
       {{"predicate", {{"exists", {{"uri", kSessions}, {"pointer", "/Id"}}}}}});
@@ -148,7 +149,7 @@ TEST_CASE("A service in process takes the token and gives it") {
     service.Send(request, [&](auto response) { answer = *std::move(response); });
   };
   const std::string user =
-      Data().worlds.at("dmtf-rackmount1")->capture().Find(account)->at("UserName");
+      SessionData().worlds.at("dmtf-rackmount1")->capture().Find(account)->at("UserName");
   const nlohmann::json login = {{"UserName", user}, {"Password", "Secret-123"}};
   send({.method = "POST", .uri = kSessions, .body = login.dump()});
   REQUIRE(answer.status == 201);

@@ -8,25 +8,13 @@
 #include "algorithms/policy_trainer.h"
 #include "tests/algorithms/pointer_task.h"
 #include "tests/algorithms/ranks.h"
+#include "tests/algorithms/trainers.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::algorithms {
 namespace {
 
-constexpr std::uint64_t kSeed = 7;
 constexpr double kRate = 1e-2;
-
-std::unique_ptr<PolicyTrainer> Trainer(const model::PolicySpec& spec,
-                                       const AlgorithmOptions& options = {}) {
-  static collectives::SingleRank alone;
-  return PolicyTrainer::Create(spec, options, kSeed, alone).value();
-}
-
-std::shared_ptr<const model::Policy> PolicyOf(const PolicyTrainer& trainer,
-                                              const model::PolicySpec& spec) {
-  return model::Policy::FromSafetensors(spec, trainer.SerializeParameters({}).value(), nullptr)
-      .value();
-}
 
 UnrollBatch Demonstrations(const model::PolicySpec& spec, std::int64_t columns = 32) {
   PointerTask expert(spec, {.columns = columns, .seed = 3, .expert = true});
@@ -95,7 +83,7 @@ TEST_CASE("two ranks clone to the same bits, and to what one makes of both share
   std::vector<std::string> parameters(2);
   std::vector<double> rows(2);
   RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-    const auto trainer = PolicyTrainer::Create(spec, {}, kSeed, reducer).value();
+    const auto trainer = PolicyTrainer::Create(spec, {}, kTrainerSeed, reducer).value();
     for (int i = 0; i < 5; ++i) {
       const auto report = trainer->Clone(shares[rank], 1e-3);
       if (report.ok()) rows[rank] = report->rows;
@@ -117,7 +105,7 @@ TEST_CASE("a rank without demonstrations takes part and ends with the same bits"
   none.length = all.length;
   std::vector<std::string> digests(2);
   RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-    const auto trainer = PolicyTrainer::Create(spec, {}, kSeed, reducer).value();
+    const auto trainer = PolicyTrainer::Create(spec, {}, kTrainerSeed, reducer).value();
     if (trainer->Clone(rank == 0 ? all : none, kRate).ok()) digests[rank] = trainer->Digest();
   });
   const auto alone = Trainer(spec);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tests/algorithms/pointer_task.h"
+#include "tests/algorithms/trainers.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::algorithms {
@@ -18,18 +19,6 @@ AlgorithmOptions OneStep() {
   options.passes = 1;
   options.minibatches = 1;
   return options;
-}
-
-std::unique_ptr<PolicyTrainer> Trainer(const model::PolicySpec& spec,
-                                       const AlgorithmOptions& options) {
-  static collectives::SingleRank alone;
-  return PolicyTrainer::Create(spec, options, 7, alone).value();
-}
-
-std::shared_ptr<const model::Policy> PolicyOf(const PolicyTrainer& trainer,
-                                              const model::PolicySpec& spec) {
-  const std::string bytes = trainer.SerializeParameters({{"purpose", "test"}}).value();
-  return model::Policy::FromSafetensors(spec, bytes, nullptr).value();
 }
 
 void RequireRatioOne(const model::PolicySpec& spec) {

@@ -19,7 +19,7 @@ std::string Line(const std::string& policy, const std::string& goal, const std::
          ",\"status_4xx\":1,\"return\":0.5}\n";
 }
 
-Evaluation Parse(const std::string& lines) {
+Evaluation EvaluationOf(const std::string& lines) {
   auto evaluation = ParseEvaluation(lines, 100);
   REQUIRE(evaluation.ok());
   return *evaluation;
@@ -28,11 +28,11 @@ Evaluation Parse(const std::string& lines) {
 }  // namespace
 
 TEST_CASE("success needs the goal and no collateral change; satisfied starts are not counted") {
-  const Evaluation evaluation = Parse(Line("current", "1", "a", true, 0, 3, 2, 1) +
-                                      Line("current", "1", "a", true, 2, 9, 9, 1) +
-                                      Line("1.27", "2", "a", false, 0, 16, 4, 1) +
-                                      Line("current", "2", "a", true, 0, 1, 1, 1, true) +
-                                      Line("uniform", "1", "a", false, 0, 16, 8, 1));
+  const Evaluation evaluation = EvaluationOf(Line("current", "1", "a", true, 0, 3, 2, 1) +
+                                             Line("current", "1", "a", true, 2, 9, 9, 1) +
+                                             Line("1.27", "2", "a", false, 0, 16, 4, 1) +
+                                             Line("current", "2", "a", true, 0, 1, 1, 1, true) +
+                                             Line("uniform", "1", "a", false, 0, 16, 8, 1));
   const Score total = evaluation.Total("learned");
   REQUIRE(total.episodes == 3);
   REQUIRE(total.satisfied_at_start == 1);
@@ -61,22 +61,22 @@ TEST_CASE("the first episodes that count are counted, by number and in any order
 }
 
 TEST_CASE("ratios are of sums, so long episodes weigh more") {
-  const Evaluation evaluation = Parse(Line("learned", "1", "a", true, 0, 1, 1, 1) +
-                                      Line("learned", "5", "a", true, 0, 6, 4, 2));
+  const Evaluation evaluation = EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                                             Line("learned", "5", "a", true, 0, 6, 4, 2));
   REQUIRE(evaluation.Total("learned").steps_per_optimal() == Approx(7.0 / 3));
 }
 
 TEST_CASE("a held-out capture is in no total") {
-  const Evaluation evaluation = Parse(Line("learned", "1", "a", true, 0, 1, 1, 1) +
-                                      Line("learned", "1", "b", false, 0, 1, 1, 1));
+  const Evaluation evaluation = EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                                             Line("learned", "1", "b", false, 0, 1, 1, 1));
   REQUIRE(evaluation.Total("learned", "", "", "b").success_rate() == 1);
   REQUIRE(evaluation.Total("learned", "", "b").success_rate() == 0);
   REQUIRE(FormatTable(evaluation, "b").find("learned, zero-shot on b") != std::string::npos);
 }
 
 TEST_CASE("goals stand in the order of their numbers") {
-  const Evaluation evaluation = Parse(Line("learned", "11", "a", true, 0, 1, 1, 1) +
-                                      Line("learned", "2", "a", true, 0, 1, 1, 1));
+  const Evaluation evaluation = EvaluationOf(Line("learned", "11", "a", true, 0, 1, 1, 1) +
+                                             Line("learned", "2", "a", true, 0, 1, 1, 1));
   REQUIRE(evaluation.goals() == std::vector<std::string>{"2", "11"});
 }
 
@@ -88,9 +88,9 @@ TEST_CASE("a line that does not parse is named by its number") {
 
 TEST_CASE("training ends after enough good evaluations in a row, and only then") {
   StopRule rule({.stop_evaluations = 2, .stop_score = 0.9, .stop_mutations = 1.3});
-  const Evaluation good = Parse(Line("learned", "1", "a", true, 0, 2, 1, 1));
-  const Evaluation wasteful = Parse(Line("learned", "1", "a", true, 0, 2, 2, 1));
-  const Evaluation bad = Parse(Line("learned", "1", "a", false, 0, 2, 1, 1));
+  const Evaluation good = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1));
+  const Evaluation wasteful = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 2, 1));
+  const Evaluation bad = EvaluationOf(Line("learned", "1", "a", false, 0, 2, 1, 1));
   REQUIRE_FALSE(rule.Observe(good));
   REQUIRE_FALSE(rule.Observe(bad));
   REQUIRE_FALSE(rule.Observe(good));
@@ -101,13 +101,13 @@ TEST_CASE("training ends after enough good evaluations in a row, and only then")
 
 TEST_CASE("without goals the bar is the mean return") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 475});
-  REQUIRE_FALSE(rule.Observe(Parse("{\"policy\":\"learned\",\"return\":470}\n")));
-  REQUIRE(rule.Observe(Parse("{\"policy\":\"learned\",\"return\":480}\n")));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":470}\n")));
+  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":480}\n")));
 }
 
 TEST_CASE("an evaluation without episodes never ends training") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 0});
-  REQUIRE_FALSE(rule.Observe(Parse("")));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("")));
 }
 
 }  // namespace shoal::cli

@@ -22,7 +22,7 @@ ProcessSpec Shell(const doubles::TemporaryFolder& folder, const std::string& nam
   return {.name = name, .command = {"/bin/sh", "-c", script}, .log_path = folder.At(name + ".log")};
 }
 
-std::string Read(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
+std::string TextOf(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
 
 // Polls until `condition` holds; false after ten seconds.
 template <typename Condition>
@@ -98,7 +98,7 @@ TEST_CASE("stages end in order, and each gets SIGTERM") {
            std::filesystem::exists(log + "2");
   }));
   REQUIRE(supervisor.Stop());
-  REQUIRE(Read(log) == "0\n1\n2\n");
+  REQUIRE(TextOf(log) == "0\n1\n2\n");
 }
 
 TEST_CASE("what ignores SIGTERM is killed in time, with what it started") {
@@ -112,13 +112,13 @@ TEST_CASE("what ignores SIGTERM is killed in time, with what it started") {
                  0)
           .ok());
   absl::Status status;
-  REQUIRE(Eventually(supervisor, status, [&] { return Read(pids).ends_with('\n'); }));
+  REQUIRE(Eventually(supervisor, status, [&] { return TextOf(pids).ends_with('\n'); }));
   const auto start = runtime::SystemClock().Now();
   REQUIRE_FALSE(supervisor.Stop());
   REQUIRE(runtime::SystemClock().Now() - start < seconds(3));
-  const pid_t grandchild = std::stoi(Read(pids));
+  const pid_t grandchild = std::stoi(TextOf(pids));
   REQUIRE(Eventually(supervisor, status, [&] {
-    const std::string state = Read("/proc/" + std::to_string(grandchild) + "/stat");
+    const std::string state = TextOf("/proc/" + std::to_string(grandchild) + "/stat");
     return state.empty() || state.find(" Z ") != std::string::npos;
   }));
 }
@@ -147,7 +147,7 @@ TEST_CASE("stages that do not end leave the last one time to end by itself") {
     return true;
   }));
   REQUIRE_FALSE(supervisor.Stop());
-  REQUIRE(Read(folder.At("last.log")) == "ended\n");
+  REQUIRE(TextOf(folder.At("last.log")) == "ended\n");
 }
 
 TEST_CASE("a program that is not there is named") {

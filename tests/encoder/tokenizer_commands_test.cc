@@ -12,7 +12,7 @@
 namespace shoal::encoder {
 namespace {
 
-constexpr char kCapture[] = "data/captures/dmtf-catfish.tar.xz";
+constexpr char kTokenizedCapture[] = "data/captures/dmtf-catfish.tar.xz";
 
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -38,7 +38,7 @@ TEST_CASE("a vocabulary trained twice on a capture is the same file, and encodes
   std::string first;
   for (const char* name : {"a/tokenizer.json", "b/tokenizer.json"}) {
     std::ostringstream out;
-    const TrainTokenizerOptions options{.captures = {kCapture},
+    const TrainTokenizerOptions options{.captures = {kTokenizedCapture},
                                         .texts = {text},
                                         .output = folder.At(name),
                                         .vocabulary_size = 1000};
@@ -60,8 +60,10 @@ TEST_CASE("a vocabulary is extended by the names in a capture, the same each tim
   std::string first;
   for (const char* name : {"a.json", "b.json"}) {
     std::ostringstream out;
-    const ExtendTokenizerOptions options{
-        .captures = {kCapture}, .output = folder.At(name), .minimum_count = 3, .limit = 100};
+    const ExtendTokenizerOptions options{.captures = {kTokenizedCapture},
+                                         .output = folder.At(name),
+                                         .minimum_count = 3,
+                                         .limit = 100};
     REQUIRE(ExtendTokenizer(options, out).ok());
     REQUIRE(Has(out.str(), "structure="));
     REQUIRE(Has(out.str(), "uri="));

@@ -38,7 +38,7 @@ class Streaming {
   std::unique_ptr<Server> server_;
 };
 
-constexpr char kGet[] = "GET /sse HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr char kGetStream[] = "GET /sse HTTP/1.1\r\nHost: x\r\n\r\n";
 
 std::future<void> WhenClosed(const StreamWriter& writer) {
   auto closed = std::make_shared<std::promise<void>>();
@@ -53,7 +53,7 @@ TEST_CASE("A stream is sent in chunks as it is written, past the idle deadline")
   Streaming streaming({.request_deadline = std::chrono::milliseconds(200),
                        .idle_deadline = std::chrono::milliseconds(1)});
   RawPeer peer(streaming.address());
-  peer.Write(kGet);
+  peer.Write(kGetStream);
   const StreamWriter writer = streaming.Next();
   const std::string head = peer.ReadUntil("\r\n\r\n");
   REQUIRE(head.starts_with("HTTP/1.1 200 OK\r\n"));
@@ -107,7 +107,7 @@ TEST_CASE("A client reads a stream whose writer was lost as a whole answer") {
 TEST_CASE("The peer's going ends the stream and is told") {
   Streaming streaming;
   RawPeer peer(streaming.address());
-  peer.Write(kGet);
+  peer.Write(kGetStream);
   const StreamWriter writer = streaming.Next();
   auto closed = WhenClosed(writer);
   REQUIRE(!peer.ReadUntil("\r\n\r\n").empty());
@@ -122,7 +122,7 @@ TEST_CASE("The peer's going ends the stream and is told") {
 TEST_CASE("What a peer sends during a stream is forgotten") {
   Streaming streaming;
   RawPeer peer(streaming.address());
-  peer.Write(kGet);
+  peer.Write(kGetStream);
   const StreamWriter writer = streaming.Next();
   peer.Write(std::string(100'000, 'x'));
   writer.Write("still here");
@@ -133,7 +133,7 @@ TEST_CASE("What a peer sends during a stream is forgotten") {
 TEST_CASE("A peer that reads too slowly loses its stream at the bound") {
   Streaming streaming({.max_stream_bytes = 100'000});
   RawPeer peer(streaming.address());
-  peer.Write(kGet);
+  peer.Write(kGetStream);
   const StreamWriter writer = streaming.Next();
   auto closed = WhenClosed(writer);
   REQUIRE(!writer.Write(std::string(100'001, 'x')));
@@ -142,7 +142,7 @@ TEST_CASE("A peer that reads too slowly loses its stream at the bound") {
   REQUIRE(!peer.ReadAll().ends_with("0\r\n\r\n"));
 
   RawPeer silent(streaming.address());
-  silent.Write(kGet);
+  silent.Write(kGetStream);
   const StreamWriter second = streaming.Next();
   closed = WhenClosed(second);
   const std::string piece(1000, 'x');
@@ -160,7 +160,7 @@ TEST_CASE("A piece that takes longer than the request deadline ends the stream")
   Streaming streaming(
       {.max_stream_bytes = 100'000'000, .request_deadline = std::chrono::milliseconds(30)});
   RawPeer silent(streaming.address());
-  silent.Write(kGet);
+  silent.Write(kGetStream);
   const StreamWriter writer = streaming.Next();
   auto closed = WhenClosed(writer);
   REQUIRE(writer.Write(std::string(16'000'000, 'x')));
@@ -171,7 +171,7 @@ TEST_CASE("A piece that takes longer than the request deadline ends the stream")
 TEST_CASE("Drain ends streams as their writers would") {
   Streaming streaming;
   RawPeer peer(streaming.address());
-  peer.Write(kGet);
+  peer.Write(kGetStream);
   const StreamWriter writer = streaming.Next();
   auto closed = WhenClosed(writer);
   REQUIRE(writer.Write("last"));
@@ -191,7 +191,7 @@ TEST_CASE("A writer may outlive the server, and hold itself") {
   {
     Streaming streaming;
     RawPeer peer(streaming.address());
-    peer.Write(kGet);
+    peer.Write(kGetStream);
     writer = streaming.Next();
     auto told = std::make_shared<std::promise<void>>();
     closed = told->get_future();

@@ -38,7 +38,7 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-ServerResponse Answer(const ServerRequest& request) {
+ServerResponse AnswerPath(const ServerRequest& request) {
   const std::string target(request.target());
   if (target == "/large") return {.body = std::make_shared<const std::string>(5'000'000, 'x')};
   if (target == "/stream") {
@@ -114,7 +114,7 @@ constexpr char kClosingGet[] = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r
 
 TEST_CASE("Requests over TLS are answered, kept alive, and closed by TLS") {
   const DevelopmentFiles files;
-  const auto server = Server::Create(files.Options(), Answer).value();
+  const auto server = Server::Create(files.Options(), AnswerPath).value();
   TlsPeer peer(server->address(), files.certificate);
   REQUIRE(!peer.error);
   REQUIRE(std::string(SSL_get_version(peer.native())) == "TLSv1.3");
@@ -134,7 +134,7 @@ TEST_CASE("Requests over TLS are answered, kept alive, and closed by TLS") {
 
 TEST_CASE("Large, deferred and streamed answers come whole over TLS") {
   const DevelopmentFiles files;
-  const auto server = Server::Create(files.Options(), Answer).value();
+  const auto server = Server::Create(files.Options(), AnswerPath).value();
   TlsPeer peer(server->address(), files.certificate);
   peer.Write("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
   REQUIRE(peer.ReadUntil("/later ").starts_with("HTTP/1.1 200 OK\r\n"));
@@ -166,7 +166,7 @@ TEST_CASE("A rejection over TLS is read before the connection closes") {
   const DevelopmentFiles files;
   ServerOptions options = files.Options();
   options.max_body_bytes = 1000;
-  const auto server = Server::Create(options, Answer).value();
+  const auto server = Server::Create(options, AnswerPath).value();
   TlsPeer peer(server->address(), files.certificate);
   peer.Write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" +
              std::string(100'000, 'x'));
@@ -175,7 +175,7 @@ TEST_CASE("A rejection over TLS is read before the connection closes") {
 
 TEST_CASE("The development certificate is for localhost and both loopback addresses alone") {
   const DevelopmentFiles files;
-  const auto server = Server::Create(files.Options(), Answer).value();
+  const auto server = Server::Create(files.Options(), AnswerPath).value();
   for (const std::string host : {"localhost", "127.0.0.1", "::1"}) {
     INFO(host);
     TlsPeer peer(server->address(), files.certificate, {.host = host});
@@ -218,7 +218,7 @@ TEST_CASE("A development certificate that is there stays, half of one is an erro
 
 TEST_CASE("TLS 1.1, weak ciphers and other protocols do not connect") {
   const DevelopmentFiles files;
-  const auto server = Server::Create(files.Options(), Answer).value();
+  const auto server = Server::Create(files.Options(), AnswerPath).value();
   const auto connects = [&](const TlsPeer::Options& options) {
     return !TlsPeer(server->address(), files.certificate, options).error;
   };
@@ -233,7 +233,7 @@ TEST_CASE("TLS 1.1, weak ciphers and other protocols do not connect") {
 TEST_CASE("A certificate or key that cannot be used is an error that names its file") {
   const DevelopmentFiles files;
   const auto status = [](const std::string& certificate, const std::string& key) {
-    return Server::Create({.certificate_file = certificate, .key_file = key}, Answer).status();
+    return Server::Create({.certificate_file = certificate, .key_file = key}, AnswerPath).status();
   };
   const auto fails = [&](const absl::Status& found, absl::StatusCode code,
                          const std::string& file) {
@@ -262,7 +262,7 @@ TEST_CASE("A request in plain text on a TLS port is redirected, and nothing of i
   bool handled = false;
   const auto server = Server::Create(files.Options(), [&handled](const ServerRequest& request) {
                         handled = true;
-                        return Answer(request);
+                        return AnswerPath(request);
                       }).value();
   const auto answer = [&server](const std::string& request) {
     RawPeer plain(server->address());
@@ -285,7 +285,7 @@ TEST_CASE("Half a handshake harms nobody") {
   const DevelopmentFiles files;
   ServerOptions options = files.Options();
   options.request_deadline = std::chrono::milliseconds(200);
-  const auto server = Server::Create(options, Answer).value();
+  const auto server = Server::Create(options, AnswerPath).value();
   RawPeer half(server->address());
   // The record header of a ClientHello that never comes.
   half.Write(std::string("\x16\x03\x01\x02\x00\x01", 6));
@@ -302,7 +302,7 @@ TEST_CASE("Half a handshake harms nobody") {
 
 TEST_CASE("Handshakes in progress do not hold Drain up") {
   const DevelopmentFiles files;
-  const auto server = Server::Create(files.Options(), Answer).value();
+  const auto server = Server::Create(files.Options(), AnswerPath).value();
   RawPeer half(server->address());
   half.Write("\x16\x03\x01");
   server->Drain(std::chrono::hours(1));
@@ -314,7 +314,7 @@ TEST_CASE("TLS connections past the limit are closed") {
   const DevelopmentFiles files;
   ServerOptions options = files.Options();
   options.max_connections = 1;
-  const auto server = Server::Create(options, Answer).value();
+  const auto server = Server::Create(options, AnswerPath).value();
   TlsPeer first(server->address(), files.certificate);
   REQUIRE(TlsPeer(server->address(), files.certificate).error);
   REQUIRE(server->counts().refused_total == 1);

@@ -68,8 +68,8 @@ class ScriptedReplay final : public UnrollSink {
   std::vector<std::uint64_t> taken_ ABSL_GUARDED_BY(mutex_);
 };
 
-struct Fixture {
-  explicit Fixture(std::size_t unroll_length = 2, std::size_t core = 0) {
+struct ActEngineFixture {
+  explicit ActEngineFixture(std::size_t unroll_length = 2, std::size_t core = 0) {
     shape.core_state_size = core;
     policy = std::make_shared<CountingPolicy>(core);
     policies.Put({{1, 1}, policy});
@@ -91,7 +91,7 @@ struct Fixture {
 };
 
 TEST_CASE("Rows of a batch share one forward pass and get their own answers") {
-  Fixture fixture;
+  ActEngineFixture fixture;
   const auto answers = fixture.Go({{.environment = 1, .flags = kFirst, .observation = 1},
                                    {.environment = 2, .flags = kFirst, .observation = 0}});
   REQUIRE(fixture.policy->batches == std::vector<std::size_t>{2});
@@ -103,7 +103,7 @@ TEST_CASE("Rows of a batch share one forward pass and get their own answers") {
 }
 
 TEST_CASE("A bad row is refused and the others are answered") {
-  Fixture fixture;
+  ActEngineFixture fixture;
   const auto answers = fixture.Go(
       {{.environment = 1, .sequence = 4}, {.environment = 2, .flags = kFirst, .observation = 1}});
   REQUIRE(answers.size() == 2);
@@ -113,7 +113,7 @@ TEST_CASE("A bad row is refused and the others are answered") {
 }
 
 TEST_CASE("A row repeated within a batch is evaluated once and answered twice") {
-  Fixture fixture;
+  ActEngineFixture fixture;
   const auto answers = fixture.Go({{.environment = 1, .flags = kFirst, .observation = 1},
                                    {.environment = 1, .flags = kFirst, .observation = 1}});
   REQUIRE(answers.size() == 2);
@@ -123,7 +123,7 @@ TEST_CASE("A row repeated within a batch is evaluated once and answered twice") 
 }
 
 TEST_CASE("Of two incarnations in one batch the older is fenced and leaves no trace") {
-  Fixture fixture(1, 1);
+  ActEngineFixture fixture(1, 1);
   const auto answers = fixture.Go(
       {{.incarnation = 1, .flags = kFirst}, {.incarnation = 2, .flags = kFirst, .observation = 1}});
   REQUIRE(answers.size() == 2);
@@ -137,7 +137,7 @@ TEST_CASE("Of two incarnations in one batch the older is fenced and leaves no tr
 }
 
 TEST_CASE("An environment that was idle for long leaves its place to others") {
-  Fixture fixture;
+  ActEngineFixture fixture;
   ActEngine engine({.cut = {.max_rows = 2}, .max_environments = 2}, fixture.shape, fixture.policies,
                    fixture.replay, fixture.metrics);
   int minute = 0;
@@ -160,7 +160,7 @@ TEST_CASE("An environment that was idle for long leaves its place to others") {
 }
 
 TEST_CASE("A pause of all environments makes none of them idle") {
-  Fixture fixture;
+  ActEngineFixture fixture;
   fixture.Go({{.environment = 1, .flags = kFirst}, {.environment = 2, .flags = kFirst}});
   auto block = testing::MakeBlock(
       {{.environment = 1, .sequence = 1}, {.environment = 2, .sequence = 1}}, fixture.sink);
@@ -171,7 +171,7 @@ TEST_CASE("A pause of all environments makes none of them idle") {
 }
 
 TEST_CASE("An environment that waits for replay is never idle") {
-  Fixture fixture(1);
+  ActEngineFixture fixture(1);
   fixture.replay.SetRoom(0);
   fixture.Go({{.environment = 1, .flags = kFirst}});
   fixture.Go({{.environment = 1, .sequence = 1}});
@@ -187,7 +187,7 @@ TEST_CASE("An environment that waits for replay is never idle") {
 }
 
 TEST_CASE("End row and next episode go in one batch; memory begins anew") {
-  Fixture fixture(2, 1);
+  ActEngineFixture fixture(2, 1);
   fixture.Go({{.sequence = 0, .flags = kFirst}});
   fixture.Go({{.sequence = 1}});
   REQUIRE(fixture.policy->last_core == std::vector<float>{2});
@@ -201,7 +201,7 @@ TEST_CASE("End row and next episode go in one batch; memory begins anew") {
 }
 
 TEST_CASE("A final row is evaluated for its value beside the next episode's first row") {
-  Fixture fixture(4);
+  ActEngineFixture fixture(4);
   fixture.Go({{.sequence = 0, .flags = kFirst}});
   const auto answers = fixture.Go({{.sequence = 1, .flags = kTruncated | kFinal},
                                    {.sequence = 2, .flags = kFirst, .observation = 1}});
@@ -213,8 +213,8 @@ TEST_CASE("A final row is evaluated for its value beside the next episode's firs
 }
 
 TEST_CASE("The draw of a step is a function of environment, episode and step") {
-  Fixture one;
-  Fixture two;
+  ActEngineFixture one;
+  ActEngineFixture two;
   one.Go({{.environment = 3, .flags = kFirst, .episode = 8}});
   two.Go({{.environment = 5, .flags = kFirst}, {.environment = 3, .flags = kFirst, .episode = 8}});
   REQUIRE(one.policy->draws[0] == two.policy->draws[1]);
@@ -223,7 +223,7 @@ TEST_CASE("The draw of a step is a function of environment, episode and step") {
 }
 
 TEST_CASE("An environment whose unroll finds no room waits, and no other") {
-  Fixture fixture(1);
+  ActEngineFixture fixture(1);
   fixture.replay.SetRoom(0);
   fixture.Go({{.environment = 1, .flags = kFirst}, {.environment = 2, .flags = kFirst}});
   const auto answers = fixture.Go(
@@ -244,7 +244,7 @@ TEST_CASE("An environment whose unroll finds no room waits, and no other") {
 }
 
 TEST_CASE("An actor that comes back while its environment is parked gets the answer later") {
-  Fixture fixture(1);
+  ActEngineFixture fixture(1);
   fixture.replay.SetRoom(0);
   fixture.Go({{.environment = 1, .flags = kFirst}});
   fixture.Go({{.environment = 1, .sequence = 1, .observation = 1}});
@@ -257,7 +257,7 @@ TEST_CASE("An actor that comes back while its environment is parked gets the ans
 }
 
 TEST_CASE("Evaluation rows are greedy, build no unrolls and never park") {
-  Fixture fixture(1);
+  ActEngineFixture fixture(1);
   fixture.replay.SetRoom(0);
   REQUIRE(fixture.Go({{.flags = kFirst, .evaluate = true}}).size() == 1);
   REQUIRE(fixture.policy->choices[0] == model::Choice::kGreedy);
@@ -266,7 +266,7 @@ TEST_CASE("Evaluation rows are greedy, build no unrolls and never park") {
 }
 
 TEST_CASE("A version that is not here is refused by name; the initial one stays") {
-  Fixture fixture;
+  ActEngineFixture fixture;
   for (std::uint64_t step = 2; step < 9; ++step) {
     fixture.policies.Put({{1, step}, std::make_shared<CountingPolicy>(0)});
   }
@@ -282,7 +282,7 @@ TEST_CASE("A version that is not here is refused by name; the initial one stays"
 }
 
 TEST_CASE("The stage waits for parameters, then acts; draining lets parked answers go") {
-  Fixture fixture(1);
+  ActEngineFixture fixture(1);
   PolicySet policies{2};
   ActEngine engine({.cut = {.max_rows = 1}}, fixture.shape, policies, fixture.replay,
                    fixture.metrics);

@@ -57,8 +57,8 @@ class Caller final : public transport::ClientStream<proto::ActRequest, proto::Ac
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-struct Fixture {
-  explicit Fixture(bool candidates = false) {
+struct ActServiceFixture {
+  explicit ActServiceFixture(bool candidates = false) {
     config.policy.hidden = {8};
     config.policy.value_hidden = {8};
     if (candidates) {
@@ -91,7 +91,7 @@ struct Fixture {
   }
 
   // A stream that is left holds the channel, which must not go with its last reaction.
-  ~Fixture() {
+  ~ActServiceFixture() {
     for (const auto& caller : callers) {
       caller->Cancel();
       (void)caller->AwaitEnd();
@@ -177,7 +177,7 @@ std::map<std::uint64_t, proto::RowStatus> Statuses(Caller& caller, std::size_t c
 }
 
 TEST_CASE("A bad row is refused, the others are answered, and the stream lives on") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   const auto caller = fixture.OpenWelcomed();
   proto::ActRequest request = FirstRows(3);
   request.mutable_rows()->set_flags(1, proto::ROW_FLAG_FINAL);
@@ -193,7 +193,7 @@ TEST_CASE("A bad row is refused, the others are answered, and the stream lives o
 }
 
 TEST_CASE("A tensor of wrong byte count is every row's error, not the stream's") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   const auto caller = fixture.OpenWelcomed();
   proto::ActRequest request = FirstRows(2);
   request.mutable_rows()->mutable_observations(0)->mutable_tensor()->mutable_data()->pop_back();
@@ -207,7 +207,7 @@ TEST_CASE("A tensor of wrong byte count is every row's error, not the stream's")
 }
 
 TEST_CASE("A peer of another protocol version is sent away") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   proto::ActRequest hello = fixture.Hello();
   hello.mutable_hello()->set_protocol_version(99);
   const absl::Status end = fixture.OpenWith(std::move(hello))->AwaitEnd();
@@ -216,7 +216,7 @@ TEST_CASE("A peer of another protocol version is sent away") {
 }
 
 TEST_CASE("An environment that does not fit the policy is sent away, saying what differs") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   proto::ActRequest hello = fixture.Hello();
   hello.mutable_hello()->mutable_spec()->mutable_action()->mutable_discrete()->set_count(3);
   const absl::Status end = fixture.OpenWith(std::move(hello))->AwaitEnd();
@@ -225,12 +225,12 @@ TEST_CASE("An environment that does not fit the policy is sent away, saying what
 }
 
 TEST_CASE("Rows before the hello end the stream") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   REQUIRE(absl::IsInvalidArgument(fixture.OpenWith(FirstRows(1))->AwaitEnd()));
 }
 
 TEST_CASE("An oversized message ends its stream and no other") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   const auto other = fixture.OpenWelcomed();
   const auto caller = fixture.OpenWelcomed();
   proto::ActRequest request;
@@ -242,7 +242,7 @@ TEST_CASE("An oversized message ends its stream and no other") {
 }
 
 TEST_CASE("Contents and catalogs: asked for, verified, then acted on") {
-  Fixture fixture(true);
+  ActServiceFixture fixture(true);
   const auto caller = fixture.OpenWelcomed();
   const auto goal = content::KeyOf("Turn the system on");
   const std::vector<std::string> texts = {"PATCH AssetTag", "POST Reset On"};
@@ -298,7 +298,7 @@ TEST_CASE("Contents and catalogs: asked for, verified, then acted on") {
 }
 
 TEST_CASE("Health follows parameters, and draining ends streams and health") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   const auto channel = transport::CreateChannel(fixture.server->address());
   REQUIRE(transport::CheckHealth(channel, seconds(5)).ok());
   const auto caller = fixture.OpenWelcomed();
@@ -311,7 +311,7 @@ TEST_CASE("Health follows parameters, and draining ends streams and health") {
 }
 
 TEST_CASE("Wrong configuration is an error that names the knob") {
-  Fixture fixture;
+  ActServiceFixture fixture;
   runtime::Metrics metrics;
   InferenceConfig config = fixture.config;
   config.options.listen = fixture.server->address();

@@ -34,13 +34,13 @@ class GatedEncoder final : public tokens::TextEncoder {
   bool open_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-struct Fixture {
-  Fixture() {
+struct AdmissionFixture {
+  AdmissionFixture() {
     shape.content_count = 1;
     shape.embedding_size = 1;
     batcher.SetPaused(false);
   }
-  ~Fixture() { encoder.Open(); }
+  ~AdmissionFixture() { encoder.Open(); }
 
   // Rows of environments 0, 1, ... that name these texts.
   Arrival Message(const std::vector<std::string>& texts) {
@@ -88,7 +88,7 @@ struct Fixture {
 };
 
 TEST_CASE("Unknown contents are asked for at once while the other rows go on") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   const std::vector<std::uint16_t> values = {1};
   fixture.contents.Insert(content::KeyOf("known"), values);
   fixture.admission.Admit(fixture.Message({"unknown", "known"}));
@@ -102,7 +102,7 @@ TEST_CASE("Unknown contents are asked for at once while the other rows go on") {
 }
 
 TEST_CASE("A row whose text came along waits for the encoder only") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   Arrival arrival = fixture.Message({"new", "known"});
   const std::vector<std::uint16_t> values = {1};
   fixture.contents.Insert(content::KeyOf("known"), values);
@@ -119,7 +119,7 @@ TEST_CASE("A row whose text came along waits for the encoder only") {
 }
 
 TEST_CASE("A text that does not match its key is refused with the rows that name it") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   Arrival arrival = fixture.Message({"one", "two"});
   arrival.contents.push_back({content::KeyOf("one"), "another"});
   fixture.admission.Admit(std::move(arrival));
@@ -131,7 +131,7 @@ TEST_CASE("A text that does not match its key is refused with the rows that name
 }
 
 TEST_CASE("Rows of one environment keep their order while one of them waits") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   Arrival first = fixture.Message({"new"});
   first.contents.push_back({content::KeyOf("new"), "new"});
   fixture.admission.Admit(std::move(first));
@@ -151,7 +151,7 @@ TEST_CASE("Rows of one environment keep their order while one of them waits") {
 }
 
 TEST_CASE("An unknown catalog is asked for by key") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   Arrival arrival = fixture.Message({""});
   arrival.rows->content_keys = {ContentKey{}};
   arrival.rows->catalog_keys = {content::KeyOf("catalog")};
@@ -162,7 +162,7 @@ TEST_CASE("An unknown catalog is asked for by key") {
 }
 
 TEST_CASE("Rows past the batcher's room are told to come later") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   Arrival arrival = fixture.Message(std::vector<std::string>(10, "known"));
   const std::vector<std::uint16_t> values = {1};
   fixture.contents.Insert(content::KeyOf("known"), values);
@@ -174,7 +174,7 @@ TEST_CASE("Rows past the batcher's room are told to come later") {
 }
 
 TEST_CASE("A row that decoding refused is invalid and goes no further") {
-  Fixture fixture;
+  AdmissionFixture fixture;
   Arrival arrival = fixture.Message({"known"});
   arrival.rows->errors = {"observation: a number is not finite"};
   fixture.admission.Admit(std::move(arrival));

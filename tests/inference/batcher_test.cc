@@ -15,8 +15,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using testing::MakeRows;
 
-struct Fixture {
-  explicit Fixture(const BatcherOptions& options) : batcher(options, clock) {
+struct BatcherFixture {
+  explicit BatcherFixture(const BatcherOptions& options) : batcher(options, clock) {
     batcher.SetPaused(false);
   }
   void Add(std::size_t count) {
@@ -30,14 +30,14 @@ struct Fixture {
 };
 
 TEST_CASE("A full batch goes at once") {
-  Fixture fixture({.max_rows = 4, .max_delay = std::chrono::hours(1)});
+  BatcherFixture fixture({.max_rows = 4, .max_delay = std::chrono::hours(1)});
   fixture.Add(6);
   REQUIRE(fixture.batcher.Take().rows.size() == 4);
   REQUIRE(fixture.batcher.size() == 2);
 }
 
 TEST_CASE("A batch goes when its oldest row has waited, and not before") {
-  Fixture fixture({.max_rows = 100, .max_delay = milliseconds(5)});
+  BatcherFixture fixture({.max_rows = 100, .max_delay = milliseconds(5)});
   fixture.Add(1);
   fixture.clock.Advance(milliseconds(4));
   fixture.Add(1);
@@ -50,7 +50,7 @@ TEST_CASE("A batch goes when its oldest row has waited, and not before") {
 }
 
 TEST_CASE("A waiting Take sees the clock move") {
-  Fixture fixture({.max_rows = 100, .max_delay = milliseconds(5)});
+  BatcherFixture fixture({.max_rows = 100, .max_delay = milliseconds(5)});
   fixture.Add(3);
   std::size_t rows = 0;
   runtime::Thread taker("taker", [&] { rows = fixture.batcher.Take().rows.size(); });
@@ -60,7 +60,7 @@ TEST_CASE("A waiting Take sees the clock move") {
 }
 
 TEST_CASE("Rows whose time ran out come apart from the others") {
-  Fixture fixture({.max_rows = 2, .max_delay = milliseconds(1)});
+  BatcherFixture fixture({.max_rows = 2, .max_delay = milliseconds(1)});
   std::vector<Row> rows = MakeRows({{.environment = 1}});
   rows[0].block->deadline = fixture.clock.Now() + microseconds(10);
   fixture.batcher.Add(rows);
@@ -73,7 +73,7 @@ TEST_CASE("Rows whose time ran out come apart from the others") {
 }
 
 TEST_CASE("What does not fit stays with the caller and is counted") {
-  Fixture fixture({.max_rows = 2, .max_queued = 3});
+  BatcherFixture fixture({.max_rows = 2, .max_queued = 3});
   fixture.Add(5);
   REQUIRE(fixture.left == 2);
   REQUIRE(fixture.batcher.size() == 3);
@@ -81,7 +81,7 @@ TEST_CASE("What does not fit stays with the caller and is counted") {
 }
 
 TEST_CASE("A paused batcher gives nothing until it is resumed") {
-  Fixture fixture({.max_rows = 1});
+  BatcherFixture fixture({.max_rows = 1});
   fixture.batcher.SetPaused(true);
   fixture.Add(2);
   fixture.batcher.Wake();
@@ -91,7 +91,7 @@ TEST_CASE("A paused batcher gives nothing until it is resumed") {
 }
 
 TEST_CASE("Draining finishes what waits; closing drops it") {
-  Fixture drained({.max_rows = 2, .max_delay = std::chrono::hours(1)});
+  BatcherFixture drained({.max_rows = 2, .max_delay = std::chrono::hours(1)});
   drained.Add(3);
   drained.batcher.Drain();
   REQUIRE(drained.batcher.Take().rows.size() == 2);
@@ -100,7 +100,7 @@ TEST_CASE("Draining finishes what waits; closing drops it") {
   drained.Add(1);
   REQUIRE(drained.left == 1);
 
-  Fixture closed({.max_rows = 2});
+  BatcherFixture closed({.max_rows = 2});
   closed.Add(3);
   closed.batcher.Close();
   REQUIRE(closed.batcher.Take().ended);

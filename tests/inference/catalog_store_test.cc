@@ -26,7 +26,7 @@ CandidateList Overlay(const ContentKey& base, std::vector<std::uint32_t> removed
   return list;
 }
 
-struct Fixture {
+struct CatalogStoreFixture {
   void Embed(const std::vector<int>& numbers) {
     for (const int number : numbers) {
       const std::vector<std::uint16_t> values = {static_cast<std::uint16_t>(number), 0};
@@ -47,7 +47,7 @@ struct Fixture {
 };
 
 TEST_CASE("A list that does not match its key is refused by name") {
-  Fixture fixture;
+  CatalogStoreFixture fixture;
   CandidateList list = Catalog({1, 2});
   std::swap(list.candidates[0], list.candidates[1]);
   const absl::Status added = fixture.store.Add(list);
@@ -56,7 +56,7 @@ TEST_CASE("A list that does not match its key is refused by name") {
 }
 
 TEST_CASE("An unknown catalog is named, and so are contents that are not embedded yet") {
-  Fixture fixture;
+  CatalogStoreFixture fixture;
   const CandidateList list = Catalog({1, 2, 3});
   REQUIRE(fixture.store.Resolve(list.key)->missing_list == list.key);
   REQUIRE(fixture.store.Add(list).ok());
@@ -67,7 +67,7 @@ TEST_CASE("An unknown catalog is named, and so are contents that are not embedde
 }
 
 TEST_CASE("A table is made once") {
-  Fixture fixture;
+  CatalogStoreFixture fixture;
   const CandidateList list = Catalog({1, 2});
   REQUIRE(fixture.store.Add(list).ok());
   fixture.Embed({1, 2});
@@ -79,7 +79,7 @@ TEST_CASE("A table is made once") {
 }
 
 TEST_CASE("An overlay appends to its base and takes from it") {
-  Fixture fixture;
+  CatalogStoreFixture fixture;
   const CandidateList base = Catalog({1, 2});
   const CandidateList overlay = Overlay(base.key, {0}, {3});
   REQUIRE(fixture.store.Add(overlay).ok());
@@ -95,7 +95,7 @@ TEST_CASE("An overlay appends to its base and takes from it") {
 }
 
 TEST_CASE("An overlay that removes what is not there is refused") {
-  Fixture fixture;
+  CatalogStoreFixture fixture;
   const CandidateList base = Catalog({1, 2});
   REQUIRE(fixture.store.Add(base).ok());
   fixture.Embed({1, 2});
@@ -105,7 +105,7 @@ TEST_CASE("An overlay that removes what is not there is refused") {
   REQUIRE(!fixture.store.Add(Overlay(base.key, {1, 1}, {})).ok());
 }
 
-struct SmallFixture : Fixture {
+struct SmallFixture : CatalogStoreFixture {
   explicit SmallFixture(std::size_t max_bytes)
       : small(
             contents,

@@ -11,13 +11,13 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 using End = Generated::End;
 
-const Gpt2& Model() {
+const Gpt2& SmallModel() {
   static const auto model = Gpt2::Create(SmallGpt2(), nullptr, {}).value();
   return *model;
 }
 
 Generated Generate(const Ids& prompt, const GenerateOptions& options) {
-  return Model().Generate(prompt, options).value();
+  return SmallModel().Generate(prompt, options).value();
 }
 
 TEST_CASE("keys and values kept give the tokens that running everything again gives") {
@@ -39,7 +39,7 @@ TEST_CASE("greedy generation takes the most probable token of the logits each ti
   for (const std::int32_t token : tokens) {
     TokenBatch batch;
     batch.Append(sequence);
-    const runtime::Tensor logits = Model().Logits(batch).value();
+    const runtime::Tensor logits = SmallModel().Logits(batch).value();
     const auto last = logits.values<float>().last(50);
     REQUIRE(std::max_element(last.begin(), last.end()) - last.begin() == token);
     sequence.push_back(token);
@@ -95,7 +95,7 @@ TEST_CASE("a filter says which tokens may come, whatever is more probable") {
 
 TEST_CASE("prompts and options that do not fit are refused") {
   const auto status = [](const Ids& prompt, const GenerateOptions& options) {
-    return Model().Generate(prompt, options).status();
+    return SmallModel().Generate(prompt, options).status();
   };
   REQUIRE(absl::IsInvalidArgument(status({}, {})));
   REQUIRE(absl::IsInvalidArgument(status({50}, {})));

@@ -15,7 +15,6 @@ using Names = std::vector<std::string>;
 using std::chrono::seconds;
 
 constexpr const char* kApplyTime = "@Redfish.SettingsApplyTime";
-const Names kWithBios = {"dmtf-rackmount1", "hpe-dl380a-gen12", "dell-r750"};
 struct Settings {
   explicit Settings(const std::string& capture) : instance(WorldOf(capture)) {
     system = LandmarksOf(instance.world()).system;

@@ -53,8 +53,6 @@ struct Bios {
   const redfish::AttributeRegistry* registry = nullptr;
 };
 
-const Names kWithBios = {"dmtf-rackmount1", "hpe-dl380a-gen12", "dell-r750"};
-
 // An attribute that can be Enabled and Disabled, by capture.
 const char* Attribute(const std::string& capture) {
   return capture == "hpe-dl380a-gen12" ? "MemFastTraining"

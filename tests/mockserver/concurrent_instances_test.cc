@@ -9,6 +9,7 @@
 #include "runtime/random.h"
 #include "runtime/thread.h"
 #include "tests/mockserver/running.h"
+#include "tests/mockserver/worlds.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -17,7 +18,6 @@ constexpr std::size_t kInstances = 64;
 constexpr std::size_t kThreads = 8;
 constexpr int kRequests = 24;
 
-const std::string kSystem = "/redfish/v1/Systems/system";
 const std::string kSessions = "/redfish/v1/SessionService/Sessions";
 
 constexpr const char* kFaults = R"([
@@ -51,12 +51,12 @@ std::string Use(Running& running, std::size_t number) {
         text += Text(running.Try("GET", prefix + "/redfish/v1/Chassis"));
         break;
       case 1:
-        text += Text(running.Try("PATCH", prefix + kSystem,
+        text += Text(running.Try("PATCH", prefix + kOpenBmcSystem,
                                  Json{{"LocationIndicatorActive", i % 2 == 0}}.dump()));
         break;
       case 2:
         text +=
-            Text(running.Try("POST", prefix + kSystem + "/Actions/ComputerSystem.Reset",
+            Text(running.Try("POST", prefix + kOpenBmcSystem + "/Actions/ComputerSystem.Reset",
                              Json{{"ResetType", i % 2 == 0 ? "GracefulShutdown" : "On"}}.dump()));
         break;
       case 3:
@@ -68,7 +68,7 @@ std::string Use(Running& running, std::size_t number) {
             running.Control("POST", "instances/" + id + "/advance", R"({"milliseconds":700})").body;
         break;
       default:
-        text += Text(running.Try("GET", prefix + kSystem));
+        text += Text(running.Try("GET", prefix + kOpenBmcSystem));
     }
   }
   return text + running.Control("GET", "instances/" + id + "/history").body;

@@ -9,11 +9,10 @@
 #include "runtime/thread.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/mockserver/running.h"
+#include "tests/mockserver/worlds.h"
 
 namespace shoal::mockserver {
 namespace {
-
-const std::string kSystem = "/redfish/v1/Systems/system";
 
 std::string Body(const std::string& faults) { return "{\"faults\":[" + faults + "]}"; }
 
@@ -37,19 +36,19 @@ TEST_CASE("Faults are set, told and taken away through the control API") {
   REQUIRE(running.Control("PUT", "instances/a/faults", busy).status == 200);
   REQUIRE(Json::parse(running.Control("GET", "instances/a/faults").body) == Json::parse(busy));
 
-  const auto struck = running.Service("GET", "/i/a" + kSystem);
+  const auto struck = running.Service("GET", "/i/a" + kOpenBmcSystem);
   REQUIRE(struck.status == 503);
   REQUIRE(struck.headers.Find("Retry-After") == "5");
   REQUIRE(struck.headers.Find("OData-Version") == "4.0");
   REQUIRE(Json::parse(struck.body).at("error").contains("@Message.ExtendedInfo"));
-  REQUIRE(running.Service("GET", "/i/a" + kSystem).status == 200);
-  REQUIRE(running.Service("GET", kSystem).status == 200);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 200);
+  REQUIRE(running.Service("GET", kOpenBmcSystem).status == 200);
   REQUIRE(Records(running, "a").at(0).at("detail").at("name") == "busy");
 
   REQUIRE(running.Control("PUT", "instances/a/faults", busy).status == 200);
-  REQUIRE(running.Service("GET", "/i/a" + kSystem).status == 503);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 503);
   REQUIRE(running.Control("PUT", "instances/a/faults", Body("")).status == 200);
-  REQUIRE(running.Service("GET", "/i/a" + kSystem).status == 200);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 200);
 
   const auto wrong = running.Control("PUT", "instances/a/faults",
                                      Body(R"({"name":"x","path":"/a","status":503,"ofen":1})"));
@@ -65,7 +64,7 @@ TEST_CASE("An instance may be made with faults") {
               .Control("POST", "instances",
                        R"({"id":"a","faults":[{"name":"down","path":"/**","status":500}]})")
               .status == 201);
-  REQUIRE(running.Service("GET", "/i/a" + kSystem).status == 500);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 500);
   const auto wrong = running.Control("POST", "instances", R"({"faults":[{"name":"down"}]})");
   REQUIRE(wrong.status == 400);
   REQUIRE(wrong.body.find("fault down: needs a \\\"path\\\"") != std::string::npos);
@@ -80,9 +79,9 @@ TEST_CASE("A dropped answer is a connection that closes, and a malformed one arr
   const std::string slow = R"({"name":"slow","path":"/redfish/v1/Managers","latency_ms":3000})";
   REQUIRE(running.Control("PUT", "instances/a/faults", Body(lost + cut + slow)).status == 200);
   const auto nothing =
-      running.Try("PATCH", "/i/a" + kSystem, R"({"LocationIndicatorActive":true})");
+      running.Try("PATCH", "/i/a" + kOpenBmcSystem, R"({"LocationIndicatorActive":true})");
   REQUIRE(nothing.status().code() == absl::StatusCode::kUnavailable);
-  const Json system = Json::parse(running.Service("GET", "/i/a" + kSystem).body);
+  const Json system = Json::parse(running.Service("GET", "/i/a" + kOpenBmcSystem).body);
   REQUIRE(system.at("LocationIndicatorActive") == true);
   const auto malformed = running.Service("GET", "/i/a/redfish/v1/Chassis");
   REQUIRE(malformed.status == 200);
@@ -146,7 +145,7 @@ TEST_CASE("The front makes the clients of a real clock wait") {
       std::this_thread::yield();
     }
   });
-  REQUIRE(running.Service("GET", "/i/a" + kSystem).status == 200);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 200);
   answered = true;
   mover.Join();
   REQUIRE(clock.Now() - start >= std::chrono::milliseconds(300));
@@ -156,7 +155,8 @@ TEST_CASE("Savepoints are made, listed, gone back to and deleted through the con
   Running running;
   REQUIRE(running.Control("POST", "instances", R"({"id":"a"})").status == 201);
   const auto patch = [&](const std::string& lit) {
-    return running.Service("PATCH", "/i/a" + kSystem, R"({"LocationIndicatorActive":)" + lit + "}")
+    return running
+        .Service("PATCH", "/i/a" + kOpenBmcSystem, R"({"LocationIndicatorActive":)" + lit + "}")
         .body;
   };
   patch("true");
@@ -169,7 +169,7 @@ TEST_CASE("Savepoints are made, listed, gone back to and deleted through the con
   const auto restored = running.Control("POST", "instances/a/restore", R"({"name":"clean"})");
   REQUIRE(restored.status == 200);
   REQUIRE(Json::parse(restored.body).at("satisfied") == false);
-  const std::string body = running.Service("GET", "/i/a" + kSystem).body;
+  const std::string body = running.Service("GET", "/i/a" + kOpenBmcSystem).body;
   REQUIRE(Json::parse(body).at("LocationIndicatorActive") == true);
   REQUIRE(patch("false") == off);
   REQUIRE(Json::parse(running.Control("GET", "instances/a/history").body).at("now") == 0.0);

@@ -4,19 +4,19 @@
 #include <catch2/catch.hpp>
 
 #include "tests/mockserver/running.h"
+#include "tests/mockserver/worlds.h"
 
 namespace shoal::mockserver {
 namespace {
 
-const std::string kSystem = "/redfish/v1/Systems/system";
-
 std::string Start(const std::string& state) {
-  const Json on = {{"equals", {{"uri", kSystem}, {"pointer", "/PowerState"}, {"value", "On"}}}};
+  const Json on = {
+      {"equals", {{"uri", kOpenBmcSystem}, {"pointer", "/PowerState"}, {"value", "On"}}}};
   const Json allowed =
-      Json::array({{{"uri", kSystem}, {"pointer", "/PowerState"}},
+      Json::array({{{"uri", kOpenBmcSystem}, {"pointer", "/PowerState"}},
                    {{"uri", "/redfish/v1/Chassis/chassis"}, {"pointer", "/PowerState"}}});
   return Json{
-      {"start", {{{"uri", kSystem}, {"pointer", "/PowerState"}, {"value", state}}}},
+      {"start", {{{"uri", kOpenBmcSystem}, {"pointer", "/PowerState"}, {"value", state}}}},
       {"watch", {{"predicate", on}, {"milestones", Json::array({on})}, {"allowed", allowed}}}}
       .dump();
 }
@@ -70,19 +70,20 @@ TEST_CASE("An instance lives from its making to its deletion") {
   http::Headers watch;
   watch.Add("shoal-watch", "1");
   const std::string prefix = "/i/" + id;
-  const auto get = running.Service("GET", prefix + kSystem, "", watch);
+  const auto get = running.Service("GET", prefix + kOpenBmcSystem, "", watch);
   REQUIRE(get.status == 200);
   REQUIRE(get.headers.Find("Shoal-Watch-Result") == "satisfied=0;milestones=0;collateral=0");
   REQUIRE(get.headers.Find("OData-Version") == "4.0");
   REQUIRE(Json::parse(get.body).at("PowerState") == "Off");
 
-  const auto post = running.Service("POST", prefix + kSystem + "/Actions/ComputerSystem.Reset",
-                                    R"({"ResetType":"On"})", watch);
+  const auto post =
+      running.Service("POST", prefix + kOpenBmcSystem + "/Actions/ComputerSystem.Reset",
+                      R"({"ResetType":"On"})", watch);
   REQUIRE(post.status == 200);
   REQUIRE(post.headers.Find("Shoal-Watch-Result") == "satisfied=1;milestones=1;collateral=0");
 
-  const auto patch =
-      running.Service("PATCH", prefix + kSystem, R"({"LocationIndicatorActive":true})", watch);
+  const auto patch = running.Service("PATCH", prefix + kOpenBmcSystem,
+                                     R"({"LocationIndicatorActive":true})", watch);
   REQUIRE(patch.headers.Find("Shoal-Watch-Result") == "satisfied=1;milestones=1;collateral=1");
 
   const auto history =
@@ -94,7 +95,7 @@ TEST_CASE("An instance lives from its making to its deletion") {
   REQUIRE(Json::parse(evaluated.body).at("collateral") == 1);
 
   REQUIRE(running.Control("DELETE", "instances/" + id).status == 204);
-  const auto gone = running.Service("GET", prefix + kSystem);
+  const auto gone = running.Service("GET", prefix + kOpenBmcSystem);
   REQUIRE(gone.status == 404);
   REQUIRE(gone.headers.Find("Shoal-Error") == "unknown-instance");
   const auto reset_gone = running.Control("POST", "instances/" + id + "/reset", "{}");
@@ -104,10 +105,11 @@ TEST_CASE("An instance lives from its making to its deletion") {
 
 TEST_CASE("A response carries no watch result unless it was asked for") {
   Running running;
-  REQUIRE(running.Service("GET", kSystem).headers.Find("Shoal-Watch-Result").empty());
+  REQUIRE(running.Service("GET", kOpenBmcSystem).headers.Find("Shoal-Watch-Result").empty());
   http::Headers watch;
   watch.Add("Shoal-Watch", "1");
-  REQUIRE(running.Service("GET", kSystem, "", watch).headers.Find("Shoal-Watch-Result").empty());
+  REQUIRE(
+      running.Service("GET", kOpenBmcSystem, "", watch).headers.Find("Shoal-Watch-Result").empty());
 }
 
 TEST_CASE("A path prefix, the Host and nothing choose the instance") {
@@ -120,8 +122,8 @@ TEST_CASE("A path prefix, the Host and nothing choose the instance") {
   host.Add("Host", "rack-1.example:8000");
   REQUIRE(running.Service("GET", rack, "", host).status == 200);
   REQUIRE(running.Service("GET", rack).status == 404);
-  REQUIRE(running.Service("GET", kSystem).status == 200);
-  REQUIRE(running.Service("GET", "/i/default" + kSystem).status == 200);
+  REQUIRE(running.Service("GET", kOpenBmcSystem).status == 200);
+  REQUIRE(running.Service("GET", "/i/default" + kOpenBmcSystem).status == 200);
 }
 
 TEST_CASE("Power transients end when the clock is advanced") {
@@ -131,10 +133,10 @@ TEST_CASE("Power transients end when the clock is advanced") {
                        R"({"capture":"openbmc-stock","id":"slow","power_transient_ms":2000})")
               .status == 201);
   REQUIRE(running.Control("POST", "instances/slow/reset", Start("Off")).status == 200);
-  running.Service("POST", "/i/slow" + kSystem + "/Actions/ComputerSystem.Reset",
+  running.Service("POST", "/i/slow" + kOpenBmcSystem + "/Actions/ComputerSystem.Reset",
                   R"({"ResetType":"On"})");
   const auto state = [&] {
-    return Json::parse(running.Service("GET", "/i/slow" + kSystem).body).at("PowerState");
+    return Json::parse(running.Service("GET", "/i/slow" + kOpenBmcSystem).body).at("PowerState");
   };
   REQUIRE(state() == "PoweringOn");
   const auto advanced =

@@ -62,9 +62,9 @@ class Listener {
 
 // A mock server whose events are sent, without its ports: requests go to the front as the HTTP
 // server would give them.
-class Running {
+class RunningSender {
  public:
-  explicit Running(EventSenderOptions options = {})
+  explicit RunningSender(EventSenderOptions options = {})
       : table_(InstanceTable::Create({WorldOf("openbmc-stock")},
                                      {.instance = {.event_delivery = EventDelivery::kPush}})
                    .value()),
@@ -151,7 +151,7 @@ const std::string kStream = "/redfish/v1/EventService/SSE";
 
 TEST_CASE("A listener gets a power event, once more after it answered 500, and no more then") {
   Listener listener({500});
-  Running running;
+  RunningSender running;
   Json subscription = SubscriptionTo(listener.Uri());
   subscription["HttpHeaders"] = Json::array({{{"X-Key", "secret"}}});
   running.Service("POST", kSubscriptions, subscription);
@@ -193,7 +193,7 @@ TEST_CASE("A subscriber that is not there, and one of https, do not keep another
     const auto gone = http::Server::Create({}, [](const auto&) { return http::ServerResponse(); });
     nobody = "http://" + (*gone)->address() + "/";
   }
-  Running running;
+  RunningSender running;
   for (const std::string& destination :
        {nobody, "https://" + listener.Uri().substr(7), listener.Uri()}) {
     running.Service("POST", kSubscriptions, SubscriptionTo(destination));
@@ -211,7 +211,7 @@ TEST_CASE("A subscriber that never answers fails at the deadline") {
   boost::asio::io_context context;
   const boost::asio::ip::tcp::acceptor silent(context,
                                               {boost::asio::ip::address_v4::loopback(), 0});
-  Running running({.deadline = std::chrono::milliseconds(50)});
+  RunningSender running({.deadline = std::chrono::milliseconds(50)});
   running.Service(
       "POST", kSubscriptions,
       SubscriptionTo("http://127.0.0.1:" + std::to_string(silent.local_endpoint().port()) + "/"));
@@ -227,7 +227,7 @@ TEST_CASE("More deliveries than may be under way fail at once") {
                                               {boost::asio::ip::address_v4::loopback(), 0});
   const std::string destination =
       "http://127.0.0.1:" + std::to_string(silent.local_endpoint().port()) + "/";
-  Running running({.max_waiting = 1, .deadline = std::chrono::minutes(10)});
+  RunningSender running({.max_waiting = 1, .deadline = std::chrono::minutes(10)});
   running.Service("POST", kSubscriptions, SubscriptionTo(destination));
   running.Service("POST", kSubscriptions, SubscriptionTo(destination));
   running.PowerOn();
@@ -235,7 +235,7 @@ TEST_CASE("More deliveries than may be under way fail at once") {
 }
 
 TEST_CASE("A client hears of events on an open connection, and its subscription goes with it") {
-  Running running;
+  RunningSender running;
   const auto server = http::Server::Create({}, [&](const auto& request) {
                         return running.Handle(request);
                       }).value();
@@ -255,7 +255,7 @@ TEST_CASE("A client hears of events on an open connection, and its subscription 
 }
 
 TEST_CASE("A connection with events ends when its subscription is deleted, or the service reset") {
-  Running running;
+  RunningSender running;
   const auto server = http::Server::Create({}, [&](const auto& request) {
                         return running.Handle(request);
                       }).value();

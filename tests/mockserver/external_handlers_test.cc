@@ -11,8 +11,7 @@
 namespace shoal::mockserver {
 namespace {
 
-const std::string kSystem = "/redfish/v1/Systems/system";
-const std::string kReset = kSystem + "/Actions/ComputerSystem.Reset";
+const std::string kReset = kOpenBmcSystem + "/Actions/ComputerSystem.Reset";
 
 Json Handler(const std::string& name, const std::string& method, const std::string& path) {
   return {{"name", name}, {"method", method}, {"path", path}, {"url", "http://127.0.0.1:9/x"}};
@@ -62,7 +61,7 @@ TEST_CASE("A handler outside is told the request and the resource, but no creden
   REQUIRE(question.at("path_pieces") == Json({"system", "Actions/ComputerSystem.Reset"}));
   REQUIRE(question.at("body") == Json{{"ResetType", "ForceOff"}});
   REQUIRE(question.at("headers") == Json{{"Accept", "application/json"}});
-  REQUIRE(question.at("resource") == *instance.Find(kSystem));
+  REQUIRE(question.at("resource") == *instance.Find(kOpenBmcSystem));
   REQUIRE(question.at("now_ms") == 1500);
   REQUIRE(response.external->question.find("c2VjcmV0") == std::string::npos);
 
@@ -86,7 +85,7 @@ TEST_CASE("Nothing happens before a handler's reply, and all that it says then")
   REQUIRE(done.external == nullptr);
   REQUIRE(*done.json == Json{{"done", "${body:/x}"}});
   REQUIRE(done.headers == decltype(done.headers){{"Retry-After", "3"}});
-  REQUIRE(At(instance, kSystem, "/PowerState") == "On");
+  REQUIRE(At(instance, kOpenBmcSystem, "/PowerState") == "On");
   REQUIRE(instance.history().size() == 1);
   REQUIRE(instance.Reset().ok());
   REQUIRE(PressReset(instance).external != nullptr);
@@ -116,7 +115,7 @@ TEST_CASE("A handler that fails, errs, or is overtaken by a reset changes nothin
                          {"delete": {"uri": "/redfish/v1/None"}}]})")) == 502);
 
   Instance instance = Asking();
-  const Response read = Get(instance, kSystem + "/Oem");
+  const Response read = Get(instance, kOpenBmcSystem + "/Oem");
   REQUIRE(instance.Complete(*read.external, ParseExternalReply(R"({"status": 203})")).status ==
           203);
   REQUIRE(instance
@@ -152,13 +151,13 @@ TEST_CASE("Of rules and handlers the closest acts, and If-Match guards both") {
         .value();
   };
   instance.SetRules(rules("/redfish/**"));
-  REQUIRE(Patch(instance, kSystem, Json::object()).external != nullptr);
+  REQUIRE(Patch(instance, kOpenBmcSystem, Json::object()).external != nullptr);
   REQUIRE(Patch(instance, "/redfish/v1/Chassis", Json::object()).status == 418);
-  instance.SetRules(rules(kSystem));
-  REQUIRE(Patch(instance, kSystem, Json::object()).status == 418);
+  instance.SetRules(rules(kOpenBmcSystem));
+  REQUIRE(Patch(instance, kOpenBmcSystem, Json::object()).status == 418);
   REQUIRE(Patch(instance, "/redfish/v1/Systems/other", Json::object()).external != nullptr);
   instance.SetRules(nullptr);
-  REQUIRE(Patch(instance, kSystem, Json::object(), "\"other\"").status == 412);
+  REQUIRE(Patch(instance, kOpenBmcSystem, Json::object(), "\"other\"").status == 412);
 }
 
 TEST_CASE("A handler of the same name is replaced, and their number is limited") {

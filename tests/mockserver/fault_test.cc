@@ -5,11 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include "tests/mockserver/services.h"
+#include "tests/mockserver/worlds.h"
 
 namespace shoal::mockserver {
 namespace {
 
-const std::string kSystem = "/redfish/v1/Systems/system";
 const std::string kChassis = "/redfish/v1/Chassis/chassis";
 
 std::shared_ptr<const FaultSet> Faults(const Json& list, std::uint64_t seed = 0) {
@@ -25,7 +25,7 @@ Instance WithFault(const Json& one, InstanceOptions options = {}) {
 }
 
 // How `count` GETs of the system are answered: "..5." for one 5xx.
-std::string Pattern(Instance& instance, int count, const std::string& uri = kSystem) {
+std::string Pattern(Instance& instance, int count, const std::string& uri = kOpenBmcSystem) {
   std::string pattern;
   for (int i = 0; i < count; ++i) pattern += Get(instance, uri).status >= 500 ? '5' : '.';
   return pattern;
@@ -52,9 +52,9 @@ std::string Bytes(const Instance& instance) {
 std::string Use(Instance& instance, int rounds) {
   std::string bytes;
   for (int i = 0; i < rounds; ++i) {
-    bytes += Bytes(Get(instance, kSystem));
-    bytes += Bytes(Patch(instance, kSystem, {{"LocationIndicatorActive", i % 2 == 0}}));
-    bytes += Bytes(ResetOf(instance, kSystem, i % 2 == 0 ? "ForceOff" : "On"));
+    bytes += Bytes(Get(instance, kOpenBmcSystem));
+    bytes += Bytes(Patch(instance, kOpenBmcSystem, {{"LocationIndicatorActive", i % 2 == 0}}));
+    bytes += Bytes(ResetOf(instance, kOpenBmcSystem, i % 2 == 0 ? "ForceOff" : "On"));
     bytes += Bytes(Get(instance, "/redfish/v1/Chassis"));
     instance.Advance(std::chrono::milliseconds(500));
   }
@@ -81,16 +81,16 @@ TEST_CASE("A status fault answers in the standard's words, and nothing else happ
                                  {"method", "PATCH"},
                                  {"status", 503},
                                  {"retry_after_seconds", 7}});
-  const Response refused = Patch(instance, kSystem, {{"LocationIndicatorActive", true}});
+  const Response refused = Patch(instance, kOpenBmcSystem, {{"LocationIndicatorActive", true}});
   REQUIRE(refused.status == 503);
   REQUIRE(Messages(refused) == Names{"ServiceTemporarilyUnavailable"});
   REQUIRE(refused.Header("Retry-After") == "7");
   REQUIRE(instance.changed_resources() == 0);
-  REQUIRE(Get(instance, kSystem).status == 200);
+  REQUIRE(Get(instance, kOpenBmcSystem).status == 200);
   REQUIRE(Patch(instance, kChassis, {{"LocationIndicatorActive", true}}).status < 500);
   REQUIRE(Count(instance, kFaultRecord) == 1);
   const redfish::HistoryRecord& record = instance.history().front();
-  REQUIRE(record.uri == kSystem);
+  REQUIRE(record.uri == kOpenBmcSystem);
   REQUIRE(record.detail ==
           Json{{"name", "busy"}, {"status", 503}, {"method", "PATCH"}, {"request", 1}});
 }
@@ -98,7 +98,7 @@ TEST_CASE("A status fault answers in the standard's words, and nothing else happ
 TEST_CASE("Every status from 400 to 599 has an error that a Redfish client can read") {
   for (int status = 400; status < 600; ++status) {
     Instance instance = WithFault({{"name", "one"}, {"path", "/**"}, {"status", status}});
-    const Response response = Get(instance, kSystem);
+    const Response response = Get(instance, kOpenBmcSystem);
     REQUIRE(response.status == status);
     REQUIRE(Messages(response).size() == 1);
   }
@@ -155,27 +155,27 @@ TEST_CASE(
   const Json slower = {{"name", "slower"}, {"path", "/**"}, {"latency_ms", 1000}};
   Instance instance =
       WithFaults(Json::array({slow, slower}), {.power_transient = std::chrono::milliseconds(2000)});
-  REQUIRE(At(instance, kSystem, "/PowerState") == "Off");
-  const Response on = ResetOf(instance, kSystem, "On");
+  REQUIRE(At(instance, kOpenBmcSystem, "/PowerState") == "Off");
+  const Response on = ResetOf(instance, kOpenBmcSystem, "On");
   REQUIRE(on.latency == std::chrono::milliseconds(2500));
   REQUIRE(instance.now() == std::chrono::milliseconds(2500));
-  REQUIRE(At(instance, kSystem, "/PowerState") == "On");
+  REQUIRE(At(instance, kOpenBmcSystem, "/PowerState") == "On");
   REQUIRE(Count(instance, kFaultRecord) == 2);
   Instance real = WithFault(slow, {.clock = ClockKind::kReal});
-  REQUIRE(Get(real, kSystem).latency == std::chrono::milliseconds(1500));
+  REQUIRE(Get(real, kOpenBmcSystem).latency == std::chrono::milliseconds(1500));
   REQUIRE(real.now().count() == 0);
 }
 
 TEST_CASE("A request may be lost before it took effect, or its answer after") {
   const Json lost = {{"name", "lost"}, {"path", "/redfish/v1/**"}, {"drop", "request"}};
   Instance before = WithFault(lost);
-  REQUIRE(Patch(before, kSystem, {{"LocationIndicatorActive", true}}).dropped);
+  REQUIRE(Patch(before, kOpenBmcSystem, {{"LocationIndicatorActive", true}}).dropped);
   REQUIRE(before.changed_resources() == 0);
   Json answer = lost;
   answer["drop"] = "answer";
   Instance after = WithFault(answer);
-  REQUIRE(Patch(after, kSystem, {{"LocationIndicatorActive", true}}).dropped);
-  REQUIRE(At(after, kSystem, "/LocationIndicatorActive") == true);
+  REQUIRE(Patch(after, kOpenBmcSystem, {{"LocationIndicatorActive", true}}).dropped);
+  REQUIRE(At(after, kOpenBmcSystem, "/LocationIndicatorActive") == true);
 }
 
 TEST_CASE("A malformed answer is no JSON, and the resource is what it was") {
@@ -184,11 +184,11 @@ TEST_CASE("A malformed answer is no JSON, and the resource is what it was") {
       Instance instance = WithFault(
           {{"name", "bad"}, {"path", "/redfish/v1/**"}, {"malformed", kind}, {"count", 1}},
           {.seed = seed});
-      const Response bad = Get(instance, kSystem);
+      const Response bad = Get(instance, kOpenBmcSystem);
       REQUIRE(bad.status == 200);
       REQUIRE(!bad.body->empty());
       REQUIRE(!Json::accept(*bad.body));
-      const Response good = Get(instance, kSystem);
+      const Response good = Get(instance, kOpenBmcSystem);
       REQUIRE(Json::accept(*good.body));
       REQUIRE(bad.etag == good.etag);
     }
@@ -198,15 +198,15 @@ TEST_CASE("A malformed answer is no JSON, and the resource is what it was") {
 TEST_CASE("What has no JSON cannot be malformed, and the history does not say so") {
   Instance instance =
       WithFault({{"name", "bad"}, {"path", "/redfish/v1/**"}, {"malformed", "invalid"}});
-  const Response head = instance.Handle({.method = Method::kOptions, .uri = kSystem});
+  const Response head = instance.Handle({.method = Method::kOptions, .uri = kOpenBmcSystem});
   REQUIRE(head.status == 204);
   REQUIRE(instance.history().empty());
 }
 
 TEST_CASE("A fault is not passed by in other words for the same resource") {
-  Instance instance = WithFault({{"name", "down"}, {"path", kSystem}, {"status", 500}});
-  for (const std::string& uri : {kSystem + "/", kSystem + "?$select=Name",
-                                 "/redfish/" + kSystem.substr(8), kSystem + "#x"}) {
+  Instance instance = WithFault({{"name", "down"}, {"path", kOpenBmcSystem}, {"status", 500}});
+  for (const std::string& uri : {kOpenBmcSystem + "/", kOpenBmcSystem + "?$select=Name",
+                                 "/redfish/" + kOpenBmcSystem.substr(8), kOpenBmcSystem + "#x"}) {
     INFO(uri);
     REQUIRE(Get(instance, uri).status == 500);
   }

@@ -8,7 +8,7 @@
 namespace shoal::mockserver {
 namespace {
 
-const std::string kReset = "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset";
+const std::string kSystemReset = "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset";
 
 ProxyRules Allowing(const std::vector<std::string>& allowed) {
   return ProxyRules::Parse(allowed).value();
@@ -53,22 +53,22 @@ TEST_CASE("What is outside /redfish, or could be, is not passed on") {
 TEST_CASE("A mutation is passed on when its method and path are named, and not otherwise") {
   const ProxyRules rules = Allowing({"POST /redfish/v1/Systems/*/Actions/ComputerSystem.Reset",
                                      "DELETE /redfish/v1/SessionService/Sessions/*"});
-  REQUIRE(rules.TargetOf(Method::kPost, kReset).value() == kReset);
-  REQUIRE(rules.TargetOf(Method::kPost, kReset + "/").value() == kReset);
+  REQUIRE(rules.TargetOf(Method::kPost, kSystemReset).value() == kSystemReset);
+  REQUIRE(rules.TargetOf(Method::kPost, kSystemReset + "/").value() == kSystemReset);
   REQUIRE(rules.TargetOf(Method::kDelete, "/redfish/v1/SessionService/Sessions/7").ok());
   const auto refused = [&](Method method, const std::string& target) {
     INFO(target);
     REQUIRE(CodeOf(rules, method, target) == absl::StatusCode::kPermissionDenied);
   };
-  refused(Method::kPatch, kReset);
-  refused(Method::kPut, kReset);
+  refused(Method::kPatch, kSystemReset);
+  refused(Method::kPut, kSystemReset);
   refused(Method::kPost, "/redfish/v1/Systems/1");
   refused(Method::kPost, "/redfish/v1/Systems/1/2/Actions/ComputerSystem.Reset");
-  refused(Method::kPost, kReset + "/More");
+  refused(Method::kPost, kSystemReset + "/More");
   refused(Method::kPost, "/redfish/v1/SessionService/Sessions");
   // Where a host may look for another method, or another path.
-  refused(Method::kPost, kReset + "?_method=DELETE");
-  refused(Method::kPost, kReset + ";x=y");
+  refused(Method::kPost, kSystemReset + "?_method=DELETE");
+  refused(Method::kPost, kSystemReset + ";x=y");
   refused(Method::kPost, "/redfish/v1/Systems/%31/Actions/ComputerSystem.Reset");
   REQUIRE(CodeOf(rules, Method::kPost, "/redfish/v1/Systems/../Systems/Actions/x") ==
           absl::StatusCode::kInvalidArgument);

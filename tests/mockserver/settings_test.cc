@@ -54,8 +54,6 @@ struct Bios {
   const redfish::AttributeRegistry* registry = nullptr;
 };
 
-const std::vector<std::string> kWithBios = {"dmtf-rackmount1", "hpe-dl380a-gen12", "dell-r750"};
-
 }  // namespace
 
 TEST_CASE("A BIOS attribute is pending until the system boots, and current from then on") {

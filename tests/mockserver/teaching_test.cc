@@ -8,12 +8,12 @@
 #include "mockserver/rules.h"
 #include "runtime/bounded_queue.h"
 #include "tests/mockserver/running.h"
+#include "tests/mockserver/worlds.h"
 
 namespace shoal::mockserver {
 namespace {
 
-const std::string kSystem = "/redfish/v1/Systems/system";
-const std::string kReset = kSystem + "/Actions/ComputerSystem.Reset";
+const std::string kReset = kOpenBmcSystem + "/Actions/ComputerSystem.Reset";
 
 http::ServerResponse Answer(const Json& body, int status = 200) {
   return {.status = status, .body = std::make_shared<const std::string>(body.dump())};
@@ -54,13 +54,14 @@ std::string HandlerText(const std::string& name, const std::string& path, const 
 }
 
 std::string WatchPower(const std::string& state) {
-  const Json is = {{"equals", {{"uri", kSystem}, {"pointer", "/PowerState"}, {"value", state}}}};
+  const Json is = {
+      {"equals", {{"uri", kOpenBmcSystem}, {"pointer", "/PowerState"}, {"value", state}}}};
   const Json watch = {{"predicate", is}, {"milestones", {is}}, {"allowed", Json::array()}};
   return Json{{"watch", watch}}.dump();
 }
 
 std::string PowerState(Running& running) {
-  return Json::parse(running.Service("GET", kSystem).body).at("PowerState");
+  return Json::parse(running.Service("GET", kOpenBmcSystem).body).at("PowerState");
 }
 
 std::string MessageOf(const http::ClientResponse& response) {
@@ -82,12 +83,13 @@ TEST_CASE("Rules are put, told and replaced while the service runs, and stay thr
   REQUIRE(running.Control("PUT", "instances/default/rules", rules.dump()).status == 200);
   REQUIRE(Json::parse(running.Control("GET", "instances/default/rules").body) == rules);
   const auto patch = [&] {
-    return running.Service("PATCH", kSystem, R"({"AssetTag":"a\r\nX-Evil: 1"})");
+    return running.Service("PATCH", kOpenBmcSystem, R"({"AssetTag":"a\r\nX-Evil: 1"})");
   };
   REQUIRE(patch().status == 202);
   REQUIRE(patch().headers.Find("X-Tagged") == "aX-Evil: 1");
   REQUIRE(patch().headers.Find("X-Evil").empty());
-  REQUIRE(Json::parse(running.Service("GET", kSystem).body).at("AssetTag") == "<a\r\nX-Evil: 1>");
+  REQUIRE(Json::parse(running.Service("GET", kOpenBmcSystem).body).at("AssetTag") ==
+          "<a\r\nX-Evil: 1>");
   REQUIRE(running.Control("POST", "instances/default/reset").status == 200);
   REQUIRE(patch().status == 202);
   REQUIRE(running.Control("PUT", "instances/default/rules", R"({"rules":[]})").status == 200);
@@ -109,12 +111,12 @@ TEST_CASE("The rules of the process are every instance's from its making on") {
                                                              {"respond", {{"status", 451}}}}})}})
                          .value();
   Running running({.instance = {.rules = rules}});
-  REQUIRE(running.Service("PATCH", kSystem, "{}").status == 451);
+  REQUIRE(running.Service("PATCH", kOpenBmcSystem, "{}").status == 451);
   REQUIRE(running.Control("POST", "instances", R"({"id":"one"})").status == 201);
-  REQUIRE(running.Service("PATCH", "/i/one" + kSystem, "{}").status == 451);
+  REQUIRE(running.Service("PATCH", "/i/one" + kOpenBmcSystem, "{}").status == 451);
   REQUIRE(running.Control("PUT", "instances/one/rules", R"({"rules":[]})").status == 200);
-  REQUIRE(running.Service("PATCH", "/i/one" + kSystem, "{}").status == 400);
-  REQUIRE(running.Service("PATCH", kSystem, "{}").status == 451);
+  REQUIRE(running.Service("PATCH", "/i/one" + kOpenBmcSystem, "{}").status == 400);
+  REQUIRE(running.Service("PATCH", kOpenBmcSystem, "{}").status == 451);
 }
 
 TEST_CASE("A program outside teaches a service its power") {
@@ -179,11 +181,13 @@ TEST_CASE("While a program thinks its service answers others, though there is on
                           [&] { return running.Service("POST", kReset, R"({"ResetType":"On"})"); });
   const http::Responder responder = Next(waiting);
   REQUIRE(PowerState(running) == "Off");
-  REQUIRE(running.Service("PATCH", kSystem, R"({"LocationIndicatorActive":true})").status == 200);
+  REQUIRE(running.Service("PATCH", kOpenBmcSystem, R"({"LocationIndicatorActive":true})").status ==
+          200);
   responder.Send(Answer({{"do", {{{"set", {{"pointer", "/PowerState"}, {"value", "On"}}}}}}}));
   REQUIRE(press.get().status == 200);
   REQUIRE(PowerState(running) == "On");
-  REQUIRE(Json::parse(running.Service("GET", kSystem).body).at("LocationIndicatorActive") == true);
+  REQUIRE(Json::parse(running.Service("GET", kOpenBmcSystem).body).at("LocationIndicatorActive") ==
+          true);
 
   auto stale = std::async(std::launch::async,
                           [&] { return running.Service("POST", kReset, R"({"ResetType":"On"})"); });

@@ -11,8 +11,6 @@
 namespace shoal::mockserver {
 namespace {
 
-const std::string kSystem = "/redfish/v1/Systems/system";
-
 InstanceTableOptions WithClock(ClockKind clock) {
   return {.instance = {.power_transient = std::chrono::seconds(2), .clock = clock}};
 }
@@ -21,20 +19,20 @@ InstanceTableOptions WithClock(ClockKind clock) {
 Json TurnOff(InstanceTable& table) {
   const auto slot = table.Default();
   const runtime::MutexLock lock(slot->mutex);
-  REQUIRE(ResetOf(slot->instance, kSystem, "GracefulShutdown").status == 200);
-  return At(slot->instance, kSystem, "/PowerState");
+  REQUIRE(ResetOf(slot->instance, kOpenBmcSystem, "GracefulShutdown").status == 200);
+  return At(slot->instance, kOpenBmcSystem, "/PowerState");
 }
 
 Json PowerState(InstanceTable& table) {
   const auto slot = table.Default();
   const runtime::MutexLock lock(slot->mutex);
-  return At(slot->instance, kSystem, "/PowerState");
+  return At(slot->instance, kOpenBmcSystem, "/PowerState");
 }
 
 void PowerOn(InstanceTable& table) {
   const auto slot = table.Default();
   const runtime::MutexLock lock(slot->mutex);
-  ResetOf(slot->instance, kSystem, "On");
+  ResetOf(slot->instance, kOpenBmcSystem, "On");
   slot->instance.Advance(std::chrono::minutes(1));
 }
 
@@ -67,7 +65,7 @@ TEST_CASE("The time of day does not move a virtual clock") {
   const auto slot = table->Default();
   const runtime::MutexLock lock(slot->mutex);
   slot->CatchUp(clock.Now());
-  REQUIRE(At(slot->instance, kSystem, "/PowerState") == "PoweringOff");
+  REQUIRE(At(slot->instance, kOpenBmcSystem, "/PowerState") == "PoweringOff");
 }
 
 TEST_CASE("A real clock goes on from where the control API has moved it") {

@@ -20,6 +20,11 @@
 
 namespace shoal::mockserver {
 
+inline const std::string kOpenBmcSystem = "/redfish/v1/Systems/system";
+// Those whose systems have a Bios resource.
+inline const std::vector<std::string> kWithBios = {"dmtf-rackmount1", "hpe-dl380a-gen12",
+                                                   "dell-r750"};
+
 inline const std::vector<std::string>& CaptureNames() {
   static const std::vector<std::string> kNames = {"openbmc-stock", "dmtf-rackmount1",
                                                   "hpe-dl380a-gen12", "dell-r750"};

@@ -9,6 +9,7 @@
 #include "redfish/landmarks.h"
 #include "redfish/uri.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/redfish/mentions.h"
 #include "tests/redfish/shipped.h"
 
 namespace shoal::redfish {
@@ -17,10 +18,6 @@ namespace {
 std::string ReadBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-bool Mentions(const absl::Status& status, const std::string& part) {
-  return std::string(status.message()).find(part) != std::string::npos;
 }
 
 TEST_CASE("The shipped captures hold as many resources as their archives have bodies") {

@@ -12,6 +12,7 @@
 #include "redfish/capture_writer.h"
 #include "redfish/paged_collection.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/redfish/mentions.h"
 #include "tests/redfish/shipped.h"
 
 namespace shoal::redfish {
@@ -32,10 +33,6 @@ ImportedCapture Imported(const std::string& path, const FileMap* files = nullptr
 
 std::string Packed(const ImportedCapture& imported) {
   return PackCapture(imported, "it", "MIT", {}).value();
-}
-
-bool Mentions(const absl::Status& status, const std::string& part) {
-  return std::string(status.message()).find(part) != std::string::npos;
 }
 
 TEST_CASE("Every layout gives the same resources") {

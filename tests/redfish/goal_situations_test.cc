@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::shared_ptr<const AppliedGoal> Applied(const std::string& file, const std::string& capture) {
+std::shared_ptr<const AppliedGoal> GoalOn(const std::string& file, const std::string& capture) {
   const auto goal = Goal::Load("data/goals/" + file + ".toml");
   REQUIRE(goal.ok());
   const auto applied = AppliedGoal::Create(*goal, Shipped(capture), {});
@@ -42,8 +42,8 @@ double SatisfiedShare(const AppliedGoal& goal) {
 TEST_CASE("As many starts are satisfied where a capture allows fewer of the other situations") {
   // No legacy boot mode on the one, no waiting volumes on the other.
   for (const char* file : {"13-secure_boot_chain", "16-raid1"}) {
-    const double one = SatisfiedShare(*Applied(file, "hpe-dl380a-gen12"));
-    const double other = SatisfiedShare(*Applied(file, "dell-r750"));
+    const double one = SatisfiedShare(*GoalOn(file, "hpe-dl380a-gen12"));
+    const double other = SatisfiedShare(*GoalOn(file, "dell-r750"));
     INFO(file << " " << one << " " << other);
     REQUIRE(std::abs(one - other) < 0.05);
     REQUIRE(std::abs(one - 0.5) < 0.05);
@@ -51,7 +51,7 @@ TEST_CASE("As many starts are satisfied where a capture allows fewer of the othe
 }
 
 TEST_CASE("A version that an item of the inventory has already is not drawn") {
-  const auto goal = Applied("18-firmware_update", "dell-r750");
+  const auto goal = GoalOn("18-firmware_update", "dell-r750");
   std::set<Json> present;
   for (const auto& [uri, body] : Shipped("dell-r750").resources()) {
     if (uri.starts_with("/redfish/v1/UpdateService/FirmwareInventory/")) {
@@ -97,7 +97,7 @@ TEST_CASE("Only a parameter can have values that are taken") {
 
 TEST_CASE("Defaults of BIOS attributes are the registry's, and where it says none, as captured") {
   const auto defaults = [](const char* capture) {
-    return Applied("15-bios_defaults", capture)
+    return GoalOn("15-bios_defaults", capture)
         ->DrawEpisode(1, 0, Split::kTrain)
         ->values.at("defaults");
   };

@@ -18,19 +18,19 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-const std::string kArchive = "data/captures/openbmc-stock.tar.xz";
+const std::string kCrawled = "data/captures/openbmc-stock.tar.xz";
 
 // All of a service, as the shipped capture has it.
 std::vector<std::string> Crawl(const std::string& url, const std::string& folder,
                                const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"discover",   url,        "--out", folder,    "--logs",
-                                        "--sessions", "--redact", "none",  "--known", kArchive};
+                                        "--sessions", "--redact", "none",  "--known", kCrawled};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
 void RequireWhole(const std::string& folder) {
-  const EndedRun diff = RunToEnd({"capture", "diff", kArchive, folder});
+  const EndedRun diff = RunToEnd({"capture", "diff", kCrawled, folder});
   INFO(diff.output);
   REQUIRE(diff.code == 0);
   REQUIRE(RunToEnd({"capture", "verify", folder}).code == 0);

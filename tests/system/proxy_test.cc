@@ -12,7 +12,7 @@
 namespace shoal::tests {
 namespace {
 
-const std::string kArchive = "data/captures/openbmc-stock.tar.xz";
+const std::string kProxied = "data/captures/openbmc-stock.tar.xz";
 
 std::vector<std::string> StandingInFor(const std::string& host, const std::string& folder = "") {
   std::vector<std::string> settings = {"listen=\"127.0.0.1:0\"", "proxy.host=\"" + host + "\""};
@@ -49,12 +49,12 @@ TEST_CASE("a proxy records what is crawled through it, killed or ended, as a cap
   // What the killed one left.
   REQUIRE(Shoal({"capture", "verify", recorded.path()}) == 0);
   REQUIRE(Shoal({"discover", "http://" + proxy.address(), "--out", crawled.path(), "--logs",
-                 "--sessions", "--redact", "none", "--known", kArchive}) == 0);
+                 "--sessions", "--redact", "none", "--known", kProxied}) == 0);
   REQUIRE(proxy.Stop() == 0);
   INFO(proxy.log());
   REQUIRE(proxy.log().find("event=capture_written") != std::string::npos);
   REQUIRE(Shoal({"capture", "verify", recorded.path()}) == 0);
-  REQUIRE(Shoal({"capture", "diff", kArchive, recorded.path()}) == 0);
+  REQUIRE(Shoal({"capture", "diff", kProxied, recorded.path()}) == 0);
   REQUIRE(host.Stop() == 0);
 }
 

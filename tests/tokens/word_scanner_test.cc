@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words WordsOf(std::string_view text) {
+Words ScannedWords(std::string_view text) {
   Words words;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = WordEnd(text, at);
@@ -52,19 +52,19 @@ std::string RandomText(runtime::Random& random) {
 }
 
 TEST_CASE("words take the space before them, and contractions stand alone", "[word_scanner]") {
-  REQUIRE(WordsOf("Hello, world!") == Words{"Hello", ",", " world", "!"});
-  REQUIRE(WordsOf("I'm it'S we'll") == Words{"I", "'m", " it", "'", "S", " we", "'ll"});
-  REQUIRE(WordsOf("v1_13") == Words{"v", "1", "_", "13"});
-  REQUIRE(WordsOf(R"({"a":1})") == Words{"{\"", "a", "\":", "1", "}"});
+  REQUIRE(ScannedWords("Hello, world!") == Words{"Hello", ",", " world", "!"});
+  REQUIRE(ScannedWords("I'm it'S we'll") == Words{"I", "'m", " it", "'", "S", " we", "'ll"});
+  REQUIRE(ScannedWords("v1_13") == Words{"v", "1", "_", "13"});
+  REQUIRE(ScannedWords(R"({"a":1})") == Words{"{\"", "a", "\":", "1", "}"});
 }
 
 TEST_CASE("of several spaces the last goes with what follows", "[word_scanner]") {
-  REQUIRE(WordsOf("a   b") == Words{"a", "  ", " b"});
-  REQUIRE(WordsOf("a \n b") == Words{"a", " \n", " b"});
-  REQUIRE(WordsOf("a\n\nb") == Words{"a", "\n", "\n", "b"});
-  REQUIRE(WordsOf("a  ") == Words{"a", "  "});
-  REQUIRE(WordsOf(" ") == Words{" "});
-  REQUIRE(WordsOf("a\xC2\xA0 b") == Words{"a", "\xC2\xA0", " b"});
+  REQUIRE(ScannedWords("a   b") == Words{"a", "  ", " b"});
+  REQUIRE(ScannedWords("a \n b") == Words{"a", " \n", " b"});
+  REQUIRE(ScannedWords("a\n\nb") == Words{"a", "\n", "\n", "b"});
+  REQUIRE(ScannedWords("a  ") == Words{"a", "  "});
+  REQUIRE(ScannedWords(" ") == Words{" "});
+  REQUIRE(ScannedWords("a\xC2\xA0 b") == Words{"a", "\xC2\xA0", " b"});
 }
 
 TEST_CASE("words are those of PCRE2 on random texts, well-formed or not", "[word_scanner]") {
@@ -80,7 +80,7 @@ TEST_CASE("words are those of PCRE2 on random texts, well-formed or not", "[word
     for (const TextRange& match : matches) {
       expected.push_back(text.substr(match.begin, match.end - match.begin));
     }
-    const Words words = WordsOf(text);
+    const Words words = ScannedWords(text);
     if (words != expected) {
       INFO(text);
       REQUIRE(words == expected);

@@ -93,8 +93,9 @@ class Caller final : public ClientStream<proto::ActRequest, proto::ActReply> {
   int ends_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-struct Fixture {
-  explicit Fixture(Behaviour behaviour = Behaviour::kEcho, const ServerOptions& options = {}) {
+struct StreamFixture {
+  explicit StreamFixture(Behaviour behaviour = Behaviour::kEcho,
+                         const ServerOptions& options = {}) {
     service.behaviour = behaviour;
     auto created = Server::Create(options, {&service});
     REQUIRE(created.ok());
@@ -102,7 +103,7 @@ struct Fixture {
     stub = proto::Inference::NewStub(CreateChannel(server->address()));
   }
   // A stream that is left holds the channel, which must not go with its last reaction.
-  ~Fixture() {
+  ~StreamFixture() {
     for (const auto& caller : callers) {
       caller->Cancel();
       (void)caller->AwaitEnd();
@@ -121,7 +122,7 @@ struct Fixture {
 };
 
 TEST_CASE("Messages are answered in order and an orderly stream ends with OK") {
-  Fixture fixture;
+  StreamFixture fixture;
   const auto caller = fixture.Open();
   for (std::uint64_t i = 0; i < 500; ++i) REQUIRE(caller->Call(i));
   caller->Close();
@@ -135,7 +136,7 @@ TEST_CASE("Messages are answered in order and an orderly stream ends with OK") {
 }
 
 TEST_CASE("Draining answers what came and ends the streams as unavailable") {
-  Fixture fixture;
+  StreamFixture fixture;
   const auto caller = fixture.Open();
   REQUIRE(caller->Call(1));
   REQUIRE(caller->Await(1).size() == 1);
@@ -149,7 +150,7 @@ TEST_CASE("Draining answers what came and ends the streams as unavailable") {
 }
 
 TEST_CASE("A stream that fails says why, once") {
-  Fixture fixture(Behaviour::kFail);
+  StreamFixture fixture(Behaviour::kFail);
   const auto caller = fixture.Open();
   REQUIRE(caller->Call(1));
   const absl::Status end = caller->AwaitEnd();
@@ -159,7 +160,7 @@ TEST_CASE("A stream that fails says why, once") {
 }
 
 TEST_CASE("Shutdown ends a stream whose messages are never answered") {
-  Fixture fixture(Behaviour::kHold);
+  StreamFixture fixture(Behaviour::kHold);
   const auto caller = fixture.Open();
   REQUIRE(caller->Call(1));
   fixture.server->Shutdown(runtime::Duration::zero());
@@ -168,7 +169,7 @@ TEST_CASE("Shutdown ends a stream whose messages are never answered") {
 }
 
 TEST_CASE("A cancelled stream ends on both sides") {
-  Fixture fixture(Behaviour::kHold);
+  StreamFixture fixture(Behaviour::kHold);
   const auto caller = fixture.Open();
   REQUIRE(caller->Call(1));
   caller->Cancel();
@@ -177,7 +178,7 @@ TEST_CASE("A cancelled stream ends on both sides") {
 }
 
 TEST_CASE("No more messages are read than the window has places") {
-  Fixture fixture(Behaviour::kHold);
+  StreamFixture fixture(Behaviour::kHold);
   fixture.service.options.window = 4;
   const auto caller = fixture.Open();
   for (std::uint64_t i = 0; i < 32; ++i) REQUIRE(caller->Call(i));
@@ -192,7 +193,7 @@ TEST_CASE("No more messages are read than the window has places") {
 }
 
 TEST_CASE("An oversized message ends its stream and no other") {
-  Fixture fixture(Behaviour::kEcho, {.max_message_bytes = 4096});
+  StreamFixture fixture(Behaviour::kEcho, {.max_message_bytes = 4096});
   const auto small = fixture.Open();
   REQUIRE(small->Call(1));
   REQUIRE(small->Await(1).size() == 1);
@@ -208,7 +209,7 @@ TEST_CASE("An oversized message ends its stream and no other") {
 }
 
 TEST_CASE("A stream to nobody ends as unavailable") {
-  Fixture fixture;
+  StreamFixture fixture;
   fixture.server.reset();
   const auto caller = fixture.Open();
   caller->Call(1);
