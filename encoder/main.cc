@@ -3,13 +3,14 @@
 #include <functional>
 #include <iostream>
 
+#include "encoder/dataset_flags.h"
 #include "encoder/lexical_commands.h"
 #include "encoder/tokenizer_flags.h"
 #include "runtime/program.h"
 
 int main(int argc, char** argv) {
   using namespace shoal;
-  CLI::App app("Makes and shows what texts become: tokens and vectors.", "encoder");
+  CLI::App app("Makes and shows what texts become: tokens, vectors, datasets.", "encoder");
   app.require_subcommand(1);
   app.set_version_flag("--version", runtime::GitRevision());
   CLI::App* lexical = app.add_subcommand("lexical", "Hashed words, pairs and n-grams with TF-IDF");
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
   fit_command->callback([&] { action = std::bind_front(encoder::FitLexical, fit); });
   embed_command->callback([&] { action = std::bind_front(encoder::EmbedLexical, embed); });
   encoder::AddTokenizerCommands(app, action);
+  encoder::AddDatasetCommands(app, action);
 
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = action(std::cout);

@@ -12,15 +12,6 @@ namespace {
 constexpr char kTokenizerHelp[] = "tokenizer.json, or a folder with it or with encoder.json";
 constexpr char kCapturesHelp[] = "Capture archives or folders";
 
-// `command` sets `action` to `run` with what its flags have put into `options`.
-template <typename Options>
-void Bind(CLI::App& command, Action& action, std::shared_ptr<Options> options,
-          absl::Status (*run)(const Options&, std::ostream&)) {
-  command.callback([&action, options, run] {
-    action = [options, run](std::ostream& out) { return run(*options, out); };
-  });
-}
-
 void AddTrain(CLI::App& tokenizer, Action& action) {
   auto options = std::make_shared<TrainTokenizerOptions>();
   CLI::App* train = tokenizer.add_subcommand("train", "Makes a vocabulary from texts");

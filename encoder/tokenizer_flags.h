@@ -3,15 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
-#include <iosfwd>
 
-#include "runtime/status.h"
+#include "encoder/action.h"
 
 namespace shoal::encoder {
-
-// What the flags ask for; empty until they are parsed.
-using Action = std::function<absl::Status(std::ostream&)>;
 
 // Adds `tokenizer` with its commands to `app`; the one that is parsed sets `action`. Both outlive
 // the parsing and the call of `action`.

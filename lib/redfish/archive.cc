@@ -42,7 +42,7 @@ absl::Status Corrupt(const std::string& path, archive* handle) {
 }
 
 absl::StatusOr<std::string> ReadEntry(const std::string& path, archive* handle,
-                                      std::size_t remaining) {
+                                      std::size_t remaining, std::size_t max_bytes) {
   std::string bytes;
   char buffer[65536];
   for (;;) {
@@ -52,12 +52,13 @@ absl::StatusOr<std::string> ReadEntry(const std::string& path, archive* handle,
     bytes.append(buffer, static_cast<std::size_t>(count));
     if (bytes.size() > remaining) {
       return runtime::DataLoss("archive " + path + " unpacks to more than " +
-                               std::to_string(kMaximumUnpackedBytes) + " bytes");
+                               std::to_string(max_bytes) + " bytes");
     }
   }
 }
 
-absl::Status Unpack(const std::string& path, std::string_view suffix, Archive& result) {
+absl::Status Unpack(const std::string& path, std::string_view suffix, std::size_t max_bytes,
+                    Archive& result) {
   const std::unique_ptr<archive, CloseArchive> handle(archive_read_new());
   archive_read_support_filter_all(handle.get());
   archive_read_support_format_tar(handle.get());
@@ -65,7 +66,7 @@ absl::Status Unpack(const std::string& path, std::string_view suffix, Archive& r
       ARCHIVE_OK) {
     return Corrupt(path, handle.get());
   }
-  std::size_t remaining = kMaximumUnpackedBytes;
+  std::size_t remaining = max_bytes;
   for (;;) {
     archive_entry* entry = nullptr;
     const int status = archive_read_next_header(handle.get(), &entry);
@@ -75,7 +76,7 @@ absl::Status Unpack(const std::string& path, std::string_view suffix, Archive& r
     if (name == nullptr || archive_entry_filetype(entry) != AE_IFREG) continue;
     const std::string_view relative = WithoutDot(name);
     if (!relative.ends_with(suffix)) continue;
-    SHOAL_ASSIGN_OR_RETURN(std::string bytes, ReadEntry(path, handle.get(), remaining));
+    SHOAL_ASSIGN_OR_RETURN(std::string bytes, ReadEntry(path, handle.get(), remaining, max_bytes));
     remaining -= bytes.size();
     result.files.push_back({std::string(relative), std::move(bytes)});
   }
@@ -159,14 +160,15 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   return bytes;
 }
 
-absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix) {
+absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix,
+                                    std::size_t max_bytes) {
   std::error_code error;
   if (!fs::exists(path, error)) return runtime::NotFound("nothing at " + path);
   if (fs::is_directory(path, error)) return ReadFolder(path, suffix);
   Archive result;
   SHOAL_ASSIGN_OR_RETURN(result.bytes, ReadWholeFile(path));
   if (result.bytes.empty()) return runtime::DataLoss("archive " + path + " is empty");
-  SHOAL_RETURN_IF_ERROR(Unpack(path, suffix, result));
+  SHOAL_RETURN_IF_ERROR(Unpack(path, suffix, max_bytes, result));
   return result;
 }
 

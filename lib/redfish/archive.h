@@ -35,8 +35,9 @@ std::string ArchiveName(const std::string& path);
 std::string_view FileName(std::string_view path);
 
 // Regular files whose name ends in `suffix`. NOT_FOUND: nothing at `path`. DATA_LOSS: truncated,
-// corrupt, or unpacking to more than kMaximumUnpackedBytes. Every error names `path`.
-absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix);
+// corrupt, or an archive that unpacks to more than `max_bytes`. Every error names `path`.
+absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix,
+                                    std::size_t max_bytes = kMaximumUnpackedBytes);
 
 // Told of files packed, and of how many there are.
 using PackObserver = std::function<void(std::int64_t, std::int64_t)>;

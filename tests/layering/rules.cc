@@ -31,6 +31,7 @@ const std::vector<Folder> kTable = {
     {"redfish", {kGrpc, kProtobuf, kTorch, kSockets}},
     {"discovery", {kGrpc, kProtobuf, kTorch}},
     {"tokens", {kGrpc, kProtobuf, kTorch}},
+    {"dataset", {kGrpc, kProtobuf, kTorch}},
     {"model", {kGrpc, kProtobuf}},
     {"language", {kGrpc, kProtobuf, kBoost}},
     {"collectives", {kGrpc, kProtobuf, kBoost}},

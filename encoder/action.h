@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the flags of `encoder` ask for, and how a command says so.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+
+#include "runtime/status.h"
+
+namespace shoal::encoder {
+
+// Empty until flags are parsed; prints to the stream that it is given.
+using Action = std::function<absl::Status(std::ostream&)>;
+
+// When `command` is parsed, `action` becomes `run` with what its flags have put into `options`.
+template <typename Options>
+void Bind(CLI::App& command, Action& action, std::shared_ptr<Options> options,
+          absl::Status (*run)(const Options&, std::ostream&)) {
+  command.callback([&action, options, run] {
+    action = [options, run](std::ostream& out) { return run(*options, out); };
+  });
+}
+
+}  // namespace shoal::encoder

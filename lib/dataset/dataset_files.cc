@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/dataset_files.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "content/content_key.h"
+#include "runtime/atomic_file.h"
+
+namespace shoal::dataset {
+
+std::string DatasetPath(const std::string& folder, std::string_view file) {
+  return (std::filesystem::path(folder) / file).string();
+}
+
+absl::Status WriteDataset(Manifest& manifest, std::string_view chunks, std::string_view tokenizer,
+                          const std::string& folder) {
+  const std::string manifest_path = DatasetPath(folder, kManifestFile);
+  std::error_code error;
+  std::filesystem::remove(manifest_path, error);
+  if (error) {
+    return runtime::Internal("cannot remove " + manifest_path + ": " + error.message());
+  }
+  manifest.files.clear();
+  for (const auto& [name, bytes] :
+       {std::pair(kChunksFile, chunks), std::pair(kTokenizerFile, tokenizer)}) {
+    manifest.files.emplace(name,
+                           FileRecord{.bytes = bytes.size(), .sha256 = content::Sha256Hex(bytes)});
+    SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(DatasetPath(folder, name), bytes));
+  }
+  return runtime::WriteFileAtomically(manifest_path, manifest.ToJson());
+}
+
+}  // namespace shoal::dataset

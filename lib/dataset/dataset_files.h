@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a dataset, written.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "dataset/manifest.h"
+#include "runtime/status.h"
+
+namespace shoal::dataset {
+
+// Completes `manifest` with what the files are, and writes all three into `folder`, which is made
+// when it is missing. The old manifest goes first and the new one comes last, so that a folder with
+// a manifest is a whole dataset whenever the process dies. Errors: of WriteFileAtomically.
+absl::Status WriteDataset(Manifest& manifest, std::string_view chunks, std::string_view tokenizer,
+                          const std::string& folder);
+
+// The path of one of a dataset's files.
+std::string DatasetPath(const std::string& folder, std::string_view file);
+
+}  // namespace shoal::dataset

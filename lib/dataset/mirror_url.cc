@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset/mirror_url.h"
+
+#include <algorithm>
+
+#include "http/address.h"
+
+namespace shoal::dataset {
+namespace {
+
+constexpr std::string_view kSchemeEnd = "://";
+
+}  // namespace
+
+bool IsUrl(std::string_view text) { return text.find(kSchemeEnd) != std::string_view::npos; }
+
+absl::StatusOr<MirrorUrl> ParseMirrorUrl(std::string_view text) {
+  const auto wrong = [&](const std::string& why) {
+    return runtime::InvalidArgument("URL \"" + std::string(text) + "\": " + why);
+  };
+  const std::size_t scheme_end = text.find(kSchemeEnd);
+  const std::string_view scheme = text.substr(0, scheme_end);
+  if (scheme != "http" && scheme != "https") return wrong("the scheme is neither http nor https");
+  if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; })) {
+    return wrong("has a character that is none of a URL");
+  }
+  if (text.find_first_of("?#") != std::string_view::npos) return wrong("has a query or a fragment");
+  MirrorUrl url;
+  url.secure = scheme == "https";
+  const std::string_view rest = text.substr(scheme_end + kSchemeEnd.size());
+  const std::size_t slash = rest.find('/');
+  const std::string_view authority = rest.substr(0, slash);
+  if (authority.find('@') != std::string_view::npos) return wrong("a user is no part of it");
+  url.path = slash == std::string_view::npos ? "/" : std::string(rest.substr(slash));
+  if (!url.path.ends_with('/')) url.path += '/';
+  // Colons in brackets are an IPv6 address's.
+  const std::size_t bracket = authority.rfind(']');
+  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  const bool has_port = colon != std::string_view::npos;
+  url.address = std::string(authority) + (has_port ? "" : url.secure ? ":443" : ":80");
+  if (!http::ParseAddress(url.address).ok()) return wrong("no host and port");
+  return url;
+}
+
+}  // namespace shoal::dataset
