@@ -19,8 +19,9 @@ absl::StatusOr<bool> ReadBool(const tokens::JsonNode& node) {
 }
 
 absl::StatusOr<std::string> ReadSha256(const tokens::JsonNode& node) {
-  SHOAL_ASSIGN_OR_RETURN(std::string text, node.String());
-  if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+  absl::StatusOr<std::string> text = node.String();
+  if (!text.ok()) return text;
+  if (text->size() != 64 || text->find_first_not_of("0123456789abcdef") != std::string::npos) {
     return node.Wrong("is no SHA-256 of 64 hexadecimal digits");
   }
   return text;

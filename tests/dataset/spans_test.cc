@@ -29,9 +29,8 @@ const std::string kPlatformKey = "/redfish/v1/Systems/1/SecureBoot/SecureBootDat
 const std::string kCertificates = "/redfish/v1/CertificateService";
 
 const std::vector<GoldenResource>& GoldenResources() {
-  static const std::string recovery =
-      R"({"Device@Redfish.AllowableValues":["BIOS"],"target":")" + kBiosService +
-      R"(/Actions/DellBIOSService.DeviceRecovery"})";
+  static const std::string recovery = R"({"Device@Redfish.AllowableValues":["BIOS"],"target":")" +
+                                      kBiosService + R"(/Actions/DellBIOSService.DeviceRecovery"})";
   static const std::string reset =
       R"({"ResetKeysType@Redfish.AllowableValues":["ResetAllKeysToDefault","DeleteAllKeys"],)"
       R"("target":")" +
@@ -143,8 +142,7 @@ TEST_CASE("a span is found however deep it is, and not where only its name is") 
       R"({"A":[{"Actions":{"target":"x"}},[]],"Actions":"none","target":3,"z":"target"})";
   REQUIRE(TextsOfKind(json, SpanKind::kActions) == Texts{R"("Actions":{"target":"x"})"});
   REQUIRE(TextsOfKind(json, SpanKind::kTarget) == Texts{"x"});
-  REQUIRE(TextsOfKind(json, SpanKind::kArray) ==
-          Texts{R"([{"Actions":{"target":"x"}},[]])", "[]"});
+  REQUIRE(TextsOfKind(json, SpanKind::kArray) == Texts{R"([{"Actions":{"target":"x"}},[]])", "[]"});
   REQUIRE(TextsOfKind(json, SpanKind::kObject).size() == 3);
 }
 
@@ -166,8 +164,9 @@ TEST_CASE("escapes, empty texts and bare values do not lead the scanner astray")
 }
 
 TEST_CASE("an action's info lists allowable values too") {
-  REQUIRE(TextsOfKind(R"({"Parameters":[{"AllowableValues":["On","ForceOff"],"Name":"ResetType"}]})",
-                      SpanKind::kAllowableValues) == Texts{R"(["On","ForceOff"])"});
+  REQUIRE(
+      TextsOfKind(R"({"Parameters":[{"AllowableValues":["On","ForceOff"],"Name":"ResetType"}]})",
+                  SpanKind::kAllowableValues) == Texts{R"(["On","ForceOff"])"});
 }
 
 TEST_CASE("kinds of spans have names, and a name that is none lists them") {

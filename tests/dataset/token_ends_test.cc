@@ -15,10 +15,10 @@ using tokens::Tokenizer;
 using tokens::TokenizerTrainer;
 
 std::shared_ptr<const Tokenizer> ByteTokenizer(bool split_camel_case, bool lower_case) {
-  auto trainer = TokenizerTrainer::Create({.vocabulary_size = 257,
-                                           .split_camel_case = split_camel_case,
-                                           .lower_case = lower_case})
-                     .value();
+  auto trainer =
+      TokenizerTrainer::Create(
+          {.vocabulary_size = 257, .split_camel_case = split_camel_case, .lower_case = lower_case})
+          .value();
   return trainer.Train({}).value();
 }
 
