@@ -19,12 +19,12 @@ absl::StatusOr<bool> ReadBool(const tokens::JsonNode& node) {
 }
 
 absl::StatusOr<std::string> ReadSha256(const tokens::JsonNode& node) {
-  absl::StatusOr<std::string> text = node.String();
-  if (!text.ok()) return text;
-  if (text->size() != 64 || text->find_first_not_of("0123456789abcdef") != std::string::npos) {
+  const auto* const text = node.value->get_ptr<const std::string*>();
+  if (text == nullptr || text->size() != 64 ||
+      text->find_first_not_of("0123456789abcdef") != std::string::npos) {
     return node.Wrong("is no SHA-256 of 64 hexadecimal digits");
   }
-  return text;
+  return *text;
 }
 
 absl::StatusOr<std::vector<std::string>> ReadStrings(const tokens::JsonNode& node,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "dataset/json_members.h"
-#include "dataset/pack.h"
 
 namespace shoal::dataset {
 namespace {
@@ -15,6 +14,11 @@ using Json = nlohmann::json;
 using tokens::JsonNode;
 
 constexpr const char* kMirrorFormat = "shoal-mirror/1";
+constexpr std::size_t kLongestName = 128;
+
+bool IsAlphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 bool IsBefore(const MirrorArchive& archive, std::string_view name) { return archive.name < name; }
 
@@ -51,6 +55,12 @@ absl::Status ReadMirror(const JsonNode& root, MirrorIndex& index) {
 }
 
 }  // namespace
+
+bool IsArchiveName(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && IsAlphanumeric(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsAlphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
 
 void MirrorIndex::Put(MirrorArchive archive) {
   const auto at = std::lower_bound(archives.begin(), archives.end(), archive.name, IsBefore);

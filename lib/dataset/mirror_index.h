@@ -24,8 +24,11 @@ inline constexpr std::size_t kMaximumMirrorIndex = std::size_t{1} << 20;
 // No archive of a mirror is larger.
 inline constexpr std::uint64_t kMaximumArchive = std::uint64_t{1} << 30;
 
+// Letters, digits, '.', '_' and '-', of which the first is none of the latter three; at most 128.
+bool IsArchiveName(std::string_view name);
+
 struct MirrorArchive {
-  // IsArchiveName (pack.h); its file is called the same with kArchiveSuffix.
+  // IsArchiveName; its file is called the same with kArchiveSuffix.
   std::string name = {};
   std::uint64_t bytes = 0;
   // 64 hexadecimal digits, of the file.

@@ -12,6 +12,7 @@
 
 #include "dataset/dataset.h"
 #include "dataset/dataset_files.h"
+#include "dataset/mirror_index.h"
 #include "runtime/atomic_file.h"
 
 namespace shoal::dataset {
@@ -20,11 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kFiles = {kChunksFile, kTokenizerFile, kManifestFile};
-constexpr std::size_t kLongestName = 128;
-
-bool IsAlphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 // Bytes by name, of what is exactly a dataset's files in one folder.
 using FilesByName = std::map<std::string_view, const std::string*>;
@@ -73,12 +69,6 @@ std::string WithoutSlash(std::string folder) {
 }
 
 }  // namespace
-
-bool IsArchiveName(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && IsAlphanumeric(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return IsAlphanumeric(c) || c == '.' || c == '_' || c == '-'; });
-}
 
 absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::string& name,
                                         const redfish::PackObserver& observer) {

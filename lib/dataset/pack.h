@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "dataset/manifest.h"
 #include "redfish/archive.h"
@@ -16,8 +15,8 @@
 namespace shoal::dataset {
 
 // The archive's bytes: the same for the same dataset and name. INVALID_ARGUMENT for a name that
-// IsArchiveName refuses; of Dataset::Open and Dataset::Verify; RESOURCE_EXHAUSTED naming the limit,
-// redfish::kMaximumUnpackedBytes. `observer` may be empty.
+// IsArchiveName (mirror_index.h) refuses; of Dataset::Open and Dataset::Verify; RESOURCE_EXHAUSTED
+// naming the limit, redfish::kMaximumUnpackedBytes. `observer` may be empty.
 absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::string& name,
                                         const redfish::PackObserver& observer);
 
@@ -34,8 +33,5 @@ struct UnpackOptions {
 // archive. ALREADY_EXISTS: the folder is there and not empty. DATA_LOSS naming the archive and the
 // file in it; RESOURCE_EXHAUSTED and INTERNAL of writing.
 absl::StatusOr<Manifest> UnpackDataset(const UnpackOptions& options);
-
-// Letters, digits, '.', '_' and '-', of which the first is none of the latter three; at most 128.
-bool IsArchiveName(std::string_view name);
 
 }  // namespace shoal::dataset

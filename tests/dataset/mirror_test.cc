@@ -110,4 +110,12 @@ TEST_CASE("a mirror's URL is taken apart, and what is none is named") {
   REQUIRE_FALSE(IsUrl("data/mirror"));
 }
 
+TEST_CASE("names of archives are plain") {
+  for (const char* name : {"servers", "a", "Servers-2026_1.b"}) REQUIRE(IsArchiveName(name));
+  for (const std::string& name : {std::string(), std::string("."), std::string("../a"),
+                                  std::string("a/b"), std::string("-a"), std::string(129, 'a')}) {
+    REQUIRE_FALSE(IsArchiveName(name));
+  }
+}
+
 }  // namespace shoal::dataset

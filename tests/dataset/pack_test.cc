@@ -121,19 +121,13 @@ TEST_CASE("an archive that is cut, too large, missing or no archive is named") {
   };
   const std::size_t most = redfish::kMaximumUnpackedBytes;
   REQUIRE(Says(refusal(archive, 1000), "small.tar.xz unpacks to more than 1000 bytes"));
-  const std::string cut = folder.Write("cut.tar.xz", bytes.substr(0, bytes.size() / 2));
+  // Zeros fill its last block; only what is before them can be missed.
+  const std::string cut =
+      folder.Write("cut.tar.xz", bytes.substr(0, bytes.find_last_not_of('\0') / 2));
   REQUIRE(absl::IsDataLoss(refusal(cut, most)));
   REQUIRE(absl::IsDataLoss(refusal(folder.Write("text.tar.xz", "no archive"), most)));
   REQUIRE(absl::IsNotFound(refusal(folder.At("none.tar.xz"), most)));
   REQUIRE(absl::IsInvalidArgument(refusal(folder.path(), most)));
-}
-
-TEST_CASE("names of archives are plain") {
-  for (const char* name : {"servers", "a", "Servers-2026_1.b"}) REQUIRE(IsArchiveName(name));
-  for (const std::string& name : {std::string(), std::string("."), std::string("../a"),
-                                  std::string("a/b"), std::string("-a"), std::string(129, 'a')}) {
-    REQUIRE_FALSE(IsArchiveName(name));
-  }
 }
 
 }  // namespace shoal::dataset
