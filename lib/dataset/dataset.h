@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "dataset/manifest.h"
 #include "dataset/mapped_file.h"

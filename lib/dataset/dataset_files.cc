@@ -13,6 +13,14 @@ std::string DatasetPath(const std::string& folder, std::string_view file) {
   return (std::filesystem::path(folder) / file).string();
 }
 
+absl::Status RequireFreeFolder(const std::string& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error) || std::filesystem::is_empty(folder, error)) {
+    return absl::OkStatus();
+  }
+  return absl::AlreadyExistsError(folder + " is there already");
+}
+
 absl::Status WriteDataset(Manifest& manifest, std::string_view chunks, std::string_view tokenizer,
                           const std::string& folder) {
   const std::string manifest_path = DatasetPath(folder, kManifestFile);

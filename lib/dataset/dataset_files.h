@@ -16,6 +16,9 @@ namespace shoal::dataset {
 absl::Status WriteDataset(Manifest& manifest, std::string_view chunks, std::string_view tokenizer,
                           const std::string& folder);
 
+// ALREADY_EXISTS when something but an empty folder is there.
+absl::Status RequireFreeFolder(const std::string& folder);
+
 // The path of one of a dataset's files.
 std::string DatasetPath(const std::string& folder, std::string_view file);
 

@@ -98,7 +98,8 @@ absl::StatusOr<Manifest> FetchOverHttp(const FetchOptions& options, const FetchO
   if (!index.ok()) return runtime::Annotate(index.status(), connection.url.Text() + file);
   SHOAL_ASSIGN_OR_RETURN(const MirrorArchive archive, index->Find(options.name));
 
-  connection.max_body_bytes = static_cast<std::int64_t>(archive.bytes);
+  connection.max_body_bytes =
+      static_cast<std::int64_t>(std::max<std::uint64_t>(archive.bytes, kMaximumMirrorIndex));
   MirrorClient client(connection);
   PartFile part(options.destination + "." + archive.sha256.substr(0, kDigestDigits) + ".part");
   SHOAL_RETURN_IF_ERROR(Download(options, archive, client, part, observer));
@@ -131,6 +132,7 @@ absl::StatusOr<Manifest> FetchDataset(const FetchOptions& options, const FetchOb
   while (trimmed.destination.size() > 1 && trimmed.destination.ends_with('/')) {
     trimmed.destination.pop_back();
   }
+  SHOAL_RETURN_IF_ERROR(RequireFreeFolder(trimmed.destination));
   return IsUrl(options.mirror) ? FetchOverHttp(trimmed, observer)
                                : FetchFromFolder(trimmed, observer);
 }

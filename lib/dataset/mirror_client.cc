@@ -6,8 +6,11 @@
 namespace shoal::dataset {
 namespace {
 
+constexpr std::chrono::seconds kConnectDeadline{10};
+
 http::ClientOptions ConnectionOptions(const MirrorClient::Options& options) {
   return {.address = options.url.address,
+          .connect_deadline = kConnectDeadline,
           .request_deadline = options.deadline,
           .max_body_bytes = options.max_body_bytes,
           .tls = options.tls};

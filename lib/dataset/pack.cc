@@ -89,10 +89,8 @@ absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::st
 
 absl::StatusOr<Manifest> UnpackDataset(const UnpackOptions& options) {
   const std::string folder = WithoutSlash(options.folder);
+  SHOAL_RETURN_IF_ERROR(RequireFreeFolder(folder));
   std::error_code error;
-  if (fs::exists(folder, error) && !fs::is_empty(folder, error)) {
-    return absl::AlreadyExistsError(folder + " is there already");
-  }
   if (fs::is_directory(options.archive, error)) {
     return runtime::InvalidArgument(options.archive + " is a folder, not an archive");
   }

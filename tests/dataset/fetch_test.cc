@@ -223,6 +223,8 @@ TEST_CASE("a mirror in a folder needs no server") {
   REQUIRE(mirror.IsWhole("out"));
   REQUIRE(mirror.ranges().empty());
   REQUIRE(absl::IsAlreadyExists(FetchDataset(options, {}).status()));
+  REQUIRE(absl::IsAlreadyExists(FetchDataset(mirror.Options("out"), {}).status()));
+  REQUIRE(mirror.ranges().empty());
 }
 
 TEST_CASE("a mirror over TLS is believed when its authority is") {
