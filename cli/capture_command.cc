@@ -11,7 +11,6 @@
 
 #include "cli/capture_text.h"
 #include "cli/command_result.h"
-#include "cli/live_line.h"
 #include "cli/redact_flag.h"
 #include "redfish/archive.h"
 #include "redfish/capture.h"
@@ -22,6 +21,7 @@
 #include "redfish/capture_writer.h"
 #include "redfish/uri.h"
 #include "runtime/atomic_file.h"
+#include "runtime/live_line.h"
 #include "runtime/program.h"
 
 namespace shoal::cli {
@@ -55,7 +55,7 @@ class CountedWork {
 
  private:
   const std::string verb_;
-  LiveLine line_;
+  runtime::LiveLine line_;
 };
 
 int Verify(const CaptureFlags& flags) {

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "cli/command_result.h"
-#include "cli/live_line.h"
 #include "cli/redact_flag.h"
 #include "cli/stop_signals.h"
 #include "discovery/discover.h"
 #include "discovery/service_url.h"
 #include "http/client_tls.h"
 #include "redfish/capture.h"
+#include "runtime/live_line.h"
 #include "runtime/mutex.h"
 #include "runtime/program.h"
 #include "runtime/secret_file.h"
@@ -137,7 +137,7 @@ absl::StatusOr<DiscoveryResult> RunWatched(const Discovery& discovery) {
   BlockStopSignals();
   runtime::Clock& clock = runtime::SystemClock();
   const runtime::TimePoint started = clock.Now();
-  LiveLine line(std::chrono::seconds(2), clock);
+  runtime::LiveLine line(std::chrono::seconds(2), clock);
   WatchedCrawl crawl(discovery);
   for (;;) {
     if (WaitForStopSignal(kLook)) crawl.Stop();

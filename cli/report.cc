@@ -7,27 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <string_view>
 #include <vector>
 
-#include "cli/line_chart.h"
 #include "runtime/atomic_file.h"
+#include "runtime/line_chart.h"
 
 namespace shoal::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::string_view kStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;margin:2rem auto;max-width:1480px;"
-    "padding:0 1rem}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
-    ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(420px,1fr));gap:12px}"
-    "svg{width:100%;border:1px solid #d8dee6;border-radius:6px;background:#fff}"
-    "svg .t{font:11px sans-serif;fill:#5b6573}svg .h{font:600 13px sans-serif;fill:#1c2430}"
-    "svg .g{stroke:#e7ebf0}table{border-collapse:collapse;font-size:14px}"
-    "td,th{padding:3px 12px;border-bottom:1px solid #e7ebf0;text-align:right}"
-    "td:first-child,th:first-child{text-align:left}pre{background:#f5f7fa;padding:1rem;"
-    "border-radius:6px;overflow:auto;font-size:13px}";
 
 std::string ReadOrEmpty(const std::string& path) {
   const absl::StatusOr<std::string> text = runtime::ReadFile(path);
@@ -50,9 +38,9 @@ Json ReadObject(const std::string& path) {
   return object.is_object() ? object : Json::object();
 }
 
-ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const std::string& key,
-                 bool dots = false) {
-  ChartLine line = {.name = name, .points = {}, .dots = dots};
+runtime::ChartLine LineOf(const std::vector<Json>& rows, const std::string& name,
+                          const std::string& key, bool dots = false) {
+  runtime::ChartLine line = {.name = name, .points = {}, .dots = dots};
   for (const Json& row : rows) {
     const Json* value = row.contains(key) ? &row[key] : nullptr;
     if (value == nullptr && row.contains("details") && row["details"].contains(key)) {
@@ -65,7 +53,7 @@ ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const s
 }
 
 std::string Charts(const std::vector<Json>& metrics, const std::vector<Json>& evaluations) {
-  std::vector<Chart> charts;
+  std::vector<runtime::Chart> charts;
   const std::string x = "environment steps";
   charts.push_back(
       {"success",
@@ -90,14 +78,14 @@ std::string Charts(const std::vector<Json>& metrics, const std::vector<Json>& ev
   for (const std::string& name : names) charts.push_back({name, x, {LineOf(metrics, name, name)}});
 
   std::string html;
-  for (const Chart& chart : charts) html += DrawChart(chart);
+  for (const runtime::Chart& chart : charts) html += runtime::DrawChart(chart);
   return html;
 }
 
 std::string Cell(const Json& row, const char* key) {
   if (!row.contains(key)) return "–";
   const Json& value = row[key];
-  if (value.is_string()) return EscapeHtml(value.get<std::string>());
+  if (value.is_string()) return runtime::EscapeHtml(value.get<std::string>());
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
   return absl::StrFormat("%.3f", value.get<double>());
 }
@@ -143,23 +131,21 @@ absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string run_text, runtime::ReadFile(run_path + "/run.json"));
   const Json run = Json::parse(run_text, nullptr, false);
   if (!run.is_object()) return runtime::DataLoss(run_path + "/run.json is no JSON object");
-  const std::string name = EscapeHtml(run.value("name", run_path));
-  std::string html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + name +
-                     "</title><style>" + std::string(kStyle) + "</style><h1>" + name + "</h1><p>" +
-                     EscapeHtml(run.value("started", "")) + ", revision " +
-                     EscapeHtml(run.value("revision", "")) + "<br><code>" +
-                     EscapeHtml(run.value("command", "")) + "</code></p>";
+  std::string html = "<p>" + runtime::EscapeHtml(run.value("started", "")) + ", revision " +
+                     runtime::EscapeHtml(run.value("revision", "")) + "<br><code>" +
+                     runtime::EscapeHtml(run.value("command", "")) + "</code></p>";
   const Json result = ReadObject(run_path + "/result.json");
   if (result.contains("line")) {
-    html += "<p><b>" + EscapeHtml(result["line"].get<std::string>()) + "</b></p>";
+    html += "<p><b>" + runtime::EscapeHtml(result["line"].get<std::string>()) + "</b></p>";
   }
   html +=
       "<h2>Learning curves</h2><div class=\"charts\">" +
       Charts(ReadLines(run_path + "/metrics.jsonl"), ReadLines(run_path + "/evaluations.jsonl")) +
       "</div><h2>Evaluation</h2>" + ResultTables(result) + "<h2>Configuration</h2><pre>" +
-      EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre></html>\n";
+      runtime::EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre>";
   const std::string path = run_path + "/report.html";
-  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(path, html));
+  SHOAL_RETURN_IF_ERROR(
+      runtime::WriteFileAtomically(path, runtime::HtmlPage(run.value("name", run_path), html)));
   return path;
 }
 

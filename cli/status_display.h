@@ -7,9 +7,9 @@
 
 #include <string>
 
-#include "cli/live_line.h"
 #include "cli/progress.h"
 #include "runtime/clock.h"
+#include "runtime/live_line.h"
 
 namespace shoal::cli {
 
@@ -22,7 +22,7 @@ class StatusDisplay {
   void Note(const std::string& text);
 
  private:
-  LiveLine line_;
+  runtime::LiveLine line_;
 };
 
 }  // namespace shoal::cli

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cli/evaluator.h"
-#include "cli/event_writer.h"
 #include "cli/local_cluster.h"
 #include "cli/metric_totals.h"
 #include "cli/progress.h"
@@ -22,6 +21,7 @@
 #include "cli/stop_rule.h"
 #include "cli/supervisor.h"
 #include "cli/train_options.h"
+#include "runtime/event_writer.h"
 
 namespace shoal::cli {
 
@@ -58,7 +58,7 @@ class TrainingSession {
   enum class TrainingEnd : std::uint8_t { kFinished, kStopped, kFailed };
 
   TrainingSession(SessionOptions options, RunDirectory directory,
-                  std::unique_ptr<EventWriter> events, runtime::Clock& clock);
+                  std::unique_ptr<runtime::EventWriter> events, runtime::Clock& clock);
 
   absl::Status StartProcesses();
   TrainingEnd Train();
@@ -87,7 +87,7 @@ class TrainingSession {
   const SessionOptions options_;
   const RunDirectory directory_;
   runtime::Clock& clock_;
-  const std::unique_ptr<EventWriter> events_;
+  const std::unique_ptr<runtime::EventWriter> events_;
   Supervisor supervisor_;
   Evaluator evaluator_;
   StatusDisplay display_;

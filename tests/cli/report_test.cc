@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "cli/effective_config.h"
-#include "cli/line_chart.h"
 #include "cli/run_directory.h"
 #include "runtime/atomic_file.h"
+#include "runtime/line_chart.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {
@@ -55,10 +55,10 @@ TEST_CASE("a report is one file that needs no network, whatever is missing or ha
 }
 
 TEST_CASE("a chart without points is nothing, and odd points do no harm") {
-  REQUIRE(DrawChart({"empty", "x", {{"a", {}}}}).empty());
+  REQUIRE(runtime::DrawChart({"empty", "x", {{"a", {}}}}).empty());
   const double infinity = std::numeric_limits<double>::infinity();
-  REQUIRE(DrawChart({"odd", "x", {{"a", {{0, infinity}, {1, 0.0 / 0.0}}}}}).empty());
-  const std::string flat = DrawChart({"flat", "x", {{"a", {{5, 2}}}}});
+  REQUIRE(runtime::DrawChart({"odd", "x", {{"a", {{0, infinity}, {1, 0.0 / 0.0}}}}}).empty());
+  const std::string flat = runtime::DrawChart({"flat", "x", {{"a", {{5, 2}}}}});
   REQUIRE(flat.starts_with("<svg"));
   REQUIRE(flat.find("nan") == std::string::npos);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line chart as inline SVG: no script, no network.
+// A line chart as inline SVG, and the page around it: no script, no network.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace shoal::cli {
+namespace shoal::runtime {
 
 struct ChartLine {
   std::string name;
@@ -25,7 +25,10 @@ struct Chart {
 // Empty when there is nothing to draw. Long lines are averaged down to some hundred points.
 std::string DrawChart(const Chart& chart);
 
+// A whole page with charts and tables in `body`, which is HTML; `title` is text.
+std::string HtmlPage(const std::string& title, const std::string& body);
+
 // `text` safe inside HTML and SVG.
 std::string EscapeHtml(const std::string& text);
 
-}  // namespace shoal::cli
+}  // namespace shoal::runtime

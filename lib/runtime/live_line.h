@@ -12,14 +12,14 @@
 
 #include "runtime/clock.h"
 
-namespace shoal::cli {
+namespace shoal::runtime {
 
 class LiveLine {
  public:
   // The line for a terminal of so many columns; for none, where there is no terminal.
   using Render = std::function<std::string(std::optional<std::size_t> width)>;
 
-  LiveLine(runtime::Duration plain_interval, runtime::Clock& clock);
+  LiveLine(Duration plain_interval, Clock& clock);
   // Clears it.
   ~LiveLine();
   LiveLine(const LiveLine&) = delete;
@@ -34,10 +34,10 @@ class LiveLine {
   void Clear();
 
   const bool terminal_;
-  const runtime::Duration plain_interval_;
-  runtime::Clock& clock_;
-  runtime::TimePoint next_ = {};
+  const Duration plain_interval_;
+  Clock& clock_;
+  TimePoint next_ = {};
   bool shown_ = false;
 };
 
-}  // namespace shoal::cli
+}  // namespace shoal::runtime

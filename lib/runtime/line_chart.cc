@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/line_chart.h"
+#include "runtime/line_chart.h"
 
 #include <absl/strings/str_format.h>
 
@@ -7,8 +7,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
-namespace shoal::cli {
+namespace shoal::runtime {
 namespace {
 
 constexpr double kWidth = 460;
@@ -20,6 +21,17 @@ constexpr double kBottom = 38;
 constexpr std::size_t kMaxPoints = 400;
 constexpr std::array<const char*, 6> kColours = {"#1f6feb", "#d1542c", "#2a9d57",
                                                  "#8a4fd0", "#b8860b", "#5b6573"};
+
+constexpr std::string_view kStyle =
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;margin:2rem auto;max-width:1480px;"
+    "padding:0 1rem}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(420px,1fr));gap:12px}"
+    "svg{width:100%;border:1px solid #d8dee6;border-radius:6px;background:#fff}"
+    "svg .t{font:11px sans-serif;fill:#5b6573}svg .h{font:600 13px sans-serif;fill:#1c2430}"
+    "svg .g{stroke:#e7ebf0}table{border-collapse:collapse;font-size:14px}"
+    "td,th{padding:3px 12px;border-bottom:1px solid #e7ebf0;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}pre{background:#f5f7fa;padding:1rem;"
+    "border-radius:6px;overflow:auto;font-size:13px}";
 
 using Points = std::vector<std::pair<double, double>>;
 
@@ -140,6 +152,13 @@ std::string EscapeHtml(const std::string& text) {
   return escaped;
 }
 
+std::string HtmlPage(const std::string& title, const std::string& body) {
+  const std::string name = EscapeHtml(title);
+  return "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + name +
+         "</title><style>" + std::string(kStyle) + "</style><h1>" + name + "</h1>" + body +
+         "</html>\n";
+}
+
 std::string DrawChart(const Chart& chart) {
   Range x;
   Range y;
@@ -174,4 +193,4 @@ std::string DrawChart(const Chart& chart) {
                    (kLeft + kWidth - kRight) / 2, kHeight - 6, EscapeHtml(chart.x_title));
 }
 
-}  // namespace shoal::cli
+}  // namespace shoal::runtime
