@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <string_view>
 
 #include "collectives/launch.h"
 #include "learner/learner.h"
@@ -10,24 +9,9 @@
 #include "runtime/program.h"
 #include "runtime/thread.h"
 
-namespace {
-
-// Ranks are forked before anything else, so this flag is read ahead of all others.
-std::int64_t WorldSize(int argc, char** argv) {
-  constexpr std::string_view kFlag = "--world-size";
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == kFlag && i + 1 < argc) return std::atoll(argv[i + 1]);
-    if (argument.starts_with("--world-size=")) return std::atoll(argv[i] + kFlag.size() + 1);
-  }
-  return 1;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
   using namespace shoal;
-  std::int64_t world_size = WorldSize(argc, argv);
+  std::int64_t world_size = collectives::WorldSizeFlag(argc, argv);
   const auto launched = collectives::LaunchRanks(world_size);
   if (launched.ok() && launched->has_value()) return **launched;
   if (const char* rank = std::getenv("RANK")) ::setenv("SHOAL_INDEX", rank, 0);

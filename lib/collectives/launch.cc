@@ -142,6 +142,16 @@ absl::StatusOr<RankEnvironment> ReadRankEnvironment() {
   return environment;
 }
 
+std::int64_t WorldSizeFlag(int argc, const char* const* argv) {
+  constexpr std::string_view kFlag = "--world-size";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == kFlag && i + 1 < argc) return std::atoll(argv[i + 1]);
+    if (argument.starts_with("--world-size=")) return std::atoll(argv[i] + kFlag.size() + 1);
+  }
+  return 1;
+}
+
 absl::StatusOr<std::optional<int>> LaunchRanks(std::int64_t world_size) {
   if (world_size < 1 || world_size > kMaxLocalRanks) {
     return runtime::InvalidArgument("world size " + std::to_string(world_size) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting the ranks of one node, and knowing which one we are.
 //
-//   SHOAL_ASSIGN_OR_RETURN(std::optional<int> exit_code, LaunchRanks(world_size));
+//   SHOAL_ASSIGN_OR_RETURN(std::optional<int> exit_code, LaunchRanks(WorldSizeFlag(argc, argv)));
 //   if (exit_code) return *exit_code;     // the parent, after all ranks ended
 //   ...                                   // a rank
 //   auto reducer = JoinGroup();
@@ -32,6 +32,10 @@ absl::StatusOr<RankEnvironment> ReadRankEnvironment();
 
 // On one node.
 inline constexpr std::int64_t kMaxLocalRanks = 64;
+
+// What "--world-size N" or "--world-size=N" among the arguments says, 1 without: ranks are forked
+// before anything else, so this flag is read ahead of all others. 0 for what is no number.
+std::int64_t WorldSizeFlag(int argc, const char* const* argv);
 
 // INVALID_ARGUMENT for a number that is not from 1 to kMaxLocalRanks; else
 // forks `world_size` ranks of this process; call while it has one thread, before any use of torch

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "language/gpt2.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/InferenceMode.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +15,7 @@
 
 #include "language/gpt2_layout.h"
 #include "language/gpt2_network.h"
+#include "language/torch_device.h"
 #include "model/torch_threads.h"
 
 namespace shoal::language {
@@ -41,22 +40,6 @@ auto Guarded(const char* what, Work work) -> decltype(work()) {
     return runtime::Internal(std::string(what) + ": " +
                              std::string(error.what()).substr(0, kMaxErrorText));
   }
-}
-
-absl::StatusOr<at::Device> FindDevice(const std::string& name) {
-  if (name == "cpu") return at::Device(at::kCPU);
-  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 8 &&
-                        name.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (name != "cuda" && !numbered) {
-    return runtime::InvalidArgument("device '" + name + "' is neither cpu nor cuda");
-  }
-  // Programs do not link what only machines with a GPU have; loading it is what torch needs to know
-  // of CUDA.
-  if (!at::hasCUDA()) ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL);
-  if (!at::hasCUDA() || at::getNumGPUs() == 0) {
-    return runtime::FailedPrecondition("device '" + name + "': there is no CUDA on this machine");
-  }
-  return at::Device(name);
 }
 
 at::Tensor Flat(const std::vector<float>& values, at::Device device) {

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ranks in one test: their threads, their shares of a batch, what they end with.
+// The ranks' shares of a batch, and what they end with.
 #pragma once
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "algorithms/unroll_batch.h"
-#include "collectives/socket.h"
-#include "collectives/socket_reducer.h"
 #include "model/policy_spec.h"
 #include "model/safetensors.h"
+#include "tests/doubles/ranks.h"
 
 namespace shoal::algorithms {
+
+using doubles::RunRanks;
 
 // Of rows [.., columns, width].
 template <typename T>
@@ -65,26 +64,6 @@ inline double LargestDifference(const std::string& a, const std::string& b) {
     }
   }
   return largest;
-}
-
-// Runs `work` on a thread a rank, each with its member of one group.
-inline void RunRanks(
-    std::size_t ranks,
-    const std::function<void(std::size_t rank, collectives::GradientReducer& reducer)>& work) {
-  collectives::RankEnvironment environment;
-  environment.world_size = static_cast<std::int64_t>(ranks);
-  environment.master_listener = collectives::Listen("127.0.0.1", environment.master_port).value();
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      collectives::RankEnvironment own = environment;
-      own.rank = static_cast<std::int64_t>(rank);
-      if (rank != 0) own.master_listener = -1;
-      auto reducer = collectives::SocketReducer::Create(own, {});
-      if (reducer.ok()) work(rank, **reducer);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace shoal::algorithms
