@@ -7,10 +7,23 @@
 #include "encoder/lexical_commands.h"
 #include "encoder/tokenizer_flags.h"
 #include "runtime/program.h"
+#ifdef SHOAL_TORCH
+#include "collectives/launch.h"
+#include "encoder/pretraining_flags.h"
+#endif
 
 int main(int argc, char** argv) {
   using namespace shoal;
-  CLI::App app("Makes and shows what texts become: tokens, vectors, datasets.", "encoder");
+  absl::Status status;
+#ifdef SHOAL_TORCH
+  const auto launched = collectives::LaunchRanks(collectives::WorldSizeFlag(argc, argv));
+  if (launched.ok() && launched->has_value()) return **launched;
+  status = launched.status();
+#endif
+  CLI::App app(
+      "Makes and shows what texts become: tokens, vectors, datasets, a language"
+      " model.",
+      "encoder");
   app.require_subcommand(1);
   app.set_version_flag("--version", runtime::GitRevision());
   CLI::App* lexical = app.add_subcommand("lexical", "Hashed words, pairs and n-grams with TF-IDF");
@@ -36,9 +49,12 @@ int main(int argc, char** argv) {
   embed_command->callback([&] { action = std::bind_front(encoder::EmbedLexical, embed); });
   encoder::AddTokenizerCommands(app, action);
   encoder::AddDatasetCommands(app, action);
+#ifdef SHOAL_TORCH
+  encoder::AddPretrainingCommand(app, action);
+#endif
 
   CLI11_PARSE(app, argc, argv);
-  const absl::Status status = action(std::cout);
+  if (status.ok()) status = action(std::cout);
   if (status.ok()) return 0;
   std::cerr << "encoder: " << status.message() << '\n';
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? runtime::kExitConfiguration

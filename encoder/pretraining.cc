@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encoder/pretraining.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "encoder/batch_stream.h"
+#include "encoder/recent_rate.h"
+#include "encoder/training_log.h"
+#include "language/gpt2_folder.h"
+#include "language/language_trainer.h"
+#include "language/vocabulary_resize.h"
+#include "runtime/atomic_file.h"
+#include "runtime/clock.h"
+#include "training/checkpoint.h"
+#include "training/schedule.h"
+
+namespace shoal::encoder {
+namespace {
+
+using language::LanguageTrainer;
+using language::LossReport;
+using nlohmann::json;
+
+constexpr const char* kRunFile = "run.json";
+constexpr const char* kProgressFile = "progress.json";
+
+// The texts of options that are read once.
+struct Plan {
+  Curriculum loss;
+  TokenChoice attention;
+  TokenChoice evaluation;
+  training::RateSchedule rate;
+};
+
+// What a checkpoint holds besides the trainer.
+struct Course {
+  BatchStream::Position position;
+  // Of texts, over all ranks.
+  std::int64_t tokens = 0;
+  double best_loss = std::numeric_limits<double>::infinity();
+  std::int64_t evaluations_since_best = 0;
+  bool stopped_early = false;
+};
+
+absl::StatusOr<TokenChoice> ParseFixed(const char* flag, const std::string& text) {
+  SHOAL_ASSIGN_OR_RETURN(const TokenChoice choice, TokenChoice::Parse(text));
+  if (!choice.random) return choice;
+  return runtime::InvalidArgument(std::string(flag) + " takes no random spans");
+}
+
+absl::StatusOr<Plan> MakePlan(const PretrainingOptions& options) {
+  Plan plan;
+  SHOAL_ASSIGN_OR_RETURN(plan.loss, Curriculum::Parse(options.loss));
+  SHOAL_ASSIGN_OR_RETURN(plan.attention, ParseFixed("--attention", options.attention));
+  plan.evaluation = plan.loss.last().choice;
+  if (plan.evaluation.random) plan.evaluation = {.all = true};
+  if (!options.evaluate_on.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(plan.evaluation, ParseFixed("--evaluate-on", options.evaluate_on));
+  }
+  plan.rate = {.peak = options.learning_rate, .warmup = options.warmup, .floor = options.floor};
+  SHOAL_ASSIGN_OR_RETURN(plan.rate.shape, training::ParseRateShape(options.schedule));
+  SHOAL_RETURN_IF_ERROR(plan.rate.Validate());
+  return plan;
+}
+
+absl::StatusOr<language::Gpt2Parameters> StartOf(const PretrainingOptions& options,
+                                                 const TrainingMaterial& material) {
+  language::Gpt2Parameters start;
+  if (options.model.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(auto config, language::Gpt2Config::Preset(options.preset));
+    config.vocabulary_size = material.vocabulary_size;
+    config.begin_token = -1;
+    config.end_token = -1;
+    SHOAL_ASSIGN_OR_RETURN(start, language::InitialGpt2(config, options.seed));
+  } else {
+    SHOAL_ASSIGN_OR_RETURN(start, language::ReadGpt2Folder(options.model));
+    if (start.config.vocabulary_size < material.vocabulary_size) {
+      SHOAL_ASSIGN_OR_RETURN(
+          start, language::ResizeVocabulary(start, material.vocabulary_size, options.seed));
+    }
+  }
+  if (material.longest > start.config.positions) {
+    return runtime::InvalidArgument("texts of " + std::to_string(material.longest) +
+                                    " tokens; the model takes " +
+                                    std::to_string(start.config.positions));
+  }
+  return start;
+}
+
+absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptions& options) {
+  language::TrainerOptions trainer{
+      .device = options.device,
+      .precision = options.bfloat16 ? runtime::DType::kBFloat16 : runtime::DType::kFloat32,
+      .checkpoint_blocks = options.checkpoint_blocks,
+      .slice_tokens = options.slice_tokens,
+      .max_gradient_norm = options.max_gradient_norm,
+      .optimiser = {.beta1 = options.beta1,
+                    .beta2 = options.beta2,
+                    .weight_decay = options.weight_decay},
+      .seed = options.seed};
+  SHOAL_ASSIGN_OR_RETURN(trainer.optimiser.kind, language::ParseOptimiser(options.optimiser));
+  if (options.lora_rank > 0) {
+    trainer.adapter = language::LoraOptions{.rank = options.lora_rank, .alpha = options.lora_alpha};
+  }
+  return trainer;
+}
+
+// The part of what is held out that a rank measures.
+language::WeightedBatch Measured(const TrainingMaterial& material, const Plan& plan,
+                                 const collectives::GradientReducer& reducer) {
+  std::vector<BatchStream::Item> items;
+  runtime::Random no_draws(0);
+  for (const Chunk& chunk : material.held_out) {
+    items.push_back({chunk, plan.evaluation.Mask(chunk, no_draws)});
+  }
+  return PartOf(items, reducer.rank(), reducer.world_size(), plan.attention);
+}
+
+class Pretraining {
+ public:
+  Pretraining(const PretrainingOptions& options, const TrainingMaterial& material, Plan plan,
+              std::unique_ptr<LanguageTrainer> trainer, collectives::GradientReducer& reducer)
+      : options_(options),
+        material_(material),
+        plan_(std::move(plan)),
+        reducer_(reducer),
+        identity_(
+            json{{"options", json::parse(options.Identity())}, {"texts", material.fingerprint}}),
+        measured_(Measured(material, plan_, reducer)),
+        trainer_(std::move(trainer)) {}
+
+  // Reads the latest checkpoint, if there is one.
+  absl::Status Begin();
+  absl::Status Run();
+  std::string Summary() const;
+
+ private:
+  bool writes() const { return reducer_.rank() == 0; }
+  bool over() const { return Done() >= 1 || course_.stopped_early; }
+  double Done() const;
+  std::string CheckpointsFolder() const { return options_.output + "/checkpoints"; }
+
+  absl::Status Restore(const training::Checkpoint& checkpoint);
+  absl::Status AgreeOnStep();
+  absl::Status Step();
+  absl::Status Evaluate();
+  absl::Status WriteModel();
+  absl::Status WriteCheckpoint();
+
+  const PretrainingOptions& options_;
+  const TrainingMaterial& material_;
+  const Plan plan_;
+  collectives::GradientReducer& reducer_;
+  const json identity_;
+  const language::WeightedBatch measured_;
+  const std::unique_ptr<LanguageTrainer> trainer_;
+  std::unique_ptr<BatchStream> stream_;
+  // Null on other ranks than 0.
+  std::unique_ptr<TrainingLog> log_;
+  RecentRate rate_;
+  Course course_;
+  LossReport trained_;
+  LossReport held_out_;
+};
+
+double Pretraining::Done() const {
+  return options_.steps > 0
+             ? static_cast<double>(trainer_->steps()) / static_cast<double>(options_.steps)
+             : stream_->epochs() / static_cast<double>(options_.epochs);
+}
+
+absl::Status Pretraining::Restore(const training::Checkpoint& checkpoint) {
+  const auto found = checkpoint.files.find(kProgressFile);
+  const json read =
+      found == checkpoint.files.end() ? json() : json::parse(found->second, nullptr, false);
+  if (!read.is_object()) {
+    return runtime::DataLoss(CheckpointsFolder() + ": " + kProgressFile + " is no object");
+  }
+  const json& was = read.at("run");
+  if (was != identity_) {
+    for (const auto& difference : json::diff(was, identity_)) {
+      return runtime::FailedPrecondition(options_.output + " holds a run with another " +
+                                         difference.at("path").get<std::string>().substr(1) +
+                                         "; choose another --output");
+    }
+  }
+  SHOAL_RETURN_IF_ERROR(trainer_->Restore(checkpoint));
+  course_.position = {read.at("epoch").get<std::int64_t>(), read.at("chunk").get<std::int64_t>()};
+  course_.tokens = read.at("tokens").get<std::int64_t>();
+  const json& best = read.at("best_loss");
+  if (!best.is_null()) course_.best_loss = best.get<double>();
+  course_.evaluations_since_best = read.at("evaluations_since_best").get<std::int64_t>();
+  course_.stopped_early = read.at("stopped_early").get<bool>();
+  if (course_.position.epoch < 0 || course_.position.chunk < 0 ||
+      course_.position.chunk >= static_cast<std::int64_t>(material_.training.size())) {
+    return runtime::DataLoss(CheckpointsFolder() + ": " + kProgressFile + " is out of range");
+  }
+  return absl::OkStatus();
+}
+
+// Ranks that read different checkpoints would train different models.
+absl::Status Pretraining::AgreeOnStep() {
+  const auto own = static_cast<double>(trainer_->steps());
+  double least = own;
+  double most = own;
+  SHOAL_RETURN_IF_ERROR(reducer_.AllReduceMin(std::span(&least, 1)));
+  SHOAL_RETURN_IF_ERROR(reducer_.AllReduceMax(std::span(&most, 1)));
+  if (least == most) return absl::OkStatus();
+  return runtime::FailedPrecondition("ranks see different checkpoints in " + CheckpointsFolder());
+}
+
+absl::Status Pretraining::Begin() {
+  const auto checkpoint = training::ReadNewestCheckpoint(CheckpointsFolder());
+  if (checkpoint.ok()) {
+    if (!options_.resume) {
+      return runtime::FailedPrecondition(options_.output + " holds a run; --resume continues it");
+    }
+    try {
+      SHOAL_RETURN_IF_ERROR(Restore(*checkpoint));
+    } catch (const json::exception& error) {
+      return runtime::DataLoss(CheckpointsFolder() + ": " + kProgressFile + ": " + error.what());
+    }
+  } else if (!absl::IsNotFound(checkpoint.status())) {
+    return checkpoint.status();
+  }
+  stream_ = std::make_unique<BatchStream>(material_.training, options_.seed, course_.position);
+  SHOAL_RETURN_IF_ERROR(AgreeOnStep());
+  if (!writes()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(
+      runtime::WriteFileAtomically(options_.output + "/" + kRunFile, identity_.dump(2) + "\n"));
+  SHOAL_ASSIGN_OR_RETURN(
+      log_, TrainingLog::Open(options_.output, trainer_->steps(), runtime::SystemClock()));
+  return absl::OkStatus();
+}
+
+absl::Status Pretraining::Step() {
+  const double before = Done();
+  const Curriculum::Stage& stage = plan_.loss.At(before);
+  const auto items = stream_->Next(stage.choice, options_.batch_tokens);
+  if (items.empty()) {
+    return runtime::InvalidArgument("no text to train on has a token of '" + stage.name + "'");
+  }
+  const double after =
+      options_.steps > 0 ? before + 1 / static_cast<double>(options_.steps) : Done();
+  const double learning_rate = plan_.rate.At((before + after) / 2);
+  SHOAL_ASSIGN_OR_RETURN(
+      const language::StepReport report,
+      trainer_->Step(PartOf(items, reducer_.rank(), reducer_.world_size(), plan_.attention),
+                     learning_rate));
+  trained_ = report.loss;
+  course_.tokens += TokensOf(items);
+  course_.position = stream_->position();
+  rate_.Add(runtime::SystemClock().Now(), TokensOf(items), Done());
+  if (log_ == nullptr) return absl::OkStatus();
+  return log_->AddStep({.report = report,
+                        .epochs = stream_->epochs(),
+                        .tokens = course_.tokens,
+                        .learning_rate = learning_rate,
+                        .stage = stage.name,
+                        .tokens_per_second = rate_.tokens_per_second(),
+                        .done = Done(),
+                        .seconds_left = rate_.seconds_left()});
+}
+
+absl::Status Pretraining::Evaluate() {
+  if (material_.held_out.empty()) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(held_out_, trainer_->Evaluate(measured_));
+  if (log_ != nullptr) {
+    SHOAL_RETURN_IF_ERROR(log_->AddEvaluation(trainer_->steps(), held_out_));
+  }
+  if (held_out_.loss < course_.best_loss - options_.least_improvement) {
+    course_.best_loss = held_out_.loss;
+    course_.evaluations_since_best = 0;
+    return WriteModel();
+  }
+  ++course_.evaluations_since_best;
+  course_.stopped_early =
+      options_.patience > 0 && course_.evaluations_since_best >= options_.patience;
+  return absl::OkStatus();
+}
+
+absl::Status Pretraining::WriteModel() {
+  if (!writes()) return absl::OkStatus();
+  const std::string folder = options_.output + "/model";
+  const language::Gpt2Parameters parameters = trainer_->Parameters();
+  SHOAL_RETURN_IF_ERROR(language::WriteGpt2Folder(folder, parameters.config, parameters.flat));
+  if (const auto adapter = trainer_->Adapter()) {
+    SHOAL_RETURN_IF_ERROR(
+        language::WriteLora(options_.output + "/adapter.safetensors", parameters.config, *adapter));
+  }
+  if (material_.tokenizer.empty()) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const std::string tokenizer, runtime::ReadFile(material_.tokenizer));
+  return runtime::WriteFileAtomically(folder + "/tokenizer.json", tokenizer);
+}
+
+absl::Status Pretraining::WriteCheckpoint() {
+  if (material_.held_out.empty()) SHOAL_RETURN_IF_ERROR(WriteModel());
+  if (!writes()) return absl::OkStatus();
+  training::Checkpoint checkpoint{trainer_->steps(), {}};
+  trainer_->Save(checkpoint);
+  json progress = {{"run", identity_},
+                   {"epoch", course_.position.epoch},
+                   {"chunk", course_.position.chunk},
+                   {"tokens", course_.tokens},
+                   {"best_loss", nullptr},
+                   {"evaluations_since_best", course_.evaluations_since_best},
+                   {"stopped_early", course_.stopped_early}};
+  if (std::isfinite(course_.best_loss)) progress["best_loss"] = course_.best_loss;
+  checkpoint.files[kProgressFile] = progress.dump(2) + "\n";
+  SHOAL_RETURN_IF_ERROR(
+      training::WriteCheckpoint(CheckpointsFolder(), checkpoint, options_.keep_checkpoints));
+  return log_->WriteReport(identity_.dump(2), "");
+}
+
+absl::Status Pretraining::Run() {
+  rate_.Start(runtime::SystemClock().Now(), Done());
+  while (!over()) {
+    SHOAL_RETURN_IF_ERROR(Step());
+    if (trainer_->steps() % options_.evaluate_every == 0 || over()) {
+      SHOAL_RETURN_IF_ERROR(Evaluate());
+    }
+    if (trainer_->steps() % options_.checkpoint_every == 0 || over()) {
+      SHOAL_RETURN_IF_ERROR(WriteCheckpoint());
+    }
+    rate_.Skip(runtime::SystemClock().Now());
+  }
+  return writes() ? log_->WriteReport(identity_.dump(2), Summary()) : absl::OkStatus();
+}
+
+std::string Pretraining::Summary() const {
+  std::string line = absl::StrFormat("steps=%d epochs=%.2f tokens=%d", trainer_->steps(),
+                                     stream_->epochs(), course_.tokens);
+  if (trained_.targets > 0) line += absl::StrFormat(" loss=%.4f", trained_.loss);
+  if (held_out_.targets > 0) {
+    line += absl::StrFormat(" held_out_loss=%.4f held_out_perplexity=%.2f held_out_accuracy=%.4f",
+                            held_out_.loss, held_out_.perplexity, held_out_.accuracy);
+  }
+  if (course_.stopped_early) line += " stopped=early";
+  return line + absl::StrFormat(" tokens_per_second=%.0f model=%s/model", rate_.overall(),
+                                options_.output);
+}
+
+}  // namespace
+
+absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial& material,
+                      collectives::GradientReducer& reducer, std::ostream& out) {
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  if (material.training.empty()) return runtime::InvalidArgument("there is no text to train on");
+  SHOAL_ASSIGN_OR_RETURN(Plan plan, MakePlan(options));
+  SHOAL_ASSIGN_OR_RETURN(auto start, StartOf(options, material));
+  SHOAL_ASSIGN_OR_RETURN(const auto trainer_options, TrainerOptionsOf(options));
+  SHOAL_ASSIGN_OR_RETURN(auto trainer,
+                         LanguageTrainer::Create(std::move(start), trainer_options, reducer));
+  Pretraining pretraining(options, material, std::move(plan), std::move(trainer), reducer);
+  SHOAL_RETURN_IF_ERROR(pretraining.Begin());
+  SHOAL_RETURN_IF_ERROR(pretraining.Run());
+  if (reducer.rank() == 0) out << pretraining.Summary() << std::endl;
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::encoder

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encoder/pretraining_flags.h"
+
+#include <memory>
+#include <ostream>
+
+#include "encoder/pretraining.h"
+
+namespace shoal::encoder {
+namespace {
+
+void AddMaterial(CLI::App& train, PretrainingOptions& options) {
+  train.add_option("--dataset", options.dataset, "Folder of a dataset")->required();
+  train.add_option("--output", options.output, "Folder of the run")->required();
+  train.add_flag("--resume", options.resume, "Go on from the latest checkpoint in --output");
+  train.add_option("--preset", options.preset, "tiny, small, medium, large or xl, from scratch")
+      ->capture_default_str();
+  train.add_option("--model", options.model, "Folder of a model to start from, instead");
+  train.add_option("--hold-out", options.hold_out, "Captures to measure on, never learned from");
+  train
+      .add_option("--loss", options.loss,
+                  "Tokens that count: all, random, or kinds of spans, joined by '+'; by schedule "
+                  "'0:all,0.5:actions+target'")
+      ->capture_default_str();
+  train.add_option("--attention", options.attention, "Tokens that later ones may attend to")
+      ->capture_default_str();
+  train.add_option("--evaluate-on", options.evaluate_on,
+                   "Tokens that count in evaluations; as the last of --loss without");
+}
+
+void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
+  train.add_option("--steps", options.steps, "0: as many as --epochs take")->capture_default_str();
+  train.add_option("--epochs", options.epochs, "Times that each text comes")->capture_default_str();
+  train.add_option("--batch-tokens", options.batch_tokens, "Of a step, over all ranks")
+      ->capture_default_str();
+  train
+      .add_option("--slice-tokens", options.slice_tokens,
+                  "At once; gradients of a larger batch add up")
+      ->capture_default_str();
+  train.add_option("--optimiser", options.optimiser, "adamw, sgd or lion")->capture_default_str();
+  train.add_option("--learning-rate", options.learning_rate, "At its peak")->capture_default_str();
+  train.add_option("--schedule", options.schedule, "constant, linear or cosine")
+      ->capture_default_str();
+  train.add_option("--warmup", options.warmup, "Part of the run in which the rate rises")
+      ->capture_default_str();
+  train.add_option("--floor", options.floor, "Of the rate at the end, as a part of its peak")
+      ->capture_default_str();
+  train.add_option("--beta1", options.beta1, "Of the gradient's mean; SGD's momentum")
+      ->capture_default_str();
+  train.add_option("--beta2", options.beta2, "Of its square's")->capture_default_str();
+  train.add_option("--weight-decay", options.weight_decay, "Of matrices")->capture_default_str();
+  train.add_option("--clip", options.max_gradient_norm, "Largest gradient norm; 0: any")
+      ->capture_default_str();
+  train.add_option("--lora-rank", options.lora_rank, "Train an adapter alone; 0: all parameters")
+      ->capture_default_str();
+  train.add_option("--lora-alpha", options.lora_alpha, "The adapter's scale times its rank")
+      ->capture_default_str();
+}
+
+void AddCourse(CLI::App& train, PretrainingOptions& options) {
+  train.add_option("--evaluate-every", options.evaluate_every, "Steps")->capture_default_str();
+  train.add_option("--checkpoint-every", options.checkpoint_every, "Steps")->capture_default_str();
+  train.add_option("--keep-checkpoints", options.keep_checkpoints, "The newest")
+      ->capture_default_str();
+  train
+      .add_option("--patience", options.patience,
+                  "End after so many evaluations that were no better; 0: never")
+      ->capture_default_str();
+  train.add_option("--least-improvement", options.least_improvement, "Of loss, to be better")
+      ->capture_default_str();
+  train.add_option("--seed", options.seed, "Of parameters, order and random spans")
+      ->capture_default_str();
+  train.add_option("--device", options.device, "cpu, cuda or cuda:<n>")->capture_default_str();
+  train.add_flag("--bfloat16", options.bfloat16, "Matrices and attention in bfloat16");
+  train.add_flag("--checkpoint-blocks", options.checkpoint_blocks,
+                 "Compute blocks again for their gradients: less memory, a third more time");
+  train.add_option("--threads", options.threads, "Of a rank; 0: the processor's, shared by ranks")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddPretrainingCommand(CLI::App& app, Action& action) {
+  auto options = std::make_shared<PretrainingOptions>();
+  auto world_size = std::make_shared<std::int64_t>(1);
+  CLI::App* train =
+      app.add_subcommand("train", "Trains a language model on a dataset, or goes on training one");
+  AddMaterial(*train, *options);
+  AddOptimiser(*train, *options);
+  AddCourse(*train, *options);
+  train->add_option("--world-size", *world_size, "Ranks to start on this node")
+      ->capture_default_str();
+  train->callback([&action, options, world_size] {
+    action = [options](std::ostream& out) { return TrainOnDataset(*options, out); };
+  });
+}
+
+}  // namespace shoal::encoder

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run of `encoder train` leaves behind and shows: metrics.jsonl, an event file for
+// TensorBoard, report.html, and a line on standard error.
+//
+// Not thread-safe. One process writes a folder at a time.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "language/language_trainer.h"
+#include "runtime/clock.h"
+#include "runtime/event_writer.h"
+#include "runtime/live_line.h"
+#include "runtime/status.h"
+
+namespace shoal::encoder {
+
+struct TrainingRow {
+  language::StepReport report;
+  double epochs = 0;
+  // Of the run, over restarts and all ranks.
+  std::int64_t tokens = 0;
+  double learning_rate = 0;
+  // The curriculum's.
+  std::string stage;
+  // Of the last seconds, without evaluations.
+  double tokens_per_second = 0;
+  // How much of the run is over, 0 to 1, and the seconds that the rest will take.
+  double done = 0;
+  double seconds_left = 0;
+};
+
+class TrainingLog {
+ public:
+  // Makes `folder`. Rows of metrics.jsonl past `step` are those of a run that ended after its last
+  // checkpoint: they are dropped, since their steps come again. Errors: INTERNAL naming the file.
+  static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(const std::string& folder,
+                                                           std::int64_t step,
+                                                           runtime::Clock& clock);
+
+  // {"step", "epochs", "tokens", "loss", "accuracy", "targets", "gradient_norm", "learning_rate",
+  // "stage", "tokens_per_second"}, and the same by name below "train/" as events.
+  absl::Status AddStep(const TrainingRow& row);
+  // {"step", "held_out_loss", "held_out_perplexity", "held_out_accuracy", "held_out_targets"};
+  // events below "held_out/".
+  absl::Status AddEvaluation(std::int64_t step, const language::LossReport& report);
+  // report.html, from metrics.jsonl. `options`: the run's, as text; `result`: a line, may be empty.
+  absl::Status WriteReport(const std::string& options, const std::string& result);
+
+ private:
+  TrainingLog(std::string folder, std::unique_ptr<runtime::EventWriter> events,
+              runtime::Clock& clock);
+
+  absl::Status AddRow(const std::string& row);
+  double WallSeconds() const;
+
+  const std::string folder_;
+  const std::unique_ptr<runtime::EventWriter> events_;
+  runtime::Clock& clock_;
+  std::ofstream metrics_;
+  runtime::LiveLine line_;
+};
+
+// "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500  12345 tokens/s  ETA
+// 1:02:05".
+std::string ProgressLine(const TrainingRow& row);
+
+}  // namespace shoal::encoder

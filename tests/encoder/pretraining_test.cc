@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encoder/pretraining.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "encoder/recent_rate.h"
+#include "language/gpt2_folder.h"
+#include "language/lora.h"
+#include "runtime/atomic_file.h"
+#include "tests/doubles/ranks.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::encoder {
+namespace {
+
+using doubles::TemporaryFolder;
+using nlohmann::json;
+
+constexpr std::int32_t kVocabulary = 20;
+
+collectives::SingleRank& Alone() {
+  static collectives::SingleRank alone;
+  return alone;
+}
+
+// Texts that count up from somewhere, modulo the vocabulary: easy to learn.
+struct Corpus {
+  Corpus() {
+    for (std::int32_t i = 0; i < 24; ++i) {
+      std::vector<std::int32_t> text;
+      for (std::int32_t k = 0; k < 6 + i % 5; ++k) text.push_back((i * 7 + k) % kVocabulary);
+      texts.push_back(std::move(text));
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      (i < 20 ? material.training : material.held_out).push_back({texts[i], spans});
+    }
+    material.vocabulary_size = kVocabulary;
+    material.longest = 10;
+    material.fingerprint = "one";
+  }
+  std::vector<std::vector<std::int32_t>> texts;
+  std::vector<dataset::Span> spans = {{dataset::SpanKind::kActions, 1, 3},
+                                      {dataset::SpanKind::kResponse, 3, 6}};
+  TrainingMaterial material;
+};
+
+// A model so small that a run takes a moment.
+std::string SmallModel(const TemporaryFolder& folder) {
+  const language::Gpt2Config config{.vocabulary_size = kVocabulary,
+                                    .positions = 16,
+                                    .width = 16,
+                                    .layers = 1,
+                                    .heads = 2,
+                                    .begin_token = -1,
+                                    .end_token = -1};
+  const auto start = language::InitialGpt2(config, 1).value();
+  const std::string path = folder.path() + "/start";
+  REQUIRE(language::WriteGpt2Folder(path, start.config, start.flat).ok());
+  return path;
+}
+
+PretrainingOptions Options(const TemporaryFolder& folder, const std::string& name) {
+  PretrainingOptions options;
+  options.output = folder.path() + "/" + name;
+  options.model = SmallModel(folder);
+  options.steps = 12;
+  options.batch_tokens = 40;
+  options.learning_rate = 0.02;
+  options.evaluate_every = 4;
+  options.checkpoint_every = 5;
+  options.keep_checkpoints = 100;
+  return options;
+}
+
+std::string Bytes(const std::string& path) { return runtime::ReadFile(path).value(); }
+
+std::vector<json> Rows(const std::string& run) {
+  std::vector<json> rows;
+  std::istringstream lines(Bytes(run + "/metrics.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    json row = json::parse(line);
+    row.erase("tokens_per_second");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+absl::Status Run(const PretrainingOptions& options, std::string* summary = nullptr) {
+  static const Corpus corpus;
+  std::ostringstream out;
+  const absl::Status status = Pretrain(options, corpus.material, Alone(), out);
+  if (summary != nullptr) *summary = out.str();
+  return status;
+}
+
+// As if the process had been killed some steps after checkpoint `kept`.
+void CutAfter(const std::string& run, std::int64_t kept) {
+  for (const auto& entry : std::filesystem::directory_iterator(run + "/checkpoints")) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("checkpoint-") && std::stoll(name.substr(11)) > kept) {
+      std::filesystem::remove_all(entry.path());
+    }
+  }
+  std::filesystem::remove_all(run + "/model");
+  std::ofstream(run + "/metrics.jsonl", std::ios::app) << R"({"step":9,"lo)";
+}
+
+TEST_CASE("a run learns its texts, and leaves a model, a curve, events and a report") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  options.steps = 60;
+  std::string summary;
+  REQUIRE(Run(options, &summary).ok());
+  INFO(summary);
+  REQUIRE(summary.find("steps=60") != std::string::npos);
+  REQUIRE(summary.find("held_out_accuracy=") != std::string::npos);
+  const auto rows = Rows(options.output);
+  REQUIRE(rows.size() == 60 + 15);
+  REQUIRE(rows.front()["loss"].get<double>() == Approx(std::log(kVocabulary)).epsilon(0.05));
+  REQUIRE(rows.back()["held_out_loss"].get<double>() < 1);
+  REQUIRE(rows.back()["held_out_perplexity"].get<double>() ==
+          Approx(std::exp(rows.back()["held_out_loss"].get<double>())));
+  const auto model = language::ReadGpt2Folder(options.output + "/model").value();
+  REQUIRE(model.config.vocabulary_size == kVocabulary);
+  const std::string report = Bytes(options.output + "/report.html");
+  REQUIRE(report.find("<svg") != std::string::npos);
+  REQUIRE(report.find("held_out_loss=") != std::string::npos);
+  std::size_t events = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(options.output)) {
+    events += entry.path().filename().string().starts_with("events.out.tfevents.") ? 1U : 0U;
+  }
+  REQUIRE(events == 1);
+}
+
+TEST_CASE("a run that was killed goes on with the same curve and ends with the same bits") {
+  for (const char* loss : {"all", "0:all,0.4:random,0.8:actions+response"}) {
+    const TemporaryFolder folder;
+    PretrainingOptions options = Options(folder, "run");
+    options.loss = loss;
+    options.evaluate_on = "all";
+    REQUIRE(Run(options).ok());
+    const auto rows = Rows(options.output);
+    const std::string weights = Bytes(options.output + "/model/model.safetensors");
+    CutAfter(options.output, 5);
+    options.resume = true;
+    REQUIRE(Run(options).ok());
+    REQUIRE(Rows(options.output) == rows);
+    REQUIRE(Bytes(options.output + "/model/model.safetensors") == weights);
+    // A run that is over stays what it is.
+    REQUIRE(Run(options).ok());
+    REQUIRE(Rows(options.output) == rows);
+  }
+}
+
+TEST_CASE("two ranks have the curve of one") {
+  const TemporaryFolder folder;
+  const PretrainingOptions alone = Options(folder, "alone");
+  REQUIRE(Run(alone).ok());
+  const PretrainingOptions together = Options(folder, "together");
+  const Corpus corpus;
+  std::vector<std::string> summaries(2);
+  doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+    std::ostringstream out;
+    summaries[rank] = runtime::Message(Pretrain(together, corpus.material, reducer, out));
+    summaries[rank] += out.str();
+  });
+  INFO(summaries[0] << summaries[1]);
+  REQUIRE(summaries[1].empty());
+  const auto one = Rows(alone.output);
+  const auto two = Rows(together.output);
+  REQUIRE(one.size() == two.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    for (const char* key : {"loss", "held_out_loss", "gradient_norm"}) {
+      if (!one[i].contains(key)) continue;
+      REQUIRE(two[i].at(key).get<double>() == Approx(one[i].at(key).get<double>()).epsilon(1e-5));
+    }
+    REQUIRE(one[i].value("targets", 0.0) == two[i].value("targets", 0.0));
+  }
+}
+
+TEST_CASE("a run by epochs passes each text as often, and its rate ends at the floor") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  options.steps = 0;
+  options.epochs = 2;
+  options.hold_out = {};
+  options.floor = 0;
+  REQUIRE(Run(options).ok());
+  const auto rows = Rows(options.output);
+  const auto last = std::find_if(rows.rbegin(), rows.rend(),
+                                 [](const json& row) { return row.contains("epochs"); });
+  REQUIRE(last->at("epochs") == 2);
+  std::int64_t tokens = 0;
+  for (const Chunk& chunk : Corpus().material.training) {
+    tokens += static_cast<std::int64_t>(chunk.tokens.size());
+  }
+  REQUIRE(last->at("tokens") == 2 * tokens);
+  REQUIRE(last->at("learning_rate").get<double>() < 0.1 * options.learning_rate);
+}
+
+TEST_CASE("the curriculum decides which tokens count, and when") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  options.loss = "0:actions,0.5:response";
+  options.attention = "all";
+  REQUIRE(Run(options).ok());
+  for (const json& row : Rows(options.output)) {
+    if (!row.contains("stage")) continue;
+    REQUIRE(row["stage"] == (row["step"] <= 6 ? "actions" : "response"));
+  }
+  // What is held out is measured on the last stage's tokens: three of each of the four texts.
+  REQUIRE(Rows(options.output).back()["held_out_targets"] == 12);
+}
+
+TEST_CASE("a run ends early when what is held out gets no better") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  options.hold_out = {"some"};
+  options.steps = 1000;
+  options.evaluate_every = 1;
+  options.patience = 2;
+  options.least_improvement = 100;
+  std::string summary;
+  REQUIRE(Run(options, &summary).ok());
+  REQUIRE(summary.find("steps=3 ") != std::string::npos);
+  REQUIRE(summary.find("stopped=early") != std::string::npos);
+}
+
+TEST_CASE("an adapter is trained beside the model and merged into what is written") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  options.lora_rank = 2;
+  REQUIRE(Run(options).ok());
+  const auto start = language::ReadGpt2Folder(options.model).value();
+  const auto adapter =
+      language::ReadLora(options.output + "/adapter.safetensors", start.config).value();
+  REQUIRE(adapter.options.rank == 2);
+  auto merged = start;
+  language::MergeLora(adapter, merged);
+  REQUIRE(merged.flat == language::ReadGpt2Folder(options.output + "/model")->flat);
+}
+
+TEST_CASE("a folder with a run is not trampled on, nor continued with other options") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  REQUIRE(Run(options).ok());
+  REQUIRE(absl::IsFailedPrecondition(Run(options)));
+  options.resume = true;
+  options.learning_rate = 0.5;
+  const absl::Status other = Run(options);
+  REQUIRE(absl::IsFailedPrecondition(other));
+  REQUIRE(runtime::Message(other).find("learning_rate") != std::string::npos);
+}
+
+TEST_CASE("options and texts that do not fit are refused") {
+  const TemporaryFolder folder;
+  const auto refused = [&](auto change) {
+    PretrainingOptions options = Options(folder, "refused");
+    change(options);
+    const absl::Status status = Run(options);
+    INFO(runtime::Message(status));
+    REQUIRE(absl::IsInvalidArgument(status));
+    REQUIRE_FALSE(std::filesystem::exists(options.output + "/metrics.jsonl"));
+  };
+  refused([](auto& options) { options.epochs = 0; });
+  refused([](auto& options) { options.batch_tokens = 0; });
+  refused([](auto& options) { options.patience = 3; });
+  refused([](auto& options) { options.output = ""; });
+  refused([](auto& options) { options.loss = "verbs"; });
+  refused([](auto& options) { options.attention = "random"; });
+  refused([](auto& options) { options.schedule = "steps"; });
+  refused([](auto& options) { options.warmup = 2; });
+  refused([](auto& options) { options.optimiser = "magic"; });
+  refused([](auto& options) { options.slice_tokens = 0; });
+  refused([](auto& options) { options.lora_rank = 5000; });
+  refused([](auto& options) { options.device = "tpu"; });
+  Corpus corpus;
+  corpus.material.longest = 17;
+  std::ostringstream out;
+  REQUIRE(
+      absl::IsInvalidArgument(Pretrain(Options(folder, "long"), corpus.material, Alone(), out)));
+  corpus.material.training.clear();
+  REQUIRE(
+      absl::IsInvalidArgument(Pretrain(Options(folder, "none"), corpus.material, Alone(), out)));
+}
+
+TEST_CASE("rates leave out what was no step; what is left follows what is done") {
+  const runtime::TimePoint start{};
+  const auto at = [&](int seconds) { return start + std::chrono::seconds(seconds); };
+  RecentRate rate;
+  rate.Start(at(0), 0.5);
+  REQUIRE(rate.tokens_per_second() == 0);
+  rate.Add(at(2), 100, 0.6);
+  rate.Skip(at(10));
+  rate.Add(at(12), 300, 0.7);
+  REQUIRE(rate.tokens_per_second() == Approx(100));
+  REQUIRE(rate.overall() == Approx(100));
+  REQUIRE(rate.seconds_left() == Approx(18));
+}
+
+}  // namespace
+}  // namespace shoal::encoder
