@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training steps of the language model on real captured texts: tokens a second.
+// Prints one JSON line, last.
+//
+// Texts are resources' canonical texts, end to end in blocks of equal length, so that nothing has
+// to be padded; a token is a number that three bytes of the text give. With --export the model and
+// the blocks are left for a peer; with --on-request each line on standard input runs all batches
+// once, a step of AdamW each, and prints the seconds and the mean loss, so that a peer can take
+// turns (peers/huggingface_pretraining.sh).
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "content/canonical_json.h"
+#include "language/language_trainer.h"
+#include "model/policy.h"
+#include "model/safetensors_file.h"
+#include "redfish/capture.h"
+
+namespace shoal {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using language::WeightedBatch;
+
+struct Options {
+  std::string preset = "tiny";
+  std::string captures = "data/captures";
+  std::string export_folder;
+  std::int64_t block = 256;
+  std::int64_t batch = 32;
+  std::int64_t batches = 4;
+  std::int64_t slice_tokens = language::TrainerOptions().slice_tokens;
+  double learning_rate = 1e-4;
+  std::string device = "cpu";
+  bool bfloat16 = false;
+  int threads = 2;
+  int rounds = 5;
+  bool on_request = false;
+};
+
+// `count` tokens from the first captures on.
+absl::StatusOr<std::vector<std::int32_t>> Tokens(const std::string& folder, std::size_t count,
+                                                 std::int64_t vocabulary) {
+  std::set<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().string().ends_with(".tar.xz")) paths.insert(entry.path().string());
+  }
+  std::vector<std::int32_t> tokens;
+  for (const std::string& path : paths) {
+    SHOAL_ASSIGN_OR_RETURN(const auto capture, redfish::Capture::Load(path));
+    for (const auto& [uri, body] : capture->resources()) {
+      const std::string text = content::CanonicalJson(body, content::DefaultVolatileNames());
+      for (std::size_t i = 0; i + 3 <= text.size(); i += 3) {
+        std::int64_t number = 0;
+        for (std::size_t k = i; k < i + 3; ++k) {
+          number = number * 251 + static_cast<unsigned char>(text[k]);
+        }
+        tokens.push_back(static_cast<std::int32_t>(number % vocabulary));
+        if (tokens.size() == count) return tokens;
+      }
+    }
+  }
+  return runtime::NotFound("the captures in " + folder + " have no more than " +
+                           std::to_string(tokens.size()) + " tokens");
+}
+
+absl::Status Export(const Options& options, const language::Gpt2Parameters& start,
+                    const std::vector<std::int32_t>& tokens) {
+  const std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
+  const auto tensor =
+      runtime::Tensor::Of<std::int64_t>({options.batches, options.batch, options.block}, ids);
+  const std::vector<model::SafetensorsItem> items = {{"ids", tensor}};
+  SHOAL_RETURN_IF_ERROR(model::WriteSafetensorsFile(options.export_folder + "/batches.safetensors",
+                                                    items, {{"format", "pt"}}));
+  return language::WriteGpt2Folder(options.export_folder, start.config, start.flat);
+}
+
+std::vector<WeightedBatch> Batches(const Options& options,
+                                   const std::vector<std::int32_t>& tokens) {
+  std::vector<WeightedBatch> batches(static_cast<std::size_t>(options.batches));
+  const auto block = static_cast<std::size_t>(options.block);
+  std::size_t next = 0;
+  for (WeightedBatch& batch : batches) {
+    for (std::int64_t i = 0; i < options.batch; ++i, next += block) {
+      batch.tokens.Append(std::span(tokens).subspan(next, block));
+    }
+  }
+  return batches;
+}
+
+struct Round {
+  double seconds = 0;
+  double loss = 0;
+};
+
+absl::StatusOr<Round> RunOnce(language::LanguageTrainer& trainer,
+                              const std::vector<WeightedBatch>& batches, double rate) {
+  Round round;
+  const auto start = SteadyClock::now();
+  for (const WeightedBatch& batch : batches) {
+    SHOAL_ASSIGN_OR_RETURN(const auto report, trainer.Step(batch, rate));
+    round.loss += report.loss.loss / static_cast<double>(batches.size());
+  }
+  round.seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
+  return round;
+}
+
+absl::Status Run(const Options& options) {
+  model::SetTorchThreads(options.threads);
+  SHOAL_ASSIGN_OR_RETURN(const auto config, language::Gpt2Config::Preset(options.preset));
+  SHOAL_ASSIGN_OR_RETURN(const auto start, language::InitialGpt2(config, 1));
+  const std::int64_t count = options.batches * options.batch * options.block;
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto tokens,
+      Tokens(options.captures, static_cast<std::size_t>(count), config.vocabulary_size));
+  if (!options.export_folder.empty()) SHOAL_RETURN_IF_ERROR(Export(options, start, tokens));
+  const auto batches = Batches(options, tokens);
+  collectives::SingleRank alone;
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto trainer,
+      language::LanguageTrainer::Create(
+          start,
+          {.device = options.device,
+           .precision = options.bfloat16 ? runtime::DType::kBFloat16 : runtime::DType::kFloat32,
+           .slice_tokens = options.slice_tokens},
+          alone));
+  std::vector<double> seconds;
+  const auto measure = [&]() -> absl::Status {
+    SHOAL_ASSIGN_OR_RETURN(const Round round, RunOnce(*trainer, batches, options.learning_rate));
+    seconds.push_back(round.seconds);
+    std::printf("%.6f %.6f\n", round.seconds, round.loss);
+    std::fflush(stdout);
+    return absl::OkStatus();
+  };
+  if (options.on_request) {
+    std::printf("ready\n");
+    std::fflush(stdout);
+    for (std::string line; std::getline(std::cin, line);) SHOAL_RETURN_IF_ERROR(measure());
+  } else {
+    for (int i = 0; i <= options.rounds; ++i) SHOAL_RETURN_IF_ERROR(measure());
+    seconds.erase(seconds.begin());
+  }
+  if (seconds.empty()) return absl::OkStatus();
+  std::sort(seconds.begin(), seconds.end());
+  const auto rate = [&](double time) { return std::round(static_cast<double>(count) / time); };
+  const nlohmann::json line = {{"bench", "pretraining"},
+                               {"preset", options.preset},
+                               {"device", options.device},
+                               {"threads", options.threads},
+                               {"tokens", count},
+                               {"tokens_per_second", rate(seconds[seconds.size() / 2])},
+                               {"best", rate(seconds.front())},
+                               {"worst", rate(seconds.back())}};
+  std::printf("%s\n", line.dump().c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace shoal
+
+int main(int argc, char** argv) {
+  shoal::Options options;
+  CLI::App app("Tokens a second of training the language model on captured texts.");
+  const CLI::Range sizes(1, 1'000'000);
+  app.add_option("--preset", options.preset, "tiny, small, medium, large, xl");
+  app.add_option("--captures", options.captures, "folder of captures");
+  app.add_option("--block", options.block, "tokens of a sequence")->check(sizes);
+  app.add_option("--batch", options.batch, "sequences of a step")->check(sizes);
+  app.add_option("--batches", options.batches, "steps of a round")->check(sizes);
+  app.add_option("--slice", options.slice_tokens, "tokens at once")->check(sizes);
+  app.add_option("--learning-rate", options.learning_rate, "constant");
+  app.add_option("--device", options.device, "cpu or cuda");
+  app.add_option("--threads", options.threads, "of torch")->check(CLI::Range(1, 1024));
+  app.add_option("--rounds", options.rounds, "times that all batches run, after one to warm up")
+      ->check(sizes);
+  app.add_option("--export", options.export_folder, "folder for the model and the blocks");
+  app.add_flag("--bfloat16", options.bfloat16, "matrices and attention in bfloat16");
+  app.add_flag("--on-request", options.on_request, "one round for each line of standard input");
+  CLI11_PARSE(app, argc, argv);
+  const absl::Status status = shoal::Run(options);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "bench_pretraining: %s\n", shoal::runtime::Message(status).c_str());
+  return 1;
+}
