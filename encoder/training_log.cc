@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
