@@ -57,7 +57,7 @@ absl::StatusOr<std::shared_ptr<const Dataset>> Dataset::Open(const std::string& 
                                     manifest->files.find(kTokenizerFile)->second.bytes));
 
   const std::string path = DatasetPath(folder, kChunksFile);
-  SHOAL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  SHOAL_ASSIGN_OR_RETURN(runtime::MappedFile file, runtime::MappedFile::Open(path));
   SHOAL_RETURN_IF_ERROR(
       RequireSize(path, file.bytes().size(), manifest->files.find(kChunksFile)->second.bytes));
   auto chunks = PackedChunks::Parse(

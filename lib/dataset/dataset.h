@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "dataset/manifest.h"
-#include "dataset/mapped_file.h"
 #include "dataset/packed_chunks.h"
 #include "dataset/span.h"
+#include "runtime/mapped_file.h"
 #include "runtime/status.h"
 
 namespace shoal::dataset {
@@ -51,7 +51,7 @@ class Dataset {
   const std::string& folder() const { return folder_; }
 
  private:
-  Dataset(std::string folder, Manifest manifest, MappedFile file, PackedChunks chunks)
+  Dataset(std::string folder, Manifest manifest, runtime::MappedFile file, PackedChunks chunks)
       : folder_(std::move(folder)),
         manifest_(std::move(manifest)),
         file_(std::move(file)),
@@ -59,7 +59,7 @@ class Dataset {
 
   const std::string folder_;
   const Manifest manifest_;
-  const MappedFile file_;
+  const runtime::MappedFile file_;
   // Into file_.
   const PackedChunks chunks_;
 };

@@ -6,9 +6,9 @@
 #include "content/content_key.h"
 #include "dataset/dataset.h"
 #include "dataset/dataset_files.h"
-#include "dataset/mapped_file.h"
 #include "dataset/pack.h"
 #include "runtime/atomic_file.h"
+#include "runtime/mapped_file.h"
 
 namespace shoal::dataset {
 
@@ -43,7 +43,7 @@ absl::StatusOr<MirrorArchive> PackIntoMirror(const std::string& folder, const st
 }
 
 absl::Status VerifyArchive(const std::string& file, const MirrorArchive& archive) {
-  SHOAL_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Open(file));
+  SHOAL_ASSIGN_OR_RETURN(const auto mapped, runtime::MappedFile::Open(file));
   if (mapped.bytes().size() != archive.bytes) {
     return runtime::DataLoss(file + " has " + std::to_string(mapped.bytes().size()) +
                              " bytes, its mirror says " + std::to_string(archive.bytes));

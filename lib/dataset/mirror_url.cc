@@ -2,6 +2,7 @@
 #include "dataset/mirror_url.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "http/address.h"
 
@@ -29,16 +30,11 @@ absl::StatusOr<MirrorUrl> ParseMirrorUrl(std::string_view text) {
   url.secure = scheme == "https";
   const std::string_view rest = text.substr(scheme_end + kSchemeEnd.size());
   const std::size_t slash = rest.find('/');
-  const std::string_view authority = rest.substr(0, slash);
-  if (authority.find('@') != std::string_view::npos) return wrong("a user is no part of it");
   url.path = slash == std::string_view::npos ? "/" : std::string(rest.substr(slash));
   if (!url.path.ends_with('/')) url.path += '/';
-  // Colons in brackets are an IPv6 address's.
-  const std::size_t bracket = authority.rfind(']');
-  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  const bool has_port = colon != std::string_view::npos;
-  url.address = std::string(authority) + (has_port ? "" : url.secure ? ":443" : ":80");
-  if (!http::ParseAddress(url.address).ok()) return wrong("no host and port");
+  auto address = http::AddressOf(rest.substr(0, slash), url.secure);
+  if (!address.ok()) return wrong(runtime::Message(address.status()));
+  url.address = *std::move(address);
   return url;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discovery/service_url.h"
 
+#include <utility>
+
 #include "http/address.h"
 #include "redfish/uri.h"
 
@@ -24,14 +26,9 @@ absl::StatusOr<ServiceUrl> ParseServiceUrl(std::string_view text) {
   if (!path.empty() && path != "/" && path != "/redfish" && path != redfish::kServiceRoot) {
     return wrong("the path is not that of a Redfish service");
   }
-  const std::string_view authority = rest.substr(0, slash);
-  if (authority.find('@') != std::string_view::npos) return wrong("a user is no part of it");
-  // Colons in brackets are an IPv6 address's.
-  const std::size_t bracket = authority.rfind(']');
-  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  const bool has_port = colon != std::string_view::npos;
-  url.address = std::string(authority) + (has_port ? "" : url.secure ? ":443" : ":80");
-  if (!http::ParseAddress(url.address).ok()) return wrong("no host and port");
+  auto address = http::AddressOf(rest.substr(0, slash), url.secure);
+  if (!address.ok()) return wrong(runtime::Message(address.status()));
+  url.address = *std::move(address);
   return url;
 }
 

@@ -8,21 +8,17 @@
 #include <string>
 
 #include "model/safetensors.h"
+#include "runtime/mapped_file.h"
 #include "runtime/status.h"
 
 namespace shoal::model {
 
-// A file that is mapped as long as this lives. It must not be cut short meanwhile: reading what is
-// gone ends the process. Ours are only ever replaced (WriteSafetensorsFile).
+// A file that is mapped as long as this lives (runtime/mapped_file.h): it must not be cut short
+// meanwhile. Ours are only ever replaced (WriteSafetensorsFile).
 class SafetensorsFile {
  public:
-  // NOT_FOUND; INVALID_ARGUMENT and DATA_LOSS as SafetensorsView::Parse; INTERNAL with the system's
-  // reason.
+  // As MappedFile::Open and SafetensorsView::Parse.
   static absl::StatusOr<SafetensorsFile> Open(const std::string& path);
-
-  SafetensorsFile(SafetensorsFile&& other) noexcept;
-  SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
-  ~SafetensorsFile();
 
   const std::string& path() const { return path_; }
   const SafetensorsView& view() const { return view_; }
@@ -31,8 +27,7 @@ class SafetensorsFile {
   SafetensorsFile() = default;
 
   std::string path_;
-  void* address_ = nullptr;
-  std::size_t size_ = 0;
+  runtime::MappedFile file_;
   SafetensorsView view_;
 };
 

@@ -2,7 +2,8 @@
 // A whole file as read-only memory.
 //
 // Where its bytes are does not change when it is moved. A file that is cut while it is mapped ends
-// the process that reads past the cut, as the system has it. Thread-safe.
+// the process that reads past the cut, as the system has it; a file that is replaced stays what it
+// was. Thread-safe but for moving.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +13,25 @@
 
 #include "runtime/status.h"
 
-namespace shoal::dataset {
+namespace shoal::runtime {
 
 class MappedFile {
  public:
-  // NOT_FOUND, DATA_LOSS naming `path`.
+  // NOT_FOUND; INVALID_ARGUMENT for what is no plain file; INTERNAL with the system's reason. All
+  // name `path`.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
-  MappedFile(MappedFile&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  MappedFile& operator=(MappedFile&&) = delete;
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
+  MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
   // Begins at a page.
   std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
 
  private:
-  MappedFile(void* data, std::size_t size) : data_(data), size_(size) {}
-
-  void* data_;
-  std::size_t size_;
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
-}  // namespace shoal::dataset
+}  // namespace shoal::runtime
