@@ -58,6 +58,14 @@ std::string NameOf(const InferenceConfig& config) {
 
 std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
+TableFactory TablesOf(const model::PolicySpec& policy) {
+  return [compared = policy.similarity_size](const runtime::Tensor& embeddings,
+                                             std::span<const std::uint32_t> removed,
+                                             std::shared_ptr<const model::CandidateTable> base) {
+    return model::CandidateTable::Create(embeddings, removed, std::move(base), compared);
+  };
+}
+
 UnrollCut CutOf(const InferenceOptions& options) {
   const bool by_episode = options.unroll_cut == "episode";
   return {.by_episode = by_episode,
@@ -77,7 +85,7 @@ class InferenceServer::Parts {
         shared_metrics(metrics),
         contents(encoder->version(), shape.embedding_size,
                  Size(config.options.content_cache_bytes)),
-        catalogs(contents, &model::CandidateTable::Create),
+        catalogs(contents, TablesOf(config.policy)),
         provider(contents, catalogs),
         cache(
             std::make_shared<model::SimilarityCache>(Size(config.options.similarity_cache_bytes))),

@@ -15,16 +15,18 @@ using content::ContentKey;
 
 absl::StatusOr<std::shared_ptr<const model::CandidateTable>> MakeTable(
     std::span<const ContentTable::Vector> vectors, std::span<const std::uint32_t> removed,
-    std::shared_ptr<const model::CandidateTable> base, std::int64_t embedding_size) {
+    std::shared_ptr<const model::CandidateTable> base, const ContentTableOptions& options) {
   runtime::Tensor embeddings(runtime::DType::kFloat16,
-                             {static_cast<std::int64_t>(vectors.size()), embedding_size});
+                             {static_cast<std::int64_t>(vectors.size()), options.embedding_size});
   std::byte* out = embeddings.mutable_bytes().data();
-  const std::size_t row_bytes = static_cast<std::size_t>(embedding_size) * sizeof(std::uint16_t);
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(options.embedding_size) * sizeof(std::uint16_t);
   for (const auto& vector : vectors) {
     std::memcpy(out, vector->data(), row_bytes);
     out += row_bytes;
   }
-  return model::CandidateTable::Create(embeddings, removed, std::move(base));
+  return model::CandidateTable::Create(embeddings, removed, std::move(base),
+                                       options.similarity_size);
 }
 
 }  // namespace
@@ -150,7 +152,7 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
     SHOAL_ASSIGN_OR_RETURN(base, Table(encoder_version, *base_key));
   }
   SHOAL_ASSIGN_OR_RETURN(TablePointer table,
-                         MakeTable(vectors, removed, std::move(base), options_.embedding_size));
+                         MakeTable(vectors, removed, std::move(base), options_));
   const runtime::MutexLock lock(mutex_);
   tables_.emplace_front(name, table);
   if (tables_.size() > options_.max_tables) tables_.pop_back();

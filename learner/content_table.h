@@ -32,6 +32,8 @@ namespace shoal::learner {
 struct ContentTableOptions {
   // D.
   std::int64_t embedding_size = 512;
+  // As PolicySpec's.
+  std::int64_t similarity_size = 0;
   // Contents that are no candidate; at least 1. One takes 2 D bytes and about 150 more.
   std::size_t max_contents = std::size_t{1} << 20;
   // CandidateTables kept; at least 1. One takes 4 D bytes a candidate of its own, and what the

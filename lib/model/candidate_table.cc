@@ -26,7 +26,8 @@ std::uint64_t NextId() {
 }
 
 absl::Status CheckArguments(const runtime::Tensor& embeddings,
-                            std::span<const std::uint32_t> removed, const CandidateTable* base) {
+                            std::span<const std::uint32_t> removed, const CandidateTable* base,
+                            std::int64_t similarity_size) {
   const runtime::Shape& shape = embeddings.shape();
   const std::int64_t least = base == nullptr ? 1 : 0;
   if (embeddings.dtype() != runtime::DType::kFloat16 || shape.size() != 2 || shape[0] < least ||
@@ -34,6 +35,12 @@ absl::Status CheckArguments(const runtime::Tensor& embeddings,
     return runtime::InvalidArgument("candidate embeddings: need FLOAT16 [N, D], got " +
                                     std::string(runtime::Name(embeddings.dtype())) + " " +
                                     runtime::ToString(shape));
+  }
+  if (similarity_size < 1 || similarity_size > shape[1] ||
+      (base != nullptr && similarity_size != base->similarity_size())) {
+    return runtime::InvalidArgument("candidate embeddings: " + std::to_string(similarity_size) +
+                                    " of " + std::to_string(shape[1]) +
+                                    " numbers cannot be compared, or the base compares others");
   }
   if (base != nullptr && base->tensors().base != nullptr) {
     return runtime::InvalidArgument("the base of an overlay is an overlay");
@@ -50,7 +57,7 @@ absl::Status CheckArguments(const runtime::Tensor& embeddings,
 
 // [G, M], of the table's own candidates.
 at::Tensor Cosines(const CandidateTable::Tensors& tensors, const at::Tensor& unit_goals) {
-  return at::mm(unit_goals, tensors.embeddings.t()).mul_(tensors.inverse_norm);
+  return at::mm(unit_goals, tensors.compared.t()).mul_(tensors.inverse_norm);
 }
 
 }  // namespace
@@ -61,8 +68,10 @@ CandidateTable::~CandidateTable() = default;
 
 absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
-    std::shared_ptr<const CandidateTable> base) {
-  SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed, base.get()));
+    std::shared_ptr<const CandidateTable> base, std::int64_t similarity_size) {
+  const std::int64_t size = embeddings.shape().size() == 2 ? embeddings.shape()[1] : 0;
+  const std::int64_t compared = similarity_size == 0 ? size : similarity_size;
+  SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed, base.get(), compared));
   try {
     ApplyTorchThreads();
     const at::NoGradGuard no_grad;
@@ -74,7 +83,8 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     if (!tensors->embeddings.sum().isfinite().item<bool>()) {
       return runtime::InvalidArgument("candidate embeddings: not all are finite");
     }
-    const at::Tensor norm = tensors->embeddings.norm(2, {1});
+    tensors->compared = tensors->embeddings.narrow(1, 0, compared);
+    const at::Tensor norm = tensors->compared.norm(2, {1});
     tensors->inverse_norm = norm.reciprocal().masked_fill_(norm.eq(0), 0.0);
     const std::int64_t count = shape[0] + (base == nullptr ? 0 : base->size());
     tensors->legal_count = count;
@@ -100,6 +110,7 @@ std::int64_t CandidateTable::size() const {
   return tensors_->embeddings.size(0) + (tensors_->base == nullptr ? 0 : tensors_->base->size());
 }
 std::int64_t CandidateTable::embedding_size() const { return tensors_->embeddings.size(1); }
+std::int64_t CandidateTable::similarity_size() const { return tensors_->compared.size(1); }
 std::int64_t CandidateTable::legal_count() const { return tensors_->legal_count; }
 std::uint64_t CandidateTable::id() const { return tensors_->id; }
 
@@ -117,8 +128,9 @@ at::Tensor Embeddings(const CandidateTable& table) {
 
 at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals) {
   const CandidateTable::Tensors& tensors = table.tensors();
-  const at::Tensor goal_norm = goals.norm(2, {1}, /*keepdim=*/true);
-  const at::Tensor unit = goals.div(goal_norm.clamp_min(1e-12));
+  const at::Tensor compared = goals.narrow(1, 0, table.similarity_size());
+  const at::Tensor goal_norm = compared.norm(2, {1}, /*keepdim=*/true);
+  const at::Tensor unit = compared.div(goal_norm.clamp_min(1e-12));
   at::Tensor cosine = Cosines(tensors, unit);  // [G, N]
   if (tensors.base != nullptr)
     cosine = at::cat({Cosines(tensors.base->tensors(), unit), cosine}, 1);

@@ -22,16 +22,19 @@ class CandidateTable {
   // `embeddings` FLOAT16 [M, D] in the order of the catalog; `removed`: indices that are illegal
   // now, each < N, at least one candidate staying legal. Without a `base` M is N, at least 1. With
   // one, which has none itself, these come after its candidates, and what was made of those is
-  // shared: an overlay costs what it adds.
+  // shared: an overlay costs what it adds. Goals are compared with the first `similarity_size`
+  // numbers of each, 1 to D and the same as the base's; 0: all.
   static absl::StatusOr<std::shared_ptr<const CandidateTable>> Create(
       const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
-      std::shared_ptr<const CandidateTable> base = nullptr);
+      std::shared_ptr<const CandidateTable> base = nullptr, std::int64_t similarity_size = 0);
   ~CandidateTable();
 
   // N, removed candidates included.
   std::int64_t size() const;
   // D.
   std::int64_t embedding_size() const;
+  // Of D, those that goals are compared with: the first so many.
+  std::int64_t similarity_size() const;
   std::int64_t legal_count() const;
   bool legal(std::int64_t candidate) const;
   // Different for any two tables of this process's life.

@@ -15,7 +15,8 @@ struct CandidateTable::Tensors {
   // Of an overlay: its candidates come first, and are not in the two tensors below.
   std::shared_ptr<const CandidateTable> base;
   at::Tensor embeddings;    // [M, D], float
-  at::Tensor inverse_norm;  // [M], float; 0 for a zero embedding
+  at::Tensor compared;      // [M, similarity size], a view of them
+  at::Tensor inverse_norm;  // [M], float, of what is compared; 0 for a zero vector
   at::Tensor illegal;       // [N], bool; undefined when all are legal
   std::int64_t legal_count = 0;
   std::uint64_t id = 0;
@@ -25,7 +26,8 @@ struct CandidateTable::Tensors {
 at::Tensor Embeddings(const CandidateTable& table);
 
 // Cosine of each goal with each candidate, standardised over the legal ones (zeros when they are
-// all equal): [G, N], kIllegalLogit where removed. `goals` [G, D]. Throws what torch throws.
+// all equal): [G, N], kIllegalLogit where removed. `goals` [G, D], of which the table's first
+// similarity_size numbers count. Throws what torch throws.
 at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals);
 
 }  // namespace shoal::model

@@ -86,6 +86,10 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
                {.help = "factor on the product of query and key", .min = 0, .max = 1000});
   visitor.Knob("similarity_weight", similarity_weight,
                {.help = "weight of the similarity of goal and candidate", .min = 0, .max = 1000});
+  visitor.Knob("similarity_size", similarity_size,
+               {.help = "of an embedding's numbers, the first that the similarity sees; 0: all",
+                .min = 0,
+                .max = kMaxWidth});
   visitor.Knob("query_init", query_init,
                {.help = "factor on the initial weights of the head", .min = 0, .max = 100});
   visitor.Knob(
@@ -116,6 +120,10 @@ absl::Status PolicySpec::Validate() const {
   }
   for (const std::int64_t width : {embedding_size, projection_size, core_size}) {
     if (width < 1) return bad("embedding_size, projection_size, core_size: at least 1");
+  }
+  if (similarity_size < 0 || similarity_size > embedding_size) {
+    return bad("similarity_size: " + std::to_string(similarity_size) + ", embedding_size is " +
+               std::to_string(embedding_size));
   }
   for (const auto& widths : {hidden, value_hidden}) {
     for (const std::int64_t width : widths) {

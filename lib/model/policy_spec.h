@@ -41,6 +41,9 @@ struct PolicySpec {
   // candidate, standardised over the legal candidates of the table.
   double query_scale = 4.0;
   double similarity_weight = 1.0;
+  // The cosine is that of the first so many numbers of the embeddings; 0: of all. 512 where a
+  // language model's vector follows the lexical one (encoder "both").
+  std::int64_t similarity_size = 0;
   // Factor on the initial weights of the head's last layer.
   double query_init = 0.1;
   // Factor on the initial projections of contents that are neither goal nor request.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/candidate_table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstring>
@@ -44,6 +45,41 @@ TEST_CASE("an overlay is the table of its base's candidates and its own, some of
     }
     REQUIRE_FALSE(CandidateTable::Create(Slice(whole, 0, 1), {}, overlay).ok());
   }
+}
+
+TEST_CASE("only the first numbers of goal and candidates are compared where the table says so") {
+  PolicySpec spec = Small();
+  spec.query_scale = 0;
+  const auto policy = PolicyOf(spec);
+  const std::int64_t size = spec.embedding_size;
+  const std::int64_t compared = size / 2;
+  const runtime::Tensor whole = Embeddings(5, kCandidates, size);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto distribution = [&](std::shared_ptr<const CandidateTable> table) {
+    inputs.tables = {std::move(table)};
+    return Distribution(*policy, inputs, kCandidates);
+  };
+  const auto found = distribution(CandidateTable::Create(whole, {}, nullptr, compared).value());
+  const auto base = CandidateTable::Create(Slice(whole, 0, 3), {}, nullptr, compared).value();
+  const runtime::Tensor rest = Slice(whole, 3, kCandidates - 3);
+  const auto of_overlay = distribution(CandidateTable::Create(rest, {}, base, compared).value());
+  const auto of_all = distribution(CandidateTable::Create(whole, {}).value());
+
+  runtime::Tensor front = whole;
+  auto* const numbers = reinterpret_cast<std::uint16_t*>(front.mutable_bytes().data());
+  for (std::int64_t i = 0; i < kCandidates * size; ++i) {
+    if (i % size >= compared) numbers[i] = 0;
+  }
+  const auto goal = inputs.contents.begin() + spec.goal_index() * size;
+  std::fill(goal + compared, goal + size, std::uint16_t{0});
+  const auto expected = distribution(CandidateTable::Create(front, {}).value());
+  REQUIRE(of_all[0] != Approx(expected[0]).margin(1e-3));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    REQUIRE(found[i] == Approx(expected[i]).margin(1e-6));
+    REQUIRE(of_overlay[i] == Approx(expected[i]).margin(1e-6));
+  }
+  REQUIRE_FALSE(CandidateTable::Create(rest, {}, base).ok());
+  REQUIRE_FALSE(CandidateTable::Create(whole, {}, nullptr, size + 1).ok());
 }
 
 TEST_CASE("tables refuse what is no table") {
