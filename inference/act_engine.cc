@@ -216,7 +216,8 @@ void ActEngine::Remember(const Work& work, const model::PolicyOutputs& outputs, 
     slot.past_requests.resize(shape_.embedding_size, 0.0F);
     const std::size_t place =
         row.index * shape_.content_count + static_cast<std::size_t>(shape_.request_index);
-    const Embedding embedding = shape_.request_index < 0 ? nullptr : row.block->embeddings[place];
+    const embedding::Embedding embedding =
+        shape_.request_index < 0 ? nullptr : row.block->embeddings[place];
     for (std::size_t i = 0; embedding && i < shape_.embedding_size; ++i) {
       slot.past_requests[i] += runtime::FromHalf((*embedding)[i]);
     }

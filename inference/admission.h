@@ -15,10 +15,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "embedding/embedding_store.h"
 #include "inference/answer_batch.h"
 #include "inference/batcher.h"
 #include "inference/catalog_store.h"
-#include "inference/content_store.h"
 #include "inference/encoding_stage.h"
 #include "inference/inference_metrics.h"
 #include "inference/row_block.h"
@@ -42,7 +42,7 @@ class Admission {
   // `max_waiting`: rows held back; more are answered kOverloaded. All references outlive this.
   struct Parts {
     const PolicyShape& shape;
-    ContentStore& contents;
+    embedding::EmbeddingStore& contents;
     CatalogStore& catalogs;
     EncodingStage& encoding;
     Batcher& batcher;

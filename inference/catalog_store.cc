@@ -105,7 +105,7 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(
   auto candidates = std::make_shared<Candidates>();
   candidates->embeddings.reserve(keys.size());
   for (const content::ContentKey& key : keys) {
-    Embedding embedding = contents_.Find(key);
+    embedding::Embedding embedding = contents_.Find(key);
     if (!embedding) resolution.missing_contents.push_back(key);
     candidates->embeddings.push_back(std::move(embedding));
   }
@@ -128,7 +128,8 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(
 }
 
 std::size_t CatalogStore::TableBytes(std::size_t candidates) const {
-  return candidates * (sizeof(Embedding) + contents_.embedding_size() * sizeof(std::uint16_t));
+  return candidates *
+         (sizeof(embedding::Embedding) + contents_.embedding_size() * sizeof(std::uint16_t));
 }
 
 std::optional<CandidateList> CatalogStore::Find(const content::ContentKey& key) const {

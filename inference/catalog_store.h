@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "content/content_key.h"
-#include "inference/content_store.h"
+#include "embedding/embedding_store.h"
 #include "inference/row_block.h"
 #include "runtime/mutex.h"
 #include "runtime/status.h"
@@ -55,7 +55,7 @@ class CatalogStore {
 
   static constexpr std::size_t kMaxCandidates = 1 << 20;
 
-  CatalogStore(ContentStore& contents, TableFactory factory,
+  CatalogStore(embedding::EmbeddingStore& contents, TableFactory factory,
                std::size_t max_bytes = std::size_t{1} << 30)
       : contents_(contents), factory_(std::move(factory)), max_bytes_(max_bytes) {}
 
@@ -91,7 +91,7 @@ class CatalogStore {
   void TouchLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GrowLocked(Entry& entry, std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  ContentStore& contents_;
+  embedding::EmbeddingStore& contents_;
   const TableFactory factory_;
   const std::size_t max_bytes_;
 

@@ -10,7 +10,7 @@
 namespace shoal::inference {
 
 EncodingStage::EncodingStage(const EncodingOptions& options, const tokens::TextEncoder& encoder,
-                             ContentStore& store, std::function<void()> on_encoded,
+                             embedding::EmbeddingStore& store, std::function<void()> on_encoded,
                              runtime::Metrics& metrics)
     : options_(options),
       encoder_(encoder),

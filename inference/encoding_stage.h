@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "content/content_key.h"
-#include "inference/content_store.h"
+#include "embedding/embedding_store.h"
 #include "runtime/metrics.h"
 #include "runtime/mutex.h"
 #include "runtime/thread.h"
@@ -36,7 +36,8 @@ class EncodingStage {
   // `encoder`, `store` and `metrics` outlive this. `on_encoded` runs on the stage's thread after
   // each slice, failed ones too; it must not block.
   EncodingStage(const EncodingOptions& options, const tokens::TextEncoder& encoder,
-                ContentStore& store, std::function<void()> on_encoded, runtime::Metrics& metrics);
+                embedding::EmbeddingStore& store, std::function<void()> on_encoded,
+                runtime::Metrics& metrics);
   // Drops what waits.
   ~EncodingStage();
 
@@ -58,7 +59,7 @@ class EncodingStage {
 
   const EncodingOptions options_;
   const tokens::TextEncoder& encoder_;
-  ContentStore& store_;
+  embedding::EmbeddingStore& store_;
   const std::function<void()> on_encoded_;
   prometheus::Counter& encoded_total_;
   prometheus::Counter& failed_total_;

@@ -113,7 +113,7 @@ class InferenceServer::Parts {
   const PolicyShape shape;
   const std::unique_ptr<tokens::TextEncoder> encoder;
   InferenceMetrics shared_metrics;
-  ContentStore contents;
+  embedding::EmbeddingStore contents;
   CatalogStore catalogs;
   StoreProvider provider;
   const std::shared_ptr<model::SimilarityCache> cache;

@@ -69,7 +69,7 @@ void InputGatherer::AddObservation(const Row& row) {
 void InputGatherer::AddContents(const Row& row) {
   const std::size_t first = row.index * shape_.content_count;
   for (std::size_t field = first; field < first + shape_.content_count; ++field) {
-    const Embedding& embedding = row.block->embeddings[field];
+    const embedding::Embedding& embedding = row.block->embeddings[field];
     if (embedding) {
       inputs_.contents.insert(inputs_.contents.end(), embedding->begin(), embedding->end());
     } else {

@@ -64,7 +64,7 @@ absl::StatusOr<proto::Embeddings> StoreProvider::FindEmbeddings(std::span<const 
   for (const std::string& bytes : keys) {
     SHOAL_ASSIGN_OR_RETURN(const content::ContentKey key,
                            content::ContentKey::FromBytes(std::string_view(bytes)));
-    const Embedding embedding = contents_.Find(key);
+    const embedding::Embedding embedding = contents_.Find(key);
     if (!embedding) return runtime::NotFound("content " + key.ToHex() + " is not kept any more");
     found.mutable_keys()->append(bytes);
     vectors.append(reinterpret_cast<const char*>(embedding->data()),

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "embedding/embedding_store.h"
 #include "inference/catalog_store.h"
-#include "inference/content_store.h"
 #include "inference/unroll.h"
 #include "proto/replay.pb.h"
 #include "replay/client/content_provider.h"
@@ -22,7 +22,7 @@ proto::Item ItemOf(const Unroll& unroll, const std::string& table,
 class StoreProvider final : public replay::client::ContentProvider {
  public:
   // Both outlive this.
-  StoreProvider(ContentStore& contents, CatalogStore& catalogs)
+  StoreProvider(embedding::EmbeddingStore& contents, CatalogStore& catalogs)
       : contents_(contents), catalogs_(catalogs) {}
 
   absl::StatusOr<proto::Embeddings> FindEmbeddings(std::span<const std::string> keys) override;
@@ -30,7 +30,7 @@ class StoreProvider final : public replay::client::ContentProvider {
       const std::string& key) override;
 
  private:
-  ContentStore& contents_;
+  embedding::EmbeddingStore& contents_;
   CatalogStore& catalogs_;
 };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "content/content_key.h"
+#include "embedding/embedding.h"
 #include "inference/policy_version.h"
 #include "inference/row_layout.h"
 #include "model/candidate_table.h"
@@ -62,9 +63,6 @@ class ReplySink {
   virtual void Release() = 0;
 };
 
-// D halves, immutable.
-using Embedding = std::shared_ptr<const std::vector<std::uint16_t>>;
-
 // A catalog (with its overlay) ready for the policy.
 struct Candidates {
   content::ContentKey key;
@@ -74,7 +72,7 @@ struct Candidates {
   // N, removed ones included.
   std::int64_t count = 0;
   // Keeps the list's own candidates' embeddings in the content store.
-  std::vector<Embedding> embeddings;
+  std::vector<embedding::Embedding> embeddings;
 };
 
 struct PolicySelector {
@@ -104,7 +102,7 @@ struct RowBlock {
   std::vector<float> rewards;                                 // [B]
   std::vector<float> observations;                            // [B, O]
   std::vector<content::ContentKey> content_keys;              // [B, F]
-  std::vector<Embedding> embeddings;                          // [B, F], null: no content
+  std::vector<embedding::Embedding> embeddings;               // [B, F], null: no content
   std::vector<content::ContentKey> catalog_keys;              // [B] or empty
   std::vector<std::shared_ptr<const Candidates>> candidates;  // [B] or empty
   std::vector<std::uint8_t> legal;                            // [B, n] or empty

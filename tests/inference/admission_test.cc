@@ -68,7 +68,7 @@ struct AdmissionFixture {
   runtime::Mutex mutex;
   runtime::CondVar changed;
   int slices = 0;
-  ContentStore contents{"gated", 1, 1 << 20};
+  embedding::EmbeddingStore contents{"gated", 1, 1 << 20};
   CatalogStore catalogs{contents,
                         [](const runtime::Tensor&, std::span<const std::uint32_t>, const auto&) {
                           return std::shared_ptr<const model::CandidateTable>();

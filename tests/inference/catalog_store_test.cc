@@ -33,7 +33,7 @@ struct CatalogStoreFixture {
       contents.Insert(Key(number), values);
     }
   }
-  ContentStore contents{"test", 2, 1 << 20};
+  embedding::EmbeddingStore contents{"test", 2, 1 << 20};
   int made = 0;
   runtime::Shape shape;
   std::vector<std::uint32_t> removed;
@@ -159,18 +159,6 @@ TEST_CASE("Tables count as bytes, and one that somebody holds stays with its lis
   fixture.Flood();
   fixture.Flood();
   REQUIRE_FALSE(fixture.small.Find(list.key));
-}
-
-TEST_CASE("The store drops the oldest embedding, but none that is held") {
-  ContentStore store("test", 2, 3 * 164);
-  const std::vector<std::uint16_t> values = {1, 2};
-  store.Insert(Key(1), values);
-  const Embedding held = store.Find(Key(1));
-  for (int number = 2; number < 10; ++number) store.Insert(Key(number), values);
-  REQUIRE(store.size() == 3);
-  REQUIRE(store.Find(Key(1)) == held);
-  REQUIRE(store.Find(Key(2)) == nullptr);
-  REQUIRE(store.Find(Key(9)) != nullptr);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ const std::vector<Folder> kTable = {
     {"collectives", {kGrpc, kProtobuf, kBoost}},
     {"training", {kGrpc, kProtobuf, kBoost}},
     {"language", {kGrpc, kProtobuf, kBoost}},
+    {"embedding", {kGrpc, kProtobuf, kTorch, kBoost}},
     {"algorithms", {kGrpc, kProtobuf, kBoost}},
     {"parameters", {kTorch}},
     {"demonstrations", {kTorch, kBoost}},

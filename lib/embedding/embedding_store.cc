@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inference/content_store.h"
+#include "embedding/embedding_store.h"
 
 #include <memory>
 #include <vector>
 
-namespace shoal::inference {
+#include "runtime/check.h"
+
+namespace shoal::embedding {
 namespace {
 
 // Entries looked at for one that can leave; held ones gather at the old end otherwise.
@@ -12,7 +14,7 @@ constexpr int kEvictionTries = 64;
 
 }  // namespace
 
-Embedding ContentStore::Find(const content::ContentKey& key) {
+Embedding EmbeddingStore::Find(const content::ContentKey& key) {
   const runtime::MutexLock lock(mutex_);
   const auto found = entries_.find(key);
   if (found == entries_.end()) return nullptr;
@@ -20,7 +22,7 @@ Embedding ContentStore::Find(const content::ContentKey& key) {
   return found->second.embedding;
 }
 
-void ContentStore::Insert(const content::ContentKey& key, std::span<const std::uint16_t> values) {
+void EmbeddingStore::Insert(const content::ContentKey& key, std::span<const std::uint16_t> values) {
   SHOAL_CHECK(values.size() == embedding_size_);
   auto embedding = std::make_shared<const std::vector<std::uint16_t>>(values.begin(), values.end());
   const runtime::MutexLock lock(mutex_);
@@ -30,7 +32,7 @@ void ContentStore::Insert(const content::ContentKey& key, std::span<const std::u
   EvictLocked();
 }
 
-void ContentStore::EvictLocked() {
+void EmbeddingStore::EvictLocked() {
   for (int tries = 0; tries < kEvictionTries && entries_.size() * entry_bytes() > max_bytes_ &&
                       entries_.size() > 1;
        ++tries) {
@@ -44,14 +46,14 @@ void ContentStore::EvictLocked() {
   }
 }
 
-std::size_t ContentStore::size() const {
+std::size_t EmbeddingStore::size() const {
   const runtime::MutexLock lock(mutex_);
   return entries_.size();
 }
 
-std::size_t ContentStore::bytes() const {
+std::size_t EmbeddingStore::bytes() const {
   const runtime::MutexLock lock(mutex_);
   return entries_.size() * entry_bytes();
 }
 
-}  // namespace shoal::inference
+}  // namespace shoal::embedding

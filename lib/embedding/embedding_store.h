@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encoder made of contents, by content key, for one encoder version.
+// Embeddings in memory by content key, for one encoder version.
 //
 // Bounded by bytes: the least recently used embedding that nobody else holds leaves first; held
-// ones (by rows in work and by catalogs) stay, even past the bound. Thread-safe.
+// ones (by rows in work and by catalogs, say) stay, even past the bound. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 #include <utility>
 
 #include "content/content_key.h"
-#include "inference/row_block.h"
+#include "embedding/embedding.h"
 #include "runtime/mutex.h"
 
-namespace shoal::inference {
+namespace shoal::embedding {
 
-class ContentStore {
+class EmbeddingStore {
  public:
   // `embedding_size`: D.
-  ContentStore(std::string encoder_version, std::size_t embedding_size, std::size_t max_bytes)
+  EmbeddingStore(std::string encoder_version, std::size_t embedding_size, std::size_t max_bytes)
       : encoder_version_(std::move(encoder_version)),
         embedding_size_(embedding_size),
         max_bytes_(max_bytes) {}
@@ -57,4 +57,4 @@ class ContentStore {
   std::list<content::ContentKey> order_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace shoal::inference
+}  // namespace shoal::embedding
