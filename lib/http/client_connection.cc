@@ -24,6 +24,9 @@ namespace beast = boost::beast;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
+// Asked of the kernel at once.
+constexpr std::size_t kAnswerBytes = 16384;
+
 ClientResponse ToResponse(beast::http::response<beast::http::string_body>&& message) {
   ClientResponse response;
   response.status = static_cast<int>(message.result_int());
@@ -105,7 +108,6 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   bool IsStale() {
     ErrorCode error;
     char byte = 0;
-    stream_.tcp().socket().non_blocking(true, error);
     stream_.tcp().socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, error);
     return error != asio::error::would_block;
   }
@@ -138,6 +140,8 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   void OnConnected() {
     ErrorCode ignored;
     stream_.tcp().socket().set_option(tcp::no_delay(true), ignored);
+    // For IsStale.
+    stream_.tcp().socket().non_blocking(true, ignored);
     connected_ = true;
     ++connects_total_;
     stream_.secure() ? Handshake() : Write();
@@ -182,6 +186,8 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
 
   // The header apart: an eager parser forgets that the announced body is too long.
   void Read() {
+    // Without, it grows from 512 bytes, one system call after the other.
+    buffer_.reserve(kAnswerBytes);
     beast::http::async_read_header(stream_, buffer_, *parser_,
                                    [self = shared_from_this()](ErrorCode error, std::size_t) {
                                      if (self->abandoned_) return;
