@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "runtime/check.h"
@@ -23,9 +24,7 @@ void BatchStream::BeginEpoch() {
   order_.resize(chunks_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   runtime::Random draws(order_seed_, static_cast<std::uint64_t>(position_.epoch));
-  for (std::size_t i = order_.size(); i > 1; --i) {
-    std::swap(order_[i - 1], order_[static_cast<std::size_t>(draws.Below(i))]);
-  }
+  runtime::Shuffle(std::span(order_), draws);
 }
 
 double BatchStream::epochs() const {

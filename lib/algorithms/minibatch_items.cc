@@ -2,7 +2,6 @@
 #include "algorithms/minibatch_items.h"
 
 #include <numeric>
-#include <utility>
 
 #include "runtime/random.h"
 
@@ -25,9 +24,7 @@ std::vector<std::int64_t> ItemsOf(const UnrollBatch& batch, std::span<const floa
 std::vector<std::int64_t> Shuffled(std::vector<std::int64_t> items, std::uint64_t seed,
                                    const std::string& purpose, std::uint64_t number) {
   runtime::Random random(runtime::DeriveSeed(seed, purpose), number);
-  for (std::size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[random.Below(i)]);
-  }
+  runtime::Shuffle(std::span(items), random);
   return items;
 }
 

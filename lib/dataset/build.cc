@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -135,9 +136,7 @@ class Builder {
 
   void Shuffle() {
     runtime::Random random(runtime::DeriveSeed(options_.seed, "dataset order"));
-    for (std::size_t i = chunks_.size(); i > 1; --i) {
-      std::swap(chunks_[i - 1], chunks_[random.Below(i)]);
-    }
+    runtime::Shuffle(std::span(chunks_), random);
   }
 
   void FillManifest() {

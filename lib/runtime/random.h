@@ -6,8 +6,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace shoal::runtime {
 
@@ -45,5 +48,15 @@ class Random {
   std::uint64_t stream_;
   std::uint64_t counter_ = 0;
 };
+
+// Every order of `items` is equally likely. Draws once for each place from the last to the second,
+// so that an order is a function of the sequence and the number of items (Durstenfeld, "Algorithm
+// 235: Random permutation", CACM 7(7), 1964).
+template <typename Item>
+void Shuffle(std::span<Item> items, Random& random) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[static_cast<std::size_t>(random.Below(i))]);
+  }
+}
 
 }  // namespace shoal::runtime

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/random.h"
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <set>
+#include <span>
+#include <vector>
 
 namespace shoal::runtime {
 
@@ -46,6 +50,32 @@ TEST_CASE("bounded draws stay below the bound and reach every value") {
   for (int i = 0; i < 1000; ++i) seen.insert(random.Below(7));
   REQUIRE(seen.size() == 7);
   REQUIRE(*seen.rbegin() == 6);
+}
+
+TEST_CASE("shuffling keeps every item, and its order is the one that files were made with") {
+  std::vector<int> items = {0, 1, 2, 3, 4, 5, 6, 7};
+  Random random(7);
+  Shuffle(std::span(items), random);
+  REQUIRE(items == std::vector<int>{6, 0, 5, 2, 1, 7, 3, 4});
+  std::sort(items.begin(), items.end());
+  REQUIRE(items == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("each of the orders of three items comes as often") {
+  Random random(7);
+  std::map<std::vector<int>, int> orders;
+  constexpr int kShuffles = 60000;
+  for (int i = 0; i < kShuffles; ++i) {
+    std::vector<int> items = {0, 1, 2};
+    Shuffle(std::span(items), random);
+    ++orders[items];
+  }
+  REQUIRE(orders.size() == 6);
+  double chi_square = 0;
+  for (const auto& [order, count] : orders) {
+    chi_square += std::pow(count - kShuffles / 6.0, 2) / (kShuffles / 6.0);
+  }
+  REQUIRE(chi_square < 20.5);  // 99.9 % quantile with 5 degrees of freedom
 }
 
 TEST_CASE("normal draws have mean 0 and variance 1") {

@@ -2,6 +2,7 @@
 #include "tokens/byte_pair_merger.h"
 
 #include <catch2/catch.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ MergeTable RandomTable(runtime::Random& random) {
     const std::int32_t right = draw();
     rules.push_back({left, right, random.Below(4) == 0 ? draw() : next++});
   }
-  for (std::size_t i = rules.size(); i > 1; --i) std::swap(rules[i - 1], rules[random.Below(i)]);
+  runtime::Shuffle(std::span(rules), random);
   return MergeTable(std::move(rules));
 }
 
