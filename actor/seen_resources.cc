@@ -15,12 +15,8 @@ namespace {
 using inference::client::CandidateList;
 using inference::client::ContentReference;
 
-bool IsAtOrBelow(const std::string& uri, const std::string& root) {
-  return uri.starts_with(root) && (uri.size() == root.size() || uri[root.size()] == '/');
-}
-
 bool IsOfService(const std::string& uri) {
-  return IsAtOrBelow(uri, std::string(redfish::kServiceRoot));
+  return redfish::IsAtOrBelow(uri, redfish::kServiceRoot);
 }
 
 redfish::Candidate GetOf(const std::string& uri, std::string type) {
@@ -60,7 +56,9 @@ void SeenResources::Learn(const redfish::Candidate& request, const ServiceRespon
 }
 
 void SeenResources::Lose(const std::string& uri) {
-  const auto below = [&uri](const auto& resource) { return IsAtOrBelow(resource.first, uri); };
+  const auto below = [&uri](const auto& resource) {
+    return redfish::IsAtOrBelow(resource.first, uri);
+  };
   changed_ = std::erase_if(resources_, below) > 0 || changed_;
   if (service_->catalog->outline().Has(uri)) changed_ = lost_.insert(uri).second || changed_;
 }
@@ -105,7 +103,7 @@ void SeenResources::MakeList() {
   const auto& own = service_->catalog->candidates();
   for (std::size_t i = 0; i < own.size() && !lost_.empty(); ++i) {
     const bool gone = std::any_of(lost_.begin(), lost_.end(), [&](const std::string& uri) {
-      return IsAtOrBelow(own[i].uri, uri);
+      return redfish::IsAtOrBelow(own[i].uri, uri);
     });
     if (gone) removed.push_back(static_cast<std::uint32_t>(i));
   }

@@ -71,8 +71,7 @@ class SpanScanner {
     const std::size_t end = begin + text.size();
     if (name == "@odata.id") Add(SpanKind::kODataId, begin, end);
     if (name == "target") Add(SpanKind::kTarget, begin, end);
-    if (text == redfish::kServiceRoot ||
-        text.starts_with(std::string(redfish::kServiceRoot) + "/")) {
+    if (redfish::IsAtOrBelow(text, redfish::kServiceRoot)) {
       Add(SpanKind::kApiPrefix, begin, begin + redfish::kServiceRoot.size());
     }
   }

@@ -25,14 +25,10 @@ std::string TypeName(const nlohmann::json& body) {
   return type.substr(begin, type.find('.') - begin);
 }
 
-bool IsAtOrBelow(std::string_view uri, std::string_view folder) {
-  return uri.starts_with(folder) && (uri.size() == folder.size() || uri[folder.size()] == '/');
-}
-
 }  // namespace
 
 bool IsDefinition(std::string_view uri, const nlohmann::json& body) {
-  const auto below = [uri](std::string_view folder) { return IsAtOrBelow(uri, folder); };
+  const auto below = [uri](std::string_view folder) { return redfish::IsAtOrBelow(uri, folder); };
   if (std::any_of(kDefinitionFolders.begin(), kDefinitionFolders.end(), below)) return true;
   if (body.contains("$schema")) return true;
   const std::string type = TypeName(body);

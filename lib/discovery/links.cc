@@ -18,11 +18,6 @@ bool IsLink(std::string_view name) {
          name.ends_with(kNextLink);
 }
 
-bool IsBelowRoot(std::string_view uri) {
-  return uri == redfish::kServiceRoot ||
-         (uri.starts_with(redfish::kServiceRoot) && uri[redfish::kServiceRoot.size()] == '/');
-}
-
 class Collector {
  public:
   explicit Collector(std::string_view address) : address_(address) {}
@@ -45,7 +40,7 @@ class Collector {
  private:
   void Add(std::string_view text, bool is_page) {
     std::string uri = redfish::CanonicalUri(OwnPath(text, address_));
-    if (!IsBelowRoot(uri)) return;
+    if (!redfish::IsAtOrBelow(uri, redfish::kServiceRoot)) return;
     std::string target = is_page ? PageTarget(text, address_) : uri;
     if (seen_.insert(target).second) links_.push_back({std::move(uri), std::move(target)});
   }

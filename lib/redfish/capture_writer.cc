@@ -80,7 +80,7 @@ absl::Status WriteText(const fs::path& path, const std::string& text) {
 }  // namespace
 
 std::optional<std::string> CaptureFileOf(std::string_view uri) {
-  if (uri != kServiceRoot && !uri.starts_with(std::string(kServiceRoot) + "/")) return std::nullopt;
+  if (!IsAtOrBelow(uri, kServiceRoot)) return std::nullopt;
   if (uri.size() > kLongestUri) return std::nullopt;
   for (std::string_view rest = uri.substr(1); !rest.empty();) {
     const std::size_t end = std::min(rest.find('/'), rest.size());

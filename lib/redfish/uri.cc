@@ -67,6 +67,10 @@ std::string CanonicalUri(std::string_view uri) {
   return canonical;
 }
 
+bool IsAtOrBelow(std::string_view uri, std::string_view root) {
+  return uri.starts_with(root) && (uri.size() == root.size() || uri[root.size()] == '/');
+}
+
 std::vector<std::string> PointerTokens(std::string_view pointer) {
   std::vector<std::string> tokens;
   if (pointer == "/") return tokens;

@@ -19,6 +19,13 @@ TEST_CASE("A URI loses host, query, fragment, doubled and trailing slashes") {
   REQUIRE(CanonicalUri("").empty());
 }
 
+TEST_CASE("A URI is below another where a segment begins") {
+  REQUIRE(IsAtOrBelow("/redfish/v1/Systems", "/redfish/v1/Systems"));
+  REQUIRE(IsAtOrBelow("/redfish/v1/Systems/1", "/redfish/v1/Systems"));
+  REQUIRE_FALSE(IsAtOrBelow("/redfish/v1/SystemsOfOld", "/redfish/v1/Systems"));
+  REQUIRE_FALSE(IsAtOrBelow("/redfish/v1", "/redfish/v1/Systems"));
+}
+
 TEST_CASE("Pointers name members, elements and escaped names") {
   const Json value = Json::parse(R"({"a/b": {"~": [10, 20]}, "": 1})");
   REQUIRE(*Resolve(value, "/a~1b/~0/1") == 20);
