@@ -19,6 +19,7 @@
 #include "algorithms/policy_gradient.h"
 #include "model/digest.h"
 #include "model/parameter_layout.h"
+#include "model/torch_guard.h"
 #include "model/torch_threads.h"
 #include "runtime/random.h"
 #include "training/adam.h"
@@ -39,16 +40,6 @@ constexpr std::int64_t kSumFloats = 16;
 
 std::span<float> Floats(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
-// What `call` returns, or INTERNAL that says what torch threw in it.
-template <typename Call>
-auto Guarded(const char* what, const Call& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string(what) + ": " + error.what());
-  }
 }
 
 // A batch of demonstrations, ready for gradients.
@@ -293,16 +284,17 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   if (options.passes < 1 || options.minibatches < 1) {
     return runtime::InvalidArgument("algorithm.passes, algorithm.minibatches: at least 1");
   }
-  return Guarded("policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
-    model::ApplyTorchThreads();
-    auto state = std::make_unique<State>(spec, options, seed, reducer);
-    return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
-  });
+  return model::GuardTorch(
+      "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
+        model::ApplyTorchThreads();
+        auto state = std::make_unique<State>(spec, options, seed, reducer);
+        return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
+      });
 }
 
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
-  return Guarded("update", [&] { return state_->Update(batch, nullptr); });
+  return model::GuardTorch("update", [&] { return state_->Update(batch, nullptr); });
 }
 
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
@@ -310,13 +302,13 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
   SHOAL_RETURN_IF_ERROR(
       runtime::Annotate(imitation.demonstrations.Validate(state_->spec), "demonstrations"));
-  return Guarded("update", [&] { return state_->Update(batch, &imitation); });
+  return model::GuardTorch("update", [&] { return state_->Update(batch, &imitation); });
 }
 
 absl::StatusOr<CloningReport> PolicyTrainer::Clone(const UnrollBatch& demonstrations,
                                                    double learning_rate) {
   SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));
-  return Guarded("cloning", [&] { return state_->Clone(demonstrations, learning_rate); });
+  return model::GuardTorch("cloning", [&] { return state_->Clone(demonstrations, learning_rate); });
 }
 
 absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(

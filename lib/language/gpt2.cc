@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <utility>
 
 #include "language/gpt2_layout.h"
 #include "language/gpt2_network.h"
 #include "language/torch_device.h"
+#include "model/torch_guard.h"
 #include "model/torch_threads.h"
 
 namespace shoal::language {
@@ -24,22 +24,18 @@ namespace {
 using runtime::DType;
 using runtime::Tensor;
 
-constexpr std::size_t kMaxErrorText = 300;
 // So many that threads end at about the same time, and none so small that calls cost more than
 // work.
 constexpr std::int64_t kSlicesPerThread = 4;
 constexpr std::int64_t kMinSlice = 256;
 
-// `work` with what torch throws as a Status.
+// `work` without gradients, with what torch throws as a Status.
 template <typename Work>
-auto Guarded(const char* what, Work work) -> decltype(work()) {
-  try {
+auto Infer(const char* what, const Work& work) -> decltype(work()) {
+  return model::GuardTorch(what, [&] {
     const c10::InferenceMode mode;
     return work();
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string(what) + ": " +
-                             std::string(error.what()).substr(0, kMaxErrorText));
-  }
+  });
 }
 
 at::Tensor Flat(const std::vector<float>& values, at::Device device) {
@@ -176,7 +172,7 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
   state->options = options;
   state->compute = options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
   SHOAL_ASSIGN_OR_RETURN(state->device, FindDevice(options.device));
-  const absl::Status made = Guarded("GPT-2", [&]() -> absl::Status {
+  const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
     auto network = std::make_unique<Gpt2Network>(
         state->config, Flat(parameters.flat, state->device), at::Tensor(),
         NetworkOptions{.compute = state->compute, .checkpoint = false});
@@ -193,7 +189,7 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
 absl::StatusOr<Tensor> Gpt2::HiddenStates(const TokenBatch& batch, std::int64_t layer) const {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t depth, state_->Layer(layer));
-  return Guarded("hidden states", [&]() -> absl::StatusOr<Tensor> {
+  return Infer("hidden states", [&]() -> absl::StatusOr<Tensor> {
     Tensor out(DType::kFloat32, {batch.tokens(), state_->config.width});
     state_->EachSlice(batch, depth, [&](std::int64_t first, const at::Tensor& hidden) {
       CopyRows(hidden, first, out);
@@ -207,7 +203,7 @@ absl::StatusOr<Tensor> Gpt2::Embed(const TokenBatch& batch, std::span<const Toke
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
   SHOAL_RETURN_IF_ERROR(CheckRanges(batch, ranges));
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t depth, state_->Layer(options.layer));
-  return Guarded("embedding", [&]() -> absl::StatusOr<Tensor> {
+  return Infer("embedding", [&]() -> absl::StatusOr<Tensor> {
     Tensor out(DType::kFloat32, {static_cast<std::int64_t>(ranges.size()), state_->config.width});
     state_->EachSlice(batch, depth, [&](std::int64_t first, const at::Tensor& hidden) {
       for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -226,7 +222,7 @@ absl::StatusOr<Tensor> Gpt2::Embed(const TokenBatch& batch, std::span<const Toke
 
 absl::StatusOr<Tensor> Gpt2::Logits(const TokenBatch& batch) const {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
-  return Guarded("logits", [&]() -> absl::StatusOr<Tensor> {
+  return Infer("logits", [&]() -> absl::StatusOr<Tensor> {
     Tensor out(DType::kFloat32, {batch.tokens(), state_->config.vocabulary_size});
     state_->EachSlice(batch, state_->config.layers,
                       [&](std::int64_t first, const at::Tensor& hidden) {
@@ -243,7 +239,7 @@ absl::StatusOr<Generated> Gpt2::Generate(std::span<const std::int32_t> prompt,
   TokenBatch batch;
   batch.Append(prompt);
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
-  return Guarded("generation", [&]() -> absl::StatusOr<Generated> {
+  return Infer("generation", [&]() -> absl::StatusOr<Generated> {
     const auto room = state_->config.positions - batch.tokens();
     std::optional<KeyValues> past;
     if (options.keep_keys_and_values) {

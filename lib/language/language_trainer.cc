@@ -21,6 +21,7 @@
 #include "language/gpt2_network.h"
 #include "language/torch_device.h"
 #include "model/safetensors.h"
+#include "model/torch_guard.h"
 #include "model/torch_threads.h"
 
 namespace shoal::language {
@@ -38,15 +39,6 @@ constexpr std::int64_t kMinSlice = 256;
 
 // Of targets: loss, weight, weight that was right.
 using Sums = std::array<double, 3>;
-
-template <typename Call>
-auto GuardedTraining(const char* what, const Call& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string(what) + ": " + std::string(error.what()).substr(0, 300));
-  }
-}
 
 at::Tensor OnDevice(std::span<const float> values, at::Device device) {
   return at::from_blob(const_cast<float*>(values.data()),
@@ -285,7 +277,7 @@ absl::StatusOr<std::unique_ptr<LanguageTrainer>> LanguageTrainer::Create(
     return runtime::InvalidArgument("parameters are of another config");
   }
   SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(options.device));
-  return GuardedTraining("trainer", [&]() -> absl::StatusOr<std::unique_ptr<LanguageTrainer>> {
+  return model::GuardTorch("trainer", [&]() -> absl::StatusOr<std::unique_ptr<LanguageTrainer>> {
     return std::unique_ptr<LanguageTrainer>(
         new LanguageTrainer(std::make_unique<State>(std::move(start), options, device, reducer)));
   });
@@ -293,12 +285,12 @@ absl::StatusOr<std::unique_ptr<LanguageTrainer>> LanguageTrainer::Create(
 
 absl::StatusOr<StepReport> LanguageTrainer::Step(const WeightedBatch& batch, double learning_rate) {
   SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
-  return GuardedTraining("training step", [&] { return state_->Step(batch, learning_rate); });
+  return model::GuardTorch("training step", [&] { return state_->Step(batch, learning_rate); });
 }
 
 absl::StatusOr<LossReport> LanguageTrainer::Evaluate(const WeightedBatch& batch) {
   SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
-  return GuardedTraining("evaluation", [&]() -> absl::StatusOr<LossReport> {
+  return model::GuardTorch("evaluation", [&]() -> absl::StatusOr<LossReport> {
     Sums sums = state_->Run(batch, false);
     SHOAL_RETURN_IF_ERROR(state_->reducer.AllReduceSum(std::span<double>(sums)));
     return ReportOf(sums);

@@ -10,10 +10,10 @@
 
 #include <atomic>
 #include <cmath>
-#include <exception>
 #include <utility>
 
 #include "model/candidate_table_tensors.h"
+#include "model/torch_guard.h"
 #include "model/torch_threads.h"
 
 namespace shoal::model {
@@ -72,7 +72,8 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
   const std::int64_t size = embeddings.shape().size() == 2 ? embeddings.shape()[1] : 0;
   const std::int64_t compared = similarity_size == 0 ? size : similarity_size;
   SHOAL_RETURN_IF_ERROR(CheckArguments(embeddings, removed, base.get(), compared));
-  try {
+  using Made = absl::StatusOr<std::shared_ptr<const CandidateTable>>;
+  return GuardTorch("candidate table", [&]() -> Made {
     ApplyTorchThreads();
     const at::NoGradGuard no_grad;
     auto tensors = std::make_unique<Tensors>();
@@ -101,9 +102,7 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     tensors->id = NextId();
     tensors->base = std::move(base);
     return std::shared_ptr<const CandidateTable>(new CandidateTable(std::move(tensors)));
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("candidate table: ") + error.what());
-  }
+  });
 }
 
 std::int64_t CandidateTable::size() const {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <utility>
 
 #include "model/candidate_table_tensors.h"
@@ -17,6 +16,7 @@
 #include "model/network.h"
 #include "model/parameter_layout.h"
 #include "model/policy_inputs.h"
+#include "model/torch_guard.h"
 #include "model/torch_threads.h"
 
 namespace shoal::model {
@@ -173,7 +173,7 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
                                                                       std::string_view bytes,
                                                                       const Policy* previous) {
   SHOAL_RETURN_IF_ERROR(spec.Validate());
-  try {
+  return GuardTorch("policy", [&]() -> absl::StatusOr<std::shared_ptr<const Policy>> {
     ApplyTorchThreads();
     const c10::InferenceMode inference;
     auto state = std::make_unique<State>();
@@ -191,9 +191,7 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
       state->keys = same ? previous->state_->keys : std::make_shared<KeyCache>();
     }
     return std::shared_ptr<const Policy>(new Policy(std::move(state)));
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("policy: ") + error.what());
-  }
+  });
 }
 
 absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
@@ -205,7 +203,7 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
   outputs.action.assign(rows, -1);
   outputs.log_probability.assign(rows, 0.0F);
   if (rows == 0) return outputs;
-  try {
+  const absl::Status acted = GuardTorch("policy", [&] {
     const c10::InferenceMode inference;
     std::vector<float> alive_values;
     for (const std::uint8_t first : inputs.first) alive_values.push_back(first != 0 ? 0.0F : 1.0F);
@@ -229,9 +227,9 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
     } else {
       state.ChooseDiscrete(inputs, head, outputs);
     }
-  } catch (const std::exception& error) {
-    return runtime::Internal(std::string("policy: ") + error.what());
-  }
+    return absl::OkStatus();
+  });
+  SHOAL_RETURN_IF_ERROR(acted);
   return outputs;
 }
 
