@@ -2,7 +2,6 @@
 #include "language/gpt2.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/InferenceMode.h>
 
@@ -36,13 +35,6 @@ auto Infer(const char* what, const Work& work) -> decltype(work()) {
     const c10::InferenceMode mode;
     return work();
   });
-}
-
-at::Tensor Flat(const std::vector<float>& values, at::Device device) {
-  return at::from_blob(const_cast<float*>(values.data()),
-                       {static_cast<std::int64_t>(values.size())}, at::kFloat)
-      .clone()
-      .to(device);
 }
 
 // Rows of `tensor` into `out` from row `row` on.
@@ -174,10 +166,10 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
   SHOAL_ASSIGN_OR_RETURN(state->device, FindDevice(options.device));
   const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
     auto network = std::make_unique<Gpt2Network>(
-        state->config, Flat(parameters.flat, state->device), at::Tensor(),
+        state->config, OnDevice(parameters.flat, state->device), at::Tensor(),
         NetworkOptions{.compute = state->compute, .checkpoint = false});
     if (adapter != nullptr) {
-      network->Adapt(adapter->options, Flat(adapter->flat, state->device), at::Tensor());
+      network->Adapt(adapter->options, OnDevice(adapter->flat, state->device), at::Tensor());
     }
     state->network = std::move(network);
     return absl::OkStatus();

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/zeros.h>
 
@@ -39,13 +38,6 @@ constexpr std::int64_t kMinSlice = 256;
 
 // Of targets: loss, weight, weight that was right.
 using Sums = std::array<double, 3>;
-
-at::Tensor OnDevice(std::span<const float> values, at::Device device) {
-  return at::from_blob(const_cast<float*>(values.data()),
-                       {static_cast<std::int64_t>(values.size())}, at::kFloat)
-      .clone()
-      .to(device);
-}
 
 std::vector<float> OnHost(const at::Tensor& tensor) {
   const at::Tensor host = tensor.to(at::kCPU).contiguous();

@@ -2,7 +2,10 @@
 #include "language/torch_device.h"
 
 #include <ATen/Context.h>
+#include <ATen/ops/from_blob.h>
 #include <dlfcn.h>
+
+#include <cstdint>
 
 namespace shoal::language {
 
@@ -20,6 +23,14 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
     return runtime::FailedPrecondition("device '" + name + "': there is no CUDA on this machine");
   }
   return at::Device(name);
+}
+
+at::Tensor OnDevice(std::span<const float> values, at::Device device) {
+  // Only read: from_blob has no const form.
+  return at::from_blob(const_cast<float*>(values.data()),
+                       {static_cast<std::int64_t>(values.size())}, at::kFloat)
+      .clone()
+      .to(device);
 }
 
 }  // namespace shoal::language
