@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "content/content_key.h"
 #include "dataset/dataset_files.h"
 #include "runtime/atomic_file.h"
 #include "tokens/tokenizer_file.h"
@@ -13,21 +12,7 @@ namespace shoal::dataset {
 namespace {
 
 constexpr std::size_t kMaximumManifest = std::size_t{1} << 24;
-
-absl::Status RequireSize(const std::string& path, std::uint64_t bytes, std::uint64_t recorded) {
-  if (bytes == recorded) return absl::OkStatus();
-  return runtime::DataLoss(path + " has " + std::to_string(bytes) + " bytes, its manifest says " +
-                           std::to_string(recorded));
-}
-
-absl::Status RequireDigest(const std::string& path, std::string_view bytes,
-                           const FileRecord& recorded) {
-  SHOAL_RETURN_IF_ERROR(RequireSize(path, bytes.size(), recorded.bytes));
-  const std::string digest = content::Sha256Hex(bytes);
-  if (digest == recorded.sha256) return absl::OkStatus();
-  return runtime::DataLoss(path + " has the SHA-256 " + digest + ", its manifest says " +
-                           recorded.sha256);
-}
+constexpr const char* kRecorder = "manifest";
 
 absl::Status RequireCounts(const PackedChunks& chunks, const Manifest& manifest) {
   std::uint64_t spans = 0;
@@ -54,12 +39,12 @@ absl::StatusOr<std::shared_ptr<const Dataset>> Dataset::Open(const std::string& 
   const std::uintmax_t tokenizer_bytes = std::filesystem::file_size(tokenizer_path, error);
   if (error) return runtime::NotFound("cannot open " + tokenizer_path + ": " + error.message());
   SHOAL_RETURN_IF_ERROR(RequireSize(tokenizer_path, tokenizer_bytes,
-                                    manifest->files.find(kTokenizerFile)->second.bytes));
+                                    manifest->files.find(kTokenizerFile)->second, kRecorder));
 
   const std::string path = DatasetPath(folder, kChunksFile);
   SHOAL_ASSIGN_OR_RETURN(runtime::MappedFile file, runtime::MappedFile::Open(path));
   SHOAL_RETURN_IF_ERROR(
-      RequireSize(path, file.bytes().size(), manifest->files.find(kChunksFile)->second.bytes));
+      RequireSize(path, file.bytes().size(), manifest->files.find(kChunksFile)->second, kRecorder));
   auto chunks = PackedChunks::Parse(
       file.bytes(), {.chunk_tokens = static_cast<std::uint64_t>(manifest->chunk_tokens),
                      .vocabulary_size = manifest->vocabulary_size,
@@ -73,11 +58,12 @@ absl::StatusOr<std::shared_ptr<const Dataset>> Dataset::Open(const std::string& 
 
 absl::Status Dataset::Verify() const {
   SHOAL_RETURN_IF_ERROR(RequireDigest(DatasetPath(folder_, kChunksFile), file_.bytes(),
-                                      manifest_.files.find(kChunksFile)->second));
+                                      manifest_.files.find(kChunksFile)->second, kRecorder));
   const std::string path = DatasetPath(folder_, kTokenizerFile);
   SHOAL_ASSIGN_OR_RETURN(const std::string bytes,
                          runtime::ReadFile(path, tokens::kMaximumTokenizerFile));
-  SHOAL_RETURN_IF_ERROR(RequireDigest(path, bytes, manifest_.files.find(kTokenizerFile)->second));
+  SHOAL_RETURN_IF_ERROR(
+      RequireDigest(path, bytes, manifest_.files.find(kTokenizerFile)->second, kRecorder));
   SHOAL_ASSIGN_OR_RETURN(const auto tokenizer, tokens::LoadTokenizer(path));
   if (tokenizer->fingerprint() == manifest_.tokenizer_fingerprint &&
       tokenizer->size() == manifest_.vocabulary_size) {

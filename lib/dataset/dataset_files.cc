@@ -21,6 +21,22 @@ absl::Status RequireFreeFolder(const std::string& folder) {
   return absl::AlreadyExistsError(folder + " is there already");
 }
 
+absl::Status RequireSize(const std::string& path, std::uint64_t bytes, const FileRecord& recorded,
+                         const std::string& recorder) {
+  if (bytes == recorded.bytes) return absl::OkStatus();
+  return runtime::DataLoss(path + " has " + std::to_string(bytes) + " bytes, its " + recorder +
+                           " says " + std::to_string(recorded.bytes));
+}
+
+absl::Status RequireDigest(const std::string& path, std::string_view bytes,
+                           const FileRecord& recorded, const std::string& recorder) {
+  SHOAL_RETURN_IF_ERROR(RequireSize(path, bytes.size(), recorded, recorder));
+  const std::string digest = content::Sha256Hex(bytes);
+  if (digest == recorded.sha256) return absl::OkStatus();
+  return runtime::DataLoss(path + " has the SHA-256 " + digest + ", its " + recorder + " says " +
+                           recorded.sha256);
+}
+
 absl::Status WriteDataset(Manifest& manifest, std::string_view chunks, std::string_view tokenizer,
                           const std::string& folder) {
   const std::string manifest_path = DatasetPath(folder, kManifestFile);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a dataset, written.
+// The files of a dataset: where they are, how they are written, whether they are what is recorded.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,12 @@ absl::Status RequireFreeFolder(const std::string& folder);
 
 // The path of one of a dataset's files.
 std::string DatasetPath(const std::string& folder, std::string_view file);
+
+// DATA_LOSS naming `path` when it has another size than `recorder`, "manifest" or "mirror", says.
+absl::Status RequireSize(const std::string& path, std::uint64_t bytes, const FileRecord& recorded,
+                         const std::string& recorder);
+// Also when `bytes`, all that is there, have another SHA-256.
+absl::Status RequireDigest(const std::string& path, std::string_view bytes,
+                           const FileRecord& recorded, const std::string& recorder);
 
 }  // namespace shoal::dataset

@@ -44,14 +44,8 @@ absl::StatusOr<MirrorArchive> PackIntoMirror(const std::string& folder, const st
 
 absl::Status VerifyArchive(const std::string& file, const MirrorArchive& archive) {
   SHOAL_ASSIGN_OR_RETURN(const auto mapped, runtime::MappedFile::Open(file));
-  if (mapped.bytes().size() != archive.bytes) {
-    return runtime::DataLoss(file + " has " + std::to_string(mapped.bytes().size()) +
-                             " bytes, its mirror says " + std::to_string(archive.bytes));
-  }
-  const std::string digest = content::Sha256Hex(mapped.bytes());
-  if (digest == archive.sha256) return absl::OkStatus();
-  return runtime::DataLoss(file + " has the SHA-256 " + digest + ", its mirror says " +
-                           archive.sha256);
+  return RequireDigest(file, mapped.bytes(), {.bytes = archive.bytes, .sha256 = archive.sha256},
+                       "mirror");
 }
 
 absl::StatusOr<MirrorIndex> VerifyMirror(const std::string& mirror,
