@@ -13,6 +13,11 @@ std::string DatasetPath(const std::string& folder, std::string_view file) {
   return (std::filesystem::path(folder) / file).string();
 }
 
+std::string WithoutTrailingSlashes(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
 absl::Status RequireFreeFolder(const std::string& folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error) || std::filesystem::is_empty(folder, error)) {

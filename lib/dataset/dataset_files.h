@@ -23,6 +23,9 @@ absl::Status RequireFreeFolder(const std::string& folder);
 // The path of one of a dataset's files.
 std::string DatasetPath(const std::string& folder, std::string_view file);
 
+// `folder` without the '/'s at its end, so that what begins with its name lies beside it.
+std::string WithoutTrailingSlashes(std::string folder);
+
 // DATA_LOSS naming `path` when it has another size than `recorder`, "manifest" or "mirror", says.
 absl::Status RequireSize(const std::string& path, std::uint64_t bytes, const FileRecord& recorded,
                          const std::string& recorder);

@@ -129,9 +129,7 @@ absl::StatusOr<Manifest> FetchFromFolder(const FetchOptions& options,
 absl::StatusOr<Manifest> FetchDataset(const FetchOptions& options, const FetchObserver& observer) {
   if (options.piece_bytes == 0) return runtime::InvalidArgument("a piece of 0 bytes is none");
   FetchOptions trimmed = options;
-  while (trimmed.destination.size() > 1 && trimmed.destination.ends_with('/')) {
-    trimmed.destination.pop_back();
-  }
+  trimmed.destination = WithoutTrailingSlashes(options.destination);
   SHOAL_RETURN_IF_ERROR(RequireFreeFolder(trimmed.destination));
   return IsUrl(options.mirror) ? FetchOverHttp(trimmed, observer)
                                : FetchFromFolder(trimmed, observer);

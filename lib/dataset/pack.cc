@@ -63,11 +63,6 @@ absl::Status MoveInto(const std::string& from, const std::string& to) {
   return runtime::Internal("cannot rename " + from + " to " + to + ": " + error.message());
 }
 
-std::string WithoutSlash(std::string folder) {
-  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  return folder;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::string& name,
@@ -88,7 +83,7 @@ absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::st
 }
 
 absl::StatusOr<Manifest> UnpackDataset(const UnpackOptions& options) {
-  const std::string folder = WithoutSlash(options.folder);
+  const std::string folder = WithoutTrailingSlashes(options.folder);
   SHOAL_RETURN_IF_ERROR(RequireFreeFolder(folder));
   std::error_code error;
   if (fs::is_directory(options.archive, error)) {
