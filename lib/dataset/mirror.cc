@@ -26,8 +26,8 @@ absl::StatusOr<MirrorArchive> PackIntoMirror(const std::string& folder, const st
   absl::StatusOr<MirrorIndex> index = ReadMirrorIndex(mirror);
   if (absl::IsNotFound(index.status())) index = MirrorIndex();
   SHOAL_RETURN_IF_ERROR(index.status());
-  SHOAL_ASSIGN_OR_RETURN(const std::string bytes, PackDataset(folder, name, observer));
   SHOAL_ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(folder));
+  SHOAL_ASSIGN_OR_RETURN(const std::string bytes, PackDataset(*dataset, name, observer));
   const Manifest& manifest = dataset->manifest();
   const MirrorArchive archive{.name = name,
                               .bytes = bytes.size(),

@@ -19,7 +19,7 @@ absl::StatusOr<MirrorIndex> ReadMirrorIndex(const std::string& mirror);
 
 // Packs the dataset of `folder` into <mirror>/<name>.tar.xz, makes the mirror where it is missing,
 // and lists the archive in its index, in the place of an older one of that name. Errors: of
-// PackDataset, ReadMirrorIndex and WriteFileAtomically.
+// Dataset::Open, PackDataset, ReadMirrorIndex and WriteFileAtomically.
 absl::StatusOr<MirrorArchive> PackIntoMirror(const std::string& folder, const std::string& mirror,
                                              const std::string& name,
                                              const redfish::PackObserver& observer);

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "dataset/dataset.h"
 #include "dataset/dataset_files.h"
 #include "dataset/mirror_index.h"
 #include "runtime/atomic_file.h"
@@ -65,17 +64,17 @@ absl::Status MoveInto(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::string& name,
+absl::StatusOr<std::string> PackDataset(const Dataset& dataset, const std::string& name,
                                         const redfish::PackObserver& observer) {
   if (!IsArchiveName(name)) {
     return runtime::InvalidArgument("\"" + name + "\" is no name of an archive");
   }
-  SHOAL_ASSIGN_OR_RETURN(const auto dataset, Dataset::Open(folder));
-  SHOAL_RETURN_IF_ERROR(dataset->Verify());
+  SHOAL_RETURN_IF_ERROR(dataset.Verify());
   std::size_t left = redfish::kMaximumUnpackedBytes;
   std::vector<redfish::ArchiveFile> files;
   for (const std::string_view file : kFiles) {
-    SHOAL_ASSIGN_OR_RETURN(std::string bytes, runtime::ReadFile(DatasetPath(folder, file), left));
+    SHOAL_ASSIGN_OR_RETURN(std::string bytes,
+                           runtime::ReadFile(DatasetPath(dataset.folder(), file), left));
     left -= bytes.size();
     files.push_back({name + "/" + std::string(file), std::move(bytes)});
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 
+#include "dataset/dataset.h"
 #include "dataset/manifest.h"
 #include "redfish/archive.h"
 #include "runtime/status.h"
@@ -15,9 +16,9 @@
 namespace shoal::dataset {
 
 // The archive's bytes: the same for the same dataset and name. INVALID_ARGUMENT for a name that
-// IsArchiveName (mirror_index.h) refuses; of Dataset::Open and Dataset::Verify; RESOURCE_EXHAUSTED
-// naming the limit, redfish::kMaximumUnpackedBytes. `observer` may be empty.
-absl::StatusOr<std::string> PackDataset(const std::string& folder, const std::string& name,
+// IsArchiveName (mirror_index.h) refuses; of Dataset::Verify; RESOURCE_EXHAUSTED naming the limit,
+// redfish::kMaximumUnpackedBytes. `observer` may be empty.
+absl::StatusOr<std::string> PackDataset(const Dataset& dataset, const std::string& name,
                                         const redfish::PackObserver& observer);
 
 struct UnpackOptions {

@@ -28,6 +28,10 @@ Files FilesIn(const doubles::TemporaryFolder& folder) {
   return files;
 }
 
+absl::StatusOr<std::string> PackSmall(const doubles::TemporaryFolder& folder) {
+  return PackDataset(*Dataset::Open(folder.At("data")).value(), "small", {});
+}
+
 // Unpacks an archive of `files` into "out"; nothing may be left there.
 absl::Status RefusalOf(const doubles::TemporaryFolder& folder, const Files& files) {
   const std::string archive =
@@ -58,8 +62,8 @@ void WriteLink(const std::string& path, const char* name, const char* target) {
 TEST_CASE("a dataset is packed the same each time, and comes out as it went in") {
   const doubles::TemporaryFolder folder;
   BuildSmall(folder, "data");
-  const std::string bytes = PackDataset(folder.At("data"), "small", {}).value();
-  REQUIRE(bytes == PackDataset(folder.At("data"), "small", {}).value());
+  const std::string bytes = PackSmall(folder).value();
+  REQUIRE(bytes == PackSmall(folder).value());
   const std::string archive = folder.Write("small.tar.xz", bytes);
   const auto manifest = UnpackDataset({.archive = archive, .folder = folder.At("x/out/")});
   REQUIRE(manifest.ok());
@@ -77,7 +81,7 @@ TEST_CASE("a dataset that is damaged is not packed") {
   std::string bytes = ContentsOf(folder.At("data/tokenizer.json"));
   bytes.back() = ' ';
   folder.Write("data/tokenizer.json", bytes);
-  REQUIRE(absl::IsDataLoss(PackDataset(folder.At("data"), "small", {}).status()));
+  REQUIRE(absl::IsDataLoss(PackSmall(folder).status()));
 }
 
 TEST_CASE("no name in an archive becomes a path") {
@@ -113,7 +117,7 @@ TEST_CASE("an archive that lacks a file, or has one damaged, leaves nothing behi
 TEST_CASE("an archive that is cut, too large, missing or no archive is named") {
   const doubles::TemporaryFolder folder;
   BuildSmall(folder, "data");
-  const std::string bytes = PackDataset(folder.At("data"), "small", {}).value();
+  const std::string bytes = PackSmall(folder).value();
   const std::string archive = folder.Write("small.tar.xz", bytes);
   const auto refusal = [&](const std::string& path, std::size_t max_bytes) {
     return UnpackDataset({.archive = path, .folder = folder.At("o"), .max_bytes = max_bytes})
