@@ -19,7 +19,6 @@ namespace {
 
 using InsertLink = Link<proto::InsertRequest, proto::InsertReply>;
 
-constexpr std::chrono::milliseconds kInsertTick{50};
 constexpr std::size_t kWaitingMessages = 4;
 
 void BeginInsert(proto::Replay::Stub& stub, grpc::ClientContext* context,
@@ -226,7 +225,7 @@ void Inserter::Impl::Wake() {
 void Inserter::Impl::Run() {
   for (;;) {
     {
-      const runtime::TimePoint deadline = clock_.Now() + kInsertTick;
+      const runtime::TimePoint deadline = clock_.Now() + kLinkTick;
       const runtime::MutexLock lock(mutex_);
       while (!has_work_ && !stopping_) {
         if (!clock_.WaitUntil(work_, mutex_, deadline)) break;

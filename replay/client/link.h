@@ -23,6 +23,9 @@
 
 namespace shoal::replay::client {
 
+// A thread that works on links looks at them after so long, even if nobody wakes it.
+inline constexpr std::chrono::milliseconds kLinkTick{50};
+
 template <typename Request, typename Reply>
 class Link {
  public:

@@ -18,8 +18,6 @@ namespace {
 
 using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
 
-constexpr std::chrono::milliseconds kSampleTick{50};
-
 void BeginSample(proto::Replay::Stub& stub, grpc::ClientContext* context,
                  SampleLink::Reactor* reactor) {
   stub.async()->Sample(context, reactor);
@@ -166,7 +164,7 @@ void Sampler::Impl::Wake() {
 void Sampler::Impl::Run() {
   for (;;) {
     {
-      const runtime::TimePoint deadline = clock_.Now() + kSampleTick;
+      const runtime::TimePoint deadline = clock_.Now() + kLinkTick;
       const runtime::MutexLock lock(mutex_);
       while (!has_work_ && !closed_) {
         if (!clock_.WaitUntil(work_, mutex_, deadline)) break;
