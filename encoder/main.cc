@@ -20,10 +20,8 @@ int main(int argc, char** argv) {
   if (launched.ok() && launched->has_value()) return **launched;
   status = launched.status();
 #endif
-  CLI::App app(
-      "Makes and shows what texts become: tokens, vectors, datasets, a language"
-      " model.",
-      "encoder");
+  CLI::App app("Makes and shows what texts become: tokens, vectors, datasets, a language model.",
+               "encoder");
   app.require_subcommand(1);
   app.set_version_flag("--version", runtime::GitRevision());
   CLI::App* lexical = app.add_subcommand("lexical", "Hashed words, pairs and n-grams with TF-IDF");
