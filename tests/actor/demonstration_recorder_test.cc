@@ -23,23 +23,8 @@ constexpr const char* kRecordedCapture = "openbmc-stock";
 
 const std::vector<std::int64_t> kGoals = {1, 2, 3, 5, 11, 101};
 
-RedfishData Load(std::uint64_t seed, const std::vector<std::int64_t>& goals = kGoals,
-                 const std::string& folder = "data") {
-  EnvironmentOptions options;
-  options.captures = {kRecordedCapture};
-  options.goals = goals;
-  options.data = folder;
-  options.access = "inprocess";
-  const runtime::ClusterOptions cluster;
-  auto loaded = LoadRedfishData(
-      {.environment = options, .cluster = cluster, .seed = seed, .captures = options.captures});
-  INFO(loaded.status());
-  REQUIRE(loaded.ok());
-  return *std::move(loaded);
-}
-
 const RedfishData& RecorderData() {
-  static const RedfishData data = Load(5);
+  static const RedfishData data = LoadInProcess({.captures = {kRecordedCapture}, .goals = kGoals});
   return data;
 }
 
@@ -200,7 +185,8 @@ TEST_CASE("A plan with a request that is no candidate leaves its pair out whole,
                    "when = { equals = { uri = \"$system\", pointer = \"/PowerState\", "
                    "value = \"Off\" } }\n\n" +
                    sound.substr(plan));
-  const RedfishData data = Load(5, {1}, folder.path());
+  const RedfishData data =
+      LoadInProcess({.captures = {kRecordedCapture}, .goals = {1}, .data = folder.path()});
   const auto recorded = RecordDemonstrations(data, {.episodes = 20});
   REQUIRE(recorded.ok());
   REQUIRE(recorded->demonstrations_size() == 0);
@@ -214,7 +200,7 @@ TEST_CASE("A plan with a request that is no candidate leaves its pair out whole,
 }
 
 TEST_CASE("Another seed records other starts") {
-  const RedfishData other = Load(6);
+  const RedfishData other = LoadInProcess({.captures = {kRecordedCapture}, .goals = kGoals}, 6);
   REQUIRE(RecordDemonstrations(RecorderData(), {.episodes = 3})
               ->demonstrations(0)
               .SerializeAsString() !=

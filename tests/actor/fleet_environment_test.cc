@@ -36,15 +36,8 @@ EnvironmentOptions Options(std::int64_t budget_watts) {
   return options;
 }
 
-SourceConfig ConfigOf(const EnvironmentOptions& options) {
-  static const runtime::ClusterOptions cluster;
-  return {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures};
-}
-
-// Loaded once: reading a capture takes longer than the cases.
 const RedfishData& FleetData() {
-  static const EnvironmentOptions options = Options(0);
-  static const RedfishData data = LoadRedfishData(ConfigOf(options)).value();
+  static const RedfishData data = LoadInProcess(Options(0));
   return data;
 }
 

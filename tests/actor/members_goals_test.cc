@@ -9,7 +9,7 @@
 
 #include "actor/inprocess_service.h"
 #include "actor/redfish_environment.h"
-#include "actor/redfish_source.h"
+#include "tests/actor/played.h"
 
 namespace shoal::actor {
 namespace {
@@ -19,15 +19,8 @@ using Json = nlohmann::json;
 const std::string kAccounts = "/redfish/v1/AccountService/Accounts";
 
 const RedfishData& MembersData() {
-  static const RedfishData data = [] {
-    EnvironmentOptions options;
-    options.captures = {"openbmc-stock", "dell-r750"};
-    options.goals = {6, 8};
-    options.access = "inprocess";
-    const runtime::ClusterOptions cluster;
-    return *LoadRedfishData(
-        {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures});
-  }();
+  static const RedfishData data =
+      LoadInProcess({.captures = {"openbmc-stock", "dell-r750"}, .goals = {6, 8}});
   return data;
 }
 

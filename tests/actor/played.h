@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests that play episodes share: calls that are waited for, pairs by name.
+// What tests that play episodes share: data that is loaded, calls that are waited for, pairs by
+// name.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -16,6 +18,22 @@
 #include "actor/redfish_source.h"
 
 namespace shoal::actor {
+
+// `options` must outlive it.
+inline SourceConfig ConfigOf(const EnvironmentOptions& options, std::uint64_t seed = 5) {
+  static const runtime::ClusterOptions cluster;
+  return {.environment = options, .cluster = cluster, .seed = seed, .captures = options.captures};
+}
+
+// With services in this process. Reading a capture takes longer than most cases: keep what it
+// returns.
+inline RedfishData LoadInProcess(EnvironmentOptions options, std::uint64_t seed = 5) {
+  options.access = "inprocess";
+  auto loaded = LoadRedfishData(ConfigOf(options, seed));
+  INFO(loaded.status());
+  REQUIRE(loaded.ok());
+  return *std::move(loaded);
+}
 
 // What `call` ends with, which must be OK. The environment's service runs on `context`; null: in
 // process.

@@ -17,18 +17,8 @@ namespace {
 
 constexpr const char* kCapture = "openbmc-stock";
 
-// Loaded once: reading a capture takes longer than all the cases below.
 const RedfishData& Data() {
-  static const RedfishData data = [] {
-    EnvironmentOptions options;
-    options.captures = {kCapture};
-    options.access = "inprocess";
-    const runtime::ClusterOptions cluster;
-    auto loaded = LoadRedfishData(
-        {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures});
-    if (!loaded.ok()) throw std::runtime_error(runtime::Message(loaded.status()));
-    return *std::move(loaded);
-  }();
+  static const RedfishData data = LoadInProcess({.captures = {kCapture}});
   return data;
 }
 

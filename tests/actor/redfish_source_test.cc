@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/actor/played.h"
+
 namespace shoal::actor {
 namespace {
 
@@ -16,9 +18,7 @@ absl::StatusOr<RedfishData> Load(const std::vector<std::int64_t>& goals,
   options.captures = {"openbmc-stock"};
   options.goals = goals;
   options.fleet_size = fleet_size;
-  const runtime::ClusterOptions cluster;
-  return LoadRedfishData(
-      {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures});
+  return LoadRedfishData(ConfigOf(options));
 }
 
 // Of the goals that are played.

@@ -8,7 +8,7 @@
 
 #include "actor/inprocess_service.h"
 #include "actor/redfish_environment.h"
-#include "actor/redfish_source.h"
+#include "tests/actor/played.h"
 
 namespace shoal::actor {
 namespace {
@@ -43,14 +43,7 @@ class ScriptedService final : public RedfishService {
 };
 
 const RedfishData& SessionData() {
-  static const RedfishData data = [] {
-    EnvironmentOptions options;
-    options.captures = {"dmtf-rackmount1"};
-    options.access = "inprocess";
-    const runtime::ClusterOptions cluster;
-    return *LoadRedfishData(
-        {.environment = options, .cluster = cluster, .seed = 5, .captures = options.captures});
-  }();
+  static const RedfishData data = LoadInProcess({.captures = {"dmtf-rackmount1"}});
   return data;
 }
 
