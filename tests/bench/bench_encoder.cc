@@ -9,22 +9,21 @@
 // that a peer can take turns (peers/huggingface_encoder.sh).
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <iostream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "content/canonical_json.h"
 #include "language/gpt2.h"
 #include "model/policy.h"
 #include "model/safetensors_file.h"
-#include "redfish/capture.h"
-#include "runtime/clock.h"
 #include "runtime/random.h"
+#include "tests/bench/captured_texts.h"
+#include "tests/bench/rounds.h"
 
 namespace shoal {
 namespace {
@@ -57,20 +56,11 @@ struct Work {
 
 // Lengths in tokens of all resources of all captures, in order.
 absl::StatusOr<std::vector<std::size_t>> Lengths(const std::string& folder) {
-  std::set<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().string().ends_with(".tar.xz")) paths.insert(entry.path().string());
-  }
-  if (error || paths.empty()) return runtime::NotFound("no captures in " + folder);
   std::vector<std::size_t> lengths;
-  for (const std::string& path : paths) {
-    SHOAL_ASSIGN_OR_RETURN(const auto capture, redfish::Capture::Load(path));
-    for (const auto& [uri, body] : capture->resources()) {
-      const auto text = content::CanonicalJson(body, content::DefaultVolatileNames());
-      lengths.push_back(std::max<std::size_t>(1, text.size() / kBytesPerToken));
-    }
-  }
+  SHOAL_RETURN_IF_ERROR(bench::VisitCapturedTexts(folder, [&](std::string_view text) {
+    lengths.push_back(std::max<std::size_t>(1, text.size() / kBytesPerToken));
+    return true;
+  }));
   return lengths;
 }
 
@@ -126,23 +116,18 @@ absl::Status Export(const std::string& folder, const language::Gpt2Parameters& p
   return language::WriteGpt2Folder(folder, parameters.config, parameters.flat);
 }
 
-struct Round {
-  double seconds = 0;
-  // Mean of the absolute numbers: equal for all who compute the same.
-  double size = 0;
-};
-
-absl::StatusOr<Round> RunOnce(const language::Gpt2& model, const Work& work) {
-  Round round;
+// The result is the mean of the absolute numbers.
+absl::StatusOr<bench::Round> RunOnce(const language::Gpt2& model, const Work& work) {
+  bench::Round round;
   std::size_t numbers = 0;
   for (const TokenBatch& batch : work.batches) {
     const auto start = SteadyClock::now();
     SHOAL_ASSIGN_OR_RETURN(const runtime::Tensor hidden, model.HiddenStates(batch, -1));
     round.seconds += std::chrono::duration<double>(SteadyClock::now() - start).count();
-    for (const float x : hidden.values<float>()) round.size += std::abs(x);
+    for (const float x : hidden.values<float>()) round.result += std::abs(x);
     numbers += hidden.size();
   }
-  round.size /= static_cast<double>(numbers);
+  round.result /= static_cast<double>(numbers);
   return round;
 }
 
@@ -160,36 +145,16 @@ absl::Status Run(const Options& options) {
       language::Gpt2::Create(parameters, nullptr,
                              {.precision = precision, .slice_tokens = options.slice_tokens}));
   SHOAL_RETURN_IF_ERROR(RunOnce(*model, work).status());
-  std::vector<double> seconds;
-  const auto measure = [&]() -> absl::Status {
-    SHOAL_ASSIGN_OR_RETURN(const Round round, RunOnce(*model, work));
-    seconds.push_back(round.seconds);
-    std::printf("%.6f %.6f\n", round.seconds, round.size);
-    std::fflush(stdout);
-    return absl::OkStatus();
-  };
-  if (options.on_request) {
-    std::printf("ready\n");
-    std::fflush(stdout);
-    for (std::string line; std::getline(std::cin, line);) SHOAL_RETURN_IF_ERROR(measure());
-  } else {
-    for (int i = 0; i < options.rounds; ++i) SHOAL_RETURN_IF_ERROR(measure());
-  }
-  if (seconds.empty()) return absl::OkStatus();
-  std::sort(seconds.begin(), seconds.end());
-  const auto rate = [&](double time) {
-    return std::round(static_cast<double>(work.tokens) / time);
-  };
-  const nlohmann::json line = {{"bench", "encoder"},
-                               {"preset", options.preset},
-                               {"threads", options.threads},
-                               {"texts", options.texts},
-                               {"tokens", work.tokens},
-                               {"padded_tokens", work.padded_tokens},
-                               {"tokens_per_second", rate(seconds[seconds.size() / 2])},
-                               {"best", rate(seconds.front())},
-                               {"worst", rate(seconds.back())}};
-  std::printf("%s\n", line.dump().c_str());
+  SHOAL_ASSIGN_OR_RETURN(
+      std::vector<double> seconds,
+      bench::RunRounds(options.rounds, options.on_request, [&] { return RunOnce(*model, work); }));
+  bench::PrintRates({{"bench", "encoder"},
+                     {"preset", options.preset},
+                     {"threads", options.threads},
+                     {"texts", options.texts},
+                     {"tokens", work.tokens},
+                     {"padded_tokens", work.padded_tokens}},
+                    work.tokens, std::move(seconds));
   return absl::OkStatus();
 }
 

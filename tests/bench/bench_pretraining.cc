@@ -8,22 +8,20 @@
 // once, a step of AdamW each, and prints the seconds and the mean loss, so that a peer can take
 // turns (peers/huggingface_pretraining.sh).
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <iostream>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "content/canonical_json.h"
 #include "language/language_trainer.h"
 #include "model/policy.h"
 #include "model/safetensors_file.h"
-#include "redfish/capture.h"
+#include "tests/bench/captured_texts.h"
+#include "tests/bench/rounds.h"
 
 namespace shoal {
 namespace {
@@ -50,26 +48,18 @@ struct Options {
 // `count` tokens from the first captures on.
 absl::StatusOr<std::vector<std::int32_t>> Tokens(const std::string& folder, std::size_t count,
                                                  std::int64_t vocabulary) {
-  std::set<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().string().ends_with(".tar.xz")) paths.insert(entry.path().string());
-  }
   std::vector<std::int32_t> tokens;
-  for (const std::string& path : paths) {
-    SHOAL_ASSIGN_OR_RETURN(const auto capture, redfish::Capture::Load(path));
-    for (const auto& [uri, body] : capture->resources()) {
-      const std::string text = content::CanonicalJson(body, content::DefaultVolatileNames());
-      for (std::size_t i = 0; i + 3 <= text.size(); i += 3) {
-        std::int64_t number = 0;
-        for (std::size_t k = i; k < i + 3; ++k) {
-          number = number * 251 + static_cast<unsigned char>(text[k]);
-        }
-        tokens.push_back(static_cast<std::int32_t>(number % vocabulary));
-        if (tokens.size() == count) return tokens;
+  SHOAL_RETURN_IF_ERROR(bench::VisitCapturedTexts(folder, [&](std::string_view text) {
+    for (std::size_t i = 0; i + 3 <= text.size() && tokens.size() < count; i += 3) {
+      std::int64_t number = 0;
+      for (std::size_t k = i; k < i + 3; ++k) {
+        number = number * 251 + static_cast<unsigned char>(text[k]);
       }
+      tokens.push_back(static_cast<std::int32_t>(number % vocabulary));
     }
-  }
+    return tokens.size() < count;
+  }));
+  if (tokens.size() == count) return tokens;
   return runtime::NotFound("the captures in " + folder + " have no more than " +
                            std::to_string(tokens.size()) + " tokens");
 }
@@ -98,18 +88,14 @@ std::vector<WeightedBatch> Batches(const Options& options,
   return batches;
 }
 
-struct Round {
-  double seconds = 0;
-  double loss = 0;
-};
-
-absl::StatusOr<Round> RunOnce(language::LanguageTrainer& trainer,
-                              const std::vector<WeightedBatch>& batches, double rate) {
-  Round round;
+// The result is the mean loss.
+absl::StatusOr<bench::Round> RunOnce(language::LanguageTrainer& trainer,
+                                     const std::vector<WeightedBatch>& batches, double rate) {
+  bench::Round round;
   const auto start = SteadyClock::now();
   for (const WeightedBatch& batch : batches) {
     SHOAL_ASSIGN_OR_RETURN(const auto report, trainer.Step(batch, rate));
-    round.loss += report.loss.loss / static_cast<double>(batches.size());
+    round.result += report.loss.loss / static_cast<double>(batches.size());
   }
   round.seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
   return round;
@@ -134,34 +120,17 @@ absl::Status Run(const Options& options) {
            .precision = options.bfloat16 ? runtime::DType::kBFloat16 : runtime::DType::kFloat32,
            .slice_tokens = options.slice_tokens},
           alone));
-  std::vector<double> seconds;
-  const auto measure = [&]() -> absl::Status {
-    SHOAL_ASSIGN_OR_RETURN(const Round round, RunOnce(*trainer, batches, options.learning_rate));
-    seconds.push_back(round.seconds);
-    std::printf("%.6f %.6f\n", round.seconds, round.loss);
-    std::fflush(stdout);
-    return absl::OkStatus();
-  };
-  if (options.on_request) {
-    std::printf("ready\n");
-    std::fflush(stdout);
-    for (std::string line; std::getline(std::cin, line);) SHOAL_RETURN_IF_ERROR(measure());
-  } else {
-    for (int i = 0; i <= options.rounds; ++i) SHOAL_RETURN_IF_ERROR(measure());
-    seconds.erase(seconds.begin());
-  }
-  if (seconds.empty()) return absl::OkStatus();
-  std::sort(seconds.begin(), seconds.end());
-  const auto rate = [&](double time) { return std::round(static_cast<double>(count) / time); };
-  const nlohmann::json line = {{"bench", "pretraining"},
-                               {"preset", options.preset},
-                               {"device", options.device},
-                               {"threads", options.threads},
-                               {"tokens", count},
-                               {"tokens_per_second", rate(seconds[seconds.size() / 2])},
-                               {"best", rate(seconds.front())},
-                               {"worst", rate(seconds.back())}};
-  std::printf("%s\n", line.dump().c_str());
+  SHOAL_ASSIGN_OR_RETURN(std::vector<double> seconds,
+                         bench::RunRounds(options.rounds + 1, options.on_request, [&] {
+                           return RunOnce(*trainer, batches, options.learning_rate);
+                         }));
+  if (!options.on_request) seconds.erase(seconds.begin());
+  bench::PrintRates({{"bench", "pretraining"},
+                     {"preset", options.preset},
+                     {"device", options.device},
+                     {"threads", options.threads},
+                     {"tokens", count}},
+                    count, std::move(seconds));
   return absl::OkStatus();
 }
 

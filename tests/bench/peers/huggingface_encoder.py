@@ -9,7 +9,6 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import tempfile
 import time
 
@@ -17,24 +16,9 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from rounds import Ours, figures
+
 SAME = 1e-4
-
-
-class Ours:
-    def __init__(self, arguments, options, folder):
-        command = [arguments.bench, "--on-request", "--export", folder, "--threads", str(arguments.threads), *options]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "ready\n":
-            raise SystemExit("bench_encoder did not start")
-
-    def round(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return [float(number) for number in self.process.stdout.readline().split()]
-
-    def end(self):
-        out, _ = self.process.communicate()
-        return json.loads(out.splitlines()[-1])
 
 
 class Peer:
@@ -71,7 +55,8 @@ def main():
     arguments, options = parser.parse_known_args()
     torch.set_num_threads(arguments.threads)
     with tempfile.TemporaryDirectory() as folder:
-        ours = Ours(arguments, options, folder)
+        ours = Ours([arguments.bench, "--on-request", "--export", folder, "--threads", str(arguments.threads),
+                     *options])
         peer = Peer(folder)
         times = {"ours": [], "masked": [], "unmasked": []}
         for index in range(arguments.rounds + 1):
@@ -84,11 +69,8 @@ def main():
             print("  ".join(f"{name} {seconds:.3f} s" for name, (seconds, _) in measured.items()), flush=True)
         line = ours.end()
     fastest = min(("masked", "unmasked"), key=lambda name: statistics.median(times[name]))
-    ratios = sorted(theirs / mine for theirs, mine in zip(times[fastest], times["ours"]))
-    rate = {name: round(line["tokens"] / statistics.median(seconds)) for name, seconds in times.items()}
     print(json.dumps({
-        "bench": "encoder", "ours": rate["ours"], "peer": rate[fastest], "ratio": round(statistics.median(ratios), 3),
-        "ratio_min": round(ratios[0], 3), "ratio_max": round(ratios[-1], 3), "unit": "tokens/s",
+        "bench": "encoder", **figures(line["tokens"], times["ours"], times[fastest]),
         "preset": line["preset"], "threads": arguments.threads, "tokens": line["tokens"],
         "padded_tokens": line["padded_tokens"],
         "peer_name": f"transformers {transformers.__version__}, torch {torch.__version__}, {fastest}"}))

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """transformers' side of bench_pretraining: the same model, blocks, optimiser and threads, in turn with ours.
 
-A step is forward, backward, clipping and torch's fused AdamW, as Trainer makes it, without Trainer's own time. Both sides
-start from the same weights and take the same steps, so their losses are compared too. Started by
+A step is forward, backward, clipping and torch's fused AdamW, as Trainer makes it, without Trainer's own time. Both
+sides start from the same weights and take the same steps, so their losses are compared too. Started by
 huggingface_pretraining.sh.
 """
 import argparse
 import json
 import pathlib
-import statistics
-import subprocess
 import tempfile
 import time
 
@@ -17,29 +15,11 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from rounds import Ours, figures
+
 SAME = 1e-3
 # Ours, by language/language_trainer.h.
 CLIP, BETAS, DECAY = 1.0, (0.9, 0.95), 0.1
-
-
-class Ours:
-    def __init__(self, arguments, options, folder):
-        command = [arguments.bench, "--on-request", "--export", folder, "--threads", str(arguments.threads),
-                   "--learning-rate", str(arguments.learning_rate), "--device", arguments.device, *options]
-        if arguments.bfloat16:
-            command.append("--bfloat16")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "ready\n":
-            raise SystemExit("bench_pretraining did not start")
-
-    def round(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return [float(number) for number in self.process.stdout.readline().split()]
-
-    def end(self):
-        out, _ = self.process.communicate()
-        return json.loads(out.splitlines()[-1])
 
 
 class Peer:
@@ -80,7 +60,9 @@ def main():
     arguments, options = parser.parse_known_args()
     torch.set_num_threads(arguments.threads)
     with tempfile.TemporaryDirectory() as folder:
-        ours = Ours(arguments, options, folder)
+        ours = Ours([arguments.bench, "--on-request", "--export", folder, "--threads", str(arguments.threads),
+                     "--learning-rate", str(arguments.learning_rate), "--device", arguments.device,
+                     *(["--bfloat16"] if arguments.bfloat16 else []), *options])
         peer = Peer(arguments, folder)
         times = {"ours": [], "peer": []}
         for index in range(arguments.rounds + 1):
@@ -94,11 +76,8 @@ def main():
             print("  ".join(f"{name} {seconds:.3f} s, loss {loss:.5f}" for name, (seconds, loss) in measured.items()),
                   flush=True)
         line = ours.end()
-    ratios = sorted(theirs / mine for theirs, mine in zip(times["peer"], times["ours"]))
-    rate = {name: round(line["tokens"] / statistics.median(seconds)) for name, seconds in times.items()}
     print(json.dumps({
-        "bench": "pretraining", "ours": rate["ours"], "peer": rate["peer"], "ratio": round(statistics.median(ratios), 3),
-        "ratio_min": round(ratios[0], 3), "ratio_max": round(ratios[-1], 3), "unit": "tokens/s",
+        "bench": "pretraining", **figures(line["tokens"], times["ours"], times["peer"]),
         "preset": line["preset"], "device": arguments.device, "threads": arguments.threads, "tokens": line["tokens"],
         "peer_name": f"transformers {transformers.__version__}, torch {torch.__version__}"}))
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts to measure on: the canonical texts of captured resources.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "runtime/status.h"
+
+namespace shoal::bench {
+
+// Calls `visit` with the text of each resource of each .tar.xz in `folder`, in order of their
+// names, until it returns false. NOT_FOUND where there is no capture; errors of
+// redfish::Capture::Load.
+absl::Status VisitCapturedTexts(const std::string& folder,
+                                const std::function<bool(std::string_view text)>& visit);
+
+}  // namespace shoal::bench

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds in turn with one of our programs (tests/bench/rounds.h), and both sides' figures."""
+import json
+import statistics
+import subprocess
+
+
+class Ours:
+    """A program that runs a round when it is asked."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            raise SystemExit(f"{command[0]} did not start")
+
+    def round(self):
+        """Seconds, and the result."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return [float(number) for number in self.process.stdout.readline().split()]
+
+    def end(self):
+        """Its JSON line."""
+        out, _ = self.process.communicate()
+        return json.loads(out.splitlines()[-1])
+
+
+def figures(tokens, ours, peer):
+    """Of the seconds of rounds of so many tokens: rates are medians, the ratio is the median of the rounds' ratios."""
+    ratios = sorted(theirs / mine for theirs, mine in zip(peer, ours))
+    return {
+        "ours": round(tokens / statistics.median(ours)), "peer": round(tokens / statistics.median(peer)),
+        "ratio": round(statistics.median(ratios), 3), "ratio_min": round(ratios[0], 3),
+        "ratio_max": round(ratios[-1], 3), "unit": "tokens/s"}

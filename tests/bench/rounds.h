@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds of a measurement, one after the other or each when a peer asks for it, and their rates.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "runtime/status.h"
+
+namespace shoal::bench {
+
+struct Round {
+  double seconds = 0;
+  // A number that is equal for all who compute the same.
+  double result = 0;
+};
+
+// Runs `round` `count` times; or, on request, says "ready" and runs it for each line of standard
+// input. Prints a line "<seconds> <result>" a round. Returns the seconds, or the first error.
+absl::StatusOr<std::vector<double>> RunRounds(int count, bool on_request,
+                                              const std::function<absl::StatusOr<Round>()>& round);
+
+// Prints `line` with "tokens_per_second", that of the median round of `tokens` each, "best" and
+// "worst"; nothing when there was no round.
+void PrintRates(nlohmann::json line, std::int64_t tokens, std::vector<double> seconds);
+
+}  // namespace shoal::bench
