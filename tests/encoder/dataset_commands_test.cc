@@ -6,22 +6,10 @@
 #include <string>
 
 #include "tests/doubles/temporary_folder.h"
+#include "tests/encoder/printed.h"
 
 namespace shoal::encoder {
 namespace {
-
-// A line of what a command printed.
-std::string LastPrinted(const std::ostringstream& out) {
-  std::string text = out.str();
-  REQUIRE(text.ends_with('\n'));
-  text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
-
-bool Contains(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
-}
 
 BuildDatasetOptions CatfishBuild(const doubles::TemporaryFolder& folder) {
   BuildDatasetOptions options;
@@ -43,20 +31,20 @@ TEST_CASE("a dataset is built, verified, packed, fetched and shown", "[dataset]"
   REQUIRE(BuildDataset(build, built).ok());
   REQUIRE(Contains(built.str(), "licence=\"BSD-3-Clause\""));
   REQUIRE(Contains(built.str(), "spans: response="));
-  REQUIRE(Contains(LastPrinted(built), "wrote " + folder.At("data") + " chunks="));
+  REQUIRE(Contains(LastLine(built), "wrote " + folder.At("data") + " chunks="));
   REQUIRE(Contains(progress.str(), "dmtf-catfish: resources=30 of 30 chunks="));
 
   std::ostringstream verified;
   REQUIRE(VerifyDataset({.dataset = folder.At("data")}, verified).ok());
-  REQUIRE(Contains(LastPrinted(verified), "captures=1"));
+  REQUIRE(Contains(LastLine(verified), "captures=1"));
 
   std::ostringstream packed;
   REQUIRE(PackDataset({.dataset = folder.At("data"), .mirror = folder.At("mirror"), .name = "fish"},
                       packed)
               .ok());
-  REQUIRE(Contains(LastPrinted(packed), "mirror/fish.tar.xz: bytes="));
+  REQUIRE(Contains(LastLine(packed), "mirror/fish.tar.xz: bytes="));
   REQUIRE(VerifyDataset({.mirror = folder.At("mirror")}, packed).ok());
-  REQUIRE(Contains(LastPrinted(packed), "archives=1"));
+  REQUIRE(Contains(LastLine(packed), "archives=1"));
 
   std::ostringstream unpacked;
   REQUIRE(UnpackDataset({.archive = folder.At("mirror/fish.tar.xz"), .output = folder.At("a")},
@@ -68,7 +56,7 @@ TEST_CASE("a dataset is built, verified, packed, fetched and shown", "[dataset]"
   fetch.progress = &progress;
   REQUIRE(FetchDataset(fetch, fetched).ok());
   REQUIRE(Contains(progress.str(), "fish: bytes="));
-  REQUIRE(Contains(LastPrinted(fetched), "chunks="));
+  REQUIRE(Contains(LastLine(fetched), "chunks="));
 
   std::ostringstream manifest;
   REQUIRE(ShowDataset({.dataset = folder.At("b")}, manifest).ok());
@@ -80,7 +68,7 @@ TEST_CASE("a dataset is built, verified, packed, fetched and shown", "[dataset]"
   REQUIRE(Contains(chunk.str(), "GET /redfish/v1 [GET"));
   REQUIRE(Contains(chunk.str(), "\nodata_id "));
   REQUIRE_FALSE(Contains(chunk.str(), "\nobject "));
-  REQUIRE(Contains(LastPrinted(chunk), "capture=dmtf-catfish tokens="));
+  REQUIRE(Contains(LastLine(chunk), "capture=dmtf-catfish tokens="));
 }
 
 TEST_CASE("members are dropped and kept as the flags say", "[dataset]") {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/doubles/temporary_folder.h"
+#include "tests/encoder/printed.h"
 
 namespace shoal::encoder {
 namespace {
@@ -17,18 +18,6 @@ constexpr char kTokenizedCapture[] = "data/captures/dmtf-catfish.tar.xz";
 std::string BytesOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string LastLine(const std::ostringstream& out) {
-  std::string text = out.str();
-  REQUIRE(text.ends_with('\n'));
-  text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
-
-bool Has(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("a vocabulary trained twice on a capture is the same file, and encodes it",
@@ -43,16 +32,16 @@ TEST_CASE("a vocabulary trained twice on a capture is the same file, and encodes
                                         .output = folder.At(name),
                                         .vocabulary_size = 1000};
     REQUIRE(TrainTokenizer(options, out).ok());
-    REQUIRE(Has(out.str(), "dmtf-catfish.tar.xz: texts="));
-    REQUIRE(Has(out.str(), "tokens=900 of 1000"));
-    REQUIRE(Has(LastLine(out), "tokens=1000 added=1 fingerprint="));
+    REQUIRE(Contains(out.str(), "dmtf-catfish.tar.xz: texts="));
+    REQUIRE(Contains(out.str(), "tokens=900 of 1000"));
+    REQUIRE(Contains(LastLine(out), "tokens=1000 added=1 fingerprint="));
     if (first.empty()) first = BytesOf(folder.At(name));
     REQUIRE_FALSE(first.empty());
     REQUIRE(BytesOf(folder.At(name)) == first);
   }
   std::ostringstream out;
   REQUIRE(EncodeText({.tokenizer = folder.At("a"), .file = text}, out).ok());
-  REQUIRE(Has(LastLine(out), "decoded=same"));
+  REQUIRE(Contains(LastLine(out), "decoded=same"));
 }
 
 TEST_CASE("a vocabulary is extended by the names in a capture, the same each time", "[tokenizer]") {
@@ -65,25 +54,25 @@ TEST_CASE("a vocabulary is extended by the names in a capture, the same each tim
                                          .minimum_count = 3,
                                          .limit = 100};
     REQUIRE(ExtendTokenizer(options, out).ok());
-    REQUIRE(Has(out.str(), "structure="));
-    REQUIRE(Has(out.str(), "uri="));
+    REQUIRE(Contains(out.str(), "structure="));
+    REQUIRE(Contains(out.str(), "uri="));
     if (first.empty()) first = BytesOf(folder.At(name));
     REQUIRE(BytesOf(folder.At(name)) == first);
   }
   std::ostringstream shown;
   REQUIRE(ShowTokenizer({.tokenizer = folder.At("a.json"), .ids = {0, 50257}, .added = true}, shown)
               .ok());
-  REQUIRE(Has(shown.str(), "      0 \"!\"\n"));
-  REQUIRE(Has(shown.str(), "\"<|endoftext|>\""));
-  REQUIRE(Has(shown.str(), "\"#"));
-  REQUIRE(Has(LastLine(shown), "merges=50000"));
+  REQUIRE(Contains(shown.str(), "      0 \"!\"\n"));
+  REQUIRE(Contains(shown.str(), "\"<|endoftext|>\""));
+  REQUIRE(Contains(shown.str(), "\"#"));
+  REQUIRE(Contains(LastLine(shown), "merges=50000"));
 }
 
 TEST_CASE("a text's tokens are printed", "[tokenizer]") {
   std::ostringstream out;
   REQUIRE(EncodeText({.text = "Hello, world!"}, out).ok());
-  REQUIRE(Has(out.str(), "  15496 \"Hello\"\n"));
-  REQUIRE(Has(out.str(), "    995 \"Ġworld\"\n"));
+  REQUIRE(Contains(out.str(), "  15496 \"Hello\"\n"));
+  REQUIRE(Contains(out.str(), "    995 \"Ġworld\"\n"));
   REQUIRE(LastLine(out) == "bytes=13 ids=4 decoded=same");
 }
 
@@ -100,10 +89,10 @@ TEST_CASE("a normaliser is named, and what it does is not undone", "[tokenizer]"
               .ok());
   std::ostringstream shown;
   REQUIRE(ShowTokenizer({.tokenizer = path}, shown).ok());
-  REQUIRE(Has(shown.str(), "normalizer: lower case\n"));
+  REQUIRE(Contains(shown.str(), "normalizer: lower case\n"));
   std::ostringstream encoded;
   REQUIRE(EncodeText({.tokenizer = path, .text = "AssetTag"}, encoded).ok());
-  REQUIRE(Has(LastLine(encoded), "decoded=other"));
+  REQUIRE(Contains(LastLine(encoded), "decoded=other"));
 }
 
 TEST_CASE("what is missing or makes no sense is named by the tokenizer's commands", "[tokenizer]") {
@@ -114,7 +103,7 @@ TEST_CASE("what is missing or makes no sense is named by the tokenizer's command
       TrainTokenizer({.texts = {"README.md"}, .output = "/tmp/x", .vocabulary_size = 7}, out)));
   REQUIRE(absl::IsInvalidArgument(EncodeText({.text = "a", .file = "README.md"}, out)));
   const auto names = [](const absl::Status& status, const std::string& part) {
-    return Has(std::string(status.message()), part);
+    return Contains(std::string(status.message()), part);
   };
   REQUIRE(
       names(TrainTokenizer({.captures = {"none.tar.xz"}, .output = "/tmp/x"}, out), "none.tar"));
