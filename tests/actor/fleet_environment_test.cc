@@ -102,6 +102,7 @@ class FleetPlayer {
     return Await(context_, [&](auto done) { environment_->Step(action, done); });
   }
   FleetEnvironment& environment() { return *environment_; }
+  std::size_t actions() const { return static_cast<std::size_t>(WaitAction()) + 1; }
 
   // Members whose goal does not hold.
   std::vector<std::size_t> Open() const {
@@ -277,45 +278,18 @@ TEST_CASE("The budget of an episode has room for what is on at its start, and va
   REQUIRE(budgets.size() == kMembers);
 }
 
-// Keys, numbers and rewards of a walk by arithmetic over the catalog.
-std::vector<std::string> Walk(FleetPlayer& player, int episodes) {
-  std::vector<std::string> trace;
-  const auto keep = [&trace](const Transition& transition) {
-    std::string line = std::to_string(transition.reward);
-    for (const float number : transition.observation.numeric) line += " " + std::to_string(number);
-    for (const auto& content : transition.observation.contents) line += " " + content.key.ToHex();
-    trace.push_back(line);
-  };
-  std::uint64_t choice = 17;
-  for (int episode = 0; episode < episodes; ++episode) {
-    Transition transition =
-        player.Reset({.environment_id = 9, .episode = static_cast<std::uint64_t>(episode)});
-    keep(transition);
-    while (transition.end == End::kNone) {
-      choice = choice * 6364136223846793005U + 1442695040888963407U;
-      const auto count = static_cast<std::uint64_t>(WaitAction()) + 1;
-      transition = player.Step(static_cast<std::int64_t>((choice >> 33) % count));
-      keep(transition);
-    }
-  }
-  return trace;
-}
-
 TEST_CASE("A fleet over HTTP and one in process give the same trajectory, again and again") {
   FleetPlayer in_process(0);
-  const auto trace = Walk(in_process, 8);
-  REQUIRE(Walk(in_process, 8) == trace);
+  const auto trace = Walk(in_process, 9, 8);
+  REQUIRE(Walk(in_process, 9, 8) == trace);
   HttpServers servers(FleetData().worlds);
   boost::asio::io_context context;
-  const auto connections = std::make_shared<HttpConnections>(
-      context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
-                                                       .control = servers.control_server->address(),
-                                                       .count = 2});
+  const auto connections = servers.Connect(context, 2);
   FleetPlayer over_http(
       Fleet(0),
       [&](std::size_t member) { return std::make_unique<HttpService>(connections, 9 + member); },
       &context);
-  REQUIRE(Walk(over_http, 8) == trace);
+  REQUIRE(Walk(over_http, 9, 8) == trace);
 }
 
 TEST_CASE("Evaluation has budgets in words that training never shows") {

@@ -2,10 +2,13 @@
 // The mock server's front and control API over HTTP, in this process.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "actor/http_service.h"
 #include "actor/inprocess_service.h"
 #include "http/server.h"
 #include "mockserver/control.h"
@@ -26,6 +29,15 @@ struct HttpServers {
         {}, [this](const http::ServerRequest& request) { return front->Handle(request); });
     control_server = *http::Server::Create(
         {}, [this](const http::ServerRequest& request) { return control->Handle(request); });
+  }
+
+  // At most so many, that run on `context`.
+  std::shared_ptr<HttpConnections> Connect(boost::asio::io_context& context,
+                                           std::size_t count) const {
+    return std::make_shared<HttpConnections>(
+        context.get_executor(), HttpConnections::Options{.service = front_server->address(),
+                                                         .control = control_server->address(),
+                                                         .count = count});
   }
 
   runtime::Metrics metrics;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests that play episodes share: data that is loaded, calls that are waited for, pairs by
-// name.
+// name, walks.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actor/environment.h"
 #include "actor/redfish_source.h"
@@ -57,6 +58,31 @@ inline std::size_t PairOf(const RedfishData& data, const std::string& goal) {
     if (pairs[i].goal == goal) return i;
   }
   throw std::runtime_error("no pair for " + goal);
+}
+
+// Keys, numbers and rewards of a walk by arithmetic over all actions; `player` has Reset, Step and
+// actions(), their number.
+template <typename Player>
+std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int episodes) {
+  std::vector<std::string> trace;
+  const auto keep = [&trace](const Transition& transition) {
+    std::string line = std::to_string(transition.reward);
+    for (const float number : transition.observation.numeric) line += " " + std::to_string(number);
+    for (const auto& content : transition.observation.contents) line += " " + content.key.ToHex();
+    trace.push_back(line);
+  };
+  std::uint64_t choice = 17;
+  for (int episode = 0; episode < episodes; ++episode) {
+    Transition transition = player.Reset(
+        {.environment_id = environment_id, .episode = static_cast<std::uint64_t>(episode)});
+    keep(transition);
+    while (transition.end == End::kNone) {
+      choice = choice * 6364136223846793005U + 1442695040888963407U;
+      transition = player.Step(static_cast<std::int64_t>((choice >> 33) % player.actions()));
+      keep(transition);
+    }
+  }
+  return trace;
 }
 
 }  // namespace shoal::actor

@@ -61,6 +61,7 @@ class Player {
     return Await(context_, [&](auto done) { environment_.Step(action, done); });
   }
   RedfishEnvironment& environment() { return environment_; }
+  std::size_t actions() const { return Catalog().size(); }
 
  private:
   boost::asio::io_context* const context_;
@@ -146,29 +147,6 @@ TEST_CASE("Evaluation has texts that training never shows") {
   for (const std::string& text : evaluation) REQUIRE(training.count(text) == 0);
 }
 
-// Keys, numbers and rewards of a walk by arithmetic over the catalog.
-std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int episodes) {
-  std::vector<std::string> trace;
-  const auto keep = [&trace](const Transition& transition) {
-    std::string line = std::to_string(transition.reward);
-    for (const float number : transition.observation.numeric) line += " " + std::to_string(number);
-    for (const auto& content : transition.observation.contents) line += " " + content.key.ToHex();
-    trace.push_back(line);
-  };
-  std::uint64_t choice = 17;
-  for (int episode = 0; episode < episodes; ++episode) {
-    Transition transition = player.Reset(
-        {.environment_id = environment_id, .episode = static_cast<std::uint64_t>(episode)});
-    keep(transition);
-    while (transition.end == End::kNone) {
-      choice = choice * 6364136223846793005U + 1442695040888963407U;
-      transition = player.Step(static_cast<std::int64_t>((choice >> 33) % Catalog().size()));
-      keep(transition);
-    }
-  }
-  return trace;
-}
-
 TEST_CASE("The same seed, environment and actions give the same trajectory") {
   Player one;
   Player two;
@@ -181,10 +159,7 @@ TEST_CASE("The same seed, environment and actions give the same trajectory") {
 TEST_CASE("A service over HTTP and one in process give the same trajectory") {
   HttpServers servers(Data().worlds);
   boost::asio::io_context context;
-  const auto connections = std::make_shared<HttpConnections>(
-      context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
-                                                       .control = servers.control_server->address(),
-                                                       .count = 1});
+  const auto connections = servers.Connect(context, 1);
   Player over_http(std::make_unique<HttpService>(connections, 9), &context);
   Player in_process;
   REQUIRE(Walk(over_http, 9, 12) == Walk(in_process, 9, 12));
@@ -193,10 +168,7 @@ TEST_CASE("A service over HTTP and one in process give the same trajectory") {
 TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {
   HttpServers servers(Data().worlds);
   boost::asio::io_context context;
-  const auto connections = std::make_shared<HttpConnections>(
-      context.get_executor(), HttpConnections::Options{.service = servers.front_server->address(),
-                                                       .control = servers.control_server->address(),
-                                                       .count = 1});
+  const auto connections = servers.Connect(context, 1);
   Player player(std::make_unique<HttpService>(connections, 9), &context);
   player.Reset({.environment_id = 9});
   REQUIRE(servers.table->Delete("e9-" + std::string(kCapture)));
