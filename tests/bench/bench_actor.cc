@@ -13,13 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include "actor/redfish_source.h"
-#include "http/server.h"
-#include "mockserver/control.h"
-#include "mockserver/front.h"
-#include "mockserver/instance_table.h"
 #include "runtime/clock.h"
 #include "runtime/log.h"
 #include "runtime/random.h"
+#include "tests/actor/http_servers.h"
 
 namespace {
 
@@ -104,43 +101,6 @@ absl::StatusOr<double> Measure(const Settings& settings, const actor::Environmen
   return rate;
 }
 
-// The mock server around the capture, each front on a thread of its own.
-class MockServer {
- public:
-  static absl::StatusOr<std::unique_ptr<MockServer>> Create(const actor::RedfishData& data) {
-    auto server = std::make_unique<MockServer>();
-    std::vector<std::shared_ptr<const mockserver::World>> worlds;
-    for (const auto& [name, world] : data.worlds) worlds.push_back(world);
-    SHOAL_ASSIGN_OR_RETURN(server->table_,
-                           mockserver::InstanceTable::Create(std::move(worlds), {}));
-    server->front_ = std::make_unique<mockserver::Front>(*server->table_, server->metrics_);
-    server->control_ = std::make_unique<mockserver::Control>(*server->table_, server->metrics_);
-    SHOAL_ASSIGN_OR_RETURN(
-        server->services_,
-        http::Server::Create({}, [front = server->front_.get()](const auto& request) {
-          return front->Handle(request);
-        }));
-    SHOAL_ASSIGN_OR_RETURN(
-        server->controls_,
-        http::Server::Create({}, [control = server->control_.get()](const auto& request) {
-          return control->Handle(request);
-        }));
-    return server;
-  }
-  void Name(runtime::ClusterOptions& cluster) const {
-    cluster.mockserver = services_->address();
-    cluster.mockserver_control = controls_->address();
-  }
-
- private:
-  runtime::Metrics metrics_;
-  std::unique_ptr<mockserver::InstanceTable> table_;
-  std::unique_ptr<mockserver::Front> front_;
-  std::unique_ptr<mockserver::Control> control_;
-  std::unique_ptr<http::Server> services_;
-  std::unique_ptr<http::Server> controls_;
-};
-
 absl::Status Run(const Settings& settings) {
   actor::EnvironmentOptions options;
   options.captures = {settings.capture};
@@ -152,8 +112,9 @@ absl::Status Run(const Settings& settings) {
       const actor::RedfishData data,
       actor::LoadRedfishData(
           {.environment = options, .cluster = cluster, .captures = options.captures}));
-  SHOAL_ASSIGN_OR_RETURN(const auto server, MockServer::Create(data));
-  server->Name(cluster);
+  const actor::HttpServers servers(data.worlds);
+  cluster.mockserver = servers.front_server->address();
+  cluster.mockserver_control = servers.control_server->address();
   options.access = "http";
   SHOAL_ASSIGN_OR_RETURN(const double http, Measure(settings, options, cluster));
   const nlohmann::json line = {{"bench", "actor"},
