@@ -22,6 +22,7 @@ BUILD_PACKAGES=(
   libprotobuf-dev
   libpugixml-dev
   libspdlog-dev
+  libsqlite3-dev
   libssl-dev
   libtomlplusplus-dev
   libxxhash-dev

@@ -22,14 +22,17 @@ Embedding EmbeddingStore::Find(const content::ContentKey& key) {
   return found->second.embedding;
 }
 
-void EmbeddingStore::Insert(const content::ContentKey& key, std::span<const std::uint16_t> values) {
+Embedding EmbeddingStore::Insert(const content::ContentKey& key,
+                                 std::span<const std::uint16_t> values) {
   SHOAL_CHECK(values.size() == embedding_size_);
   auto embedding = std::make_shared<const std::vector<std::uint16_t>>(values.begin(), values.end());
   const runtime::MutexLock lock(mutex_);
-  if (entries_.contains(key)) return;
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) return found->second.embedding;
   order_.push_front(key);
-  entries_.emplace(key, Entry{std::move(embedding), order_.begin()});
+  entries_.emplace(key, Entry{embedding, order_.begin()});
   EvictLocked();
+  return embedding;
 }
 
 void EmbeddingStore::EvictLocked() {

@@ -29,8 +29,8 @@ class EmbeddingStore {
 
   // Null when unknown. The zero key is never here.
   Embedding Find(const content::ContentKey& key) ABSL_LOCKS_EXCLUDED(mutex_);
-  // REQUIRES: `values` has D elements.
-  void Insert(const content::ContentKey& key, std::span<const std::uint16_t> values)
+  // What is kept under the key: one that was there before stays. REQUIRES: `values` has D elements.
+  Embedding Insert(const content::ContentKey& key, std::span<const std::uint16_t> values)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string& encoder_version() const { return encoder_version_; }

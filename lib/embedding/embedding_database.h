@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of an EmbeddingFile while it is open: what is in the file, and every failure said.
+//
+// Format 1: application_id 0x53486F61, user_version 1; versions(id, name), and
+// embeddings(place, version, key, hash, vector), where places ascend in the order of writing and
+// `hash` is XXH3 of the vector, seeded with the key's first 8 bytes. Statuses are those of
+// sqlite_connection.h; DATA_LOSS also for a database of something else, and for a vector that does
+// not match its hash. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "content/content_key.h"
+#include "embedding/embedding.h"
+#include "embedding/sqlite_connection.h"
+#include "runtime/status.h"
+
+namespace shoal::embedding {
+
+class EmbeddingDatabase {
+ public:
+  // Makes the file where there is none or an empty one; its folder exists.
+  static absl::StatusOr<std::unique_ptr<EmbeddingDatabase>> Open(const std::string& path,
+                                                                 std::int64_t max_bytes);
+
+  // Puts what is there into `found`, a place a key, and leaves the rest null.
+  absl::Status Find(const std::string& version, std::size_t dimension,
+                    std::span<const content::ContentKey> keys, std::span<Embedding> found);
+  // All or nothing, old rows leave for them. REQUIRES: as EmbeddingFile::Insert.
+  absl::Status Insert(const std::string& version, std::size_t dimension,
+                      std::span<const content::ContentKey> keys,
+                      std::span<const std::uint16_t> values);
+  absl::StatusOr<std::int64_t> rows();
+
+ private:
+  EmbeddingDatabase(SqliteConnection connection, std::int64_t max_bytes);
+
+  absl::Status Prepare();
+  absl::StatusOr<std::int64_t> VersionId(const std::string& version);
+  absl::Status FindRows(const std::string& version, std::size_t dimension,
+                        std::span<const content::ContentKey> keys, std::span<Embedding> found);
+  absl::Status InsertRows(const std::string& version, std::size_t dimension,
+                          std::span<const content::ContentKey> keys,
+                          std::span<const std::uint16_t> values);
+  absl::Status EvictOldest();
+  // COMMIT after OK, ROLLBACK after an error, which is returned.
+  absl::Status End(const absl::Status& status);
+
+  // Before its statements, which it outlives.
+  SqliteConnection connection_;
+  const std::int64_t max_bytes_;
+  SqliteStatement find_version_;
+  SqliteStatement insert_version_;
+  SqliteStatement find_;
+  SqliteStatement insert_;
+};
+
+}  // namespace shoal::embedding

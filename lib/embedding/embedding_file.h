@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Embeddings on disk by (encoder version, content key): what was encoded once is there after a
+// restart, and for every process of the machine.
+//
+// One SQLite file in WAL mode (its companions -wal and -shm beside it), which several objects and
+// processes may share. Past `max_bytes` the rows that were written first leave; their pages are
+// used again, so the file stays at about that size. What was written is there after the process
+// dies; the last rows may be lost when the machine does.
+//
+// It is a cache: after Open nothing fails. A disk that is full, a file that another process keeps
+// locked, or one that went bad: what is asked is not found, what is given is not kept; that is
+// counted, and warned of once. A file that is damaged, or is no such file at all, is moved aside as
+// "<path>.damaged" with a warning that names it, and a new one is begun. Vectors of another version
+// are not found. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "content/content_key.h"
+#include "embedding/embedding.h"
+#include "runtime/metrics.h"
+#include "runtime/status.h"
+
+namespace shoal::embedding {
+
+struct EmbeddingFileOptions {
+  std::string path;
+  // Of the file, without its companions; passed by one insertion at most. At least 64 KiB.
+  std::int64_t max_bytes = std::int64_t{1} << 30;
+};
+
+class EmbeddingFile {
+ public:
+  // Makes missing folders. INVALID_ARGUMENT: options out of range. FAILED_PRECONDITION naming the
+  // path and the system's or SQLite's reason: it cannot be made, opened or written, or a damaged
+  // one cannot be moved aside. `metrics` may be null, and outlives this.
+  static absl::StatusOr<std::unique_ptr<EmbeddingFile>> Open(const EmbeddingFileOptions& options,
+                                                             runtime::Metrics* metrics);
+  ~EmbeddingFile();
+  EmbeddingFile(const EmbeddingFile&) = delete;
+  EmbeddingFile& operator=(const EmbeddingFile&) = delete;
+
+  // One element a key, in their order: null where it is not there, or not of `dimension` numbers.
+  std::vector<Embedding> Find(const std::string& version, std::size_t dimension,
+                              std::span<const content::ContentKey> keys);
+  // In one transaction. Keys that are there already stay as they are. REQUIRES: `values` is
+  // [N, D], a row a key, and D at least 1.
+  void Insert(const std::string& version, std::size_t dimension,
+              std::span<const content::ContentKey> keys, std::span<const std::uint16_t> values);
+
+  // Calls of Find and Insert that did not do all of it.
+  std::uint64_t failures() const;
+  // Rows of all versions; 0 when it cannot be read.
+  std::uint64_t rows();
+
+ private:
+  class State;
+  explicit EmbeddingFile(std::unique_ptr<State> state);
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace shoal::embedding
