@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "embedding/embedding_file.h"
+
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "embedding/sqlite_connection.h"
+#include "runtime/atomic_file.h"
+#include "runtime/random.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::embedding {
+namespace {
+
+using content::ContentKey;
+using doubles::TemporaryFolder;
+
+constexpr std::size_t kDimension = 64;
+
+// Keys and vectors of numbers [first, first + count).
+struct Rows {
+  Rows(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t number = first; number < first + count; ++number) {
+      keys.push_back(content::KeyOf("text " + std::to_string(number)));
+      runtime::Random random(number, 3);
+      for (std::size_t i = 0; i < kDimension; ++i) {
+        values.push_back(static_cast<std::uint16_t>(random.Below(65536)));
+      }
+    }
+  }
+  bool Holds(std::size_t row, const Embedding& embedding) const {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * kDimension);
+    return *embedding == std::vector<std::uint16_t>(begin, begin + kDimension);
+  }
+
+  std::vector<ContentKey> keys;
+  std::vector<std::uint16_t> values;
+};
+
+std::unique_ptr<EmbeddingFile> OpenAt(const std::string& path,
+                                      std::int64_t max_bytes = std::int64_t{1} << 24) {
+  auto file = EmbeddingFile::Open({.path = path, .max_bytes = max_bytes}, nullptr);
+  INFO(file.status().ToString());
+  REQUIRE(file.ok());
+  return *std::move(file);
+}
+
+void Put(EmbeddingFile& file, const Rows& rows, const std::string& version = "v") {
+  file.Insert(version, kDimension, rows.keys, rows.values);
+}
+
+// How many are found; REQUIREs that those are what was put.
+std::size_t CountFound(EmbeddingFile& file, const Rows& rows, const std::string& version = "v") {
+  const auto found = file.Find(version, kDimension, rows.keys);
+  REQUIRE(found.size() == rows.keys.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == nullptr) continue;
+    REQUIRE(rows.Holds(i, found[i]));
+    ++count;
+  }
+  return count;
+}
+
+TEST_CASE("what was put is there after reopening, for its version and dimension alone") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("new/folders/vectors.sqlite");
+  const Rows rows(0, 100);
+  Put(*OpenAt(path), rows);
+  const auto file = OpenAt(path);
+  REQUIRE(CountFound(*file, rows) == 100);
+  REQUIRE(CountFound(*file, Rows(100, 50)) == 0);
+  REQUIRE(CountFound(*file, Rows(50, 100)) == 50);
+  REQUIRE(CountFound(*file, rows, "another") == 0);
+  for (const Embedding& embedding : file->Find("v", kDimension + 1, rows.keys)) {
+    REQUIRE(embedding == nullptr);
+  }
+  Rows others = rows;
+  std::swap(others.values[0], others.values[1]);
+  Put(*file, others);
+  REQUIRE(CountFound(*file, rows) == 100);
+  REQUIRE(file->rows() == 100);
+  REQUIRE(file->failures() == 0);
+}
+
+TEST_CASE("two open at once see what the other puts, from several threads") {
+  const TemporaryFolder folder;
+  const auto one = OpenAt(folder.At("vectors.sqlite"));
+  const auto two = OpenAt(folder.At("vectors.sqlite"));
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&one, &two, thread] {
+      EmbeddingFile& file = thread % 2 == 0 ? *one : *two;
+      for (std::uint64_t i = 0; i < 10; ++i) {
+        const Rows rows(thread * 1000 + i * 10, 10);
+        file.Insert("v", kDimension, rows.keys, rows.values);
+        file.Find("v", kDimension, rows.keys);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (one->failures() + two->failures() == 0) {
+    for (EmbeddingFile* file : {one.get(), two.get()}) {
+      for (const std::uint64_t first : {0, 1000, 2000, 3000}) {
+        REQUIRE(CountFound(*file, Rows(first, 100)) == 100);
+      }
+    }
+  }
+  Put(*one, Rows(9000, 5));
+  REQUIRE(CountFound(*two, Rows(9000, 5)) == 5);
+}
+
+TEST_CASE("past the bound the oldest rows leave, and the file stays at its size") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  constexpr std::int64_t kBound = 256 << 10;
+  {
+    const auto file = OpenAt(path, kBound);
+    for (std::uint64_t first = 0; first < 20000; first += 100) Put(*file, Rows(first, 100));
+    REQUIRE(CountFound(*file, Rows(19900, 100)) == 100);
+    REQUIRE(CountFound(*file, Rows(0, 1000)) == 0);
+    REQUIRE(file->rows() > 500);
+    REQUIRE(file->failures() == 0);
+  }
+  REQUIRE(std::filesystem::file_size(path) <= kBound + (64 << 10));
+  const auto file = OpenAt(path, 64 << 10);
+  Put(*file, Rows(30000, 10));
+  REQUIRE(CountFound(*file, Rows(30000, 10)) == 10);
+  REQUIRE(CountFound(*file, Rows(19900, 100)) < 100 + 1);
+  REQUIRE(file->rows() < 500);
+  Put(*file, Rows(40000, 3000));
+  REQUIRE(file->rows() < 500);
+}
+
+// The file is moved aside, and the new one works.
+void RequireBegunAnew(const std::string& path, const std::string& moved_bytes) {
+  const auto file = OpenAt(path);
+  REQUIRE(runtime::ReadFile(path + ".damaged").value() == moved_bytes);
+  Put(*file, Rows(0, 10));
+  REQUIRE(CountFound(*file, Rows(0, 10)) == 10);
+  REQUIRE(CountFound(*OpenAt(path), Rows(0, 10)) == 10);
+}
+
+TEST_CASE("what is no file of embeddings is moved aside whole, and a new one is begun") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  SECTION("a text") {
+    const std::string text = std::string(5000, 'x') + "no database";
+    folder.Write("vectors.sqlite", text);
+    RequireBegunAnew(path, text);
+  }
+  SECTION("a database of something else") {
+    REQUIRE(SqliteConnection::Open(path, 0)
+                ->Execute("CREATE TABLE mine(x); INSERT INTO mine "
+                          "VALUES(1)")
+                .ok());
+    RequireBegunAnew(path, runtime::ReadFile(path).value());
+  }
+  SECTION("another format") {
+    OpenAt(path).reset();
+    REQUIRE(SqliteConnection::Open(path, 0)->Execute("PRAGMA user_version=2").ok());
+    RequireBegunAnew(path, runtime::ReadFile(path).value());
+  }
+  SECTION("one without its tables") {
+    OpenAt(path).reset();
+    REQUIRE(SqliteConnection::Open(path, 0)->Execute("DROP TABLE embeddings").ok());
+    RequireBegunAnew(path, runtime::ReadFile(path).value());
+  }
+}
+
+TEST_CASE("an empty file is a new one") {
+  const TemporaryFolder folder;
+  folder.Write("vectors.sqlite", "");
+  const auto file = OpenAt(folder.At("vectors.sqlite"));
+  REQUIRE_FALSE(std::filesystem::exists(folder.At("vectors.sqlite.damaged")));
+  Put(*file, Rows(0, 3));
+  REQUIRE(CountFound(*file, Rows(0, 3)) == 3);
+}
+
+TEST_CASE("bytes changed anywhere lose vectors, never change one, and the file heals") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  const Rows rows(0, 200);
+  Put(*OpenAt(path), rows);
+  const std::string good = runtime::ReadFile(path).value();
+  REQUIRE_FALSE(std::filesystem::exists(path + "-wal"));
+  runtime::Random random(7, 7);
+  std::size_t healed = 0;
+  for (std::size_t begin = 0; begin < good.size(); begin += good.size() / 24) {
+    CAPTURE(begin);
+    std::string bad = good;
+    for (std::size_t i = begin; i < std::min(begin + 40, bad.size()); ++i) {
+      bad[i] = static_cast<char>(random.Below(256));
+    }
+    REQUIRE(runtime::WriteFileAtomically(path, bad).ok());
+    std::filesystem::remove(path + ".damaged");
+    const auto file = OpenAt(path);
+    for (const ContentKey& key : rows.keys) {
+      const auto found = file->Find("v", kDimension, std::span(&key, 1));
+      const auto row = static_cast<std::size_t>(&key - rows.keys.data());
+      if (found[0] != nullptr) REQUIRE(rows.Holds(row, found[0]));
+    }
+    for (int round = 0; round < 2; ++round) Put(*file, rows);
+    if (std::filesystem::exists(path + ".damaged")) {
+      ++healed;
+      REQUIRE(CountFound(*file, rows) == rows.keys.size());
+    }
+  }
+  REQUIRE(healed > 12);
+}
+
+TEST_CASE("a file cut short is moved aside") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  const Rows rows(0, 200);
+  Put(*OpenAt(path), rows);
+  const std::string good = runtime::ReadFile(path).value();
+  for (const std::size_t size :
+       {std::size_t{10}, std::size_t{100}, std::size_t{4096}, good.size() / 2, good.size() - 1}) {
+    CAPTURE(size);
+    REQUIRE(runtime::WriteFileAtomically(path, good.substr(0, size)).ok());
+    std::filesystem::remove(path + ".damaged");
+    const auto file = OpenAt(path);
+    CountFound(*file, rows);
+    Put(*file, rows);
+    Put(*file, rows);
+    REQUIRE(CountFound(*file, rows) == rows.keys.size());
+    REQUIRE(std::filesystem::exists(path + ".damaged"));
+  }
+}
+
+TEST_CASE("a file locked by another is read, not written, and written again once it is free") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  runtime::Metrics metrics;
+  const auto file = EmbeddingFile::Open({.path = path}, &metrics).value();
+  Put(*file, Rows(0, 10));
+  auto other = SqliteConnection::Open(path, 0).value();
+  REQUIRE(other.Execute("BEGIN IMMEDIATE").ok());
+  Put(*file, Rows(10, 10));
+  REQUIRE(file->failures() == 1);
+  REQUIRE(CountFound(*file, Rows(0, 20)) == 10);
+  REQUIRE(other.Execute("ROLLBACK").ok());
+  Put(*file, Rows(10, 10));
+  REQUIRE(CountFound(*file, Rows(0, 20)) == 20);
+  REQUIRE(file->failures() == 1);
+  REQUIRE(metrics
+              .Counter("shoal_embedding_file_failures_total",
+                       "Reads and writes of the file of vectors that failed")
+              .Value() == 1);
+}
+
+TEST_CASE("a file that is locked when it is opened comes into use later") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  auto other = SqliteConnection::Open(path, 0).value();
+  REQUIRE(other.Execute("BEGIN EXCLUSIVE").ok());
+  const auto file = OpenAt(path);
+  REQUIRE(file->failures() == 1);
+  REQUIRE(CountFound(*file, Rows(0, 10)) == 0);
+  REQUIRE(other.Execute("ROLLBACK").ok());
+  Put(*file, Rows(0, 10));
+  REQUIRE(CountFound(*file, Rows(0, 10)) == 10);
+  REQUIRE_FALSE(std::filesystem::exists(path + ".damaged"));
+}
+
+TEST_CASE("where nothing more can be written, what is there is still found") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  const auto file = OpenAt(path);
+  Put(*file, Rows(0, 100));
+  rlimit before = {};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 64 << 10;
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  Put(*file, Rows(100, 2000));
+  const std::size_t kept = CountFound(*file, Rows(100, 2000));
+  const std::size_t found = CountFound(*file, Rows(0, 100));
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::signal(SIGXFSZ, handler);
+  REQUIRE(file->failures() > 0);
+  REQUIRE(kept == 0);
+  REQUIRE(found == 100);
+  Put(*file, Rows(100, 2000));
+  REQUIRE(CountFound(*file, Rows(0, 2100)) == 2100);
+}
+
+TEST_CASE("a path that cannot be a file is refused by name") {
+  const TemporaryFolder folder;
+  folder.Write("plain", "x");
+  const auto open = [](const std::string& path, std::int64_t bytes) {
+    return EmbeddingFile::Open({.path = path, .max_bytes = bytes}, nullptr).status();
+  };
+  REQUIRE(absl::IsInvalidArgument(open("", 1 << 20)));
+  REQUIRE(absl::IsInvalidArgument(open(folder.At("vectors"), 1000)));
+  for (const std::string& path : {folder.path(), folder.At("plain/vectors")}) {
+    const absl::Status status = open(path, 1 << 20);
+    REQUIRE(absl::IsFailedPrecondition(status));
+    REQUIRE(runtime::Message(status).find(folder.path()) != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::embedding
