@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes texts segment by segment, so that a resource in which one property changed costs one or
-// two segments.
+// two segments, rarely three.
 //
 // A text is cut after kMaxTextBytes, at a UTF-8 boundary, and into content::SplitSegments of the
-// default options; candidates and sentences stay whole. Its vector is the mean of its segments'
-// vectors, weighted by their bytes, scaled to length 1 and rounded to half precision; a text of one
-// segment has the inner encoder's vector. Segments' vectors are kept in memory by content key, the
-// least recently used leave first. The inner encoder gets each segment that is missing once, in
-// slices of bounded bytes.
+// default options, so that most candidates and sentences stay whole. Its vector is the mean of its
+// segments' vectors, weighted by their bytes, scaled to length 1 and rounded to half precision; a
+// text of one segment has the inner encoder's vector. Segments' vectors are kept in memory by
+// content key, the least recently used leave first. The inner encoder gets each segment that is
+// missing once, in slices of bounded bytes.
 //
 // Thread-safe where the inner encoder is; a segment that two threads miss at once is encoded twice.
 #pragma once
