@@ -156,6 +156,15 @@ absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig
                                   "learner.encoder_table=" + TomlText(table)};
 }
 
+void WarnOfSeenTexts(const EffectiveConfig& config) {
+  const std::string encoder = config.Text("inference.encoder").value_or("lexical");
+  if (encoder == "lexical") return;
+  std::fprintf(stderr,
+               "warning: %s is held out, but inference.encoder %s may have learned from its texts, "
+               "as the shipped weights have\n",
+               HeldOut(config).c_str(), encoder.c_str());
+}
+
 struct Prepared {
   SessionOptions session;
   RunDirectory directory;
@@ -204,6 +213,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   if (learns && !flags.attach && !HeldOut(asked).empty()) {
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
                            FitWithoutHeldOut(asked, directory));
+    WarnOfSeenTexts(asked);
     overrides.insert(overrides.end(), tables.begin(), tables.end());
   }
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));

@@ -6,8 +6,15 @@
 #include <utility>
 
 #include "runtime/log.h"
+#include "runtime/thread_priority.h"
 
 namespace shoal::inference {
+namespace {
+
+// Acting goes first; those who wait for the encoder leave it their share of the processors.
+constexpr int kNice = 10;
+
+}  // namespace
 
 EncodingStage::EncodingStage(const EncodingOptions& options, const tokens::TextEncoder& encoder,
                              embedding::EmbeddingStore& store, std::function<void()> on_encoded,
@@ -58,6 +65,7 @@ std::size_t EncodingStage::waiting() const {
 }
 
 void EncodingStage::Run() {
+  runtime::SetThreadNice(kNice);
   for (;;) {
     const std::vector<Text> slice = TakeSlice();
     if (slice.empty()) return;

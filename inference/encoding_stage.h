@@ -26,7 +26,7 @@ namespace shoal::inference {
 struct EncodingOptions {
   // Texts and bytes in one call of the encoder.
   std::size_t slice_texts = 64;
-  std::size_t slice_bytes = std::size_t{1} << 18;
+  std::size_t slice_bytes = std::size_t{16} << 10;
   // Text waiting, in bytes.
   std::size_t max_waiting_bytes = std::size_t{256} << 20;
 };

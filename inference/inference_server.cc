@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "embedding/make_text_encoder.h"
 #include "inference/act_service.h"
 #include "inference/acting_stage.h"
 #include "inference/admission.h"
@@ -12,7 +13,6 @@
 #include "inference/spec_check.h"
 #include "parameters/subscriber.h"
 #include "runtime/log.h"
-#include "tokens/lexical_encoder.h"
 #include "transport/server.h"
 
 namespace shoal::inference {
@@ -33,18 +33,28 @@ class NoEncoder final : public tokens::TextEncoder {
   const std::int64_t dimension_;
 };
 
-absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const InferenceConfig& config) {
+embedding::EmbeddingCacheOptions CachesOf(const InferenceConfig& config) {
+  embedding::EmbeddingCacheOptions caches = config.options.embedding_cache;
+  if (caches.encoder_cache.empty()) {
+    caches.encoder_cache = config.run.path() + "/embeddings.sqlite";
+  }
+  return caches;
+}
+
+absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const InferenceConfig& config,
+                                                                 runtime::Metrics& metrics) {
   if (config.policy.content_fields.empty() && !config.policy.has_candidates()) {
     return std::make_unique<NoEncoder>(config.policy.embedding_size);
   }
-  SHOAL_ASSIGN_OR_RETURN(auto encoder,
-                         tokens::LexicalEncoder::Create(config.options.encoder_table));
+  SHOAL_ASSIGN_OR_RETURN(
+      auto encoder, embedding::MakeTextEncoder(config.options.encoder, CachesOf(config), &metrics));
   if (encoder->dimension() != config.policy.embedding_size) {
     return runtime::FailedPrecondition(
         "policy.embedding_size is " + std::to_string(config.policy.embedding_size) +
-        ", the encoder makes " + std::to_string(encoder->dimension()) + " numbers");
+        ", inference.encoder \"" + config.options.encoder.encoder + "\" makes " +
+        std::to_string(encoder->dimension()) + " numbers");
   }
-  return std::unique_ptr<tokens::TextEncoder>(std::move(encoder));
+  return encoder;
 }
 
 std::string FolderOf(const InferenceConfig& config) {
@@ -161,8 +171,9 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
       config.run.deterministic ? Size(options.lockstep_environments) : 0);
   if (inserter) inserter->OnSpace([this] { batcher.Wake(); });
   encoding = std::make_unique<EncodingStage>(
-      EncodingOptions{.max_waiting_bytes = Size(options.waiting_text_bytes)}, *encoder, contents,
-      [this] { intake.OnEncoded(); }, metrics);
+      EncodingOptions{.slice_bytes = Size(options.encoder_slice_bytes),
+                      .max_waiting_bytes = Size(options.waiting_text_bytes)},
+      *encoder, contents, [this] { intake.OnEncoded(); }, metrics);
   admission = std::make_unique<Admission>(
       Admission::Parts{shape, contents, catalogs, *encoding, batcher, shared_metrics},
       Size(options.max_queued_rows));
@@ -248,7 +259,7 @@ absl::StatusOr<std::unique_ptr<InferenceServer>> InferenceServer::Create(
         "run.deterministic needs inference.lockstep_environments, the number of train "
         "environments");
   }
-  SHOAL_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(config));
+  SHOAL_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(config, metrics));
   std::unique_ptr<InferenceServer> server(
       new InferenceServer(std::make_unique<Parts>(std::move(config), std::move(encoder), metrics)));
   SHOAL_RETURN_IF_ERROR(server->parts_->Start(metrics));

@@ -64,8 +64,13 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
                 .unit = "bytes",
                 .min = 0,
                 .max = 1e12});
-  visitor.Knob("encoder_table", options.encoder_table,
-               {.help = "the encoder's IDF table; not read without content fields"});
+  options.encoder.Visit(visitor);
+  options.embedding_cache.Visit(visitor);
+  visitor.Knob("encoder_slice_bytes", options.encoder_slice_bytes,
+               {.help = "text that the encoder takes at once, or one content",
+                .unit = "bytes",
+                .min = 256,
+                .max = 1e9});
 }
 
 }  // namespace

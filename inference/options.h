@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "embedding/encoder_source.h"
 #include "runtime/cluster.h"
 #include "runtime/config.h"
 #include "runtime/status.h"
@@ -32,7 +33,10 @@ struct InferenceOptions {
   std::int64_t content_cache_bytes = std::int64_t{1} << 30;
   std::int64_t waiting_text_bytes = std::int64_t{256} << 20;
   std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
-  std::string encoder_table = "data/encoder/lexical.idf";
+  embedding::EncoderSource encoder;
+  // An empty encoder_cache is embeddings.sqlite in the run's folder.
+  embedding::EmbeddingCacheOptions embedding_cache;
+  std::int64_t encoder_slice_bytes = std::int64_t{16} << 10;
   std::int64_t torch_threads = 1;
   // Empty: <run directory>/inference-<index>.
   std::string parameters_folder = "";

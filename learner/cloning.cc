@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const LearnerOptions& o
   SHOAL_ASSIGN_OR_RETURN(
       auto demonstrations,
       DemonstrationSet::Load({.path = options.demonstrations,
-                              .encoder_table = options.encoder_table,
+                              .encoder = options.encoder,
                               .per_draw = static_cast<std::size_t>(options.demonstration_unrolls),
                               .seed = runtime::DeriveSeed(seed, "cloning")},
                              spec, contents));
@@ -55,10 +55,11 @@ absl::StatusOr<algorithms::UpdateReport> Cloning::Update(algorithms::PolicyTrain
 absl::Status Cloning::CheckEncoder(const std::vector<DecodedUnroll>& unrolls) const {
   for (const DecodedUnroll& unroll : unrolls) {
     if (unroll.encoder_version == demonstrations_->encoder_version()) continue;
-    return runtime::FailedPrecondition("unrolls are of encoder " + unroll.encoder_version +
-                                       ", the demonstrations of " +
-                                       demonstrations_->encoder_version() +
-                                       ": learner.encoder_table must be inference.encoder_table");
+    return runtime::FailedPrecondition(
+        "unrolls are of encoder " + unroll.encoder_version + ", the demonstrations of " +
+        demonstrations_->encoder_version() +
+        ": learner.encoder and learner.encoder_table must be those of "
+        "inference");
   }
   return absl::OkStatus();
 }

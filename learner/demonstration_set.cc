@@ -9,10 +9,10 @@
 
 #include "algorithms/minibatch_items.h"
 #include "demonstrations/demonstration_file.h"
+#include "embedding/make_text_encoder.h"
 #include "learner/batch_builder.h"
 #include "runtime/log.h"
 #include "runtime/tensor.h"
-#include "tokens/lexical_encoder.h"
 #include "transport/wire_tensor.h"
 
 namespace shoal::learner {
@@ -85,7 +85,8 @@ absl::StatusOr<std::unique_ptr<DemonstrationSet>> DemonstrationSet::Load(
   }
   SHOAL_ASSIGN_OR_RETURN(const DemonstrationFile file,
                          demonstrations::ReadDemonstrations(options.path));
-  SHOAL_ASSIGN_OR_RETURN(const auto encoder, tokens::LexicalEncoder::Create(options.encoder_table));
+  SHOAL_ASSIGN_OR_RETURN(const auto encoder,
+                         embedding::MakeTextEncoder(options.encoder, {}, nullptr));
   if (encoder->dimension() != spec.embedding_size) {
     return runtime::FailedPrecondition(
         "policy.embedding_size is " + std::to_string(spec.embedding_size) + ", the encoder makes " +

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithms/unroll_batch.h"
+#include "embedding/encoder_source.h"
 #include "learner/content_table.h"
 #include "learner/unroll_decoder.h"
 #include "model/policy_spec.h"
@@ -24,7 +25,7 @@ namespace shoal::learner {
 struct DemonstrationSetOptions {
   std::string path;
   // Of the encoder that inference uses too; demonstrations have texts, no embeddings.
-  std::string encoder_table;
+  embedding::EncoderSource encoder;
   // Of one draw, all ranks together; at least 1.
   std::size_t per_draw = 64;
   std::uint64_t seed = 1;

@@ -28,8 +28,7 @@ void VisitDemonstrations(LearnerOptions& options, runtime::Visitor& visitor) {
   visitor.Knob(
       "demonstration_anneal_updates", options.demonstration_anneal_updates,
       {.help = "update at which that weight is 0", .unit = "updates", .min = 1, .max = kMany});
-  visitor.Knob("encoder_table", options.encoder_table,
-               {.help = "as inference.encoder_table; not read without demonstrations"});
+  options.encoder.Visit(visitor);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "embedding/encoder_source.h"
 #include "runtime/config.h"
 
 namespace shoal::learner {
@@ -43,7 +44,7 @@ struct LearnerOptions {
   double demonstration_coefficient = 0;
   std::int64_t demonstration_anneal_updates = 100;
   // The encoder of inference, for the demonstrations' texts; not read without them.
-  std::string encoder_table = "data/encoder/lexical.idf";
+  embedding::EncoderSource encoder;
   // Ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
   // Contents kept besides candidates.

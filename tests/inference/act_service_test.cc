@@ -16,6 +16,7 @@
 #include "parameters/parameters_file.h"
 #include "proto/act.grpc.pb.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/embedding/small_encoder.h"
 #include "transport/channel.h"
 #include "transport/client_stream.h"
 #include "transport/health_client.h"
@@ -57,25 +58,31 @@ class Caller final : public transport::ClientStream<proto::ActRequest, proto::Ac
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+enum class Sees : std::uint8_t { kNumbers, kTexts, kTextsByLanguageModel };
+
 struct ActServiceFixture {
-  explicit ActServiceFixture(bool candidates = false) {
+  explicit ActServiceFixture(Sees sees = Sees::kNumbers) {
     config.policy.hidden = {8};
     config.policy.value_hidden = {8};
-    if (candidates) {
-      config.policy.content_fields = {"goal"};
-      config.policy.projection_size = 8;
-      config.policy.past_requests = false;
-    } else {
+    config.policy.past_requests = false;
+    config.policy.observation_size = 2;
+    if (sees == Sees::kNumbers) {
       config.policy.head = "discrete";
       config.policy.action_count = 2;
       config.policy.content_fields = {};
-      config.policy.past_requests = false;
+    } else {
+      config.policy.content_fields = {"goal"};
+      config.policy.projection_size = 8;
     }
-    config.policy.observation_size = 2;
+    if (sees == Sees::kTextsByLanguageModel) {
+      embedding::WriteSmallModel(folder.path() + "/model");
+      config.options.encoder.encoder = "gpt2:" + folder.path() + "/model";
+      config.options.embedding_cache.encoder_cache = folder.path() + "/embeddings.sqlite";
+      config.policy.embedding_size = embedding::kSmallWidth;
+    }
     config.options.listen = "127.0.0.1:0";
     config.options.max_message_bytes = 1 << 20;
     config.options.parameters_folder = folder.path();
-    config.options.encoder_table = "data/encoder/lexical.idf";
     const auto bytes = model::InitialParameters(config.policy, 1);
     REQUIRE(bytes.ok());
     parameters::Parameters initial;
@@ -83,6 +90,10 @@ struct ActServiceFixture {
     initial.spec_digest = config.policy.Digest();
     initial.bytes = std::make_shared<const std::string>(*bytes);
     REQUIRE(parameters::ParametersFolder(folder.path()).Save(initial).ok());
+    Start();
+  }
+
+  void Start() {
     auto created = InferenceServer::Create(config, metrics);
     INFO(created.status().ToString());
     REQUIRE(created.ok());
@@ -242,7 +253,7 @@ TEST_CASE("An oversized message ends its stream and no other") {
 }
 
 TEST_CASE("Contents and catalogs: asked for, verified, then acted on") {
-  ActServiceFixture fixture(true);
+  ActServiceFixture fixture(Sees::kTexts);
   const auto caller = fixture.OpenWelcomed();
   const auto goal = content::KeyOf("Turn the system on");
   const std::vector<std::string> texts = {"PATCH AssetTag", "POST Reset On"};
@@ -295,6 +306,54 @@ TEST_CASE("Contents and catalogs: asked for, verified, then acted on") {
   REQUIRE(action->values<std::int64_t>()[0] < 2);
   caller->Close();
   REQUIRE(caller->AwaitEnd().ok());
+}
+
+// A first row with a goal and two candidates, all it names in the same message.
+proto::ActRequest RowWithTexts() {
+  proto::ActRequest request = FirstRows(1);
+  std::string candidates;
+  for (const char* text : {"Turn the system on", "PATCH AssetTag", "POST Reset On"}) {
+    const content::ContentKey key = content::KeyOf(text);
+    proto::Content& content = *request.add_contents();
+    content.set_key(std::string(key.AsBytes()));
+    content.set_text(text);
+    if (request.contents_size() == 1) {
+      request.mutable_rows()->add_content_keys(content.key());
+    } else {
+      candidates += content.key();
+    }
+  }
+  proto::Catalog& catalog = *request.add_catalogs();
+  catalog.set_key(std::string(content::KeyOf(candidates).AsBytes()));
+  catalog.set_candidate_keys(candidates);
+  request.mutable_rows()->add_catalog_keys(catalog.key());
+  request.mutable_rows()->add_catalogs(0);
+  return request;
+}
+
+TEST_CASE("What a language model made of texts survives a restart of the server") {
+  ActServiceFixture fixture(Sees::kTextsByLanguageModel);
+  const auto act = [&] {
+    const auto caller = fixture.OpenWelcomed();
+    REQUIRE(caller->Send(RowWithTexts()));
+    const auto acted = caller->Next();
+    REQUIRE(acted->replies().statuses(0) == proto::ROW_OK);
+    caller->Close();
+    REQUIRE(caller->AwaitEnd().ok());
+    return fixture.callers.clear();
+  };
+  const auto count = [&](const std::string& name) {
+    return fixture.metrics.Counter("shoal_embedding_file_" + name, "").Value();
+  };
+  act();
+  REQUIRE(count("inserted_total") == 3);
+  REQUIRE(count("found_total") == 0);
+  fixture.stub.reset();
+  fixture.server.reset();
+  fixture.Start();
+  act();
+  REQUIRE(count("found_total") == 3);
+  REQUIRE(count("inserted_total") == 3);
 }
 
 TEST_CASE("Health follows parameters, and draining ends streams and health") {

@@ -15,7 +15,6 @@
 namespace shoal::learner {
 namespace {
 
-constexpr const char* kEncoderTable = "data/encoder/lexical.idf";
 constexpr std::uint64_t kSeed = 4;
 
 model::PolicySpec Spec() {
@@ -49,8 +48,7 @@ absl::Status Load(const proto::DemonstrationChunk& recording, const model::Polic
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, recording).ok());
   auto set = DemonstrationSet::Load(
-      {.path = path, .encoder_table = kEncoderTable, .per_draw = per_draw, .seed = kSeed}, spec,
-      loaded.contents);
+      {.path = path, .encoder = {}, .per_draw = per_draw, .seed = kSeed}, spec, loaded.contents);
   if (!set.ok()) return set.status();
   loaded.set = *std::move(set);
   return absl::OkStatus();
@@ -229,7 +227,7 @@ TEST_CASE("unrolls of another encoder than the demonstrations' are refused", "[c
   unrolls[0].encoder_version = "lexical-other";
   const absl::Status refused = cloning.CheckEncoder(unrolls);
   REQUIRE(absl::IsFailedPrecondition(refused));
-  REQUIRE(refused.message().find("learner.encoder_table") != absl::string_view::npos);
+  REQUIRE(refused.message().find("learner.encoder") != absl::string_view::npos);
 }
 
 }  // namespace shoal::learner
