@@ -11,9 +11,9 @@ namespace {
 using redfish::Property;
 using redfish::PropertyKind;
 
-class Judge {
+class ObjectJudge {
  public:
-  Judge(const redfish::Schema& schema, std::string_view odata_type)
+  ObjectJudge(const redfish::Schema& schema, std::string_view odata_type)
       : schema_(schema), odata_type_(odata_type) {}
 
   void Visit(const Json& members, const std::string& parent) {
@@ -69,7 +69,7 @@ class Judge {
 
 std::vector<Problem> JudgeNewObject(const redfish::Schema& schema, std::string_view odata_type,
                                     const std::string& pointer, const Json& members) {
-  Judge judge(schema, odata_type);
+  ObjectJudge judge(schema, odata_type);
   judge.Visit(members, pointer);
   return std::move(judge.problems);
 }
