@@ -2,6 +2,7 @@
 #include "inference/admission.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace shoal::inference {
@@ -141,9 +142,13 @@ Admission::Verdict Admission::JudgeMissing(const Row& row,
                                            const std::vector<content::ContentKey>& keys) {
   RowAnswer answer = AnswerTo(row, RowStatus::kNeedContent);
   for (const content::ContentKey& key : keys) {
-    if (!parts_.encoding.IsWaiting(key) && !parts_.contents.Find(key)) {
-      answer.missing.push_back(key);
+    if (parts_.encoding.IsWaiting(key) || parts_.contents.Find(key)) continue;
+    const std::optional<std::string> refusal = parts_.encoding.Refusal(key);
+    if (refusal) {
+      return {Verdict::Kind::kAnswer,
+              Invalid(row, "content " + key.ToHex() + " cannot be encoded: " + *refusal)};
     }
+    answer.missing.push_back(key);
   }
   if (answer.missing.empty()) return {Verdict::Kind::kWait};
   return {Verdict::Kind::kAnswer, std::move(answer)};
@@ -186,7 +191,7 @@ Admission::Verdict Admission::JudgeCatalog(const Row& row, Memo& memo) {
   Verdict verdict = JudgeMissing(row, resolution.missing_contents);
   if (verdict.kind == Verdict::Kind::kWait) {
     awaited_.emplace(key, resolution.missing_contents.back());
-  } else {
+  } else if (verdict.answer.status == RowStatus::kNeedContent) {
     resolution.missing_contents = {verdict.answer.missing.front()};
   }
   return verdict;

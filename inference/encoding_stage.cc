@@ -11,8 +11,7 @@
 namespace shoal::inference {
 namespace {
 
-// Acting goes first; those who wait for the encoder leave it their share of the processors.
-constexpr int kNice = 10;
+constexpr std::size_t kMaxRefused = 4096;
 
 }  // namespace
 
@@ -31,22 +30,26 @@ EncodingStage::EncodingStage(const EncodingOptions& options, const tokens::TextE
       thread_("encode", [this] { Run(); }) {}
 
 EncodingStage::~EncodingStage() {
-  {
-    const runtime::MutexLock lock(mutex_);
-    stopping_ = true;
-    changed_.NotifyAll();
-  }
+  Stop();
   thread_.Join();
+}
+
+void EncodingStage::Stop() {
+  const runtime::MutexLock lock(mutex_);
+  stopping_ = true;
+  changed_.NotifyAll();
 }
 
 bool EncodingStage::Submit(const content::ContentKey& key, std::string text) {
   if (store_.Find(key)) return true;
   const runtime::MutexLock lock(mutex_);
+  if (stopping_) return false;
   if (waiting_.contains(key)) return true;
   if (bytes_ + text.size() > options_.max_waiting_bytes) {
     refused_total_.Increment();
     return false;
   }
+  refused_.erase(key);
   bytes_ += text.size();
   waiting_.insert(key);
   queue_.push_back({key, std::move(text)});
@@ -59,13 +62,20 @@ bool EncodingStage::IsWaiting(const content::ContentKey& key) const {
   return waiting_.contains(key);
 }
 
+std::optional<std::string> EncodingStage::Refusal(const content::ContentKey& key) const {
+  const runtime::MutexLock lock(mutex_);
+  const auto found = refused_.find(key);
+  if (found == refused_.end()) return std::nullopt;
+  return found->second;
+}
+
 std::size_t EncodingStage::waiting() const {
   const runtime::MutexLock lock(mutex_);
   return waiting_.size();
 }
 
 void EncodingStage::Run() {
-  runtime::SetThreadNice(kNice);
+  if (options_.nice > 0) runtime::SetThreadNice(options_.nice);
   for (;;) {
     const std::vector<Text> slice = TakeSlice();
     if (slice.empty()) return;
@@ -95,7 +105,7 @@ std::vector<EncodingStage::Text> EncodingStage::TakeSlice() {
   return slice;
 }
 
-void EncodingStage::Encode(const std::vector<Text>& slice) {
+void EncodingStage::Encode(std::span<const Text> slice) {
   std::vector<std::string_view> texts;
   texts.reserve(slice.size());
   for (const Text& text : slice) texts.emplace_back(text.text);
@@ -103,10 +113,11 @@ void EncodingStage::Encode(const std::vector<Text>& slice) {
   const std::size_t size = store_.embedding_size();
   if (!encoded.ok() || encoded->dtype() != runtime::DType::kFloat16 ||
       encoded->size() != slice.size() * size) {
-    failed_total_.Increment(static_cast<double>(slice.size()));
-    spdlog::error("event=encoding_failed texts={} reason={}", slice.size(),
-                  runtime::Quoted(encoded.ok() ? "wrong shape of the vectors"
-                                               : runtime::Message(encoded.status())));
+    if (slice.size() == 1) {
+      return Refuse(slice[0], encoded.ok() ? "wrong shape of the vectors"
+                                           : runtime::Message(encoded.status()));
+    }
+    for (std::size_t i = 0; i < slice.size(); ++i) Encode(slice.subspan(i, 1));
     return;
   }
   const auto* halves = reinterpret_cast<const std::uint16_t*>(encoded->bytes().data());
@@ -114,6 +125,15 @@ void EncodingStage::Encode(const std::vector<Text>& slice) {
     store_.Insert(slice[i].key, std::span(halves + i * size, size));
   }
   encoded_total_.Increment(static_cast<double>(slice.size()));
+}
+
+void EncodingStage::Refuse(const Text& text, const std::string& reason) {
+  failed_total_.Increment();
+  spdlog::error("event=encoding_failed content={} bytes={} reason={}", text.key.ToHex(),
+                text.text.size(), runtime::Quoted(reason));
+  const runtime::MutexLock lock(mutex_);
+  if (refused_.size() >= kMaxRefused) refused_.clear();
+  refused_.emplace(text.key, reason);
 }
 
 }  // namespace shoal::inference

@@ -18,6 +18,8 @@
 namespace shoal::inference {
 namespace {
 
+std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
 // Where contents are none, no table is read.
 class NoEncoder final : public tokens::TextEncoder {
  public:
@@ -33,28 +35,41 @@ class NoEncoder final : public tokens::TextEncoder {
   const std::int64_t dimension_;
 };
 
-embedding::EmbeddingCacheOptions CachesOf(const InferenceConfig& config) {
-  embedding::EmbeddingCacheOptions caches = config.options.embedding_cache;
-  if (caches.encoder_cache.empty()) {
-    caches.encoder_cache = config.run.path() + "/embeddings.sqlite";
-  }
-  return caches;
-}
-
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const InferenceConfig& config,
                                                                  runtime::Metrics& metrics) {
   if (config.policy.content_fields.empty() && !config.policy.has_candidates()) {
     return std::make_unique<NoEncoder>(config.policy.embedding_size);
   }
+  embedding::EncoderSource source = config.options.encoder;
+  source.batch_independent = config.run.deterministic;
   SHOAL_ASSIGN_OR_RETURN(
-      auto encoder, embedding::MakeTextEncoder(config.options.encoder, CachesOf(config), &metrics));
+      auto encoder, embedding::MakeTextEncoder(
+                        source, config.options.embedding_cache.In(config.run.path()), &metrics));
   if (encoder->dimension() != config.policy.embedding_size) {
     return runtime::FailedPrecondition(
         "policy.embedding_size is " + std::to_string(config.policy.embedding_size) +
         ", inference.encoder \"" + config.options.encoder.encoder + "\" makes " +
         std::to_string(encoder->dimension()) + " numbers");
   }
+  if (source.has_language_model() && config.policy.has_candidates() &&
+      config.policy.similarity_size == 0) {
+    spdlog::warn(
+        "event=similarity_of_language encoder={} reason=\"policy.similarity_size is 0: goals and "
+        "candidates are compared by the language model's numbers too, which tell them apart "
+        "badly\"",
+        runtime::Quoted(source.encoder));
+  }
   return encoder;
+}
+
+// A language model takes its time: little at once, and acting first.
+EncodingOptions EncodingOf(const InferenceOptions& options) {
+  EncodingOptions encoding{.max_waiting_bytes = Size(options.waiting_text_bytes)};
+  if (options.encoder.has_language_model()) {
+    encoding.slice_bytes = std::size_t{16} << 10;
+    encoding.nice = 10;
+  }
+  return encoding;
 }
 
 std::string FolderOf(const InferenceConfig& config) {
@@ -65,8 +80,6 @@ std::string FolderOf(const InferenceConfig& config) {
 std::string NameOf(const InferenceConfig& config) {
   return "inference-" + std::to_string(config.index);
 }
-
-std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
 TableFactory TablesOf(const model::PolicySpec& policy) {
   return [compared = policy.similarity_size](const runtime::Tensor& embeddings,
@@ -171,9 +184,7 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
       config.run.deterministic ? Size(options.lockstep_environments) : 0);
   if (inserter) inserter->OnSpace([this] { batcher.Wake(); });
   encoding = std::make_unique<EncodingStage>(
-      EncodingOptions{.slice_bytes = Size(options.encoder_slice_bytes),
-                      .max_waiting_bytes = Size(options.waiting_text_bytes)},
-      *encoder, contents, [this] { intake.OnEncoded(); }, metrics);
+      EncodingOf(options), *encoder, contents, [this] { intake.OnEncoded(); }, metrics);
   admission = std::make_unique<Admission>(
       Admission::Parts{shape, contents, catalogs, *encoding, batcher, shared_metrics},
       Size(options.max_queued_rows));
@@ -235,7 +246,7 @@ absl::Status InferenceServer::Parts::Drain(std::chrono::milliseconds grace) {
   subscriber.reset();
   server->SetServing(false);
   intake.Drain();
-  encoding.reset();
+  encoding->Stop();
   admission.reset();
   acting->Drain();
   registry.DrainAll();

@@ -66,11 +66,6 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
                 .max = 1e12});
   options.encoder.Visit(visitor);
   options.embedding_cache.Visit(visitor);
-  visitor.Knob("encoder_slice_bytes", options.encoder_slice_bytes,
-               {.help = "text that the encoder takes at once, or one content",
-                .unit = "bytes",
-                .min = 256,
-                .max = 1e9});
 }
 
 }  // namespace

@@ -34,9 +34,7 @@ struct InferenceOptions {
   std::int64_t waiting_text_bytes = std::int64_t{256} << 20;
   std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
   embedding::EncoderSource encoder;
-  // An empty encoder_cache is embeddings.sqlite in the run's folder.
   embedding::EmbeddingCacheOptions embedding_cache;
-  std::int64_t encoder_slice_bytes = std::int64_t{16} << 10;
   std::int64_t torch_threads = 1;
   // Empty: <run directory>/inference-<index>.
   std::string parameters_folder = "";

@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const LearnerOptions& o
       auto demonstrations,
       DemonstrationSet::Load({.path = options.demonstrations,
                               .encoder = options.encoder,
+                              .embedding_cache = options.embedding_cache,
                               .per_draw = static_cast<std::size_t>(options.demonstration_unrolls),
                               .seed = runtime::DeriveSeed(seed, "cloning")},
                              spec, contents));

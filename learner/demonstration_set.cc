@@ -85,8 +85,9 @@ absl::StatusOr<std::unique_ptr<DemonstrationSet>> DemonstrationSet::Load(
   }
   SHOAL_ASSIGN_OR_RETURN(const DemonstrationFile file,
                          demonstrations::ReadDemonstrations(options.path));
-  SHOAL_ASSIGN_OR_RETURN(const auto encoder,
-                         embedding::MakeTextEncoder(options.encoder, {}, nullptr));
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto encoder,
+      embedding::MakeTextEncoder(options.encoder, options.embedding_cache, nullptr));
   if (encoder->dimension() != spec.embedding_size) {
     return runtime::FailedPrecondition(
         "policy.embedding_size is " + std::to_string(spec.embedding_size) + ", the encoder makes " +

@@ -26,6 +26,7 @@ struct DemonstrationSetOptions {
   std::string path;
   // Of the encoder that inference uses too; demonstrations have texts, no embeddings.
   embedding::EncoderSource encoder;
+  embedding::EmbeddingCacheOptions embedding_cache;
   // Of one draw, all ranks together; at least 1.
   std::size_t per_draw = 64;
   std::uint64_t seed = 1;

@@ -194,9 +194,12 @@ absl::Status Learner::Resume() {
 
 absl::Status Learner::CloneDemonstrations() {
   Parts& parts = *parts_;
-  SHOAL_ASSIGN_OR_RETURN(
-      parts.cloning, Cloning::Create(setup_.learner, static_cast<std::uint64_t>(setup_.run.seed),
-                                     setup_.policy, *parts.contents));
+  LearnerOptions options = setup_.learner;
+  options.encoder.batch_independent = setup_.run.deterministic;
+  options.embedding_cache = options.embedding_cache.In(setup_.run.path());
+  SHOAL_ASSIGN_OR_RETURN(parts.cloning,
+                         Cloning::Create(options, static_cast<std::uint64_t>(setup_.run.seed),
+                                         setup_.policy, *parts.contents));
   if (parts.cloning == nullptr) return absl::OkStatus();
   parts.encoder_version = parts.cloning->demonstrations().encoder_version();
   const auto on_cloned = [&](const algorithms::CloningReport& report) {

@@ -29,6 +29,7 @@ void VisitDemonstrations(LearnerOptions& options, runtime::Visitor& visitor) {
       "demonstration_anneal_updates", options.demonstration_anneal_updates,
       {.help = "update at which that weight is 0", .unit = "updates", .min = 1, .max = kMany});
   options.encoder.Visit(visitor);
+  options.embedding_cache.Visit(visitor);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct LearnerOptions {
   std::int64_t demonstration_anneal_updates = 100;
   // The encoder of inference, for the demonstrations' texts; not read without them.
   embedding::EncoderSource encoder;
+  embedding::EmbeddingCacheOptions embedding_cache;
   // Ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
   // Contents kept besides candidates.

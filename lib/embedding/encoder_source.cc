@@ -24,10 +24,16 @@ void EmbeddingCacheOptions::Visit(runtime::Visitor& visitor) {
                 .max = 1e12});
   visitor.Knob("encoder_cache", encoder_cache,
                {.help = "SQLite file that keeps them over restarts; processes of a machine may "
-                        "share it; empty: embeddings.sqlite in the run's folder"});
+                        "share it; none: no file; empty: embeddings.sqlite in the run's folder"});
   visitor.Knob(
       "encoder_cache_bytes", encoder_cache_bytes,
       {.help = "its size; past it the oldest leave", .unit = "bytes", .min = 65536, .max = 1e13});
+}
+
+EmbeddingCacheOptions EmbeddingCacheOptions::In(const std::string& run_folder) const {
+  EmbeddingCacheOptions options = *this;
+  if (options.encoder_cache.empty()) options.encoder_cache = run_folder + "/embeddings.sqlite";
+  return options;
 }
 
 }  // namespace shoal::embedding

@@ -22,6 +22,12 @@ struct EncoderSource {
   std::string encoder_models = "data/encoder";
   // As language::Gpt2Options::device.
   std::string encoder_device = "cpu";
+  // Not a knob, run.deterministic sets it: the language model takes each sequence by itself, which
+  // is slower, and with one thread of torch a text's bits depend on nothing else.
+  bool batch_independent = false;
+
+  // False for lexical vectors alone, which cost some microseconds a text.
+  bool has_language_model() const { return encoder != "lexical"; }
 
   void Visit(runtime::Visitor& visitor);
 };
@@ -29,11 +35,14 @@ struct EncoderSource {
 struct EmbeddingCacheOptions {
   // Of segments' vectors in memory.
   std::int64_t encoder_chunk_cache_bytes = std::int64_t{256} << 20;
-  // SQLite file (embedding_file.h), shared by processes of a machine; empty: none.
+  // SQLite file (embedding_file.h), shared by processes of a machine; not on a network file system.
+  // Empty or "none": no file.
   std::string encoder_cache = "";
   std::int64_t encoder_cache_bytes = std::int64_t{1} << 30;
 
   void Visit(runtime::Visitor& visitor);
+  // With embeddings.sqlite in the run's folder where encoder_cache is empty.
+  EmbeddingCacheOptions In(const std::string& run_folder) const;
 };
 
 }  // namespace shoal::embedding

@@ -24,6 +24,8 @@ using EncoderPointer = std::unique_ptr<tokens::TextEncoder>;
 
 constexpr std::array<std::string_view, 5> kPresets = {"tiny", "small", "medium", "large", "xl"};
 
+constexpr std::string_view kNoFile = "none";
+
 // The knob `encoder`, taken apart.
 struct Choice {
   bool lexical = false;
@@ -84,14 +86,16 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const s
                                             const EmbeddingCacheOptions& caches,
                                             runtime::Metrics* metrics) {
   SHOAL_ASSIGN_OR_RETURN(const std::string folder, ModelFolder(source, model));
-  auto gpt2 = Gpt2Encoder::Create(folder, {.device = source.encoder_device});
+  Gpt2EncoderOptions model_options{.device = source.encoder_device};
+  if (source.batch_independent) model_options.slice_tokens = 1;
+  auto gpt2 = Gpt2Encoder::Create(folder, model_options);
   if (!gpt2.ok()) {
     return runtime::Annotate(gpt2.status(), "encoder is " + InQuotes(source.encoder) +
                                                 " on encoder_device " +
                                                 InQuotes(source.encoder_device));
   }
   EncoderPointer inner = *std::move(gpt2);
-  if (!caches.encoder_cache.empty()) {
+  if (!caches.encoder_cache.empty() && caches.encoder_cache != kNoFile) {
     auto file = EmbeddingFile::Open(
         {.path = caches.encoder_cache, .max_bytes = caches.encoder_cache_bytes}, metrics);
     if (!file.ok()) return runtime::Annotate(file.status(), "encoder_cache");

@@ -24,6 +24,8 @@ class SpecWriter final : public runtime::Visitor {
  public:
   SpecWriter() { out_ << std::setprecision(std::numeric_limits<double>::max_digits10); }
   void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
+    // Parameters from before it are of 0.
+    if (name == "similarity_size" && value == 0) return;
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, double& value, const runtime::KnobInfo&) override {

@@ -350,10 +350,15 @@ int main(int argc, char** argv) {
   app.add_option("--capture", options.capture, "Where the texts come from")->capture_default_str();
   app.add_option("--texts", options.texts, "Of the burst")->capture_default_str();
   app.add_option("--least-bytes", options.least_bytes, "Of a text")->capture_default_str();
-  app.add_option("--rows", options.rows, "Of a message of known rows")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "Measured alone, and beside the burst at most")
+  app.add_option("--rows", options.rows, "Of a message of known rows")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Each with a new server")->capture_default_str();
+  app.add_option("--seconds", options.seconds, "Measured alone, and beside the burst at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--rounds", options.rounds, "Each with a new server")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
   model::SetTorchThreads(1);

@@ -11,7 +11,7 @@ namespace {
 using content::ContentKey;
 using testing::RecordingSink;
 
-// Encodes nothing until the test opens the gate.
+// Encodes nothing until the test opens the gate, and never a slice with a text that begins "bad".
 class GatedEncoder final : public tokens::TextEncoder {
  public:
   const std::string& version() const override { return version_; }
@@ -19,6 +19,9 @@ class GatedEncoder final : public tokens::TextEncoder {
   absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const override {
     const runtime::MutexLock lock(mutex_);
     while (!open_) changed_.Wait(mutex_);
+    for (const std::string_view text : texts) {
+      if (text.starts_with("bad")) return runtime::Internal("of all texts this one");
+    }
     return runtime::Tensor(runtime::DType::kFloat16, {static_cast<std::int64_t>(texts.size()), 1});
   }
   void Open() {
@@ -57,7 +60,7 @@ struct AdmissionFixture {
   }
   void AwaitEncoded() {
     const runtime::MutexLock lock(mutex);
-    while (slices == 0) changed.Wait(mutex);
+    while (slices == 0 || encoding.waiting() > 0) changed.Wait(mutex);
     slices = 0;
   }
 
@@ -116,6 +119,42 @@ TEST_CASE("A row whose text came along waits for the encoder only") {
   fixture.admission.Recheck();
   REQUIRE(fixture.admission.waiting() == 0);
   REQUIRE(fixture.batcher.Take().rows[0].environment() == 0);
+}
+
+TEST_CASE("A text that cannot be encoded is refused with its rows, not with its slice") {
+  AdmissionFixture fixture;
+  const std::vector<std::string> texts = {"good", "bad", "better"};
+  const auto sent = [&] {
+    Arrival arrival = fixture.Message(texts);
+    for (const std::string& text : texts) arrival.contents.push_back({content::KeyOf(text), text});
+    return arrival;
+  };
+  fixture.admission.Admit(sent());
+  fixture.encoder.Open();
+  fixture.AwaitEncoded();
+  fixture.admission.Recheck();
+  const auto answers = fixture.sink->Take(1);
+  REQUIRE(answers[0].status == RowStatus::kInvalid);
+  REQUIRE(answers[0].environment == 1);
+  REQUIRE(answers[0].error.find(content::KeyOf("bad").ToHex()) != std::string::npos);
+  REQUIRE(answers[0].error.find("of all texts this one") != std::string::npos);
+  REQUIRE(fixture.batcher.Take().rows.size() == 2);
+  // Not asked for again; sent again all the same, it is tried again.
+  fixture.admission.Admit(fixture.Message({"bad"}));
+  REQUIRE(fixture.sink->Take(1)[0].status == RowStatus::kInvalid);
+  const auto& failures = fixture.registry.Counter("shoal_inference_encoding_failures_total", "");
+  REQUIRE(failures.Value() == 1);
+  fixture.admission.Admit(sent());
+  fixture.AwaitEncoded();
+  REQUIRE(failures.Value() == 2);
+}
+
+TEST_CASE("A stopped encoding stage drops what waits and takes no more, at once") {
+  AdmissionFixture fixture;
+  REQUIRE(fixture.encoding.Submit(content::KeyOf("first"), "first"));
+  fixture.encoding.Stop();
+  REQUIRE_FALSE(fixture.encoding.Submit(content::KeyOf("second"), "second"));
+  REQUIRE_FALSE(fixture.encoding.IsWaiting(content::KeyOf("second")));
 }
 
 TEST_CASE("A text that does not match its key is refused with the rows that name it") {

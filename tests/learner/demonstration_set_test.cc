@@ -48,7 +48,8 @@ absl::Status Load(const proto::DemonstrationChunk& recording, const model::Polic
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, recording).ok());
   auto set = DemonstrationSet::Load(
-      {.path = path, .encoder = {}, .per_draw = per_draw, .seed = kSeed}, spec, loaded.contents);
+      {.path = path, .encoder = {}, .embedding_cache = {}, .per_draw = per_draw, .seed = kSeed},
+      spec, loaded.contents);
   if (!set.ok()) return set.status();
   loaded.set = *std::move(set);
   return absl::OkStatus();
