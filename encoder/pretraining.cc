@@ -13,15 +13,14 @@
 #include <utility>
 
 #include "encoder/batch_stream.h"
+#include "encoder/pretraining_plan.h"
 #include "encoder/recent_rate.h"
 #include "encoder/training_log.h"
 #include "language/gpt2_folder.h"
 #include "language/language_trainer.h"
-#include "language/vocabulary_resize.h"
 #include "runtime/atomic_file.h"
 #include "runtime/clock.h"
 #include "training/checkpoint.h"
-#include "training/schedule.h"
 
 namespace shoal::encoder {
 namespace {
@@ -33,14 +32,6 @@ using nlohmann::json;
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kProgressFile = "progress.json";
 
-// The texts of options that are read once.
-struct Plan {
-  Curriculum loss;
-  TokenChoice attention;
-  TokenChoice evaluation;
-  training::RateSchedule rate;
-};
-
 // What a checkpoint holds besides the trainer.
 struct Course {
   BatchStream::Position position;
@@ -51,75 +42,20 @@ struct Course {
   bool stopped_early = false;
 };
 
-absl::StatusOr<TokenChoice> ParseFixed(const char* flag, const std::string& text) {
-  SHOAL_ASSIGN_OR_RETURN(const TokenChoice choice, TokenChoice::Parse(text));
-  if (!choice.random) return choice;
-  return runtime::InvalidArgument(std::string(flag) + " takes no random spans");
-}
-
-absl::StatusOr<Plan> MakePlan(const PretrainingOptions& options) {
-  Plan plan;
-  SHOAL_ASSIGN_OR_RETURN(plan.loss, Curriculum::Parse(options.loss));
-  SHOAL_ASSIGN_OR_RETURN(plan.attention, ParseFixed("--attention", options.attention));
-  plan.evaluation = plan.loss.last().choice;
-  if (plan.evaluation.random) plan.evaluation = {.all = true};
-  if (!options.evaluate_on.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(plan.evaluation, ParseFixed("--evaluate-on", options.evaluate_on));
-  }
-  plan.rate = {.peak = options.learning_rate, .warmup = options.warmup, .floor = options.floor};
-  SHOAL_ASSIGN_OR_RETURN(plan.rate.shape, training::ParseRateShape(options.schedule));
-  SHOAL_RETURN_IF_ERROR(plan.rate.Validate());
-  return plan;
-}
-
-absl::StatusOr<language::Gpt2Parameters> StartOf(const PretrainingOptions& options,
-                                                 const TrainingMaterial& material) {
-  language::Gpt2Parameters start;
-  if (options.model.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(auto config, language::Gpt2Config::Preset(options.preset));
-    config.vocabulary_size = material.vocabulary_size;
-    config.begin_token = -1;
-    config.end_token = -1;
-    SHOAL_ASSIGN_OR_RETURN(start, language::InitialGpt2(config, options.seed));
-  } else {
-    SHOAL_ASSIGN_OR_RETURN(start, language::ReadGpt2Folder(options.model));
-    if (start.config.vocabulary_size < material.vocabulary_size) {
-      SHOAL_ASSIGN_OR_RETURN(
-          start, language::ResizeVocabulary(start, material.vocabulary_size, options.seed));
-    }
-  }
-  if (material.longest > start.config.positions) {
-    return runtime::InvalidArgument("texts of " + std::to_string(material.longest) +
-                                    " tokens; the model takes " +
-                                    std::to_string(start.config.positions));
-  }
-  return start;
-}
-
-absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptions& options) {
-  language::TrainerOptions trainer{
-      .device = options.device,
-      .precision = options.bfloat16 ? runtime::DType::kBFloat16 : runtime::DType::kFloat32,
-      .checkpoint_blocks = options.checkpoint_blocks,
-      .slice_tokens = options.slice_tokens,
-      .max_gradient_norm = options.max_gradient_norm,
-      .optimiser = {.beta1 = options.beta1,
-                    .beta2 = options.beta2,
-                    .weight_decay = options.weight_decay},
-      .seed = options.seed};
-  SHOAL_ASSIGN_OR_RETURN(trainer.optimiser.kind, language::ParseOptimiser(options.optimiser));
-  if (options.lora_rank > 0) {
-    trainer.adapter = language::LoraOptions{.rank = options.lora_rank, .alpha = options.lora_alpha};
-  }
-  return trainer;
-}
-
 // The part of what is held out that a rank measures.
-language::WeightedBatch Measured(const TrainingMaterial& material, const Plan& plan,
+language::WeightedBatch Measured(const TrainingMaterial& material, std::int64_t at_most,
+                                 const PretrainingPlan& plan,
                                  const collectives::GradientReducer& reducer) {
+  std::int64_t tokens = 0;
+  for (const Chunk& chunk : material.held_out) {
+    tokens += static_cast<std::int64_t>(chunk.tokens.size());
+  }
+  const auto every = static_cast<std::size_t>(
+      at_most > 0 ? std::max<std::int64_t>(1, (tokens + at_most - 1) / at_most) : 1);
   std::vector<BatchStream::Item> items;
   runtime::Random no_draws(0);
-  for (const Chunk& chunk : material.held_out) {
+  for (std::size_t i = 0; i < material.held_out.size(); i += every) {
+    const Chunk& chunk = material.held_out[i];
     items.push_back({chunk, plan.evaluation.Mask(chunk, no_draws)});
   }
   return PartOf(items, reducer.rank(), reducer.world_size(), plan.attention);
@@ -127,21 +63,25 @@ language::WeightedBatch Measured(const TrainingMaterial& material, const Plan& p
 
 class Pretraining {
  public:
-  Pretraining(const PretrainingOptions& options, const TrainingMaterial& material, Plan plan,
-              std::unique_ptr<LanguageTrainer> trainer, collectives::GradientReducer& reducer)
+  Pretraining(const PretrainingOptions& options, const TrainingMaterial& material,
+              PretrainingPlan plan, std::unique_ptr<LanguageTrainer> trainer,
+              collectives::GradientReducer& reducer, const std::function<bool()>& stop)
       : options_(options),
         material_(material),
         plan_(std::move(plan)),
         reducer_(reducer),
+        stop_(stop),
         identity_(
             json{{"options", json::parse(options.Identity())}, {"texts", material.fingerprint}}),
-        measured_(Measured(material, plan_, reducer)),
+        measured_(Measured(material, options.evaluate_tokens, plan_, reducer)),
         trainer_(std::move(trainer)) {}
 
   // Reads the latest checkpoint, if there is one.
   absl::Status Begin();
   absl::Status Run();
   std::string Summary() const;
+  // Empty where the run came to its end.
+  std::string HowToGoOn() const;
 
  private:
   bool writes() const { return reducer_.rank() == 0; }
@@ -151,6 +91,7 @@ class Pretraining {
 
   absl::Status Restore(const training::Checkpoint& checkpoint);
   absl::Status AgreeOnStep();
+  absl::Status AgreeToStop();
   absl::Status Step();
   absl::Status Evaluate();
   absl::Status WriteModel();
@@ -158,8 +99,9 @@ class Pretraining {
 
   const PretrainingOptions& options_;
   const TrainingMaterial& material_;
-  const Plan plan_;
+  const PretrainingPlan plan_;
   collectives::GradientReducer& reducer_;
+  const std::function<bool()>& stop_;
   const json identity_;
   const language::WeightedBatch measured_;
   const std::unique_ptr<LanguageTrainer> trainer_;
@@ -170,9 +112,13 @@ class Pretraining {
   Course course_;
   LossReport trained_;
   LossReport held_out_;
+  bool stopped_ = false;
 };
 
 double Pretraining::Done() const {
+  if (options_.tokens > 0) {
+    return static_cast<double>(course_.tokens) / static_cast<double>(options_.tokens);
+  }
   return options_.steps > 0
              ? static_cast<double>(trainer_->steps()) / static_cast<double>(options_.steps)
              : stream_->epochs() / static_cast<double>(options_.epochs);
@@ -218,6 +164,14 @@ absl::Status Pretraining::AgreeOnStep() {
   return runtime::FailedPrecondition("ranks see different checkpoints in " + CheckpointsFolder());
 }
 
+// A signal reaches one rank a step before another.
+absl::Status Pretraining::AgreeToStop() {
+  double stops = stop_() ? 1 : 0;
+  SHOAL_RETURN_IF_ERROR(reducer_.AllReduceMax(std::span(&stops, 1)));
+  stopped_ = stops > 0;
+  return absl::OkStatus();
+}
+
 absl::Status Pretraining::Begin() {
   const auto checkpoint = training::ReadNewestCheckpoint(CheckpointsFolder());
   if (checkpoint.ok()) {
@@ -245,10 +199,13 @@ absl::Status Pretraining::Begin() {
 absl::Status Pretraining::Step() {
   const double before = Done();
   const Curriculum::Stage& stage = plan_.loss.At(before);
-  const auto items = stream_->Next(stage.choice, options_.batch_tokens);
+  const std::int64_t left = options_.tokens > 0 ? options_.tokens - course_.tokens
+                                                : std::numeric_limits<std::int64_t>::max();
+  const auto items = stream_->Next(stage.choice, std::min(options_.batch_tokens, left));
   if (items.empty()) {
     return runtime::InvalidArgument("no text to train on has a token of '" + stage.name + "'");
   }
+  course_.tokens += TokensOf(items);
   const double after =
       options_.steps > 0 ? before + 1 / static_cast<double>(options_.steps) : Done();
   const double learning_rate = plan_.rate.At((before + after) / 2);
@@ -257,7 +214,6 @@ absl::Status Pretraining::Step() {
       trainer_->Step(PartOf(items, reducer_.rank(), reducer_.world_size(), plan_.attention),
                      learning_rate));
   trained_ = report.loss;
-  course_.tokens += TokensOf(items);
   course_.position = stream_->position();
   rate_.Add(runtime::SystemClock().Now(), TokensOf(items), Done());
   if (log_ == nullptr) return absl::OkStatus();
@@ -292,7 +248,8 @@ absl::Status Pretraining::WriteModel() {
   if (!writes()) return absl::OkStatus();
   const std::string folder = options_.output + "/model";
   const language::Gpt2Parameters parameters = trainer_->Parameters();
-  SHOAL_RETURN_IF_ERROR(language::WriteGpt2Folder(folder, parameters.config, parameters.flat));
+  SHOAL_RETURN_IF_ERROR(
+      language::WriteGpt2Folder(folder, parameters.config, parameters.flat, plan_.weights));
   if (const auto adapter = trainer_->Adapter()) {
     SHOAL_RETURN_IF_ERROR(
         language::WriteLora(options_.output + "/adapter.safetensors", parameters.config, *adapter));
@@ -324,6 +281,8 @@ absl::Status Pretraining::WriteCheckpoint() {
 absl::Status Pretraining::Run() {
   rate_.Start(runtime::SystemClock().Now(), Done());
   while (!over()) {
+    SHOAL_RETURN_IF_ERROR(AgreeToStop());
+    if (stopped_) return WriteCheckpoint();
     SHOAL_RETURN_IF_ERROR(Step());
     if (trainer_->steps() % options_.evaluate_every == 0 || over()) {
       SHOAL_RETURN_IF_ERROR(Evaluate());
@@ -334,6 +293,12 @@ absl::Status Pretraining::Run() {
     rate_.Skip(runtime::SystemClock().Now());
   }
   return writes() ? log_->WriteReport(identity_.dump(2), Summary()) : absl::OkStatus();
+}
+
+std::string Pretraining::HowToGoOn() const {
+  if (!stopped_) return "";
+  return absl::StrFormat("stopped after step %d; with --resume the same command goes on from there",
+                         trainer_->steps());
 }
 
 std::string Pretraining::Summary() const {
@@ -352,18 +317,21 @@ std::string Pretraining::Summary() const {
 }  // namespace
 
 absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial& material,
-                      collectives::GradientReducer& reducer, std::ostream& out) {
+                      collectives::GradientReducer& reducer, const std::function<bool()>& stop,
+                      std::ostream& out) {
   SHOAL_RETURN_IF_ERROR(options.Validate());
   if (material.training.empty()) return runtime::InvalidArgument("there is no text to train on");
-  SHOAL_ASSIGN_OR_RETURN(Plan plan, MakePlan(options));
+  SHOAL_ASSIGN_OR_RETURN(PretrainingPlan plan, PretrainingPlan::Of(options));
   SHOAL_ASSIGN_OR_RETURN(auto start, StartOf(options, material));
   SHOAL_ASSIGN_OR_RETURN(const auto trainer_options, TrainerOptionsOf(options));
   SHOAL_ASSIGN_OR_RETURN(auto trainer,
                          LanguageTrainer::Create(std::move(start), trainer_options, reducer));
-  Pretraining pretraining(options, material, std::move(plan), std::move(trainer), reducer);
+  Pretraining pretraining(options, material, std::move(plan), std::move(trainer), reducer, stop);
   SHOAL_RETURN_IF_ERROR(pretraining.Begin());
   SHOAL_RETURN_IF_ERROR(pretraining.Run());
-  if (reducer.rank() == 0) out << pretraining.Summary() << std::endl;
+  if (reducer.rank() != 0) return absl::OkStatus();
+  out << pretraining.Summary() << std::endl;
+  if (const std::string line = pretraining.HowToGoOn(); !line.empty()) out << line << std::endl;
   return absl::OkStatus();
 }
 

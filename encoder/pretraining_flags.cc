@@ -16,6 +16,10 @@ void AddMaterial(CLI::App& train, PretrainingOptions& options) {
   train.add_option("--preset", options.preset, "tiny, small, medium, large or xl, from scratch")
       ->capture_default_str();
   train.add_option("--model", options.model, "Folder of a model to start from, instead");
+  train
+      .add_option("--positions", options.positions,
+                  "Longest text of a model from scratch; 0: the preset's")
+      ->capture_default_str();
   train.add_option("--hold-out", options.hold_out, "Captures to measure on, never learned from");
   train
       .add_option("--loss", options.loss,
@@ -26,9 +30,17 @@ void AddMaterial(CLI::App& train, PretrainingOptions& options) {
       ->capture_default_str();
   train.add_option("--evaluate-on", options.evaluate_on,
                    "Tokens that count in evaluations; as the last of --loss without");
+  train
+      .add_option("--evaluate-tokens", options.evaluate_tokens,
+                  "Measure on about so many, every n-th text that is held out; 0: on all")
+      ->capture_default_str();
 }
 
 void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
+  train
+      .add_option("--tokens", options.tokens,
+                  "Length of the run; 0: as many as --steps or --epochs take")
+      ->capture_default_str();
   train.add_option("--steps", options.steps, "0: as many as --epochs take")->capture_default_str();
   train.add_option("--epochs", options.epochs, "Times that each text comes")->capture_default_str();
   train.add_option("--batch-tokens", options.batch_tokens, "Of a step, over all ranks")
@@ -61,6 +73,8 @@ void AddCourse(CLI::App& train, PretrainingOptions& options) {
   train.add_option("--evaluate-every", options.evaluate_every, "Steps")->capture_default_str();
   train.add_option("--checkpoint-every", options.checkpoint_every, "Steps")->capture_default_str();
   train.add_option("--keep-checkpoints", options.keep_checkpoints, "The newest")
+      ->capture_default_str();
+  train.add_option("--weights", options.weights, "model/ holds float32, float16 or bfloat16")
       ->capture_default_str();
   train
       .add_option("--patience", options.patience,

@@ -8,6 +8,7 @@
 #include "dataset/dataset.h"
 #include "encoder/pretraining.h"
 #include "model/policy.h"
+#include "runtime/stop_signals.h"
 
 namespace shoal::encoder {
 namespace {
@@ -51,13 +52,15 @@ absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out
   SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
   SHOAL_ASSIGN_OR_RETURN(const TrainingMaterial material, Divide(*data, options));
   SHOAL_ASSIGN_OR_RETURN(const auto reducer, collectives::JoinGroup());
+  const runtime::StopSignals signals;
   model::SetTorchThreads(ThreadsOf(options, reducer->world_size()));
   if (reducer->rank() == 0) {
     out << options.dataset << ": texts=" << material.training.size()
         << " held_out=" << material.held_out.size() << " vocabulary=" << material.vocabulary_size
         << " ranks=" << reducer->world_size() << std::endl;
   }
-  return Pretrain(options, material, *reducer, out);
+  return Pretrain(
+      options, material, *reducer, [&] { return signals.pending(); }, out);
 }
 
 }  // namespace shoal::encoder

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -14,89 +15,13 @@
 #include "runtime/atomic_file.h"
 #include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/encoder/small_run.h"
 
 namespace shoal::encoder {
 namespace {
 
 using doubles::TemporaryFolder;
 using nlohmann::json;
-
-constexpr std::int32_t kVocabulary = 20;
-
-collectives::SingleRank& Alone() {
-  static collectives::SingleRank alone;
-  return alone;
-}
-
-// Texts that count up from somewhere, modulo the vocabulary: easy to learn.
-struct Corpus {
-  Corpus() {
-    for (std::int32_t i = 0; i < 24; ++i) {
-      std::vector<std::int32_t> text;
-      for (std::int32_t k = 0; k < 6 + i % 5; ++k) text.push_back((i * 7 + k) % kVocabulary);
-      texts.push_back(std::move(text));
-    }
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      (i < 20 ? material.training : material.held_out).push_back({texts[i], spans});
-    }
-    material.vocabulary_size = kVocabulary;
-    material.longest = 10;
-    material.fingerprint = "one";
-  }
-  std::vector<std::vector<std::int32_t>> texts;
-  std::vector<dataset::Span> spans = {{dataset::SpanKind::kActions, 1, 3},
-                                      {dataset::SpanKind::kResponse, 3, 6}};
-  TrainingMaterial material;
-};
-
-// A model so small that a run takes a moment.
-std::string SmallModel(const TemporaryFolder& folder) {
-  const language::Gpt2Config config{.vocabulary_size = kVocabulary,
-                                    .positions = 16,
-                                    .width = 16,
-                                    .layers = 1,
-                                    .heads = 2,
-                                    .begin_token = -1,
-                                    .end_token = -1};
-  const auto start = language::InitialGpt2(config, 1).value();
-  const std::string path = folder.path() + "/start";
-  REQUIRE(language::WriteGpt2Folder(path, start.config, start.flat).ok());
-  return path;
-}
-
-PretrainingOptions Options(const TemporaryFolder& folder, const std::string& name) {
-  PretrainingOptions options;
-  options.output = folder.path() + "/" + name;
-  options.model = SmallModel(folder);
-  options.steps = 12;
-  options.batch_tokens = 40;
-  options.learning_rate = 0.02;
-  options.evaluate_every = 4;
-  options.checkpoint_every = 5;
-  options.keep_checkpoints = 100;
-  return options;
-}
-
-std::string Bytes(const std::string& path) { return runtime::ReadFile(path).value(); }
-
-std::vector<json> Rows(const std::string& run) {
-  std::vector<json> rows;
-  std::istringstream lines(Bytes(run + "/metrics.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
-    json row = json::parse(line);
-    row.erase("tokens_per_second");
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-absl::Status Run(const PretrainingOptions& options, std::string* summary = nullptr) {
-  static const Corpus corpus;
-  std::ostringstream out;
-  const absl::Status status = Pretrain(options, corpus.material, Alone(), out);
-  if (summary != nullptr) *summary = out.str();
-  return status;
-}
 
 // As if the process had been killed some steps after checkpoint `kept`.
 void CutAfter(const std::string& run, std::int64_t kept) {
@@ -166,7 +91,7 @@ TEST_CASE("two ranks have the curve of one") {
   std::vector<std::string> summaries(2);
   doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     std::ostringstream out;
-    summaries[rank] = runtime::Message(Pretrain(together, corpus.material, reducer, out));
+    summaries[rank] = runtime::Message(Pretrain(together, corpus.material, reducer, Never, out));
     summaries[rank] += out.str();
   });
   INFO(summaries[0] << summaries[1]);
@@ -245,6 +170,38 @@ TEST_CASE("an adapter is trained beside the model and merged into what is writte
   REQUIRE(merged.flat == language::ReadGpt2Folder(options.output + "/model")->flat);
 }
 
+TEST_CASE("weights of half precision are those of the run, rounded, and change nothing in it") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  REQUIRE(Run(options).ok());
+  const auto full = language::ReadGpt2Folder(options.output + "/model").value();
+  const auto size = std::filesystem::file_size(options.output + "/model/model.safetensors");
+  const auto rows = Rows(options.output);
+  for (const auto& [name, error] : {std::pair("float16", 0x1p-11), std::pair("bfloat16", 0x1p-8)}) {
+    options.output = folder.path() + "/" + name;
+    options.weights = name;
+    REQUIRE(Run(options).ok());
+    REQUIRE(Rows(options.output) == rows);
+    REQUIRE(3 * std::filesystem::file_size(options.output + "/model/model.safetensors") < 2 * size);
+    const auto half = language::ReadGpt2Folder(options.output + "/model").value();
+    REQUIRE(half.flat.size() == full.flat.size());
+    REQUIRE(half.flat != full.flat);
+    for (std::size_t i = 0; i < full.flat.size(); ++i) {
+      REQUIRE(std::abs(half.flat[i] - full.flat[i]) <= error * std::abs(full.flat[i]) + 0x1p-24);
+    }
+  }
+}
+
+TEST_CASE("a model from scratch has as many positions as it is told") {
+  const TemporaryFolder folder;
+  PretrainingOptions options = Options(folder, "run");
+  options.model = "";
+  options.steps = 1;
+  options.positions = 10;
+  REQUIRE(Run(options).ok());
+  REQUIRE(language::ReadGpt2Folder(options.output + "/model")->config.positions == 10);
+}
+
 TEST_CASE("a folder with a run is not trampled on, nor continued with other options") {
   const TemporaryFolder folder;
   PretrainingOptions options = Options(folder, "run");
@@ -279,14 +236,22 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.slice_tokens = 0; });
   refused([](auto& options) { options.lora_rank = 5000; });
   refused([](auto& options) { options.device = "tpu"; });
+  refused([](auto& options) { options.weights = "float64"; });
+  refused([](auto& options) { options.positions = -1; });
+  refused([](auto& options) { options.evaluate_tokens = -1; });
+  refused([](auto& options) { options.tokens = 5; });
+  refused([](auto& options) {
+    options.model = "";
+    options.positions = 9;
+  });
   Corpus corpus;
   corpus.material.longest = 17;
   std::ostringstream out;
-  REQUIRE(
-      absl::IsInvalidArgument(Pretrain(Options(folder, "long"), corpus.material, Alone(), out)));
+  REQUIRE(absl::IsInvalidArgument(
+      Pretrain(Options(folder, "long"), corpus.material, Alone(), Never, out)));
   corpus.material.training.clear();
-  REQUIRE(
-      absl::IsInvalidArgument(Pretrain(Options(folder, "none"), corpus.material, Alone(), out)));
+  REQUIRE(absl::IsInvalidArgument(
+      Pretrain(Options(folder, "none"), corpus.material, Alone(), Never, out)));
 }
 
 TEST_CASE("rates leave out what was no step; what is left follows what is done") {

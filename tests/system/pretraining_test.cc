@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// `encoder train` as a person starts and ends it.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/child_process.h"
+#include "runtime/atomic_file.h"
+#include "shoal_run.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::tests {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr const char* kEncoder = SHOAL_PROGRAMS "/encoder";
+constexpr const char* kCapture = "data/captures/dmtf-catfish.tar.xz";
+
+std::string RunEncoder(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), kEncoder);
+  const auto output = cli::RunToEnd(arguments);
+  INFO(runtime::Message(output.status()));
+  REQUIRE(output.ok());
+  return *output;
+}
+
+// A dataset of a small capture and vocabulary.
+std::string Dataset(const std::string& folder) {
+  const std::string tokenizer = folder + "/tokenizer.json";
+  RunEncoder({"tokenizer", "train", "--captures", kCapture, "--vocabulary-size", "400", "--output",
+              tokenizer});
+  RunEncoder({"dataset", "build", "--captures", kCapture, "--tokenizer", tokenizer, "--output",
+              folder + "/dataset", "--chunk-tokens", "128", "--overlap", "16"});
+  return folder + "/dataset";
+}
+
+std::vector<std::int64_t> StepsOf(const std::string& run) {
+  std::vector<std::int64_t> steps;
+  std::istringstream lines(runtime::ReadFile(run + "/metrics.jsonl").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (row.is_object()) steps.push_back(row.at("step").get<std::int64_t>());
+  }
+  return steps;
+}
+
+// Starts a run without end, asks it to stop `more` steps after `from`, and returns what it said.
+std::string RunAndStop(std::vector<std::string> command, const std::string& run, std::size_t from,
+                       std::size_t more) {
+  const std::string log = run + ".log";
+  auto process = cli::ChildProcess::Start({.name = "encoder", .command = command, .log_path = log});
+  REQUIRE(process.ok());
+  const bool learns = Eventually(seconds(60), [&] {
+    return StepsOf(run).size() >= from + more || (*process)->Poll().has_value();
+  });
+  (*process)->RequestStop();
+  std::optional<cli::ExitState> exit;
+  const bool ended = Eventually(seconds(30), [&] {
+    exit = (*process)->Poll();
+    return exit.has_value();
+  });
+  const std::string said = runtime::ReadFile(log).value_or("");
+  INFO(said);
+  REQUIRE(learns);
+  REQUIRE(ended);
+  REQUIRE(exit->code == 0);
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("a run that is ended by a signal saves its last step, and goes on after it",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  for (const char* ranks : {"1", "2"}) {
+    const std::string run = folder.path() + "/run" + ranks;
+    const std::vector<std::string> command = {kEncoder,    "train",
+                                              "--dataset", dataset,
+                                              "--output",  run,
+                                              "--steps",   "100000",
+                                              "--resume",  "--threads",
+                                              "1",         "--world-size",
+                                              ranks,       "--batch-tokens",
+                                              "256",       "--checkpoint-every",
+                                              "100000"};
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+      const std::size_t before = StepsOf(run).size();
+      const std::string said = RunAndStop(command, run, before, 3);
+      INFO(said);
+      const auto steps = StepsOf(run);
+      REQUIRE(steps.size() >= before + 3);
+      const std::string last = "stopped after step " + std::to_string(steps.back()) +
+                               "; with --resume the same command goes on from there\n";
+      REQUIRE(said.ends_with(last));
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        REQUIRE(steps[i] == static_cast<std::int64_t>(i) + 1);
+      }
+    }
+  }
+}
+
+}  // namespace shoal::tests
