@@ -171,6 +171,7 @@ absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder,
                          embedding::MakeTextEncoder(config.options.encoder, {}, nullptr));
   config.policy.observation_size = 1;
   config.policy.embedding_size = encoder->dimension();
+  config.policy.similarity_size = std::min<std::int64_t>(512, encoder->dimension());
   SHOAL_ASSIGN_OR_RETURN(std::string bytes, model::InitialParameters(config.policy, 1));
   parameters::Parameters initial;
   initial.version = {1, 0};
