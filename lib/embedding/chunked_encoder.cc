@@ -95,7 +95,7 @@ absl::Status ChunkedEncoder::EncodeMissing(Plan& plan) const {
 absl::StatusOr<runtime::Tensor> ChunkedEncoder::Encode(
     std::span<const std::string_view> texts) const {
   Plan plan(texts, *store_);
-  found_total_.Add(plan.uses.size() - plan.missing.size());
+  found_total_.Add(plan.segments.size() - plan.missing.size());
   SHOAL_RETURN_IF_ERROR(EncodeMissing(plan));
   const std::size_t size = store_->embedding_size();
   runtime::Tensor vectors(runtime::DType::kFloat16,

@@ -7,7 +7,8 @@
 // segments' vectors, weighted by their bytes, scaled to length 1 and rounded to half precision; a
 // text of one segment has the inner encoder's vector. Segments' vectors are kept in memory by
 // content key, the least recently used leave first. The inner encoder gets each segment that is
-// missing once, in slices of bounded bytes.
+// missing once, in slices of bounded bytes; shoal_embedding_chunks_found_total counts segments that
+// were in memory, those of a call that are alike once.
 //
 // Thread-safe where the inner encoder is; a segment that two threads miss at once is encoded twice.
 #pragma once
