@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@ constexpr std::int64_t kApplication = 0x53486F61;
 constexpr std::int64_t kFormat = 1;
 // How long somebody's encoding may wait for another process's transaction.
 constexpr int kBusyMs = 250;
+// Rows that one insertion deletes beyond as many as it brings: a lowered bound is reached in steps.
+constexpr std::int64_t kMaxEvicted = 4096;
 
 constexpr char kTables[] =
     "CREATE TABLE versions(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
@@ -173,12 +176,12 @@ absl::Status EmbeddingDatabase::InsertRows(const std::string& version, std::size
     SHOAL_RETURN_IF_ERROR(insert_.Step().status());
     insert_.Reset();
   }
-  return EvictOldest();
+  return EvictOldest(kMaxEvicted + static_cast<std::int64_t>(keys.size()));
 }
 
-absl::Status EmbeddingDatabase::EvictOldest() {
+absl::Status EmbeddingDatabase::EvictOldest(std::int64_t max_rows) {
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t page_bytes, connection_.Integer("PRAGMA page_size"));
-  for (;;) {
+  while (max_rows > 0) {
     SHOAL_ASSIGN_OR_RETURN(const std::int64_t pages, connection_.Integer("PRAGMA page_count"));
     SHOAL_ASSIGN_OR_RETURN(const std::int64_t unused, connection_.Integer("PRAGMA freelist_count"));
     const std::int64_t used = (pages - unused) * page_bytes;
@@ -191,10 +194,13 @@ absl::Status EmbeddingDatabase::EvictOldest() {
     // A sixteenth below the bound, so that not every insertion comes here.
     const std::int64_t target = max_bytes_ - max_bytes_ / 16;
     const double share = static_cast<double>(used - target) / static_cast<double>(used);
-    const auto leaving = static_cast<std::int64_t>(static_cast<double>(last - first + 1) * share);
-    SHOAL_RETURN_IF_ERROR(connection_.Execute("DELETE FROM embeddings WHERE place<=" +
+    const auto surplus = static_cast<std::int64_t>(static_cast<double>(last - first + 1) * share);
+    const std::int64_t leaving = std::min(surplus + 1, max_rows);
+    SHOAL_RETURN_IF_ERROR(connection_.Execute("DELETE FROM embeddings WHERE place<" +
                                               std::to_string(first + leaving)));
+    max_rows -= leaving;
   }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::int64_t> EmbeddingDatabase::rows() {

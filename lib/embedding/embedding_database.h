@@ -31,7 +31,8 @@ class EmbeddingDatabase {
   // Puts what is there into `found`, a place a key, and leaves the rest null.
   absl::Status Find(const std::string& version, std::size_t dimension,
                     std::span<const content::ContentKey> keys, std::span<Embedding> found);
-  // All or nothing, old rows leave for them. REQUIRES: as EmbeddingFile::Insert.
+  // All or nothing; old rows leave for them, so many and 4096 more at most. REQUIRES: as
+  // EmbeddingFile::Insert.
   absl::Status Insert(const std::string& version, std::size_t dimension,
                       std::span<const content::ContentKey> keys,
                       std::span<const std::uint16_t> values);
@@ -47,7 +48,7 @@ class EmbeddingDatabase {
   absl::Status InsertRows(const std::string& version, std::size_t dimension,
                           std::span<const content::ContentKey> keys,
                           std::span<const std::uint16_t> values);
-  absl::Status EvictOldest();
+  absl::Status EvictOldest(std::int64_t max_rows);
   // COMMIT after OK, ROLLBACK after an error, which is returned.
   absl::Status End(const absl::Status& status);
 

@@ -4,8 +4,9 @@
 //
 // One SQLite file in WAL mode (its companions -wal and -shm beside it), which several objects and
 // processes may share. Past `max_bytes` the rows that were written first leave; their pages are
-// used again, so the file stays at about that size. What was written is there after the process
-// dies; the last rows may be lost when the machine does.
+// used again, so the file stays at about that size. It never shrinks: opened with a lower bound,
+// rows leave over several insertions, and the pages stay. What was written is there after the
+// process dies; the last rows may be lost when the machine does.
 //
 // It is a cache: after Open nothing fails. A disk that is full, a file that another process keeps
 // locked, or one that went bad: what is asked is not found, what is given is not kept; that is
@@ -30,7 +31,8 @@ namespace shoal::embedding {
 
 struct EmbeddingFileOptions {
   std::string path;
-  // Of the file, without its companions; passed by one insertion at most. At least 64 KiB.
+  // Of the pages in use, without the companions; passed by one insertion at most once it is
+  // reached. At least 64 KiB.
   std::int64_t max_bytes = std::int64_t{1} << 30;
 };
 

@@ -138,6 +138,26 @@ TEST_CASE("past the bound the oldest rows leave, and the file stays at its size"
   REQUIRE(file->rows() < 500);
 }
 
+TEST_CASE("a bound far below what is there is reached over several insertions") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  Put(*OpenAt(path), Rows(0, 12000));
+  const auto size = std::filesystem::file_size(path);
+  const auto file = OpenAt(path, 64 << 10);
+  std::vector<std::uint64_t> left = {file->rows()};
+  REQUIRE(left[0] == 12000);
+  for (std::uint64_t number = 20000; left.back() > 500 && left.size() < 6; ++number) {
+    Put(*file, Rows(number, 1));
+    left.push_back(file->rows());
+    REQUIRE(left.back() + 4096 >= left[left.size() - 2]);
+    REQUIRE(CountFound(*file, Rows(number, 1)) == 1);
+  }
+  REQUIRE(left.size() == 4);
+  REQUIRE(left.back() > 50);
+  REQUIRE(file->failures() == 0);
+  REQUIRE(std::filesystem::file_size(path) >= size);
+}
+
 // The file is moved aside, and the new one works.
 void RequireBegunAnew(const std::string& path, const std::string& moved_bytes) {
   const auto file = OpenAt(path);
