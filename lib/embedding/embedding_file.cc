@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "embedding/embedding_database.h"
 #include "embedding/optional_counter.h"
+#include "embedding/retry_wait.h"
 #include "runtime/check.h"
 #include "runtime/log.h"
 #include "runtime/mutex.h"
@@ -52,7 +54,7 @@ bool MayPass(const absl::Status& status) {
 
 class EmbeddingFile::State {
  public:
-  State(EmbeddingFileOptions options, runtime::Metrics* metrics)
+  State(EmbeddingFileOptions options, runtime::Metrics* metrics, const runtime::Clock& clock)
       : options_(std::move(options)),
         found_total_(metrics, "shoal_embedding_file_found_total", "Vectors found in the file"),
         missing_total_(metrics, "shoal_embedding_file_missing_total",
@@ -60,12 +62,14 @@ class EmbeddingFile::State {
         inserted_total_(metrics, "shoal_embedding_file_inserted_total",
                         "Vectors given to the file"),
         failures_total_(metrics, "shoal_embedding_file_failures_total",
-                        "Reads and writes of the file of vectors that failed") {}
+                        "Reads and writes of the file of vectors that failed"),
+        retry_(clock) {}
 
   absl::Status Open() {
     const runtime::MutexLock lock(mutex_);
     const absl::Status opened = OpenLocked();
     if (!MayPass(opened)) return opened;
+    retry_.Failed();
     CountFailure(opened);
     return absl::OkStatus();
   }
@@ -88,12 +92,21 @@ class EmbeddingFile::State {
               std::span<const content::ContentKey> keys, std::span<const std::uint16_t> values) {
     if (keys.empty()) return;
     const runtime::MutexLock lock(mutex_);
+    if (retry_.waits()) return CountFailure();
     if (database_ == nullptr) {
       const absl::Status opened = OpenLocked();
-      if (!opened.ok()) return CountFailure(opened);
+      if (!opened.ok()) {
+        retry_.Failed();
+        return CountFailure(opened);
+      }
     }
     const absl::Status inserted = database_->Insert(version, dimension, keys, values);
-    if (inserted.ok()) inserted_total_.Add(keys.size());
+    if (inserted.ok()) {
+      retry_.Succeeded();
+      inserted_total_.Add(keys.size());
+    } else if (!absl::IsDataLoss(inserted)) {
+      retry_.Failed();
+    }
     Take(inserted);
   }
 
@@ -137,18 +150,27 @@ class EmbeddingFile::State {
   void Take(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (status.ok()) return;
     if (!absl::IsDataLoss(status)) return CountFailure(status);
-    ++failures_;
-    failures_total_.Add(1);
+    CountFailure();
     database_.reset();
     absl::Status replaced = Replace(identity_, status);
     if (replaced.ok()) replaced = OpenLocked();
-    if (!replaced.ok()) CountFailure(replaced);
+    if (replaced.ok()) return;
+    retry_.Failed();
+    Warn(replaced);
+  }
+
+  void CountFailure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ++failures_;
+    failures_total_.Add(1);
   }
 
   void CountFailure(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    ++failures_;
-    failures_total_.Add(1);
-    if (std::exchange(warned_, true)) return;
+    CountFailure();
+    Warn(status);
+  }
+
+  void Warn(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!warned_.insert(status.code()).second) return;
     spdlog::warn("event=embedding_file_failed file={} reason={} next=counted_only",
                  runtime::Quoted(options_.path), runtime::Quoted(runtime::Message(status)));
   }
@@ -160,15 +182,16 @@ class EmbeddingFile::State {
   const OptionalCounter failures_total_;
 
   mutable runtime::Mutex mutex_;
-  // Null while it cannot be opened; each Insert tries again.
+  // Null while it cannot be opened; an Insert after the wait tries again.
   std::unique_ptr<EmbeddingDatabase> database_ ABSL_GUARDED_BY(mutex_);
   FileIdentity identity_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool warned_ ABSL_GUARDED_BY(mutex_) = false;
+  std::set<absl::StatusCode> warned_ ABSL_GUARDED_BY(mutex_);
+  RetryWait retry_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Open(
-    const EmbeddingFileOptions& options, runtime::Metrics* metrics) {
+    const EmbeddingFileOptions& options, runtime::Metrics* metrics, const runtime::Clock& clock) {
   if (options.path.empty()) return runtime::InvalidArgument("the path is empty");
   if (options.max_bytes < kMinimumBytes) {
     return runtime::InvalidArgument(options.path + ": " + std::to_string(options.max_bytes) +
@@ -183,7 +206,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Open(
   if (fs::exists(options.path, error) && !fs::is_regular_file(options.path, error)) {
     return runtime::FailedPrecondition(options.path + " is no plain file");
   }
-  auto state = std::make_unique<State>(options, metrics);
+  auto state = std::make_unique<State>(options, metrics, clock);
   const absl::Status opened = state->Open();
   if (!opened.ok()) {
     return runtime::FailedPrecondition(options.path + ": " + runtime::Message(opened));

@@ -10,7 +10,9 @@
 //
 // It is a cache: after Open nothing fails. A disk that is full, a file that another process keeps
 // locked, or one that went bad: what is asked is not found, what is given is not kept; that is
-// counted, and warned of once. A file that is damaged, or is no such file at all, is moved aside as
+// counted, and warned of once a status code. After an insertion that failed, none is tried for a
+// while that grows to 30 s (retry_wait.h): a lock that another process holds costs a quarter of a
+// second then, not at each. A file that is damaged, or is no such file at all, is moved aside as
 // "<path>.damaged" with a warning that names it, and a new one is begun. Vectors of another version
 // are not found. Thread-safe.
 #pragma once
@@ -24,6 +26,7 @@
 
 #include "content/content_key.h"
 #include "embedding/embedding.h"
+#include "runtime/clock.h"
 #include "runtime/metrics.h"
 #include "runtime/status.h"
 
@@ -40,9 +43,10 @@ class EmbeddingFile {
  public:
   // Makes missing folders. INVALID_ARGUMENT: options out of range. FAILED_PRECONDITION naming the
   // path and the system's or SQLite's reason: it cannot be made, opened or written, or a damaged
-  // one cannot be moved aside. `metrics` may be null, and outlives this.
-  static absl::StatusOr<std::unique_ptr<EmbeddingFile>> Open(const EmbeddingFileOptions& options,
-                                                             runtime::Metrics* metrics);
+  // one cannot be moved aside. `metrics` may be null; it and `clock` outlive this.
+  static absl::StatusOr<std::unique_ptr<EmbeddingFile>> Open(
+      const EmbeddingFileOptions& options, runtime::Metrics* metrics,
+      const runtime::Clock& clock = runtime::SystemClock());
   ~EmbeddingFile();
   EmbeddingFile(const EmbeddingFile&) = delete;
   EmbeddingFile& operator=(const EmbeddingFile&) = delete;
@@ -55,7 +59,7 @@ class EmbeddingFile {
   void Insert(const std::string& version, std::size_t dimension,
               std::span<const content::ContentKey> keys, std::span<const std::uint16_t> values);
 
-  // Calls of Find and Insert that did not do all of it.
+  // Calls of Find and Insert that did not do all of it, those that were not tried among them.
   std::uint64_t failures() const;
   // Rows of all versions; 0 when it cannot be read.
   std::uint64_t rows();

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "embedding/embedding_file.h"
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 
 #include "embedding/sqlite_connection.h"
 #include "runtime/atomic_file.h"
 #include "runtime/random.h"
+#include "tests/doubles/manual_clock.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::embedding {
@@ -44,8 +48,9 @@ struct Rows {
 };
 
 std::unique_ptr<EmbeddingFile> OpenAt(const std::string& path,
-                                      std::int64_t max_bytes = std::int64_t{1} << 24) {
-  auto file = EmbeddingFile::Open({.path = path, .max_bytes = max_bytes}, nullptr);
+                                      std::int64_t max_bytes = std::int64_t{1} << 24,
+                                      const runtime::Clock& clock = runtime::SystemClock()) {
+  auto file = EmbeddingFile::Open({.path = path, .max_bytes = max_bytes}, nullptr, clock);
   INFO(file.status().ToString());
   REQUIRE(file.ok());
   return *std::move(file);
@@ -259,7 +264,8 @@ TEST_CASE("a file locked by another is read, not written, and written again once
   const TemporaryFolder folder;
   const std::string path = folder.At("vectors.sqlite");
   runtime::Metrics metrics;
-  const auto file = EmbeddingFile::Open({.path = path}, &metrics).value();
+  doubles::ManualClock clock;
+  const auto file = EmbeddingFile::Open({.path = path}, &metrics, clock).value();
   Put(*file, Rows(0, 10));
   auto other = SqliteConnection::Open(path, 0).value();
   REQUIRE(other.Execute("BEGIN IMMEDIATE").ok());
@@ -267,6 +273,7 @@ TEST_CASE("a file locked by another is read, not written, and written again once
   REQUIRE(file->failures() == 1);
   REQUIRE(CountFound(*file, Rows(0, 20)) == 10);
   REQUIRE(other.Execute("ROLLBACK").ok());
+  clock.Advance(std::chrono::seconds(1));
   Put(*file, Rows(10, 10));
   REQUIRE(CountFound(*file, Rows(0, 20)) == 20);
   REQUIRE(file->failures() == 1);
@@ -276,15 +283,80 @@ TEST_CASE("a file locked by another is read, not written, and written again once
               .Value() == 1);
 }
 
+TEST_CASE("after failed insertions none is tried for 1, 2, 4 and so on up to 30 seconds") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  doubles::ManualClock clock;
+  const auto file = OpenAt(path, 1 << 24, clock);
+  auto other = SqliteConnection::Open(path, 0).value();
+  std::uint64_t failures = 0;
+  for (const int seconds : {1, 2, 4, 8, 16, 30, 30}) {
+    CAPTURE(seconds);
+    REQUIRE(other.Execute("BEGIN IMMEDIATE").ok());
+    Put(*file, Rows(0, 1));
+    REQUIRE(other.Execute("ROLLBACK").ok());
+    clock.Advance(std::chrono::milliseconds(1000 * seconds - 1));
+    Put(*file, Rows(0, 1));
+    REQUIRE(file->rows() == 0);
+    REQUIRE(file->failures() == (failures += 2));
+    clock.Advance(std::chrono::milliseconds(1));
+  }
+  Put(*file, Rows(0, 1));
+  REQUIRE(file->rows() == 1);
+  REQUIRE(other.Execute("BEGIN IMMEDIATE").ok());
+  Put(*file, Rows(1, 1));
+  REQUIRE(other.Execute("ROLLBACK").ok());
+  clock.Advance(std::chrono::seconds(1));
+  Put(*file, Rows(1, 1));
+  REQUIRE(file->rows() == 2);
+}
+
+TEST_CASE("failures are warned of once a status code") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  doubles::ManualClock clock;
+  const auto file = OpenAt(path, 1 << 24, clock);
+  std::ostringstream log;
+  spdlog::default_logger()->sinks().push_back(
+      std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
+  {
+    auto other = SqliteConnection::Open(path, 0).value();
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(other.Execute("BEGIN IMMEDIATE").ok());
+      Put(*file, Rows(0, 1));
+      REQUIRE(other.Execute("ROLLBACK").ok());
+      clock.Advance(std::chrono::minutes(1));
+    }
+    REQUIRE(other
+                .Execute("CREATE TRIGGER t BEFORE INSERT ON embeddings BEGIN "
+                         "SELECT RAISE(ABORT, 'not now'); END")
+                .ok());
+    for (int i = 0; i < 2; ++i) {
+      Put(*file, Rows(0, 1));
+      clock.Advance(std::chrono::minutes(1));
+    }
+  }
+  spdlog::default_logger()->sinks().pop_back();
+  REQUIRE(file->failures() == 4);
+  const std::string text = log.str();
+  for (const char* reason : {"database is locked", "not now"}) {
+    CAPTURE(text, reason);
+    REQUIRE(text.find(reason) != std::string::npos);
+    REQUIRE(text.find(reason) == text.rfind(reason));
+  }
+}
+
 TEST_CASE("a file that is locked when it is opened comes into use later") {
   const TemporaryFolder folder;
   const std::string path = folder.At("vectors.sqlite");
   auto other = SqliteConnection::Open(path, 0).value();
   REQUIRE(other.Execute("BEGIN EXCLUSIVE").ok());
-  const auto file = OpenAt(path);
+  doubles::ManualClock clock;
+  const auto file = OpenAt(path, 1 << 24, clock);
   REQUIRE(file->failures() == 1);
   REQUIRE(CountFound(*file, Rows(0, 10)) == 0);
   REQUIRE(other.Execute("ROLLBACK").ok());
+  clock.Advance(std::chrono::seconds(1));
   Put(*file, Rows(0, 10));
   REQUIRE(CountFound(*file, Rows(0, 10)) == 10);
   REQUIRE_FALSE(std::filesystem::exists(path + ".damaged"));
@@ -293,7 +365,8 @@ TEST_CASE("a file that is locked when it is opened comes into use later") {
 TEST_CASE("where nothing more can be written, what is there is still found") {
   const TemporaryFolder folder;
   const std::string path = folder.At("vectors.sqlite");
-  const auto file = OpenAt(path);
+  doubles::ManualClock clock;
+  const auto file = OpenAt(path, 1 << 24, clock);
   Put(*file, Rows(0, 100));
   rlimit before = {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
@@ -309,6 +382,7 @@ TEST_CASE("where nothing more can be written, what is there is still found") {
   REQUIRE(file->failures() > 0);
   REQUIRE(kept == 0);
   REQUIRE(found == 100);
+  clock.Advance(std::chrono::seconds(1));
   Put(*file, Rows(100, 2000));
   REQUIRE(CountFound(*file, Rows(0, 2100)) == 2100);
 }
