@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace shoal::embedding {
@@ -18,6 +20,10 @@ constexpr std::int64_t kFormat = 1;
 constexpr int kBusyMs = 250;
 // Rows that one insertion deletes beyond as many as it brings: a lowered bound is reached in steps.
 constexpr std::int64_t kMaxEvicted = 4096;
+
+// Of every SQLite file; user_version and application_id lie in it at 60 and 68.
+constexpr int kHeaderBytes = 100;
+constexpr std::string_view kMagic("SQLite format 3", 16);
 
 constexpr char kTables[] =
     "CREATE TABLE versions(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
@@ -34,27 +40,47 @@ std::string_view BytesOf(std::span<const std::uint16_t> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-absl::StatusOr<bool> IsOurs(SqliteConnection& connection) {
+absl::Status CheckIsOurs(std::int64_t application, std::int64_t format) {
+  if (application != kApplication) {
+    return runtime::FailedPrecondition("it is a database of something else; it stays as it is");
+  }
+  if (format > kFormat) {
+    return runtime::FailedPrecondition("its format " + std::to_string(format) + " is later than " +
+                                       std::to_string(kFormat) + "; it stays as it is");
+  }
+  return absl::OkStatus();
+}
+
+std::int64_t BigEndian(std::string_view bytes) {
+  std::uint32_t value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<std::uint8_t>(byte);
+  return static_cast<std::int32_t>(value);
+}
+
+// False where there is nothing at all yet.
+absl::StatusOr<bool> HasTables(SqliteConnection& connection) {
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t application,
                          connection.Integer("PRAGMA application_id"));
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t format, connection.Integer("PRAGMA user_version"));
-  return application == kApplication && format == kFormat;
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t objects,
+                         connection.Integer("SELECT count(*) FROM sqlite_master"));
+  if (application == 0 && format == 0 && objects == 0) return false;
+  SHOAL_RETURN_IF_ERROR(CheckIsOurs(application, format));
+  if (format < kFormat) return runtime::DataLoss("format " + std::to_string(format) + " is old");
+  return true;
 }
 
 // REQUIRES: in a transaction, so that no two make the tables.
 absl::Status MakeTables(SqliteConnection& connection) {
-  SHOAL_ASSIGN_OR_RETURN(const bool ours, IsOurs(connection));
-  if (ours) return absl::OkStatus();
-  SHOAL_ASSIGN_OR_RETURN(const std::int64_t objects,
-                         connection.Integer("SELECT count(*) FROM sqlite_master"));
-  if (objects != 0) return runtime::DataLoss("a database of something else");
+  SHOAL_ASSIGN_OR_RETURN(const bool made, HasTables(connection));
+  if (made) return absl::OkStatus();
   return connection.Execute(kTables + ("PRAGMA application_id=" + std::to_string(kApplication) +
                                        ";PRAGMA user_version=" + std::to_string(kFormat)));
 }
 
 absl::Status SetUp(SqliteConnection& connection) {
-  SHOAL_ASSIGN_OR_RETURN(const bool ours, IsOurs(connection));
-  if (!ours) {
+  SHOAL_ASSIGN_OR_RETURN(const bool has_tables, HasTables(connection));
+  if (!has_tables) {
     SHOAL_RETURN_IF_ERROR(connection.Execute("BEGIN IMMEDIATE"));
     const absl::Status made = MakeTables(connection);
     if (!made.ok()) {
@@ -71,6 +97,19 @@ absl::Status SetUp(SqliteConnection& connection) {
 
 EmbeddingDatabase::EmbeddingDatabase(SqliteConnection connection, std::int64_t max_bytes)
     : connection_(std::move(connection)), max_bytes_(max_bytes) {}
+
+absl::Status EmbeddingDatabase::CheckHeader(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(SqliteConnection connection, SqliteConnection::Open(path, kBusyMs));
+  SHOAL_ASSIGN_OR_RETURN(const std::string header, connection.FirstBytes(kHeaderBytes));
+  // Of one byte SQLite says that it is empty.
+  std::error_code error;
+  if (header.empty() && std::filesystem::file_size(path, error) != 1) return absl::OkStatus();
+  const std::string_view bytes = header;
+  if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic) {
+    return runtime::FailedPrecondition("it is no SQLite database; it stays as it is");
+  }
+  return CheckIsOurs(BigEndian(bytes.substr(68, 4)), BigEndian(bytes.substr(60, 4)));
+}
 
 absl::StatusOr<std::unique_ptr<EmbeddingDatabase>> EmbeddingDatabase::Open(const std::string& path,
                                                                            std::int64_t max_bytes) {

@@ -4,8 +4,8 @@
 // Format 1: application_id 0x53486F61, user_version 1; versions(id, name), and
 // embeddings(place, version, key, hash, vector), where places ascend in the order of writing and
 // `hash` is XXH3 of the vector, seeded with the key's first 8 bytes. Statuses are those of
-// sqlite_connection.h; DATA_LOSS also for a database of something else, and for a vector that does
-// not match its hash. Not thread-safe.
+// sqlite_connection.h; DATA_LOSS also for an older format, for missing tables, and for a vector
+// that does not match its hash. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,11 @@ namespace shoal::embedding {
 
 class EmbeddingDatabase {
  public:
-  // Makes the file where there is none or an empty one; its folder exists.
+  // By the file's header alone, which is not written: OK for a file of this or an older format, and
+  // for an empty one, which is made where there is none. FAILED_PRECONDITION: it is something
+  // else's, or of a later format.
+  static absl::Status CheckHeader(const std::string& path);
+  // Makes the tables in an empty file. FAILED_PRECONDITION as CheckHeader; its folder exists.
   static absl::StatusOr<std::unique_ptr<EmbeddingDatabase>> Open(const std::string& path,
                                                                  std::int64_t max_bytes);
 

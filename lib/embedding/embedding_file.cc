@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "embedding/embedding_file.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include "embedding/damaged_file.h"
 #include "embedding/embedding_database.h"
+#include "embedding/file_identity.h"
+#include "embedding/file_lock.h"
 #include "embedding/optional_counter.h"
 #include "embedding/retry_wait.h"
 #include "runtime/check.h"
@@ -21,29 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMinimumBytes = std::int64_t{64} << 10;
-
-// Which file a path leads to: another process may have put a new one there.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t number = 0;
-
-  static FileIdentity Of(const std::string& path) {
-    struct stat found = {};
-    if (::stat(path.c_str(), &found) != 0) return {};
-    return {found.st_dev, found.st_ino};
-  }
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-// The log goes first: left behind, it would be taken for the next file's.
-absl::Status MoveAside(const std::string& path) {
-  std::error_code error;
-  fs::rename(path + "-wal", path + ".damaged-wal", error);
-  fs::remove(path + "-shm", error);
-  fs::rename(path, path + ".damaged", error);
-  if (!error) return absl::OkStatus();
-  return runtime::FailedPrecondition("cannot be moved to " + path + ".damaged: " + error.message());
-}
 
 // Of these one can only wait for the end.
 bool MayPass(const absl::Status& status) {
@@ -93,6 +71,8 @@ class EmbeddingFile::State {
     if (keys.empty()) return;
     const runtime::MutexLock lock(mutex_);
     if (retry_.waits()) return CountFailure();
+    // What is written to a file that was moved aside is lost.
+    if (FileIdentity::Of(options_.path) != identity_) database_.reset();
     if (database_ == nullptr) {
       const absl::Status opened = OpenLocked();
       if (!opened.ok()) {
@@ -125,24 +105,29 @@ class EmbeddingFile::State {
 
  private:
   absl::Status OpenLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const FileIdentity before = FileIdentity::Of(options_.path);
-    auto opened = EmbeddingDatabase::Open(options_.path, options_.max_bytes);
-    if (absl::IsDataLoss(opened.status())) {
-      SHOAL_RETURN_IF_ERROR(Replace(before, opened.status()));
-      opened = EmbeddingDatabase::Open(options_.path, options_.max_bytes);
-    }
-    SHOAL_RETURN_IF_ERROR(opened.status());
-    database_ = *std::move(opened);
+    const absl::Status opened = OpenAsItIs();
+    if (!absl::IsDataLoss(opened)) return opened;
+    SHOAL_RETURN_IF_ERROR(Replace(opened));
+    return OpenAsItIs();
+  }
+
+  absl::Status OpenAsItIs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    // First, so that nothing is made beside a file of something else.
+    SHOAL_RETURN_IF_ERROR(EmbeddingDatabase::CheckHeader(options_.path));
+    SHOAL_ASSIGN_OR_RETURN(const FileLock lock, FileLock::TryShared(options_.path + ".lock"));
     identity_ = FileIdentity::Of(options_.path);
+    SHOAL_ASSIGN_OR_RETURN(database_, EmbeddingDatabase::Open(options_.path, options_.max_bytes));
     return absl::OkStatus();
   }
 
-  // Moves the file aside if it is still `damaged`.
-  absl::Status Replace(const FileIdentity& damaged, const absl::Status& why) const {
-    if (FileIdentity::Of(options_.path) != damaged) return absl::OkStatus();
-    SHOAL_RETURN_IF_ERROR(MoveAside(options_.path));
+  // Moves the file aside if it is still the one that was opened, and ours.
+  absl::Status Replace(const absl::Status& why) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    SHOAL_ASSIGN_OR_RETURN(const FileLock lock, FileLock::TryExclusive(options_.path + ".lock"));
+    if (FileIdentity::Of(options_.path) != identity_) return absl::OkStatus();
+    SHOAL_RETURN_IF_ERROR(EmbeddingDatabase::CheckHeader(options_.path));
+    SHOAL_ASSIGN_OR_RETURN(const std::string moved_to, MoveAside(options_.path));
     spdlog::warn("event=embedding_file_damaged file={} moved_to={} reason={}",
-                 runtime::Quoted(options_.path), runtime::Quoted(options_.path + ".damaged"),
+                 runtime::Quoted(options_.path), runtime::Quoted(moved_to),
                  runtime::Quoted(runtime::Message(why)));
     return absl::OkStatus();
   }
@@ -152,7 +137,7 @@ class EmbeddingFile::State {
     if (!absl::IsDataLoss(status)) return CountFailure(status);
     CountFailure();
     database_.reset();
-    absl::Status replaced = Replace(identity_, status);
+    absl::Status replaced = Replace(status);
     if (replaced.ok()) replaced = OpenLocked();
     if (replaced.ok()) return;
     retry_.Failed();

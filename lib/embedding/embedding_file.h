@@ -12,9 +12,13 @@
 // locked, or one that went bad: what is asked is not found, what is given is not kept; that is
 // counted, and warned of once a status code. After an insertion that failed, none is tried for a
 // while that grows to 30 s (retry_wait.h): a lock that another process holds costs a quarter of a
-// second then, not at each. A file that is damaged, or is no such file at all, is moved aside as
-// "<path>.damaged" with a warning that names it, and a new one is begun. Vectors of another version
-// are not found. Thread-safe.
+// second then, not at each. A file of ours that is damaged or of an older format is moved aside
+// with a warning that names where to (damaged_file.h), and a new one is begun; what is something
+// else's is never touched.
+//
+// Processes agree on that by flock on "<path>.lock", which stays; each insertion looks whether the
+// path still leads to the file that is open, and opens what is there now. Vectors of another
+// version are not found. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +46,9 @@ struct EmbeddingFileOptions {
 class EmbeddingFile {
  public:
   // Makes missing folders. INVALID_ARGUMENT: options out of range. FAILED_PRECONDITION naming the
-  // path and the system's or SQLite's reason: it cannot be made, opened or written, or a damaged
-  // one cannot be moved aside. `metrics` may be null; it and `clock` outlive this.
+  // path and the reason: it cannot be made, opened or written; a damaged one cannot be moved aside;
+  // it is neither empty nor a database of ours, by SQLite's header and its application_id; or its
+  // format is a later one. `metrics` may be null; it and `clock` outlive this.
   static absl::StatusOr<std::unique_ptr<EmbeddingFile>> Open(
       const EmbeddingFileOptions& options, runtime::Metrics* metrics,
       const runtime::Clock& clock = runtime::SystemClock());

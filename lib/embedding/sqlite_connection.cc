@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace shoal::embedding {
@@ -115,6 +116,19 @@ absl::StatusOr<SqliteStatement> SqliteConnection::Prepare(std::string_view sql) 
 
 absl::Status SqliteConnection::Execute(const std::string& sql) {
   return StatusOf(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+// Through SQLite's own descriptor: to close another one of the file would drop the process's locks.
+absl::StatusOr<std::string> SqliteConnection::FirstBytes(int bytes) {
+  sqlite3_file* file = nullptr;
+  SHOAL_RETURN_IF_ERROR(
+      StatusOf(sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file)));
+  sqlite3_int64 size = 0;
+  SHOAL_RETURN_IF_ERROR(StatusOf(file->pMethods->xFileSize(file, &size)));
+  const auto there = static_cast<int>(std::min<sqlite3_int64>(size, bytes));
+  std::string read(static_cast<std::size_t>(there), '\0');
+  SHOAL_RETURN_IF_ERROR(StatusOf(file->pMethods->xRead(file, read.data(), there, 0)));
+  return read;
 }
 
 absl::StatusOr<std::int64_t> SqliteConnection::Integer(std::string_view sql) {

@@ -54,6 +54,8 @@ class SqliteConnection {
   absl::StatusOr<SqliteStatement> Prepare(std::string_view sql);
   // One or several statements, whose rows are passed over.
   absl::Status Execute(const std::string& sql);
+  // The file's first bytes as they are, without its log: `bytes`, or fewer where it ends.
+  absl::StatusOr<std::string> FirstBytes(int bytes);
   // The first column of the first row of a query that has one.
   absl::StatusOr<std::int64_t> Integer(std::string_view sql);
 

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "embedding/sqlite_connection.h"
+#include "file_rows.h"
 #include "runtime/atomic_file.h"
-#include "runtime/random.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/doubles/temporary_folder.h"
 
@@ -24,54 +24,6 @@ namespace {
 
 using content::ContentKey;
 using doubles::TemporaryFolder;
-
-constexpr std::size_t kDimension = 64;
-
-// Keys and vectors of numbers [first, first + count).
-struct Rows {
-  Rows(std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t number = first; number < first + count; ++number) {
-      keys.push_back(content::KeyOf("text " + std::to_string(number)));
-      runtime::Random random(number, 3);
-      for (std::size_t i = 0; i < kDimension; ++i) {
-        values.push_back(static_cast<std::uint16_t>(random.Below(65536)));
-      }
-    }
-  }
-  bool Holds(std::size_t row, const Embedding& embedding) const {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * kDimension);
-    return *embedding == std::vector<std::uint16_t>(begin, begin + kDimension);
-  }
-
-  std::vector<ContentKey> keys;
-  std::vector<std::uint16_t> values;
-};
-
-std::unique_ptr<EmbeddingFile> OpenAt(const std::string& path,
-                                      std::int64_t max_bytes = std::int64_t{1} << 24,
-                                      const runtime::Clock& clock = runtime::SystemClock()) {
-  auto file = EmbeddingFile::Open({.path = path, .max_bytes = max_bytes}, nullptr, clock);
-  INFO(file.status().ToString());
-  REQUIRE(file.ok());
-  return *std::move(file);
-}
-
-void Put(EmbeddingFile& file, const Rows& rows, const std::string& version = "v") {
-  file.Insert(version, kDimension, rows.keys, rows.values);
-}
-
-// How many are found; REQUIREs that those are what was put.
-std::size_t CountFound(EmbeddingFile& file, const Rows& rows, const std::string& version = "v") {
-  const auto found = file.Find(version, kDimension, rows.keys);
-  REQUIRE(found.size() == rows.keys.size());
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] == nullptr) continue;
-    REQUIRE(rows.Holds(i, found[i]));
-    ++count;
-  }
-  return count;
-}
 
 TEST_CASE("what was put is there after reopening, for its version and dimension alone") {
   const TemporaryFolder folder;
@@ -163,42 +115,6 @@ TEST_CASE("a bound far below what is there is reached over several insertions") 
   REQUIRE(std::filesystem::file_size(path) >= size);
 }
 
-// The file is moved aside, and the new one works.
-void RequireBegunAnew(const std::string& path, const std::string& moved_bytes) {
-  const auto file = OpenAt(path);
-  REQUIRE(runtime::ReadFile(path + ".damaged").value() == moved_bytes);
-  Put(*file, Rows(0, 10));
-  REQUIRE(CountFound(*file, Rows(0, 10)) == 10);
-  REQUIRE(CountFound(*OpenAt(path), Rows(0, 10)) == 10);
-}
-
-TEST_CASE("what is no file of embeddings is moved aside whole, and a new one is begun") {
-  const TemporaryFolder folder;
-  const std::string path = folder.At("vectors.sqlite");
-  SECTION("a text") {
-    const std::string text = std::string(5000, 'x') + "no database";
-    folder.Write("vectors.sqlite", text);
-    RequireBegunAnew(path, text);
-  }
-  SECTION("a database of something else") {
-    REQUIRE(SqliteConnection::Open(path, 0)
-                ->Execute("CREATE TABLE mine(x); INSERT INTO mine "
-                          "VALUES(1)")
-                .ok());
-    RequireBegunAnew(path, runtime::ReadFile(path).value());
-  }
-  SECTION("another format") {
-    OpenAt(path).reset();
-    REQUIRE(SqliteConnection::Open(path, 0)->Execute("PRAGMA user_version=2").ok());
-    RequireBegunAnew(path, runtime::ReadFile(path).value());
-  }
-  SECTION("one without its tables") {
-    OpenAt(path).reset();
-    REQUIRE(SqliteConnection::Open(path, 0)->Execute("DROP TABLE embeddings").ok());
-    RequireBegunAnew(path, runtime::ReadFile(path).value());
-  }
-}
-
 TEST_CASE("an empty file is a new one") {
   const TemporaryFolder folder;
   folder.Write("vectors.sqlite", "");
@@ -206,58 +122,6 @@ TEST_CASE("an empty file is a new one") {
   REQUIRE_FALSE(std::filesystem::exists(folder.At("vectors.sqlite.damaged")));
   Put(*file, Rows(0, 3));
   REQUIRE(CountFound(*file, Rows(0, 3)) == 3);
-}
-
-TEST_CASE("bytes changed anywhere lose vectors, never change one, and the file heals") {
-  const TemporaryFolder folder;
-  const std::string path = folder.At("vectors.sqlite");
-  const Rows rows(0, 200);
-  Put(*OpenAt(path), rows);
-  const std::string good = runtime::ReadFile(path).value();
-  REQUIRE_FALSE(std::filesystem::exists(path + "-wal"));
-  runtime::Random random(7, 7);
-  std::size_t healed = 0;
-  for (std::size_t begin = 0; begin < good.size(); begin += good.size() / 24) {
-    CAPTURE(begin);
-    std::string bad = good;
-    for (std::size_t i = begin; i < std::min(begin + 40, bad.size()); ++i) {
-      bad[i] = static_cast<char>(random.Below(256));
-    }
-    REQUIRE(runtime::WriteFileAtomically(path, bad).ok());
-    std::filesystem::remove(path + ".damaged");
-    const auto file = OpenAt(path);
-    for (const ContentKey& key : rows.keys) {
-      const auto found = file->Find("v", kDimension, std::span(&key, 1));
-      const auto row = static_cast<std::size_t>(&key - rows.keys.data());
-      if (found[0] != nullptr) REQUIRE(rows.Holds(row, found[0]));
-    }
-    for (int round = 0; round < 2; ++round) Put(*file, rows);
-    if (std::filesystem::exists(path + ".damaged")) {
-      ++healed;
-      REQUIRE(CountFound(*file, rows) == rows.keys.size());
-    }
-  }
-  REQUIRE(healed > 12);
-}
-
-TEST_CASE("a file cut short is moved aside") {
-  const TemporaryFolder folder;
-  const std::string path = folder.At("vectors.sqlite");
-  const Rows rows(0, 200);
-  Put(*OpenAt(path), rows);
-  const std::string good = runtime::ReadFile(path).value();
-  for (const std::size_t size :
-       {std::size_t{10}, std::size_t{100}, std::size_t{4096}, good.size() / 2, good.size() - 1}) {
-    CAPTURE(size);
-    REQUIRE(runtime::WriteFileAtomically(path, good.substr(0, size)).ok());
-    std::filesystem::remove(path + ".damaged");
-    const auto file = OpenAt(path);
-    CountFound(*file, rows);
-    Put(*file, rows);
-    Put(*file, rows);
-    REQUIRE(CountFound(*file, rows) == rows.keys.size());
-    REQUIRE(std::filesystem::exists(path + ".damaged"));
-  }
 }
 
 TEST_CASE("a file locked by another is read, not written, and written again once it is free") {
