@@ -99,6 +99,35 @@ void Damage(const std::string& path) {
   REQUIRE(file.good());
 }
 
+TEST_CASE("of two that are open, one moves a damaged file aside, and both go on with the new one") {
+  const TemporaryFolder folder;
+  const std::string path = folder.At("vectors.sqlite");
+  const Rows old(0, 500);
+  Put(*OpenAt(path), old);
+  const auto one = OpenAt(path);
+  const auto two = OpenAt(path);
+  Damage(path);
+  const std::string damaged = runtime::ReadFile(path).value();
+  CountFound(*one, old);
+  REQUIRE(one->failures() == 1);
+  REQUIRE(runtime::ReadFile(path + ".damaged").value() == damaged);
+  REQUIRE(one->rows() == 0);
+  SECTION("the other inserts") {
+    Put(*two, Rows(1000, 10));
+    REQUIRE(two->failures() == 0);
+  }
+  SECTION("the other comes upon the damage") {
+    CountFound(*two, old);
+    REQUIRE(two->failures() == 1);
+    Put(*two, Rows(1000, 10));
+  }
+  REQUIRE(CountFound(*one, Rows(1000, 10)) == 10);
+  Put(*one, Rows(2000, 10));
+  REQUIRE(CountFound(*two, Rows(2000, 10)) == 10);
+  REQUIRE(runtime::ReadFile(path + ".damaged").value() == damaged);
+  REQUIRE_FALSE(std::filesystem::exists(path + ".damaged.2"));
+}
+
 TEST_CASE("a file that somebody removes or replaces is left for the one that the path leads to") {
   const TemporaryFolder folder;
   const std::string path = folder.At("vectors.sqlite");
