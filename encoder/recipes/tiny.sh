@@ -7,7 +7,7 @@
 # A vocabulary of 4,096 tokens, in which AssetTag and "asset tag" are the same, and two parts. In the first each text
 # is a request with its methods and what it is answered; in the last third of the steps bodies alone, or pieces of them,
 # as texts are when they are embedded. Weights are stored as float16. Equal threads on equal processors give equal bytes.
-# Ten to fifteen minutes on two cores; ended and typed again, it goes on from where it was. Datasets, curves and
+# Eight and a half minutes on two cores; ended and typed again, it goes on from where it was. Datasets, curves and
 # checkpoints are in --work. The program is build/bin/encoder, or what ENCODER names.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

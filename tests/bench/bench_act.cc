@@ -21,13 +21,12 @@
 
 #include "inference/inference_server.h"
 #include "model/policy.h"
-#include "parameters/parameters_file.h"
 #include "proto/act.grpc.pb.h"
 #include "runtime/log.h"
 #include "runtime/random.h"
+#include "tests/inference/loopback.h"
 #include "transport/channel.h"
 #include "transport/client_stream.h"
-#include "transport/protocol.h"
 
 using namespace shoal;
 
@@ -102,18 +101,6 @@ class LoopStream final : public transport::ClientStream<proto::ActRequest, proto
   std::atomic<bool> stopping_{false};
 };
 
-proto::ActRequest Hello() {
-  proto::ActRequest request;
-  proto::ActHello& hello = *request.mutable_hello();
-  hello.set_protocol_version(transport::kProtocolVersion);
-  proto::ObservationSpec& observation = *hello.mutable_spec()->add_observations();
-  observation.set_name("state");
-  observation.set_dtype(proto::FLOAT32);
-  observation.add_shape(4);
-  hello.mutable_spec()->mutable_action()->mutable_discrete()->set_count(2);
-  return request;
-}
-
 absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder) {
   inference::InferenceConfig config;
   config.policy.head = "discrete";
@@ -125,12 +112,7 @@ absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder) {
   config.policy.value_hidden = {64, 64};
   config.options.listen = "127.0.0.1:0";
   config.options.parameters_folder = folder;
-  SHOAL_ASSIGN_OR_RETURN(std::string bytes, model::InitialParameters(config.policy, 1));
-  parameters::Parameters initial;
-  initial.version = {1, 0};
-  initial.spec_digest = config.policy.Digest();
-  initial.bytes = std::make_shared<const std::string>(std::move(bytes));
-  SHOAL_RETURN_IF_ERROR(parameters::ParametersFolder(folder).Save(initial));
+  SHOAL_RETURN_IF_ERROR(inference::testing::SaveInitialParameters(config.policy, folder));
   return config;
 }
 
@@ -152,7 +134,7 @@ absl::StatusOr<nlohmann::json> Measure(const std::string& folder, int streams, s
     loops.back()->Start([&stub = *stubs.back()](auto* context, auto* reactor) {
       stub.async()->Act(context, reactor);
     });
-    loops.back()->Send(Hello());
+    loops.back()->Send(inference::testing::HelloFor(config.policy));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const auto start = SteadyClock::now();

@@ -30,13 +30,12 @@
 #include "embedding/make_text_encoder.h"
 #include "inference/inference_server.h"
 #include "model/policy.h"
-#include "parameters/parameters_file.h"
 #include "proto/act.grpc.pb.h"
 #include "redfish/capture.h"
 #include "runtime/log.h"
+#include "tests/inference/loopback.h"
 #include "transport/channel.h"
 #include "transport/client_stream.h"
-#include "transport/protocol.h"
 
 using namespace shoal;
 
@@ -143,22 +142,6 @@ class RowStream final : public transport::ClientStream<proto::ActRequest, proto:
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-proto::ActRequest Hello() {
-  proto::ActRequest request;
-  proto::ActHello& hello = *request.mutable_hello();
-  hello.set_protocol_version(transport::kProtocolVersion);
-  hello.set_canonicaliser_version(std::string(content::kCanonicaliserVersion));
-  proto::ObservationSpec& observation = *hello.mutable_spec()->add_observations();
-  observation.set_name("state");
-  observation.set_dtype(proto::FLOAT32);
-  observation.add_shape(1);
-  for (const char* field : {"goal", "request", "body"}) {
-    hello.mutable_spec()->add_content_fields(field);
-  }
-  hello.mutable_spec()->mutable_action()->mutable_candidates();
-  return request;
-}
-
 absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder,
                                                     const Options& options, int round) {
   inference::InferenceConfig config;
@@ -172,12 +155,7 @@ absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder,
   config.policy.observation_size = 1;
   config.policy.embedding_size = encoder->dimension();
   config.policy.similarity_size = std::min<std::int64_t>(512, encoder->dimension());
-  SHOAL_ASSIGN_OR_RETURN(std::string bytes, model::InitialParameters(config.policy, 1));
-  parameters::Parameters initial;
-  initial.version = {1, 0};
-  initial.spec_digest = config.policy.Digest();
-  initial.bytes = std::make_shared<const std::string>(std::move(bytes));
-  SHOAL_RETURN_IF_ERROR(parameters::ParametersFolder(folder).Save(initial));
+  SHOAL_RETURN_IF_ERROR(inference::testing::SaveInitialParameters(config.policy, folder));
   return config;
 }
 
@@ -280,7 +258,7 @@ absl::StatusOr<Round> RunRound(const std::string& folder, const Options& options
   const auto open = [&](std::uint64_t first_environment) {
     auto stream = std::make_shared<RowStream>(first_environment, catalog_key);
     stream->Start([&stub](auto* context, auto* reactor) { stub->async()->Act(context, reactor); });
-    stream->Send(Hello());
+    stream->Send(inference::testing::HelloFor(config.policy));
     return stream;
   };
   const auto warm = open(1'000'000);

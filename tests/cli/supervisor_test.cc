@@ -60,7 +60,9 @@ TEST_CASE("a process that dies is started again") {
 
 TEST_CASE("a configuration error ends the run with the process's own words") {
   const doubles::TemporaryFolder folder;
-  Supervisor supervisor(Quick());
+  SupervisorOptions options = Quick();
+  options.settled_after = seconds(3600);  // however slowly the shell starts
+  Supervisor supervisor(options);
   REQUIRE(supervisor.Start(Shell(folder, "a", "echo 'a.toml:3: unknown key'; exit 2"), 0).ok());
   absl::Status status;
   REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));

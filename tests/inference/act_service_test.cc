@@ -9,18 +9,15 @@
 #include <memory>
 #include <optional>
 
-#include "content/canonical_json.h"
 #include "content/content_key.h"
 #include "inference/inference_server.h"
-#include "model/policy.h"
-#include "parameters/parameters_file.h"
 #include "proto/act.grpc.pb.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/embedding/small_encoder.h"
+#include "tests/inference/loopback.h"
 #include "transport/channel.h"
 #include "transport/client_stream.h"
 #include "transport/health_client.h"
-#include "transport/protocol.h"
 #include "transport/wire_tensor.h"
 
 namespace shoal::inference {
@@ -83,13 +80,7 @@ struct ActServiceFixture {
     config.options.listen = "127.0.0.1:0";
     config.options.max_message_bytes = 1 << 20;
     config.options.parameters_folder = folder.path();
-    const auto bytes = model::InitialParameters(config.policy, 1);
-    REQUIRE(bytes.ok());
-    parameters::Parameters initial;
-    initial.version = {1, 0};
-    initial.spec_digest = config.policy.Digest();
-    initial.bytes = std::make_shared<const std::string>(*bytes);
-    REQUIRE(parameters::ParametersFolder(folder.path()).Save(initial).ok());
+    REQUIRE(testing::SaveInitialParameters(config.policy, folder.path()).ok());
     Start();
   }
 
@@ -109,25 +100,7 @@ struct ActServiceFixture {
     }
   }
 
-  proto::ActRequest Hello() const {
-    proto::ActRequest request;
-    proto::ActHello& hello = *request.mutable_hello();
-    hello.set_protocol_version(transport::kProtocolVersion);
-    hello.set_canonicaliser_version(std::string(content::kCanonicaliserVersion));
-    proto::ObservationSpec& observation = *hello.mutable_spec()->add_observations();
-    observation.set_name("state");
-    observation.set_dtype(proto::FLOAT32);
-    observation.add_shape(2);
-    for (const std::string& field : config.policy.content_fields) {
-      hello.mutable_spec()->add_content_fields(field);
-    }
-    if (config.policy.has_candidates()) {
-      hello.mutable_spec()->mutable_action()->mutable_candidates();
-    } else {
-      hello.mutable_spec()->mutable_action()->mutable_discrete()->set_count(2);
-    }
-    return request;
-  }
+  proto::ActRequest Hello() const { return testing::HelloFor(config.policy); }
 
   std::shared_ptr<Caller> Open() { return OpenWith(Hello()); }
   std::shared_ptr<Caller> OpenWith(proto::ActRequest hello) {
