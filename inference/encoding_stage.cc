@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "embedding/unit_rows.h"
 #include "runtime/log.h"
 #include "runtime/thread_priority.h"
 
@@ -109,20 +110,18 @@ void EncodingStage::Encode(std::span<const Text> slice) {
   std::vector<std::string_view> texts;
   texts.reserve(slice.size());
   for (const Text& text : slice) texts.emplace_back(text.text);
-  const auto encoded = encoder_.Encode(texts);
   const std::size_t size = store_.embedding_size();
-  if (!encoded.ok() || encoded->dtype() != runtime::DType::kFloat16 ||
-      encoded->size() != slice.size() * size) {
-    if (slice.size() == 1) {
-      return Refuse(slice[0], encoded.ok() ? "wrong shape of the vectors"
-                                           : runtime::Message(encoded.status()));
-    }
+  const auto encoded = encoder_.Encode(texts);
+  const auto halves = encoded.ok()
+                          ? embedding::Halves(*encoded, slice.size(), size)
+                          : absl::StatusOr<std::span<const std::uint16_t>>(encoded.status());
+  if (!halves.ok()) {
+    if (slice.size() == 1) return Refuse(slice[0], runtime::Message(halves.status()));
     for (std::size_t i = 0; i < slice.size(); ++i) Encode(slice.subspan(i, 1));
     return;
   }
-  const auto* halves = reinterpret_cast<const std::uint16_t*>(encoded->bytes().data());
   for (std::size_t i = 0; i < slice.size(); ++i) {
-    store_.Insert(slice[i].key, std::span(halves + i * size, size));
+    store_.Insert(slice[i].key, halves->subspan(i * size, size));
   }
   encoded_total_.Increment(static_cast<double>(slice.size()));
 }
