@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "embedding/make_text_encoder.h"
 
-#include <array>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,8 +19,6 @@ namespace shoal::embedding {
 namespace {
 
 using EncoderPointer = std::unique_ptr<tokens::TextEncoder>;
-
-constexpr std::array<std::string_view, 5> kPresets = {"tiny", "small", "medium", "large", "xl"};
 
 constexpr std::string_view kNoFile = "none";
 
@@ -57,7 +53,7 @@ bool HasWeights(const std::filesystem::path& folder) {
 // What may stand in place of a model that is not there.
 std::string Alternatives(const std::string& models) {
   std::string presets;
-  for (const std::string_view preset : kPresets) {
+  for (const std::string_view preset : language::Gpt2Config::PresetNames()) {
     if (HasWeights(std::filesystem::path(models) / preset)) presets += " " + std::string(preset);
   }
   return "give a folder that has them (gpt2:<folder>)" +

@@ -136,6 +136,12 @@ absl::StatusOr<Gpt2Config> FromJson(const json& values) {
 
 }  // namespace
 
+std::vector<std::string_view> Gpt2Config::PresetNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, config] : kPresets) names.push_back(name);
+  return names;
+}
+
 absl::StatusOr<Gpt2Config> Gpt2Config::Preset(std::string_view name) {
   std::string names;
   for (const auto& [known, config] : kPresets) {

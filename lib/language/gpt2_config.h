@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/status.h"
 
@@ -31,6 +32,8 @@ struct Gpt2Config {
   // "tiny" (1.9 M parameters, its own vocabulary of 8,000), "small" (124 M), "medium" (355 M),
   // "large" (774 M), "xl" (1.5 G): the last four are OpenAI's. NOT_FOUND, naming those that exist.
   static absl::StatusOr<Gpt2Config> Preset(std::string_view name);
+  // In the order of their sizes.
+  static std::vector<std::string_view> PresetNames();
 
   // A config.json. Every error is INVALID_ARGUMENT and names `file` and the key or byte: a size
   // that is missing or out of range, or a value of a key that would make another model than this
