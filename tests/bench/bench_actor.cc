@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redfish environment steps a second of one actor thread, without inference: actions are uniform
-// over the whole catalog. In process, then over HTTP with the mock server on a thread of this
-// process.
+// Redfish environment steps a second of an actor, without inference: actions are uniform over the
+// whole catalog. In process on every thread, then over HTTP, where one of the threads is the mock
+// server's (in this process) and the rest, at least one, play.
 //
 //   bench_actor [--seconds 5] [--environments 64] [--connections 4] [--capture openbmc-stock]
+//               [--threads N: as many as processors] [--access inprocess http]
 //
 // The last line is one JSON object.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "actor/redfish_source.h"
 #include "runtime/clock.h"
 #include "runtime/log.h"
 #include "runtime/random.h"
+#include "runtime/thread.h"
 #include "tests/actor/http_servers.h"
 
 namespace {
@@ -24,18 +30,21 @@ using namespace shoal;
 
 struct Settings {
   double seconds = 5;
+  // Of each thread, as are the connections.
   std::size_t environments = 64;
   std::int64_t connections = 4;
   std::string capture = "openbmc-stock";
+  std::size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
+  std::vector<std::string> access = {"inprocess", "http"};
 };
 
 // Plays environments with random actions until the time is over.
 class Players {
  public:
-  Players(const actor::EnvironmentSource& source, std::size_t count)
-      : environments_(source.Create(context_.get_executor(), 0, count)) {}
+  Players(const actor::EnvironmentSource& source, std::uint64_t first, std::size_t count)
+      : first_(first), environments_(source.Create(context_.get_executor(), first, count)) {}
 
-  double StepsPerSecond(double seconds) {
+  void Play(double seconds) {
     for (std::size_t i = 0; i < environments_.size(); ++i) Reset(i);
     runtime::Clock& clock = runtime::SystemClock();
     const auto start = clock.Now();
@@ -44,10 +53,10 @@ class Players {
       for (int i = 0; i < 256; ++i) Turn();
       elapsed = std::chrono::duration<double>(clock.Now() - start).count();
     }
-    return static_cast<double>(steps_) / elapsed;
+    steps_per_second_ = static_cast<double>(steps_) / elapsed;
   }
   const absl::Status& failure() const { return failure_; }
-  std::uint64_t episodes() const { return episodes_; }
+  double steps_per_second() const { return steps_per_second_; }
 
  private:
   void Turn() {
@@ -59,7 +68,6 @@ class Players {
     auto [index, transition] = std::move(ready_.front());
     ready_.pop_front();
     if (transition.end != actor::End::kNone) {
-      ++episodes_;
       Reset(index);
       return;
     }
@@ -68,7 +76,8 @@ class Players {
     environments_[index]->Step(static_cast<std::int64_t>(random_.Below(actions)), Keep(index));
   }
   void Reset(std::size_t index) {
-    environments_[index]->Reset({.environment_id = index, .episode = next_episode_++}, Keep(index));
+    environments_[index]->Reset({.environment_id = first_ + index, .episode = next_episode_++},
+                                Keep(index));
   }
   actor::Environment::Done Keep(std::size_t index) {
     return [this, index](absl::StatusOr<actor::Transition> transition) {
@@ -81,33 +90,43 @@ class Players {
   }
 
   boost::asio::io_context context_{1};
+  std::uint64_t first_;
   std::vector<std::unique_ptr<actor::Environment>> environments_;
   std::deque<std::pair<std::size_t, actor::Transition>> ready_;
-  runtime::Random random_{1};
+  runtime::Random random_{1 + first_};
   std::uint64_t steps_ = 0;
-  std::uint64_t episodes_ = 0;
   std::uint64_t next_episode_ = 0;
+  double steps_per_second_ = 0;
   absl::Status failure_;
 };
 
+// Environments of all threads together.
 absl::StatusOr<double> Measure(const Settings& settings, const actor::EnvironmentOptions& options,
-                               const runtime::ClusterOptions& cluster) {
+                               const runtime::ClusterOptions& cluster, std::size_t threads) {
   SHOAL_ASSIGN_OR_RETURN(const auto source, actor::MakeSource({.environment = options,
                                                                .cluster = cluster,
                                                                .captures = options.captures}));
-  Players players(*source, settings.environments);
-  const double rate = players.StepsPerSecond(settings.seconds);
-  SHOAL_RETURN_IF_ERROR(players.failure());
+  std::deque<Players> players;
+  for (std::size_t i = 0; i < threads; ++i) {
+    players.emplace_back(*source, i * settings.environments, settings.environments);
+  }
+  {
+    std::vector<runtime::Thread> running;
+    for (Players& of_thread : players) {
+      running.emplace_back("players", [&] { of_thread.Play(settings.seconds); });
+    }
+  }
+  double rate = 0;
+  for (const Players& of_thread : players) {
+    SHOAL_RETURN_IF_ERROR(of_thread.failure());
+    rate += of_thread.steps_per_second();
+  }
   return rate;
 }
 
-absl::Status Run(const Settings& settings) {
-  actor::EnvironmentOptions options;
-  options.captures = {settings.capture};
-  options.connections = settings.connections;
-  options.access = "inprocess";
+absl::StatusOr<double> MeasureHttp(const Settings& settings, actor::EnvironmentOptions options,
+                                   std::size_t threads) {
   runtime::ClusterOptions cluster;
-  SHOAL_ASSIGN_OR_RETURN(const double in_process, Measure(settings, options, cluster));
   SHOAL_ASSIGN_OR_RETURN(
       const actor::RedfishData data,
       actor::LoadRedfishData(
@@ -116,13 +135,27 @@ absl::Status Run(const Settings& settings) {
   cluster.mockserver = servers.front_server->address();
   cluster.mockserver_control = servers.control_server->address();
   options.access = "http";
-  SHOAL_ASSIGN_OR_RETURN(const double http, Measure(settings, options, cluster));
-  const nlohmann::json line = {{"bench", "actor"},
-                               {"capture", settings.capture},
-                               {"environments", settings.environments},
-                               {"connections", settings.connections},
-                               {"inprocess_steps_per_second", in_process},
-                               {"http_steps_per_second", http}};
+  return Measure(settings, options, cluster, threads);
+}
+
+absl::Status Run(const Settings& settings) {
+  actor::EnvironmentOptions options;
+  options.captures = {settings.capture};
+  options.connections = settings.connections;
+  options.access = "inprocess";
+  nlohmann::json line = {{"bench", "actor"},
+                         {"capture", settings.capture},
+                         {"environments", settings.environments},
+                         {"connections", settings.connections}};
+  for (const std::string& access : settings.access) {
+    const bool http = access == "http";
+    const std::size_t threads =
+        http && settings.threads > 1 ? settings.threads - 1 : settings.threads;
+    SHOAL_ASSIGN_OR_RETURN(const double rate, http ? MeasureHttp(settings, options, threads)
+                                                   : Measure(settings, options, {}, threads));
+    line[access + "_steps_per_second"] = rate;
+    line[access + "_threads"] = threads;
+  }
   std::printf("%s\n", line.dump().c_str());
   return absl::OkStatus();
 }
@@ -131,11 +164,16 @@ absl::Status Run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Environment steps a second of one actor thread");
+  CLI::App app("Environment steps a second of an actor");
   app.add_option("--seconds", settings.seconds, "for each kind of access");
-  app.add_option("--environments", settings.environments, "played at once");
-  app.add_option("--connections", settings.connections, "to the mock server");
+  app.add_option("--environments", settings.environments, "that a thread plays at once");
+  app.add_option("--connections", settings.connections, "of a thread to the mock server");
   app.add_option("--capture", settings.capture, "by name");
+  app.add_option("--threads", settings.threads, "in all, one of them the mock server's over HTTP")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--access", settings.access, "what is measured")
+      ->check(CLI::IsMember({"inprocess", "http"}));
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
   const absl::Status status = Run(settings);
