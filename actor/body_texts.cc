@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -18,20 +19,53 @@ namespace {
 
 using nlohmann::json;
 
-// Hashes of raw bytes and of canonical texts are apart.
+// Hashes of raw bytes, of values, and of what is no JSON are apart.
 constexpr XXH64_hash_t kRaw = 0;
-constexpr XXH64_hash_t kCanonical = 1;
+constexpr XXH64_hash_t kValue = 1;
+constexpr XXH64_hash_t kNoJson = 2;
 
 std::pair<std::uint64_t, std::uint64_t> HashOf(std::string_view text, XXH64_hash_t kind) {
   const XXH128_hash_t digest = XXH3_128bits_withSeed(text.data(), text.size(), kind);
   return {digest.low64, digest.high64};
 }
 
-std::string CanonicalText(const json& body) {
-  return content::CanonicalJson(body, content::DefaultVolatileNames());
+// Where the value of the first ETag in `text` begins; npos when there is none. No string holds
+// these bytes: its quotes would be escaped.
+std::size_t FindETag(std::string_view text) {
+  constexpr std::string_view kName = "@odata.etag\":\"";
+  // That letter is rarer than the quote in front of it.
+  std::size_t at = text.find('@');
+  while (at != std::string_view::npos && !text.substr(at).starts_with(kName)) {
+    at = text.find('@', at + 1);
+  }
+  const bool is_name = at != std::string_view::npos && at > 0 && text[at - 1] == '"';
+  return is_name ? at + kName.size() : std::string_view::npos;
 }
 
-BodyTexts::Pointer Understand(const json& body, std::string text) {
+// The length of the rest of a JSON string, up to its quote.
+std::size_t StringLength(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at, text.size());
+}
+
+// `text` without the values of its ETags, which differ where nothing else does; `storage` holds it
+// if there are any.
+std::string_view WithoutETags(std::string_view text, std::string& storage) {
+  std::size_t value = FindETag(text);
+  if (value == std::string_view::npos) return text;
+  storage.clear();
+  for (; value != std::string_view::npos; value = FindETag(text)) {
+    storage.append(text.substr(0, value));
+    text.remove_prefix(value);
+    text.remove_prefix(StringLength(text));
+  }
+  storage.append(text);
+  return storage;
+}
+
+BodyTexts::Pointer Understand(const json& body) {
+  std::string text = content::CanonicalJson(body, content::DefaultVolatileNames());
   auto understood = std::make_shared<BodyText>();
   const content::ContentKey key = content::KeyOf(text);
   understood->content = {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
@@ -44,38 +78,24 @@ BodyTexts::Pointer Understand(const json& body, std::string text) {
 
 }  // namespace
 
-template <typename Make>
-BodyTexts::Pointer BodyTexts::Keep(Hash hash, const Make& make) {
-  if (const auto it = young_.find(hash); it != young_.end()) return it->second;
-  Pointer text;
-  if (const auto it = old_.find(hash); it != old_.end()) {
-    text = std::move(it->second);
-    old_.erase(it);
-  } else {
-    text = make();
-  }
-  if (young_.size() >= (capacity_ + 1) / 2) {
-    old_ = std::move(young_);
-    young_.clear();
-  }
-  young_.emplace(hash, text);
-  return text;
-}
-
 BodyTexts::Pointer BodyTexts::Read(std::string_view body, const json* parsed) {
   static const auto kNone = std::make_shared<const BodyText>();
   if (body.empty()) return kNone;
-  return Keep(HashOf(body, kRaw), [&] {
-    if (parsed != nullptr) return Understand(*parsed, CanonicalText(*parsed));
-    json value = content::ParseJson(body);
-    if (value.is_discarded()) value = std::string(body);
-    return Understand(value, CanonicalText(value));
-  });
+  const Pointer text =
+      texts_.FindOrMake(HashOf(WithoutETags(body, bytes_), kRaw), [&body, parsed]() -> Pointer {
+        if (parsed != nullptr) return Understand(*parsed);
+        const json value = content::ParseJson(body);
+        return value.is_discarded() ? nullptr : Understand(value);
+      });
+  if (text != nullptr) return text;
+  return texts_.FindOrMake(HashOf(body, kNoJson),
+                           [&body] { return Understand(std::string(body)); });
 }
 
 BodyTexts::Pointer BodyTexts::ReadParsed(const json& body) {
-  std::string text = CanonicalText(body);
-  return Keep(HashOf(text, kCanonical), [&] { return Understand(body, std::move(text)); });
+  bytes_.clear();
+  bytes_of_.Append(bytes_, body);
+  return texts_.FindOrMake(HashOf(bytes_, kValue), [&body] { return Understand(body); });
 }
 
 }  // namespace shoal::actor

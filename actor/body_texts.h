@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Canonical texts and keys of response bodies, and the resources that they show, each made once.
 //
-// Most answers repeat: the cache finds them by a 128-bit hash of the raw bytes, so that a body is
-// parsed, canonicalised and hashed at its first sight alone; one that comes parsed is found by a
-// hash of its canonical text. Not thread-safe: one a loop. When full, the older half of what was
-// used least recently goes.
+// Most answers repeat: the cache finds them by a 128-bit hash of the raw bytes without ETags, so
+// that a body is parsed, canonicalised and hashed at its first sight alone; one that comes parsed
+// is found by a hash of its value. Not thread-safe: one a loop.
 #pragma once
-
-#include <absl/container/flat_hash_map.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "actor/generation_cache.h"
+#include "content/value_bytes.h"
 #include "inference/client/row.h"
 
 namespace shoal::actor {
@@ -35,7 +34,7 @@ class BodyTexts {
   using Pointer = std::shared_ptr<const BodyText>;
 
   // `capacity` at least 1, in bodies.
-  explicit BodyTexts(std::size_t capacity = 16384) : capacity_(capacity) {}
+  explicit BodyTexts(std::size_t capacity = 16384) : texts_(capacity) {}
 
   // What is no JSON, or nests deeper than content::kMaximumNesting, is taken as one JSON string.
   // `parsed` is the body as a value, where the caller has it. Never null.
@@ -43,20 +42,15 @@ class BodyTexts {
   // `body` nests no deeper than that.
   Pointer ReadParsed(const nlohmann::json& body);
 
-  std::size_t size() const { return young_.size() + old_.size(); }
+  std::size_t size() const { return texts_.size(); }
 
  private:
   using Hash = std::pair<std::uint64_t, std::uint64_t>;
-  using Generation = absl::flat_hash_map<Hash, Pointer>;
 
-  // What is kept under `hash`, else what `make` makes, and it is kept.
-  template <typename Make>
-  Pointer Keep(Hash hash, const Make& make);
-
-  const std::size_t capacity_;
-  // Used since the last change of generations, and before.
-  Generation young_;
-  Generation old_;
+  GenerationCache<Hash, Pointer> texts_;
+  const content::ValueBytes bytes_of_ = content::ValueBytes();
+  // What is hashed; its room is used again.
+  std::string bytes_;
 };
 
 }  // namespace shoal::actor

@@ -37,10 +37,10 @@ class FleetEnvironment final : public Environment {
 
   static EnvironmentSpec Spec();
 
-  // One service a member, fleet_size of them. `bodies` is shared by environments of one thread.
+  // One service a member, fleet_size of them. `sights` are shared by environments of one thread.
   FleetEnvironment(std::shared_ptr<const FleetTasks> fleet,
                    std::vector<std::unique_ptr<RedfishService>> services,
-                   const std::shared_ptr<BodyTexts>& bodies);
+                   const std::shared_ptr<Sights>& sights);
 
   void Reset(const EpisodeStart& start, Done done) override;
   void Step(std::int64_t action, Done done) override;

@@ -26,7 +26,7 @@ class FleetSource final : public EnvironmentSource {
                                                    std::uint64_t first_environment,
                                                    std::size_t count) const override {
     const auto size = static_cast<std::size_t>(data_.tasks->options.fleet_size);
-    const auto bodies = std::make_shared<BodyTexts>();
+    const auto sights = std::make_shared<Sights>();
     const auto make = MakeServices(data_, addresses_, executor, count * size);
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ class FleetSource final : public EnvironmentSource {
         services.push_back(make((first_environment + i) | member << kMemberBits));
       }
       environments.push_back(
-          std::make_unique<FleetEnvironment>(fleet_, std::move(services), bodies));
+          std::make_unique<FleetEnvironment>(fleet_, std::move(services), sights));
     }
     return environments;
   }

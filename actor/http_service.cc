@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "content/canonical_json.h"
+
 namespace shoal::actor {
 namespace {
 
@@ -122,7 +124,7 @@ void HttpService::Send(const ServiceRequest& request, Done done) {
   out.headers.Add("Shoal-Watch", "1");
   if (!request.if_match.empty()) out.headers.Add("If-Match", request.if_match);
   if (!request.token.empty()) out.headers.Add("X-Auth-Token", request.token);
-  out.body = request.body;
+  if (!request.body.is_null()) out.body = content::CanonicalJson(request.body);
   connections_->service(environment_id_)
       .Send(std::move(out),
             Guard([this, done = std::move(done)](absl::StatusOr<http::ClientResponse> answer) {

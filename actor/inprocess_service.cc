@@ -39,7 +39,7 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
   const auto ask = [&] {
     return current_->Handle({.method = mockserver::ParseMethod(request.method),
                              .uri = request.uri,
-                             .body = request.body,
+                             .json = request.body.is_null() ? nullptr : &request.body,
                              .if_match = request.if_match,
                              .auth_token = request.token});
   };

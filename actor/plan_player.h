@@ -49,7 +49,7 @@ class PlanPlayer {
  private:
   const RedfishData& data_;
   const std::shared_ptr<const mockserver::FaultSet> faults_;
-  const std::shared_ptr<BodyTexts> bodies_ = std::make_shared<BodyTexts>();
+  const std::shared_ptr<Sights> sights_ = std::make_shared<Sights>();
 };
 
 }  // namespace shoal::actor

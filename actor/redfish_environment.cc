@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "actor/reward.h"
-#include "content/canonical_json.h"
 #include "redfish/uri.h"
 
 namespace shoal::actor {
@@ -39,8 +38,8 @@ EnvironmentSpec RedfishEnvironment::Spec() {
 
 RedfishEnvironment::RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
                                        std::unique_ptr<RedfishService> service,
-                                       std::shared_ptr<BodyTexts> bodies)
-    : tasks_(std::move(tasks)), service_(std::move(service)), bodies_(std::move(bodies)) {}
+                                       std::shared_ptr<Sights> sights)
+    : tasks_(std::move(tasks)), service_(std::move(service)), sights_(std::move(sights)) {}
 
 void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   const std::size_t count = tasks_->pairs.size();
@@ -98,9 +97,10 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
     service_->Advance(std::chrono::seconds(tasks_->options.wait_seconds), on_response);
     return;
   }
-  ServiceRequest request{.method = candidate.method, .uri = candidate.uri, .token = token_};
-  const nlohmann::json body = redfish::BindSlots(candidate, episode_.slot_values, *slot_values_);
-  if (!body.is_null()) request.body = content::CanonicalJson(body);
+  ServiceRequest request{.method = candidate.method,
+                         .uri = candidate.uri,
+                         .body = redfish::BindSlots(candidate, episode_.slot_values, *slot_values_),
+                         .token = token_};
   if (candidate.method == "PATCH") {
     if (const auto etag = etags_.find(candidate.uri); etag != etags_.end()) {
       request.if_match = etag->second;
@@ -136,8 +136,9 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
 }
 
 BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {
-  if (response.body != nullptr) return bodies_->Read(*response.body, response.json.get());
-  return response.json == nullptr ? bodies_->Read({}) : bodies_->ReadParsed(*response.json);
+  BodyTexts& bodies = sights_->bodies;
+  if (response.body != nullptr) return bodies.Read(*response.body, response.json.get());
+  return response.json == nullptr ? bodies.Read({}) : bodies.ReadParsed(*response.json);
 }
 
 void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,

@@ -29,6 +29,7 @@
 #include "actor/redfish_service.h"
 #include "actor/seen_resources.h"
 #include "actor/service_catalog.h"
+#include "actor/sights.h"
 #include "redfish/goal.h"
 #include "runtime/random.h"
 
@@ -51,9 +52,9 @@ class RedfishEnvironment final : public Environment {
 
   static EnvironmentSpec Spec();
 
-  // `bodies` is shared by environments of one thread.
+  // `sights` are shared by environments of one thread.
   RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
-                     std::unique_ptr<RedfishService> service, std::shared_ptr<BodyTexts> bodies);
+                     std::unique_ptr<RedfishService> service, std::shared_ptr<Sights> sights);
 
   void Reset(const EpisodeStart& start, Done done) override;
   void Step(std::int64_t action, Done done) override;
@@ -74,10 +75,10 @@ class RedfishEnvironment final : public Environment {
 
   const std::shared_ptr<const RedfishTasks> tasks_;
   const std::unique_ptr<RedfishService> service_;
-  const std::shared_ptr<BodyTexts> bodies_;
+  const std::shared_ptr<Sights> sights_;
 
   std::size_t pair_ = 0;
-  SeenResources resources_;
+  SeenResources resources_ = SeenResources(sights_->candidates);
   redfish::Episode episode_;
   std::optional<runtime::Random> slot_values_;
   inference::client::ContentReference goal_;

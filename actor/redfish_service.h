@@ -30,8 +30,8 @@ struct Progress {
 struct ServiceRequest {
   std::string method;
   std::string uri;
-  // JSON; empty for none.
-  std::string body = "";
+  // Null for none.
+  nlohmann::json body = nullptr;
   std::string if_match = "";
   // Of a session, X-Auth-Token; empty for none.
   std::string token = "";

@@ -25,12 +25,12 @@ class RedfishSource final : public EnvironmentSource {
   std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
                                                    std::uint64_t first_environment,
                                                    std::size_t count) const override {
-    const auto bodies = std::make_shared<BodyTexts>();
+    const auto sights = std::make_shared<Sights>();
     const ServiceMaker make = MakeServices(data_, addresses_, executor, count);
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
       environments.push_back(
-          std::make_unique<RedfishEnvironment>(data_.tasks, make(first_environment + i), bodies));
+          std::make_unique<RedfishEnvironment>(data_.tasks, make(first_environment + i), sights));
     }
     return environments;
   }

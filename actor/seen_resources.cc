@@ -80,17 +80,9 @@ void SeenResources::SeeResource(const ServiceResponse& response, const BodyText&
   if (outline.Has(text.uri) || !HasRoom(text.uri)) return;
   const auto known = resources_.find(text.uri);
   if (known != resources_.end() && known->second.body == text.content.key) return;
-  const auto resource = JsonOf(response);
-  if (!redfish::IsOperational(*resource)) return;
-  redfish::CandidateGenerator generator(outline, *service_->schema);
-  generator.Add(text.uri, *resource);
-  if (generator.candidates.size() > kMaximumCandidates) {
-    generator.candidates.resize(kMaximumCandidates);
-  }
-  Resource& seen = resources_[text.uri];
-  seen.body = text.content.key;
-  seen.candidates =
-      std::make_shared<const std::vector<redfish::Candidate>>(std::move(generator.candidates));
+  Candidates candidates = made_->Of(*service_, response, text);
+  if (candidates == nullptr) return;
+  resources_[text.uri] = {.candidates = std::move(candidates), .body = text.content.key};
   changed_ = true;
 }
 

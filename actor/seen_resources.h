@@ -20,6 +20,7 @@
 
 #include "actor/body_texts.h"
 #include "actor/redfish_service.h"
+#include "actor/resource_candidates.h"
 #include "actor/service_catalog.h"
 #include "content/content_key.h"
 #include "inference/client/row.h"
@@ -29,9 +30,11 @@ namespace shoal::actor {
 
 class SeenResources {
  public:
-  // Resources beyond the catalog, and candidates of one of them, at most; more are not offered.
+  // Resources beyond the catalog at most; more are not offered.
   static constexpr std::size_t kMaximumResources = 64;
-  static constexpr std::size_t kMaximumCandidates = 256;
+
+  // `made` outlives this.
+  explicit SeenResources(ResourceCandidates& made) : made_(&made) {}
 
   // Forgets what was seen. `service` outlives the episode.
   void Begin(const ServiceCatalog& service);
@@ -45,7 +48,7 @@ class SeenResources {
   const redfish::Candidate& candidate(std::size_t action) const;
 
  private:
-  using Candidates = std::shared_ptr<const std::vector<redfish::Candidate>>;
+  using Candidates = ResourceCandidates::Pointer;
   struct Resource {
     Candidates candidates;
     // Of the body that they were made of; zero before it was seen.
@@ -59,6 +62,7 @@ class SeenResources {
   bool HasRoom(const std::string& uri) const;
   void MakeList();
 
+  ResourceCandidates* made_;
   const ServiceCatalog* service_ = nullptr;
   std::map<std::string, Resource> resources_;
   std::set<std::string> lost_;

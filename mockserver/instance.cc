@@ -183,16 +183,15 @@ Response Instance::Change(const Request& request, ResourceId id, const World::Ac
                           const Principal* principal) {
   Editor editor(*this);
   const bool may_be_empty = action != nullptr || request.method == Method::kDelete;
-  const RequestBody body =
-      ParseRequestBody(may_be_empty && request.body.empty() ? "{}" : request.body);
-  const Json* const object = body.object.has_value() ? &*body.object : nullptr;
+  const RequestObject body(request, may_be_empty);
+  const Json* const object = body.get();
   const std::string_view name = action == nullptr ? std::string_view() : action->name;
   auto refusal = Forbid(editor, principal, request.method, id, object, name);
   if (refusal) return *std::move(refusal);
   if (!request.if_match.empty() && !Matches(request.if_match, editor.ETag(id))) {
     return ErrorResponse(412, "PreconditionFailed");
   }
-  if (object == nullptr) return body.refusal;
+  if (object == nullptr) return body.refusal();
   Response response = Perform(editor, {.request = request,
                                        .resource = id,
                                        .action = action,

@@ -59,8 +59,8 @@ struct InstanceOptions {
   std::shared_ptr<const RuleSet> rules = {};
   // Answers hold a changed resource as text, too; else as `json` alone, for who wants no text.
   bool writes_texts = true;
-  // Where bodies wait for their next change, shared with other instances of the thread; null: they
-  // are copied each time, and nothing is kept.
+  // Where bodies wait for their next change, shared with other instances; null: they are copied
+  // each time, and nothing is kept.
   std::shared_ptr<TreePool> trees = {};
   // What goes wrong; null: nothing.
   std::shared_ptr<const FaultSet> faults = {};

@@ -23,11 +23,11 @@
 
 #include "mockserver/message.h"
 #include "mockserver/resource_delta.h"
-#include "mockserver/text_map.h"
 #include "mockserver/world.h"
 #include "redfish/predicate.h"
 #include "redfish/watch.h"
 #include "runtime/random.h"
+#include "runtime/text_map.h"
 
 namespace shoal::mockserver {
 
@@ -61,8 +61,8 @@ struct InstanceState {
   // Resources beyond the world's, in order of their ids. One that was removed again stays, without
   // a delta; ids are not used twice.
   std::deque<World::Resource> created_;
-  TextMap<ResourceId> created_ids_;
-  TextMap<World::Action> created_actions_;
+  runtime::TextMap<ResourceId> created_ids_;
+  runtime::TextMap<World::Action> created_actions_;
   absl::flat_hash_set<ResourceId> removed_;
   // Collections whose members came or went by a client's doing, with how many.
   std::map<ResourceId, std::int64_t> membership_;

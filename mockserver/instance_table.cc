@@ -23,16 +23,6 @@ bool IsId(std::string_view id) {
   return id.size() <= kMaximumId && std::all_of(id.begin(), id.end(), is_allowed);
 }
 
-// With a real clock, dates are those of the day, and without a seed no two instances draw alike.
-InstanceOptions Dated(InstanceOptions options, const runtime::Clock& clock) {
-  if (options.clock == ClockKind::kReal) {
-    options.epoch = std::chrono::duration_cast<std::chrono::seconds>(
-        std::chrono::nanoseconds(clock.UnixNanos()));
-    if (options.seed == 0) options.seed = clock.UnixNanos();
-  }
-  return options;
-}
-
 }  // namespace
 
 void InstanceTable::Slot::CatchUp(runtime::TimePoint now) {
@@ -66,8 +56,7 @@ InstanceTable::InstanceTable(std::vector<std::shared_ptr<const World>> worlds,
     : worlds_(std::move(worlds)),
       options_(std::move(options)),
       clock_(clock),
-      default_(
-          std::make_shared<Slot>(worlds_.front(), Dated(options_.instance, clock), clock.Now())),
+      default_(std::make_shared<Slot>(worlds_.front(), Complete(options_.instance), clock.Now())),
       id_prefix_(absl::StrFormat("i%x-", clock.UnixNanos())) {}
 
 InstanceTable::~InstanceTable() {
@@ -77,6 +66,17 @@ InstanceTable::~InstanceTable() {
     wake_.NotifyAll();
   }
   sweeper_.Join();
+}
+
+// With a real clock, dates are those of the day, and without a seed no two instances draw alike.
+InstanceOptions InstanceTable::Complete(InstanceOptions options) const {
+  if (options.clock == ClockKind::kReal) {
+    options.epoch = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::nanoseconds(clock_.UnixNanos()));
+    if (options.seed == 0) options.seed = clock_.UnixNanos();
+  }
+  if (options.trees == nullptr) options.trees = trees_;
+  return options;
 }
 
 absl::StatusOr<std::string> InstanceTable::Make(std::string_view capture, std::string id,
@@ -90,7 +90,7 @@ absl::StatusOr<std::string> InstanceTable::Make(std::string_view capture, std::s
   if (!IsId(id) || id == kDefaultId) {
     return runtime::InvalidArgument("an id is up to 64 letters, digits, '-' and '_', not default");
   }
-  auto slot = std::make_shared<Slot>(*world, Dated(std::move(options), clock_), clock_.Now());
+  auto slot = std::make_shared<Slot>(*world, Complete(std::move(options)), clock_.Now());
   const runtime::MutexLock lock(mutex_);
   if (id.empty()) id = id_prefix_ + std::to_string(made_total_);
   const bool is_new = !slots_.contains(id);

@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "mockserver/instance.h"
-#include "mockserver/text_map.h"
+#include "mockserver/tree_pool.h"
 #include "mockserver/world.h"
 #include "runtime/clock.h"
 #include "runtime/mutex.h"
 #include "runtime/status.h"
+#include "runtime/text_map.h"
 #include "runtime/thread.h"
 
 namespace shoal::mockserver {
@@ -30,7 +31,8 @@ struct InstanceTableOptions {
   std::int64_t max_instances = 4096;
   // 0: instances stay until they are deleted.
   std::chrono::seconds idle_limit{600};
-  // Of the default instance, and of others where their maker says nothing.
+  // Of the default instance, and of others where their maker says nothing. Instances without a
+  // pool of trees share the table's own.
   InstanceOptions instance = {};
 };
 
@@ -94,17 +96,20 @@ class InstanceTable {
  private:
   InstanceTable(std::vector<std::shared_ptr<const World>> worlds, InstanceTableOptions options,
                 runtime::Clock& clock);
+  // As an instance of the table has them.
+  InstanceOptions Complete(InstanceOptions options) const;
   void SweepUntilStopped() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::vector<std::shared_ptr<const World>> worlds_;
   const InstanceTableOptions options_;
   runtime::Clock& clock_;
+  const std::shared_ptr<TreePool> trees_ = std::make_shared<TreePool>();
   const std::shared_ptr<Slot> default_;
   const std::string id_prefix_;
 
   mutable runtime::Mutex mutex_;
   runtime::CondVar wake_;
-  TextMap<std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
+  runtime::TextMap<std::shared_ptr<Slot>> slots_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t made_total_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 

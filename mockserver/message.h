@@ -47,6 +47,8 @@ struct Request {
   // Path, maybe with a query; a trailing slash, doubled slashes and a fragment are forgiven.
   std::string_view uri;
   std::string_view body = {};
+  // The body as a value, where the caller has it; `body` is then not looked at.
+  const Json* json = nullptr;
   // Header values; empty when absent.
   std::string_view if_match = {};
   std::string_view if_none_match = {};

@@ -7,6 +7,11 @@
 #include "mockserver/extended_info.h"
 
 namespace shoal::mockserver {
+namespace {
+
+RequestBody NoObject() { return {.refusal = ErrorResponse(400, "UnrecognizedRequestBody")}; }
+
+}  // namespace
 
 RequestBody ParseRequestBody(std::string_view text) {
   RequestBody body;
@@ -14,11 +19,25 @@ RequestBody ParseRequestBody(std::string_view text) {
   if (json.is_discarded()) {
     body.refusal = ErrorResponse(400, "MalformedJSON");
   } else if (!json.is_object()) {
-    body.refusal = ErrorResponse(400, "UnrecognizedRequestBody");
+    return NoObject();
   } else {
     body.object = std::move(json);
   }
   return body;
+}
+
+RequestObject::RequestObject(const Request& request, bool may_be_empty) {
+  if (request.json != nullptr) {
+    object_ = request.json->is_object() ? request.json : nullptr;
+    if (object_ == nullptr) parsed_ = NoObject();
+    return;
+  }
+  if (request.body.empty() && may_be_empty) {
+    parsed_.object = Json::object();
+  } else {
+    parsed_ = ParseRequestBody(request.body);
+  }
+  if (parsed_.object.has_value()) object_ = &*parsed_.object;
 }
 
 }  // namespace shoal::mockserver

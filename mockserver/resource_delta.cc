@@ -2,6 +2,7 @@
 #include "mockserver/resource_delta.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "mockserver/etag.h"
@@ -21,6 +22,13 @@ const Json* MemberOf(const Json& object, const std::string& name) {
 // What `pointer` names; it is there.
 Json* FindIn(Json& value, std::string_view pointer) {
   return const_cast<Json*>(redfish::Resolve(value, pointer));
+}
+
+// Nobody else has the tree, and those who had it are done with it.
+bool IsSole(const std::shared_ptr<Json>& tree) {
+  if (tree.use_count() != 1) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
 }
 
 }  // namespace
@@ -103,7 +111,7 @@ bool ResourceDelta::Erase(std::string_view pointer, std::size_t index) {
 Json& ResourceDelta::Open(std::string_view pointer, bool appends) {
   if (tree_ == nullptr) {
     tree_ = std::make_shared<Json>(*base_);
-  } else if (tree_.use_count() > 1) {
+  } else if (!IsSole(tree_)) {
     tree_ = std::make_shared<Json>(*tree_);
   }
   Note(pointer, appends);
@@ -183,7 +191,7 @@ std::int64_t ResourceDelta::CountSideEffects(const redfish::Schema& schema,
 }
 
 std::shared_ptr<Json> ResourceDelta::TakeTree() {
-  const bool is_own = tree_ != nullptr && tree_.use_count() == 1;
+  const bool is_own = tree_ != nullptr && IsSole(tree_);
   if (!is_own || is_replaced_ || !tree_->is_object()) return nullptr;
   for (const Written& written : written_) Restore(written);
   Restore({.name = kETagProperty});

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "mockserver/text_map.h"
 #include "runtime/status.h"
+#include "runtime/text_map.h"
 
 namespace shoal::mockserver {
 
@@ -78,7 +78,7 @@ class StandardDocuments {
   absl::Status AddRegistries(const std::string& path);
   void Add(std::string uri, const std::string& bytes, std::string_view content_type);
 
-  TextMap<Packed> documents_;
+  runtime::TextMap<Packed> documents_;
   std::vector<Entry> schemas_;
   std::vector<Entry> registries_;
   std::size_t packed_bytes_ = 0;

@@ -57,11 +57,9 @@ class Asked {
  private:
   // Null when it is no JSON object. Reads have an empty one.
   const Json* body() {
-    if (!parsed_) {
-      const bool is_empty = Reads(request_.method) || request_.body.empty();
-      parsed_ = ParseRequestBody(is_empty ? "{}" : request_.body);
-    }
-    return parsed_->object ? &*parsed_->object : nullptr;
+    if (Reads(request_.method)) return &nothing_;
+    if (!object_) object_.emplace(request_, true);
+    return object_->get();
   }
 
   std::optional<Response> Refuse() {
@@ -137,7 +135,8 @@ class Asked {
   std::string_view path_;
   std::optional<ResourceId> resource_;
   std::string requested_;
-  std::optional<RequestBody> parsed_;
+  std::optional<RequestObject> object_;
+  const Json nothing_ = Json::object();
 };
 
 int StatusFor(const absl::Status& failure) {

@@ -12,13 +12,13 @@
 
 #include "mockserver/etag.h"
 #include "mockserver/extended_info.h"
-#include "mockserver/text_map.h"
 #include "mockserver/world_documents.h"
 #include "redfish/attribute_registry.h"
 #include "redfish/capture.h"
 #include "redfish/membership.h"
 #include "redfish/schema.h"
 #include "redfish/uri.h"
+#include "runtime/text_map.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -37,10 +37,10 @@ struct World::Index {
   // Keys borrow from Resource::uri, as resources_ does not grow after Create, and other_names.
   absl::flat_hash_map<std::string_view, ResourceId> resources;
   std::deque<std::string> other_names;
-  TextMap<Action> actions;
+  runtime::TextMap<Action> actions;
   absl::flat_hash_map<ResourceId, ResourceId> settings;
   absl::flat_hash_map<ResourceId, ResourceId> active;
-  TextMap<redfish::AttributeRegistry> registries;
+  runtime::TextMap<redfish::AttributeRegistry> registries;
   // By type. Nodes stay where they are, as resources borrow the text.
   std::map<std::string, std::string, std::less<>> links;
 };

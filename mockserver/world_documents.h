@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "mockserver/standard_documents.h"
-#include "mockserver/text_map.h"
+#include "runtime/text_map.h"
 
 namespace shoal::mockserver {
 
@@ -53,11 +53,11 @@ class WorldDocuments {
                   std::string_view hosted);
 
   const std::shared_ptr<const StandardDocuments> standard_;
-  TextMap<Document> generated_;
+  runtime::TextMap<Document> generated_;
   // URIs that the world names, to those that are hosted.
-  TextMap<std::string> stand_ins_;
+  runtime::TextMap<std::string> stand_ins_;
   // The world's own schema files, by the @odata.type that they describe.
-  TextMap<std::string> own_schemas_;
+  runtime::TextMap<std::string> own_schemas_;
 };
 
 }  // namespace shoal::mockserver

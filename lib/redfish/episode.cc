@@ -77,6 +77,30 @@ std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_
   return reached;
 }
 
+}  // namespace
+
+std::string FillText(const std::string& text, const TextValues& values) {
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
+    if (close == std::string::npos) return filled + text.substr(at);
+    const auto value = values.find(text.substr(open + 1, close - open - 1));
+    filled += text.substr(at, open - at);
+    filled += value == values.end() ? text.substr(open, close - open + 1) : value->second;
+    at = close + 1;
+  }
+  return filled;
+}
+
+Json FillJson(const Json& json, const TextValues& values) {
+  if (json.is_string()) return FillText(json.get_ref<const std::string&>(), values);
+  if (!json.is_structured()) return json;
+  Json filled = json;
+  for (auto& item : filled) item = FillJson(item, values);
+  return filled;
+}
+
 Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
   Json conditions = Json::array();
   Json milestones = Json::array();
@@ -100,30 +124,6 @@ Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
   return {{"predicate", {{"all", std::move(conditions)}}},
           {"milestones", std::move(milestones)},
           {"allowed", std::move(allowed)}};
-}
-
-}  // namespace
-
-std::string FillText(const std::string& text, const TextValues& values) {
-  std::string filled;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = text.find('{', at);
-    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return filled + text.substr(at);
-    const auto value = values.find(text.substr(open + 1, close - open - 1));
-    filled += text.substr(at, open - at);
-    filled += value == values.end() ? text.substr(open, close - open + 1) : value->second;
-    at = close + 1;
-  }
-  return filled;
-}
-
-Json FillJson(const Json& json, const TextValues& values) {
-  if (json.is_string()) return FillText(json.get_ref<const std::string&>(), values);
-  if (!json.is_structured()) return json;
-  Json filled = json;
-  for (auto& item : filled) item = FillJson(item, values);
-  return filled;
 }
 
 TextValues DrawValues(const std::map<std::string, std::string>& parameters,
@@ -204,7 +204,10 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
   }
   if (!episode.satisfied) episode.optimum += goal.base_cost;
   episode.text = DrawText(*binding_, values, split, random);
-  SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));
+  episode.watch = binding_->watch;
+  if (!episode.watch.has_value()) {
+    SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));
+  }
   episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
   return episode;
 }

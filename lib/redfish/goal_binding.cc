@@ -176,6 +176,9 @@ absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
   BindNames(places, capture, *binding);
   SHOAL_RETURN_IF_ERROR(runtime::Annotate(BindSituations(definition, places, capture, *binding),
                                           "goal " + definition.name));
+  if (definition.situations.empty() && definition.parameters.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(binding->watch, Watch::Parse(WatchOf(*binding, {})));
+  }
   return std::shared_ptr<const AppliedGoal>(new AppliedGoal(std::move(binding)));
 }
 

@@ -38,6 +38,8 @@ struct AppliedGoal::Binding {
   std::vector<nlohmann::json> require;
   std::vector<StartOperation> start;
   std::set<PropertyPath> allowed;
+  // Of a goal whose targets take no parameters: the watch of all its episodes.
+  std::optional<Watch> watch;
   // Names of resources that phrasings may use: {system}, {chassis}.
   std::map<std::string, std::string> names;
   // Those that this capture allows, with URIs in place of "$names" and no "if".
@@ -54,6 +56,9 @@ struct AppliedGoal::Binding {
 
 // Values by name, for "{name}" in texts.
 using TextValues = std::map<std::string, std::string>;
+
+// What is watched in an episode with `values`, as JSON (watch.h).
+nlohmann::json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values);
 
 // `text` with every "{name}" of `values` replaced.
 std::string FillText(const std::string& text, const TextValues& values);

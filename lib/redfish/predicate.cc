@@ -2,6 +2,7 @@
 #include "redfish/predicate.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -314,10 +315,11 @@ class Parser {
                                        bool in_quantifier) const {
     const bool several = node.kind == Node::Kind::kIn;
     const bool none = node.kind == Node::Kind::kExists;
-    const std::string operand = several ? "values" : "value";
+    const std::string_view operand = several ? "values" : "value";
     const bool excepts = node.kind == Node::Kind::kEquals;
-    SHOAL_RETURN_IF_ERROR(
-        CheckMembers(name, body, {"uri", "pointer", none ? "" : operand, excepts ? "except" : ""}));
+    SHOAL_RETURN_IF_ERROR(CheckMembers(
+        name, body,
+        {"uri", "pointer", none ? std::string_view() : operand, excepts ? "except" : ""}));
     const auto uri = body.find("uri");
     if (uri == body.end() ? !in_quantifier : !uri->is_string()) {
       return Wrong("\"" + name + "\" needs a \"uri\"");
@@ -333,7 +335,8 @@ class Parser {
     }
     if (none) return node;
     const auto value = body.find(operand);
-    if (value == body.end()) return Wrong("\"" + name + "\" needs \"" + operand + "\"");
+    if (value == body.end())
+      return Wrong("\"" + name + "\" needs \"" + std::string(operand) + "\"");
     node.value = *value;
     if (several && !value->is_array()) return Wrong("\"values\" needs an array");
     if (node.kind == Node::Kind::kPrefix && !value->is_string()) {
@@ -355,10 +358,11 @@ class Parser {
   }
 
   static absl::Status CheckMembers(const std::string& name, const Json& body,
-                                   const std::set<std::string>& known) {
+                                   std::initializer_list<std::string_view> known) {
     if (!body.is_object()) return Wrong("\"" + name + "\" needs an object");
     for (const auto& [key, value] : body.items()) {
-      if (!known.contains(key)) return Wrong("\"" + name + "\" has no \"" + key + "\"");
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        return Wrong("\"" + name + "\" has no \"" + key + "\"");
     }
     return absl::OkStatus();
   }
@@ -369,15 +373,17 @@ class Parser {
 Predicate::Predicate(std::shared_ptr<const Node> root, std::shared_ptr<const Json> json)
     : root_(std::move(root)), json_(std::move(json)) {}
 
-absl::StatusOr<Predicate> Predicate::Parse(const Json& json, bool of_resource) {
+absl::StatusOr<Predicate> Predicate::Parse(Json json, bool of_resource) {
   SHOAL_ASSIGN_OR_RETURN(Node root, Parser().Parse(json, 1, of_resource));
   return Predicate(std::make_shared<const Node>(std::move(root)),
-                   std::make_shared<const Json>(json));
+                   std::make_shared<const Json>(std::move(json)));
 }
 
-absl::StatusOr<Predicate> Predicate::Parse(const Json& json) { return Parse(json, false); }
+absl::StatusOr<Predicate> Predicate::Parse(Json json) { return Parse(std::move(json), false); }
 
-absl::StatusOr<Predicate> Predicate::ParseOfResource(const Json& json) { return Parse(json, true); }
+absl::StatusOr<Predicate> Predicate::ParseOfResource(Json json) {
+  return Parse(std::move(json), true);
+}
 
 bool Predicate::Evaluate(const StateView& state, const std::string& here) const {
   return root_->Holds(state, here);

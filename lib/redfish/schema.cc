@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "content/content_key.h"
 #include "redfish/archive.h"
 #include "redfish/schema_format.h"
 #include "redfish/uri.h"
+#include "runtime/text_map.h"
 
 namespace shoal::redfish {
 namespace {
@@ -20,9 +20,13 @@ namespace {
 using Json = nlohmann::json;
 
 struct Type {
-  std::string base;
+  std::string space;
+  // Null where it has none, or one that is not in the table.
+  const Type* base = nullptr;
   AllowedMethods methods;
-  std::map<std::string, Property, std::less<>> properties;
+  // In the order of their names.
+  std::vector<Property> properties;
+  runtime::TextMap<std::size_t> index;
 };
 
 // The version that a lookup is made at.
@@ -39,11 +43,9 @@ Version VersionOf(const format::TypeName& name) {
   return name.versioned ? Version{name.major, name.minor} : Version{};
 }
 
-std::string_view SpaceOf(std::string_view key) { return key.substr(0, key.find('.')); }
-
 // Members of another namespace are looked up at its newest version.
-Version VersionIn(std::string_view key, const format::TypeName& name) {
-  return SpaceOf(key) == name.space ? VersionOf(name) : Version{};
+Version VersionIn(std::string_view space, const format::TypeName& name) {
+  return space == name.space ? VersionOf(name) : Version{};
 }
 
 PropertyKind KindOf(const std::string& letter) {
@@ -111,16 +113,17 @@ absl::StatusOr<std::string> Unpack(const std::string& path, const std::string& p
 
 struct Schema::Table {
   std::string digest;
-  std::unordered_map<std::string, Type> types;
+  runtime::StableTextMap<Type> types;
   std::map<std::string, ActionDefinition, std::less<>> actions;
 
   Property Read(const std::string& name, const Json& from, const Json& root) const;
   const Type* FindType(std::string_view key) const {
-    const auto found = types.find(std::string(key));
+    const auto found = types.find(key);
     return found == types.end() ? nullptr : &found->second;
   }
   const Property* Member(std::string_view key, std::string_view name,
                          const format::TypeName& at) const;
+  const Property* Find(const format::TypeName& at, std::string_view pointer) const;
   void Collect(std::string_view key, const format::TypeName& at,
                std::vector<const Property*>& out) const;
 };
@@ -172,23 +175,39 @@ Property Schema::Table::Read(const std::string& name, const Json& from, const Js
 
 const Property* Schema::Table::Member(std::string_view key, std::string_view name,
                                       const format::TypeName& at) const {
-  for (const Type* type = FindType(key); type != nullptr; type = FindType(key)) {
-    const auto found = type->properties.find(name);
-    if (found != type->properties.end()) {
-      return VersionIn(key, at).Has(found->second) ? &found->second : nullptr;
-    }
-    key = type->base;
+  for (const Type* type = FindType(key); type != nullptr; type = type->base) {
+    const auto found = type->index.find(name);
+    if (found == type->index.end()) continue;
+    const Property& property = type->properties[found->second];
+    return VersionIn(type->space, at).Has(property) ? &property : nullptr;
   }
   return nullptr;
 }
 
+const Property* Schema::Table::Find(const format::TypeName& at, std::string_view pointer) const {
+  std::string_view key = at.key;
+  const Property* property = nullptr;
+  PointerWalk walk(pointer);
+  for (std::string_view token; walk.Next(token);) {
+    if (property != nullptr && property->kind == PropertyKind::kArray) {
+      const bool index = !token.empty() && token.find_first_not_of("0123456789") == token.npos;
+      property = index ? property->element.get() : nullptr;
+    } else {
+      property = Member(key, token, at);
+    }
+    if (property == nullptr) return nullptr;
+    key = property->type;
+  }
+  return property;
+}
+
 void Schema::Table::Collect(std::string_view key, const format::TypeName& at,
                             std::vector<const Property*>& out) const {
-  for (const Type* type = FindType(key); type != nullptr; type = FindType(key)) {
-    for (const auto& [name, property] : type->properties) {
-      if (VersionIn(key, at).Has(property)) out.push_back(&property);
+  for (const Type* type = FindType(key); type != nullptr; type = type->base) {
+    const Version version = VersionIn(type->space, at);
+    for (const Property& property : type->properties) {
+      if (version.Has(property)) out.push_back(&property);
     }
-    key = type->base;
   }
 }
 
@@ -208,14 +227,19 @@ absl::StatusOr<std::shared_ptr<const Schema>> Schema::Load(const std::string& pa
   try {
     for (const auto& [key, from] : root.at(format::kTypes).items()) {
       Type& type = table->types[key];
-      type.base = from.value(format::kBase, std::string());
+      type.space = key.substr(0, key.find('.'));
+      if (const std::string base = from.value(format::kBase, std::string()); !base.empty()) {
+        const auto types = root.at(format::kTypes).find(base);
+        if (types != root.at(format::kTypes).end()) type.base = &table->types[base];
+      }
       const std::string methods = from.value(format::kMethods, std::string());
       type.methods.insert = methods.find('i') != std::string::npos;
       type.methods.update = methods.find('u') != std::string::npos;
       type.methods.remove = methods.find('d') != std::string::npos;
       if (!from.contains(format::kProperties)) continue;
       for (const auto& [name, property] : from.at(format::kProperties).items()) {
-        type.properties.emplace(name, table->Read(name, property, root));
+        type.index.emplace(name, type.properties.size());
+        type.properties.push_back(table->Read(name, property, root));
       }
     }
     for (const auto& [name, parameters] : root.at(format::kActions).items()) {
@@ -237,25 +261,14 @@ bool Schema::Knows(std::string_view odata_type) const {
 }
 
 const Property* Schema::Find(std::string_view odata_type, std::string_view pointer) const {
-  const format::TypeName at = format::ParseTypeName(odata_type);
-  std::string_view key = at.key;
-  const Property* property = nullptr;
-  for (const std::string& token : PointerTokens(pointer)) {
-    if (property != nullptr && property->kind == PropertyKind::kArray) {
-      const bool index = !token.empty() && token.find_first_not_of("0123456789") == token.npos;
-      property = index ? property->element.get() : nullptr;
-    } else {
-      property = table_->Member(key, token, at);
-    }
-    if (property == nullptr) return nullptr;
-    key = property->type;
-  }
-  return property;
+  return table_->Find(format::ParseTypeName(odata_type), pointer);
 }
 
 bool Schema::IsWritable(std::string_view odata_type, std::string_view pointer) const {
-  if (!Methods(odata_type).update) return false;
-  const Property* property = Find(odata_type, pointer);
+  const format::TypeName at = format::ParseTypeName(odata_type);
+  const Type* const type = table_->FindType(at.key);
+  if (type == nullptr || !type->methods.update) return false;
+  const Property* const property = table_->Find(at, pointer);
   return property != nullptr && property->writable;
 }
 

@@ -49,9 +49,20 @@ const Json* Step(const Json& value, std::string_view token) {
   return nullptr;
 }
 
+// Most are: they come from bodies.
+bool IsCanonical(std::string_view uri) {
+  char last = '\0';
+  for (const char c : uri) {
+    if (c == '?' || c == '#' || (c == '/' && last == '/')) return false;
+    last = c;
+  }
+  return last != '/' || uri.size() == 1;
+}
+
 }  // namespace
 
 std::string CanonicalUri(std::string_view uri) {
+  if (IsCanonical(uri)) return std::string(uri);
   if (const auto scheme = uri.find("://"); scheme != std::string_view::npos) {
     const auto path = uri.find('/', scheme + 3);
     uri = path == std::string_view::npos ? std::string_view() : uri.substr(path);
@@ -71,15 +82,24 @@ bool IsAtOrBelow(std::string_view uri, std::string_view root) {
   return uri.starts_with(root) && (uri.size() == root.size() || uri[root.size()] == '/');
 }
 
+PointerWalk::PointerWalk(std::string_view pointer) : rest_(pointer == "/" ? "" : pointer) {}
+
+bool PointerWalk::Next(std::string_view& token) {
+  if (rest_.empty()) return false;
+  rest_.remove_prefix(1);
+  token = rest_.substr(0, rest_.find('/'));
+  rest_.remove_prefix(token.size());
+  if (token.find('~') != std::string_view::npos) {
+    unescaped_ = Unescaped(token);
+    token = unescaped_;
+  }
+  return true;
+}
+
 std::vector<std::string> PointerTokens(std::string_view pointer) {
   std::vector<std::string> tokens;
-  if (pointer == "/") return tokens;
-  while (!pointer.empty()) {
-    pointer.remove_prefix(1);
-    const std::size_t end = std::min(pointer.find('/'), pointer.size());
-    tokens.push_back(Unescaped(pointer.substr(0, end)));
-    pointer.remove_prefix(end);
-  }
+  PointerWalk walk(pointer);
+  for (std::string_view token; walk.Next(token);) tokens.emplace_back(token);
   return tokens;
 }
 
@@ -100,23 +120,19 @@ std::string AppendPointer(std::string_view pointer, std::string_view token) {
 
 const Json* Resolve(const Json& value, std::string_view pointer) {
   const Json* at = &value;
-  if (pointer == "/") return at;
-  while (!pointer.empty() && at != nullptr) {
-    pointer.remove_prefix(1);
-    const std::string_view token = pointer.substr(0, pointer.find('/'));
-    pointer.remove_prefix(token.size());
-    const bool is_escaped = token.find('~') != std::string_view::npos;
-    at = is_escaped ? Step(*at, Unescaped(token)) : Step(*at, token);
-  }
+  PointerWalk walk(pointer);
+  for (std::string_view token; at != nullptr && walk.Next(token);) at = Step(*at, token);
   return at;
 }
 
 bool Assign(Json& value, std::string_view pointer, Json leaf) {
   Json* at = &value;
-  for (const std::string& token : PointerTokens(pointer)) {
+  PointerWalk walk(pointer);
+  for (std::string_view token; walk.Next(token);) {
     if (at->is_null()) *at = Json::object();
     if (at->is_object()) {
-      at = &(*at)[token];
+      const auto member = at->find(token);
+      at = member != at->end() ? &*member : &(*at)[std::string(token)];
     } else if (at->is_array()) {
       const std::size_t index = ParseIndex(token, at->size());
       if (index >= at->size()) return false;
@@ -131,19 +147,21 @@ bool Assign(Json& value, std::string_view pointer, Json leaf) {
 
 std::string TextAt(const Json& object, std::string_view name) {
   if (!object.is_object()) return {};
-  const auto found = object.find(std::string(name));
+  const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::int64_t IntegerAt(const Json& object, std::string_view name) {
   if (!object.is_object()) return 0;
-  const auto found = object.find(std::string(name));
+  const auto found = object.find(name);
   return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 std::string LinkTarget(const Json& link) {
-  const std::string uri = TextAt(link, "@odata.id");
-  return uri.empty() ? uri : CanonicalUri(uri);
+  if (!link.is_object()) return {};
+  const auto uri = link.find("@odata.id");
+  const bool is_text = uri != link.end() && uri->is_string();
+  return is_text ? CanonicalUri(uri->get_ref<const std::string&>()) : std::string();
 }
 
 std::string FirstLinkTarget(const Json* links) {

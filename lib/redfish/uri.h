@@ -17,7 +17,19 @@ std::string CanonicalUri(std::string_view uri);
 // Whether `uri` is `root`, or `root` and more segments; both as they are written.
 bool IsAtOrBelow(std::string_view uri, std::string_view root);
 
-// The tokens of a pointer, unescaped; "" and "/" have none. "/Boot/BootOrder" is {Boot, BootOrder}.
+// The tokens of a pointer, unescaped, one after the other; "" and "/" have none. "/Boot/BootOrder"
+// has Boot and BootOrder. Borrows the pointer.
+class PointerWalk {
+ public:
+  explicit PointerWalk(std::string_view pointer);
+  // The next token, valid until the next call; false at the end.
+  bool Next(std::string_view& token);
+
+ private:
+  std::string_view rest_;
+  std::string unescaped_;
+};
+// All of them.
 std::vector<std::string> PointerTokens(std::string_view pointer);
 // `pointer` with one more token, escaped.
 std::string AppendPointer(std::string_view pointer, std::string_view token);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "redfish/uri.h"
@@ -9,6 +10,9 @@ namespace shoal::redfish {
 namespace {
 
 using Json = nlohmann::json;
+
+// Behind a collection's URI.
+constexpr std::string_view kAnyMember = "/*";
 
 bool Covers(const std::string& allowed, std::string_view pointer) {
   return pointer.starts_with(allowed) &&
@@ -54,21 +58,6 @@ void Compare(const Json::object_t& before, const Json::object_t& after, std::str
   }
 }
 
-absl::StatusOr<std::set<PropertyPath>> ParseAllowed(const Json& list) {
-  if (!list.is_array()) return runtime::InvalidArgument("watch: \"allowed\" needs an array");
-  std::set<PropertyPath> allowed;
-  for (const Json& item : list) {
-    const bool complete = item.is_object() && item.contains("uri") && item.contains("pointer") &&
-                          item.at("uri").is_string() && item.at("pointer").is_string();
-    if (!complete) {
-      return runtime::InvalidArgument("watch: \"allowed\" needs {\"uri\", \"pointer\"} texts");
-    }
-    allowed.insert({CanonicalUri(item.at("uri").get_ref<const std::string&>()),
-                    item.at("pointer").get<std::string>()});
-  }
-  return allowed;
-}
-
 // Those of `pointers` that are side effects in a resource of `type`.
 std::vector<std::string> Counted(const Schema& schema, const Watch& watch, std::string_view uri,
                                  const std::string& type, std::vector<std::string> pointers) {
@@ -82,12 +71,24 @@ std::vector<std::string> Counted(const Schema& schema, const Watch& watch, std::
 
 }  // namespace
 
-Watch::Watch(Predicate predicate, std::vector<Predicate> milestones, std::set<PropertyPath> allowed)
-    : predicate_(std::move(predicate)),
-      milestones_(std::move(milestones)),
-      allowed_(std::move(allowed)) {}
+absl::Status Watch::ParseAllowed(const Json& list, Parts& parts) {
+  if (!list.is_array()) return runtime::InvalidArgument("watch: \"allowed\" needs an array");
+  for (const Json& item : list) {
+    const bool complete = item.is_object() && item.contains("uri") && item.contains("pointer") &&
+                          item.at("uri").is_string() && item.at("pointer").is_string();
+    if (!complete) {
+      return runtime::InvalidArgument("watch: \"allowed\" needs {\"uri\", \"pointer\"} texts");
+    }
+    std::string uri = CanonicalUri(item.at("uri").get_ref<const std::string&>());
+    const bool is_of_members = uri.ends_with(kAnyMember);
+    if (is_of_members) uri.resize(uri.size() - kAnyMember.size());
+    Pointers& pointers = is_of_members ? parts.allowed_of_members : parts.allowed;
+    pointers[std::move(uri)].insert(item.at("pointer").get<std::string>());
+  }
+  return absl::OkStatus();
+}
 
-absl::StatusOr<Watch> Watch::Parse(const Json& json) {
+absl::StatusOr<Watch> Watch::Parse(Json json) {
   if (!json.is_object() || !json.contains("predicate")) {
     return runtime::InvalidArgument("watch: an object with \"predicate\" expected");
   }
@@ -96,54 +97,69 @@ absl::StatusOr<Watch> Watch::Parse(const Json& json) {
       return runtime::InvalidArgument("watch has no \"" + name + "\"");
     }
   }
-  SHOAL_ASSIGN_OR_RETURN(Predicate predicate, Predicate::Parse(json.at("predicate")));
-  const Json milestones = json.value("milestones", Json::array());
-  if (!milestones.is_array() || milestones.size() > kMaximumMilestones) {
-    return runtime::InvalidArgument("watch: \"milestones\" needs an array of at most 64");
+  SHOAL_ASSIGN_OR_RETURN(Predicate predicate, Predicate::Parse(std::move(json.at("predicate"))));
+  Parts parts{.predicate = std::move(predicate)};
+  if (const auto milestones = json.find("milestones"); milestones != json.end()) {
+    if (!milestones->is_array() || milestones->size() > kMaximumMilestones) {
+      return runtime::InvalidArgument("watch: \"milestones\" needs an array of at most 64");
+    }
+    for (Json& milestone : *milestones) {
+      SHOAL_ASSIGN_OR_RETURN(Predicate one, Predicate::Parse(std::move(milestone)));
+      parts.milestones.push_back(std::move(one));
+    }
   }
-  std::vector<Predicate> parsed;
-  for (const Json& milestone : milestones) {
-    SHOAL_ASSIGN_OR_RETURN(Predicate one, Predicate::Parse(milestone));
-    parsed.push_back(std::move(one));
+  if (const auto allowed = json.find("allowed"); allowed != json.end()) {
+    SHOAL_RETURN_IF_ERROR(ParseAllowed(*allowed, parts));
   }
-  SHOAL_ASSIGN_OR_RETURN(std::set<PropertyPath> allowed,
-                         ParseAllowed(json.value("allowed", Json::array())));
-  return Watch(std::move(predicate), std::move(parsed), std::move(allowed));
+  return Watch(std::move(parts));
 }
 
 Json Watch::ToJson() const {
   Json milestones = Json::array();
-  for (const Predicate& milestone : milestones_) milestones.push_back(milestone.json());
-  Json allowed = Json::array();
-  for (const PropertyPath& path : allowed_) {
-    allowed.push_back({{"uri", path.uri}, {"pointer", path.pointer}});
+  for (const Predicate& milestone : parts_->milestones) milestones.push_back(milestone.json());
+  Json list = Json::array();
+  for (const auto& [uri, pointer] : allowed()) {
+    list.push_back({{"uri", uri}, {"pointer", pointer}});
   }
-  return {{"predicate", predicate_.json()},
+  return {{"predicate", parts_->predicate.json()},
           {"milestones", std::move(milestones)},
-          {"allowed", std::move(allowed)}};
+          {"allowed", std::move(list)}};
 }
 
 void Watch::Update(const StateView& state, WatchState& progress) const {
-  progress.satisfied = predicate_.Evaluate(state);
-  for (std::size_t i = 0; i < milestones_.size(); ++i) {
+  progress.satisfied = parts_->predicate.Evaluate(state);
+  for (std::size_t i = 0; i < parts_->milestones.size(); ++i) {
     const std::uint64_t bit = std::uint64_t{1} << i;
-    if ((progress.milestones & bit) == 0 && milestones_[i].Evaluate(state)) {
+    if ((progress.milestones & bit) == 0 && parts_->milestones[i].Evaluate(state)) {
       progress.milestones |= bit;
     }
   }
 }
 
 bool Watch::Allows(std::string_view uri, std::string_view pointer) const {
-  const auto lists = [&](const std::string& listed) {
-    for (auto it = allowed_.lower_bound({listed, std::string()});
-         it != allowed_.end() && it->uri == listed; ++it) {
-      if (Covers(it->pointer, pointer)) return true;
-    }
-    return false;
+  const auto lists = [pointer](const Pointers& listed, std::string_view key) {
+    const auto found = listed.find(key);
+    return found != listed.end() &&
+           std::any_of(found->second.begin(), found->second.end(),
+                       [&](const std::string& allowed) { return Covers(allowed, pointer); });
   };
-  if (lists(std::string(uri))) return true;
+  if (lists(parts_->allowed, uri)) return true;
   const std::size_t slash = uri.rfind('/');
-  return slash != std::string_view::npos && lists(std::string(uri.substr(0, slash)) + "/*");
+  return slash != std::string_view::npos && lists(parts_->allowed_of_members, uri.substr(0, slash));
+}
+
+std::vector<PropertyPath> Watch::allowed() const {
+  std::vector<PropertyPath> paths;
+  const auto list = [&paths](const Pointers& listed, std::string_view suffix) {
+    for (const auto& [uri, pointers] : listed) {
+      for (const std::string& pointer : pointers) {
+        paths.push_back({uri + std::string(suffix), pointer});
+      }
+    }
+  };
+  list(parts_->allowed, "");
+  list(parts_->allowed_of_members, kAnyMember);
+  return paths;
 }
 
 std::vector<std::string> ChangedLeaves(const Json& before, const Json& after) {

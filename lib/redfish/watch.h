@@ -4,10 +4,13 @@
 //
 // As JSON: {"predicate": X, "milestones": [X, ..], "allowed": [{"uri": U, "pointer": P}, ..]} with
 // predicates X as in predicate.h. An allowed pointer covers all below it, a U that ends in "/*" all
-// members of a collection. Immutable; what was reached so far is the caller's WatchState.
+// members of a collection. Immutable, copies share everything; what was reached so far is the
+// caller's WatchState.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -40,25 +43,35 @@ class Watch {
   static constexpr std::size_t kMaximumMilestones = 64;
 
   // INVALID_ARGUMENT naming the part that is wrong, or more than kMaximumMilestones.
-  static absl::StatusOr<Watch> Parse(const nlohmann::json& json);
+  static absl::StatusOr<Watch> Parse(nlohmann::json json);
   nlohmann::json ToJson() const;
 
-  const Predicate& predicate() const { return predicate_; }
+  const Predicate& predicate() const { return parts_->predicate; }
   // Evaluates everything on `state` and latches milestones into `progress`.
   void Update(const StateView& state, WatchState& progress) const;
 
   // Whether a change of this property is within the side-effect budget.
   bool Allows(std::string_view uri, std::string_view pointer) const;
 
-  std::size_t milestone_count() const { return milestones_.size(); }
-  const std::set<PropertyPath>& allowed() const { return allowed_; }
+  std::size_t milestone_count() const { return parts_->milestones.size(); }
+  // As they were parsed, those of single resources first.
+  std::vector<PropertyPath> allowed() const;
 
  private:
-  Watch(Predicate predicate, std::vector<Predicate> milestones, std::set<PropertyPath> allowed);
+  // Pointers by URI.
+  using Pointers = std::map<std::string, std::set<std::string>, std::less<>>;
+  struct Parts {
+    Predicate predicate;
+    std::vector<Predicate> milestones = {};
+    Pointers allowed = {};
+    // Of all members of a collection, by the collection's URI.
+    Pointers allowed_of_members = {};
+  };
 
-  Predicate predicate_;
-  std::vector<Predicate> milestones_;
-  std::set<PropertyPath> allowed_;
+  explicit Watch(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
+  static absl::Status ParseAllowed(const nlohmann::json& list, Parts& parts);
+
+  std::shared_ptr<const Parts> parts_;
 };
 
 // Pointers of the leaves that differ between two bodies of one resource. A member that one side

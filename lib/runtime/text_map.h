@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash map from text that is asked with a std::string_view without a copy; abseil's own needs
-// its own string_view for that.
+// its own string_view for that. Moves its values when it grows, unlike StableTextMap.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/node_hash_map.h>
 
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 
-namespace shoal::mockserver {
+namespace shoal::runtime {
 
 struct TextHash {
   using is_transparent = void;
@@ -21,5 +22,7 @@ struct TextHash {
 
 template <typename Value>
 using TextMap = absl::flat_hash_map<std::string, Value, TextHash, std::equal_to<>>;
+template <typename Value>
+using StableTextMap = absl::node_hash_map<std::string, Value, TextHash, std::equal_to<>>;
 
-}  // namespace shoal::mockserver
+}  // namespace shoal::runtime

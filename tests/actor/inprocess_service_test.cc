@@ -28,7 +28,8 @@ class Faulty {
     service_.Reset(kServedCapture, episode, [](const auto& progress) { REQUIRE(progress.ok()); });
   }
 
-  absl::StatusOr<ServiceResponse> Send(const std::string& method, const std::string& body = "") {
+  absl::StatusOr<ServiceResponse> Send(const std::string& method,
+                                       const mockserver::Json& body = nullptr) {
     std::optional<absl::StatusOr<ServiceResponse>> answer;
     service_.Send({.method = method, .uri = kSystem, .body = body},
                   [&](absl::StatusOr<ServiceResponse> response) { answer = std::move(response); });
@@ -48,7 +49,7 @@ mockserver::Json Lost(const std::string& drop) {
 
 TEST_CASE("A dropped answer in process is an error of transport") {
   Faulty service(Lost("answer"));
-  const auto lost = service.Send("PATCH", R"({"LocationIndicatorActive":true})");
+  const auto lost = service.Send("PATCH", {{"LocationIndicatorActive", true}});
   REQUIRE(lost.status().code() == absl::StatusCode::kUnavailable);
   const auto read = service.Send("GET");
   REQUIRE(read.ok());
@@ -61,7 +62,7 @@ TEST_CASE("A changed resource comes parsed in process, and with faults even so s
   invalid["malformed"] = "invalid";
   invalid["method"] = "GET";
   Faulty service(invalid);
-  const auto changed = service.Send("PATCH", R"({"LocationIndicatorActive":true})");
+  const auto changed = service.Send("PATCH", {{"LocationIndicatorActive", true}});
   REQUIRE(changed->json->at("LocationIndicatorActive") == true);
   REQUIRE_FALSE(mockserver::Json::accept(*service.Send("GET")->body));
   const auto read = service.Send("GET");

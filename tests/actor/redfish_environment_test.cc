@@ -51,7 +51,7 @@ class Player {
   explicit Player(std::unique_ptr<RedfishService> service,
                   boost::asio::io_context* context = nullptr)
       : context_(context),
-        environment_(Data().tasks, std::move(service), std::make_shared<BodyTexts>()) {}
+        environment_(Data().tasks, std::move(service), std::make_shared<Sights>()) {}
   Player() : Player(std::make_unique<InProcessService>(Data().worlds)) {}
 
   Transition Reset(const EpisodeStart& start) {
@@ -262,6 +262,29 @@ TEST_CASE("A body that comes parsed is the same content as its text, made once")
   REQUIRE(first.key == of_text.key);
   REQUIRE(*first.text == *of_text.text);
   REQUIRE(bodies.ReadParsed(parsed)->content.text == first.text);
+}
+
+TEST_CASE("Bodies that differ in ETags alone are one, unless they are no JSON") {
+  BodyTexts bodies;
+  const auto tagged = [](const std::string& etag, const std::string& name) {
+    return R"({"@odata.etag":"W/\")" + etag + R"(\"","Name":")" + name +
+           R"(","Part":{"@odata.etag":")" + etag + R"("}})";
+  };
+  const auto first = bodies.Read(tagged("1", "a"));
+  REQUIRE(*first->content.text == R"({"Name":"a","Part":{}})");
+  REQUIRE(bodies.Read(tagged("22", "a")) == first);
+  REQUIRE(*bodies.Read(tagged("1", "b"))->content.text == R"({"Name":"b","Part":{}})");
+  // Neither a text that speaks of one, nor what ends within one.
+  const auto saying = [](const std::string& value) {
+    return R"({"Name":"\"@odata.etag\":\")" + value + R"(\""})";
+  };
+  REQUIRE(bodies.Read(saying("1"))->content.key != bodies.Read(saying("2"))->content.key);
+  for (const std::string cut : {R"({"@odata.etag":"1)", R"({"@odata.etag":"2)"}) {
+    const std::string expected = nlohmann::json(cut).dump();
+    REQUIRE(*bodies.Read(cut)->content.text == expected);
+  }
+  REQUIRE(*bodies.Read(R"({"@odata.etag":")")->content.text == R"("{\"@odata.etag\":\"")");
+  REQUIRE(*bodies.Read(R"("@odata.etag":"\)")->content.text == R"("\"@odata.etag\":\"\\")");
 }
 
 TEST_CASE("A body that nests too deeply is text, whatever a service sends") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/seen_resources.h"
+#include "actor/sights.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -63,7 +64,7 @@ class Eyes {
   void See(const std::string& method, const std::string& uri, int status, const Json& body = {}) {
     ServiceResponse response{.status = status};
     if (!body.is_null()) response.body = std::make_shared<const std::string>(body.dump());
-    const auto text = bodies_.Read(body.is_null() ? std::string() : *response.body);
+    const auto text = sights_.bodies.Read(body.is_null() ? std::string() : *response.body);
     seen_.Learn(Request(method, uri), response, *text);
   }
   void SeeAccounts(const std::vector<std::string>& names) {
@@ -85,8 +86,8 @@ class Eyes {
   const inference::client::CandidateList& list() const { return *seen_.list(); }
 
  private:
-  BodyTexts bodies_;
-  SeenResources seen_;
+  Sights sights_;
+  SeenResources seen_ = SeenResources(sights_.candidates);
 };
 
 bool Contains(const std::vector<std::string>& all, const std::string& one) {

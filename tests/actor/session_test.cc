@@ -61,7 +61,7 @@ std::int64_t Find(const std::string& method, const std::string& uri) {
 class SessionPlayer {
  public:
   explicit SessionPlayer(std::unique_ptr<RedfishService> service)
-      : environment_(SessionData().tasks, std::move(service), std::make_shared<BodyTexts>()) {
+      : environment_(SessionData().tasks, std::move(service), std::make_shared<Sights>()) {
     environment_.Reset({.environment_id = 1}, [](const auto& reset) { REQUIRE(reset.ok()); });
   }
   Observation Step(std::int64_t action) {
@@ -144,7 +144,7 @@ TEST_CASE("A service in process takes the token and gives it") {
   const std::string user =
       SessionData().worlds.at("dmtf-rackmount1")->capture().Find(account)->at("UserName");
   const nlohmann::json login = {{"UserName", user}, {"Password", "Secret-123"}};
-  send({.method = "POST", .uri = kSessions, .body = login.dump()});
+  send({.method = "POST", .uri = kSessions, .body = login});
   REQUIRE(answer.status == 201);
   REQUIRE_FALSE(answer.token.empty());
   REQUIRE(answer.location.starts_with(kSessions));

@@ -57,7 +57,7 @@ WatchState Look(const Episode& episode, const FakeState& state) {
 }
 
 bool Watched(const Episode& episode, const std::string& uri) {
-  const std::set<PropertyPath>& allowed = episode.watch->allowed();
+  const std::vector<PropertyPath> allowed = episode.watch->allowed();
   return std::any_of(allowed.begin(), allowed.end(),
                      [&](const PropertyPath& path) { return path.uri == uri; });
 }
