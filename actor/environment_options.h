@@ -54,7 +54,7 @@ struct EnvironmentOptions {
   // By which `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;
   // Of one loop to the mock server.
-  std::int64_t connections = 4;
+  std::int64_t connections = 16;
   RewardOptions rewards = {};
 
   void Visit(runtime::Visitor& visitor);

@@ -59,12 +59,15 @@ redfish::Candidate Request(const std::string& method, const std::string& uri) {
 
 class Eyes {
  public:
-  Eyes() { seen_.Begin(Service()); }
+  explicit Eyes(std::shared_ptr<Sights> sights = std::make_shared<Sights>())
+      : sights_(std::move(sights)) {
+    seen_.Begin(Service());
+  }
 
   void See(const std::string& method, const std::string& uri, int status, const Json& body = {}) {
     ServiceResponse response{.status = status};
     if (!body.is_null()) response.body = std::make_shared<const std::string>(body.dump());
-    const auto text = sights_.bodies.Read(body.is_null() ? std::string() : *response.body);
+    const auto text = sights_->bodies.Read(body.is_null() ? std::string() : *response.body);
     seen_.Learn(Request(method, uri), response, *text);
   }
   void SeeAccounts(const std::vector<std::string>& names) {
@@ -86,8 +89,8 @@ class Eyes {
   const inference::client::CandidateList& list() const { return *seen_.list(); }
 
  private:
-  Sights sights_;
-  SeenResources seen_ = SeenResources(sights_.candidates);
+  const std::shared_ptr<Sights> sights_;
+  SeenResources seen_ = SeenResources(sights_->candidates);
 };
 
 bool Contains(const std::vector<std::string>& all, const std::string& one) {
@@ -118,6 +121,38 @@ TEST_CASE("A resource that was made is shown by the answer that made it") {
   Eyes eyes;
   eyes.See("POST", kAccounts, 201, Account("eve"));
   REQUIRE(Contains(eyes.Appended(kAccounts + "/eve"), "DELETE"));
+}
+
+TEST_CASE("Environments of one loop share what was made of a body, and only of an equal one") {
+  const auto sights = std::make_shared<Sights>();
+  const auto offered = [](const Eyes& eyes) {
+    return eyes.list().at(eyes.list().size() - 1).text.get();
+  };
+  Eyes first(sights), second(sights), changed(sights), apart;
+  Json other = Account("eve");
+  other["Enabled"] = false;
+  for (Eyes* eyes : {&first, &second, &apart}) eyes->See("POST", kAccounts, 201, Account("eve"));
+  changed.See("POST", kAccounts, 201, other);
+  REQUIRE(offered(first) == offered(second));
+  REQUIRE(offered(first) != offered(apart));
+  REQUIRE(offered(first) != offered(changed));
+  REQUIRE(first.list().key() == apart.list().key());
+}
+
+TEST_CASE("Caches keep what was used last when they are full") {
+  GenerationCache<int, int> cache(4);
+  int made = 0;
+  const auto find = [&](int key) {
+    return cache.FindOrMake(key, [&] { return ++made, key * 10; });
+  };
+  for (int key = 0; key < 100; ++key) {
+    REQUIRE(find(key) == key * 10);
+    REQUIRE(find(0) == 0);
+    REQUIRE(cache.size() <= 4);
+  }
+  REQUIRE(made == 100);
+  REQUIRE(find(50) == 500);
+  REQUIRE(made == 101);
 }
 
 TEST_CASE("What was deleted or is answered 404 is not offered until it is seen again") {

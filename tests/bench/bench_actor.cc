@@ -3,7 +3,7 @@
 // whole catalog. In process on every thread, then over HTTP, where one of the threads is the mock
 // server's (in this process) and the rest, at least one, play.
 //
-//   bench_actor [--seconds 5] [--environments 64] [--connections 4] [--capture openbmc-stock]
+//   bench_actor [--seconds 5] [--environments 64] [--connections 16] [--capture openbmc-stock]
 //               [--threads N: as many as processors] [--access inprocess http]
 //
 // The last line is one JSON object.
@@ -32,7 +32,7 @@ struct Settings {
   double seconds = 5;
   // Of each thread, as are the connections.
   std::size_t environments = 64;
-  std::int64_t connections = 4;
+  std::int64_t connections = actor::EnvironmentOptions().connections;
   std::string capture = "openbmc-stock";
   std::size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
   std::vector<std::string> access = {"inprocess", "http"};

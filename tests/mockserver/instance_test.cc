@@ -179,6 +179,29 @@ TEST_CASE("A change in one instance is not seen by another") {
   REQUIRE(Get(other, system).etag == before.etag);
 }
 
+TEST_CASE("A request with its body as a value is answered as with the text of it") {
+  const auto world = WorldOf("dmtf-rackmount1");
+  const std::string system = LandmarksOf(*world).system;
+  const std::vector<Json> bodies = {{{"AssetTag", "7"}},    {{"AssetTag", 7}},
+                                    {{"IndicatorLED", 1}},  {{"Boot", {{"Nothing", "x"}}}},
+                                    Json::object(),         Json::array({1}),
+                                    {{"PowerState", "On"}}, "text"};
+  for (const Json& body : bodies) {
+    for (const auto& [method, uri] : {std::pair(Method::kPatch, system),
+                                      {Method::kPost, system + "/Actions/ComputerSystem.Reset"}}) {
+      INFO(uri << " " << body);
+      Instance by_text(world);
+      Instance by_value(world);
+      const std::string text = body.dump();
+      const Response expected = by_text.Handle({.method = method, .uri = uri, .body = text});
+      const Response response = by_value.Handle({.method = method, .uri = uri, .json = &body});
+      REQUIRE(response.status == expected.status);
+      REQUIRE(*response.json == *expected.json);
+      REQUIRE(Get(by_value, system).etag == Get(by_text, system).etag);
+    }
+  }
+}
+
 TEST_CASE("A response stays what it was after later changes") {
   Instance instance(WorldOf("openbmc-stock"));
   const std::string system = LandmarksOf(instance.world()).system;
