@@ -42,25 +42,30 @@ std::size_t FindETag(std::string_view text) {
   return is_name ? at + kName.size() : std::string_view::npos;
 }
 
-// The length of the rest of a JSON string, up to its quote.
-std::size_t StringLength(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-  return std::min(at, text.size());
+// The length of an ETag's value up to the quote behind it. npos where it has none, or holds more
+// than printable ASCII and escaped quotes: whether the whole is JSON must not hang on it.
+std::size_t ETagLength(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') return at;
+    if (text[at] < 0x20 || text[at] > 0x7E) break;
+    if (text[at] == '\\' && (++at == text.size() || text[at] != '"')) break;
+  }
+  return std::string_view::npos;
 }
 
 // `text` without the values of its ETags, which differ where nothing else does; `storage` holds it
 // if there are any.
 std::string_view WithoutETags(std::string_view text, std::string& storage) {
-  std::size_t value = FindETag(text);
-  if (value == std::string_view::npos) return text;
   storage.clear();
-  for (; value != std::string_view::npos; value = FindETag(text)) {
-    storage.append(text.substr(0, value));
-    text.remove_prefix(value);
-    text.remove_prefix(StringLength(text));
+  std::string_view rest = text;
+  for (std::size_t value; (value = FindETag(rest)) != std::string_view::npos;) {
+    const std::size_t length = ETagLength(rest.substr(value));
+    if (length == std::string_view::npos) break;
+    storage.append(rest.substr(0, value));
+    rest.remove_prefix(value + length);
   }
-  storage.append(text);
+  if (storage.empty()) return text;
+  storage.append(rest);
   return storage;
 }
 

@@ -74,6 +74,12 @@ void BindProperties(const Goal::Definition& goal, const Places& places, const Ca
     binding.allowed.insert({binding.start.back().uri, place.pointer});
   }
   for (const LandmarkProperty& place : goal.allowed) {
+    if (!place.where.is_null()) {
+      for (std::string& uri : MembersWhere(capture, UriOf(places, place.resource), place.where)) {
+        binding.allowed.insert({std::move(uri), place.pointer});
+      }
+      continue;
+    }
     const bool is_open = place.members || place.pointer.find('{') != std::string::npos;
     if (present(place) || (is_open && !UriOf(places, place.resource).empty())) {
       binding.allowed.insert(

@@ -74,6 +74,15 @@ GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader) {
   return target;
 }
 
+// On a resource; null when there is none.
+Json ReadCondition(GoalReader& reader, const std::string& key) {
+  Json condition = reader.Value(key);
+  if (condition.is_null()) return condition;
+  const absl::Status status = Predicate::ParseOfResource(condition).status();
+  if (!status.ok()) reader.Fail(key, runtime::Message(status));
+  return condition;
+}
+
 std::vector<LandmarkProperty> ReadProperties(GoalReader& parent, const std::string& key,
                                              const std::set<std::string>& known, bool with_value) {
   std::vector<LandmarkProperty> properties;
@@ -86,6 +95,7 @@ std::vector<LandmarkProperty> ReadProperties(GoalReader& parent, const std::stri
     property.pointer = reader.Text("pointer");
     if (with_value) property.value = reader.Value("value");
     if (!with_value) property.members = reader.Boolean("members", false);
+    if (property.members) property.where = ReadCondition(reader, "where");
     parent.Merge(reader.Finish());
     properties.push_back(std::move(property));
   }
@@ -117,11 +127,7 @@ GoalPlace ReadPlace(GoalReader& reader, const std::set<std::string>& known) {
   place.from = reader.Text("from");
   if (!known.contains(place.from)) reader.Fail("from", "no place \"" + place.from + "\" before it");
   place.links = reader.Texts("links");
-  place.member = reader.Value("member");
-  if (!place.member.is_null()) {
-    const absl::Status status = Predicate::ParseOfResource(place.member).status();
-    if (!status.ok()) reader.Fail("member", runtime::Message(status));
-  }
+  place.member = ReadCondition(reader, "member");
   place.nth = reader.Integer("nth", 0);
   place.optional = reader.Boolean("optional", false);
   return place;

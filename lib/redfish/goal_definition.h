@@ -59,6 +59,9 @@ struct LandmarkProperty {
   nlohmann::json value;
   // Of all members of the resource instead.
   bool members = false;
+  // A condition: of the members alone that fulfilled it when they were captured; null: of all,
+  // those that come during an episode, too.
+  nlohmann::json where = nullptr;
   bool operator==(const LandmarkProperty&) const = default;
 };
 

@@ -51,16 +51,9 @@ absl::StatusOr<std::string> FindPlace(const GoalPlace& place, const Places& know
     if (uri.empty()) return uri;
   }
   if (place.member.is_null()) return capture.Find(uri) == nullptr ? std::string() : uri;
-  const auto condition = Predicate::ParseOfResource(place.member);
-  if (!condition.ok()) {
-    return runtime::Annotate(condition.status(), "place \"" + place.name + "\" member");
-  }
-  const CapturedState state(capture);
-  std::int64_t left = place.nth;
-  for (const std::string& member : MembersOf(capture, uri)) {
-    if (condition->Evaluate(state, member) && left-- == 0) return member;
-  }
-  return std::string();
+  const std::vector<std::string> members = MembersWhere(capture, uri, place.member);
+  const auto nth = static_cast<std::size_t>(place.nth);
+  return nth < members.size() ? members[nth] : std::string();
 }
 
 // The URI of the place in ":-place"; empty when there is none.
@@ -119,6 +112,16 @@ absl::StatusOr<Places> FindPlaces(const std::vector<GoalPlace>& places, const La
     known[place.name] = std::move(uri);
   }
   return known;
+}
+
+std::vector<std::string> MembersWhere(const Capture& capture, const std::string& collection,
+                                      const Json& condition) {
+  std::vector<std::string> members = MembersOf(capture, collection);
+  if (condition.is_null()) return members;
+  const Predicate holds = Predicate::ParseOfResource(condition).value();
+  const CapturedState state(capture);
+  std::erase_if(members, [&](const std::string& uri) { return !holds.Evaluate(state, uri); });
+  return members;
 }
 
 absl::StatusOr<Json> PutPlaces(const Json& json, const Places& places, const Capture& capture,

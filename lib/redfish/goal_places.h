@@ -59,6 +59,11 @@ class CapturedState final : public StateView {
 absl::StatusOr<Places> FindPlaces(const std::vector<GoalPlace>& places, const Landmarks& landmarks,
                                   const Capture& capture);
 
+// The captured members of a collection that a condition on a resource holds of, in order; all of
+// them when it is null. REQUIRES: it parses.
+std::vector<std::string> MembersWhere(const Capture& capture, const std::string& collection,
+                                      const nlohmann::json& condition);
+
 // `json` with every text that begins with '$' led to what it names, "$each" and names in `later`
 // left as they are. INVALID_ARGUMENT naming one that is none.
 absl::StatusOr<nlohmann::json> PutPlaces(const nlohmann::json& json, const Places& places,

@@ -274,6 +274,9 @@ TEST_CASE("Bodies that differ in ETags alone are one, unless they are no JSON") 
   REQUIRE(*first->content.text == R"({"Name":"a","Part":{}})");
   REQUIRE(bodies.Read(tagged("22", "a")) == first);
   REQUIRE(*bodies.Read(tagged("1", "b"))->content.text == R"({"Name":"b","Part":{}})");
+  // Whether it is JSON does not hang on what was seen before.
+  REQUIRE(*bodies.Read(tagged("\n", "c"))->content.text != R"({"Name":"c","Part":{}})");
+  REQUIRE(*bodies.Read(tagged("3", "c"))->content.text == R"({"Name":"c","Part":{}})");
   // Neither a text that speaks of one, nor what ends within one.
   const auto saying = [](const std::string& value) {
     return R"({"Name":"\"@odata.etag\":\")" + value + R"(\""})";

@@ -189,6 +189,35 @@ TEST_CASE("A volume that a goal does not speak of is not to be deleted for it") 
   REQUIRE_FALSE(instance.Evaluate().satisfied);
 }
 
+TEST_CASE("An operator may go into any empty slot, and nobody into another one") {
+  const auto world = WorldOf("dell-r750");
+  const std::string accounts = "/redfish/v1/AccountService/Accounts/";
+  const auto goal = redfish::AppliedGoal::Create(
+      *redfish::Goal::Load("data/goals/08-add_operator.toml"), world->capture(), {});
+  const Episode episode = EpisodeFor(**goal, {.goal = "", .situation = "absent", .order = {0}});
+  const auto account = [&](const Json& name) {
+    return Json{{"UserName", name},
+                {"Password", episode.values.at("Password")},
+                {"RoleId", "Operator"},
+                {"Enabled", true}};
+  };
+  const auto after = [&](const std::vector<std::pair<std::string, Json>>& fillings) {
+    Instance instance(world);
+    REQUIRE(Begin(instance, episode).ok());
+    for (const auto& [slot, name] : fillings) {
+      REQUIRE(Patch(instance, accounts + slot, account(name)).status < 300);
+    }
+    const Evaluation evaluation = instance.Evaluate();
+    return std::pair(evaluation.satisfied, evaluation.collateral > 0);
+  };
+  const Json wanted = episode.values.at("UserName");
+  for (const char* slot : {"1", "7", "16"})
+    REQUIRE(after({{slot, wanted}}) == std::pair(true, false));
+  REQUIRE(after({{"7", wanted}, {"9", "another"}}).first == false);
+  REQUIRE(after({{"3", wanted}}).second);
+  REQUIRE(after({{"7", wanted}, {"3", "another"}}).second);
+}
+
 TEST_CASE("Expert plans reach their goals on a service that fails every fifth time") {
   std::uint64_t seed = 0;
   for (const std::string& capture : GoalCaptures()) {
