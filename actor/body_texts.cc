@@ -29,8 +29,8 @@ std::pair<std::uint64_t, std::uint64_t> HashOf(std::string_view text, XXH64_hash
   return {digest.low64, digest.high64};
 }
 
-// Where the value of the first ETag in `text` begins; npos when there is none. No string holds
-// these bytes: its quotes would be escaped.
+// Where the value of the first ETag in `text` begins; npos when there is none. Neither a string nor
+// a longer name holds these bytes: quotes within one are escaped.
 std::size_t FindETag(std::string_view text) {
   constexpr std::string_view kName = "@odata.etag\":\"";
   // That letter is rarer than the quote in front of it.
@@ -38,7 +38,8 @@ std::size_t FindETag(std::string_view text) {
   while (at != std::string_view::npos && !text.substr(at).starts_with(kName)) {
     at = text.find('@', at + 1);
   }
-  const bool is_name = at != std::string_view::npos && at > 0 && text[at - 1] == '"';
+  const bool is_name = at != std::string_view::npos && at > 0 && text[at - 1] == '"' &&
+                       (at == 1 || text[at - 2] != '\\');
   return is_name ? at + kName.size() : std::string_view::npos;
 }
 

@@ -28,6 +28,7 @@
 #include "actor/fleet_tasks.h"
 #include "actor/redfish_environment.h"
 #include "actor/redfish_service.h"
+#include "actor/sights.h"
 
 namespace shoal::actor {
 

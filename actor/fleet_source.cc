@@ -6,6 +6,7 @@
 #include "actor/fleet_environment.h"
 #include "actor/fleet_tasks.h"
 #include "actor/redfish_source.h"
+#include "actor/sights.h"
 #include "runtime/log.h"
 
 namespace shoal::actor {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map that holds so many values at most: when it is full, the half that was used least recently
-// goes.
+// A map that holds so many values at most, an odd number of them rounded up: when it is full, the
+// half that was used least recently goes.
 //
 // Not thread-safe.
 #pragma once

@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "actor/body_texts.h"
 #include "actor/environment.h"
 #include "actor/redfish_source.h"
+#include "actor/sights.h"
 #include "mockserver/fault.h"
 #include "runtime/status.h"
 

@@ -6,6 +6,7 @@
 
 #include "actor/http_service.h"
 #include "actor/inprocess_service.h"
+#include "actor/sights.h"
 #include "mockserver/tree_pool.h"
 #include "redfish/capture.h"
 #include "redfish/schema.h"

@@ -2,7 +2,8 @@
 // Candidates of resources that a catalog was not made of, each resource's made once.
 //
 // Episodes make the same accounts, sessions and volumes again and again, and their candidates,
-// with texts and keys, cost more than the request that shows them. Not thread-safe: one a loop.
+// with texts and keys, cost more than the request that shows them. Two bodies with one canonical
+// text have one list: that of the first that was seen. Not thread-safe: one a loop.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ class ResourceCandidates {
   static constexpr std::size_t kMaximumCandidates = 256;
 
   // `capacity` at least 1, in resources.
-  explicit ResourceCandidates(std::size_t capacity = 4096) : of_(capacity) {}
+  explicit ResourceCandidates(std::size_t capacity = 512) : of_(capacity) {}
 
   // Of the resource that `response` shows, whose body says what `text` does. Null when it is none
   // that is operated: a schema, a log entry. `service` outlives this.

@@ -41,13 +41,13 @@ struct Methods {
 // "GET, HEAD, PATCH"; the text is static.
 std::string_view AllowText(Methods methods);
 
-// Borrows its text from the caller for the length of the call.
+// Borrows all of it from the caller for the length of the call.
 struct Request {
   Method method = Method::kGet;
   // Path, maybe with a query; a trailing slash, doubled slashes and a fragment are forgiven.
   std::string_view uri;
   std::string_view body = {};
-  // The body as a value, where the caller has it; `body` is then not looked at.
+  // The body as a value, where the caller has it; `body` is then empty.
   const Json* json = nullptr;
   // Header values; empty when absent.
   std::string_view if_match = {};

@@ -33,9 +33,11 @@ absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
 absl::Status Instance::PerformStart(const redfish::StartOperation& operation) {
   const std::string uri = redfish::CanonicalUri(operation.uri);
   if (!operation.method.empty()) {
-    const std::string body = operation.value.is_null() ? std::string() : operation.value.dump();
     const Response response =
-        Answer({.method = ParseMethod(operation.method), .uri = uri, .body = body, .if_match = "*"},
+        Answer({.method = ParseMethod(operation.method),
+                .uri = uri,
+                .json = operation.value.is_null() ? nullptr : &operation.value,
+                .if_match = "*"},
                uri, nullptr);
     if (response.status >= 300) {
       return runtime::FailedPrecondition(

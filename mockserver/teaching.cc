@@ -57,7 +57,8 @@ class Asked {
  private:
   // Null when it is no JSON object. Reads have an empty one.
   const Json* body() {
-    if (Reads(request_.method)) return &nothing_;
+    static const Json kNothing = Json::object();
+    if (Reads(request_.method)) return &kNothing;
     if (!object_) object_.emplace(request_, true);
     return object_->get();
   }
@@ -136,7 +137,6 @@ class Asked {
   std::optional<ResourceId> resource_;
   std::string requested_;
   std::optional<RequestObject> object_;
-  const Json nothing_ = Json::object();
 };
 
 int StatusFor(const absl::Status& failure) {

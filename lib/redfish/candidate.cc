@@ -61,7 +61,8 @@ Json RandomValue(const Slot& slot, runtime::Random& random) {
   const double high = slot.maximum.value_or(std::max(low, kDefaultMaximum));
   const double value = low + std::floor(random.Uniform() * (std::max(high, low) - low + 1.0));
   const double clamped = std::clamp(value, low, std::max(high, low));
-  if (slot.kind == PropertyKind::kNumber) return clamped;
+  // A whole number is one type of value, however it comes to a service.
+  if (slot.kind == PropertyKind::kNumber && std::floor(clamped) != clamped) return clamped;
   return static_cast<std::int64_t>(std::clamp(clamped, -9.0e15, 9.0e15));
 }
 

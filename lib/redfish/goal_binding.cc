@@ -62,8 +62,8 @@ std::set<PropertyPath> PathsOf(const BoundTarget& bound) {
   return paths;
 }
 
-void BindProperties(const Goal::Definition& goal, const Places& places, const Capture& capture,
-                    AppliedGoal::Binding& binding) {
+absl::Status BindProperties(const Goal::Definition& goal, const Places& places,
+                            const Capture& capture, AppliedGoal::Binding& binding) {
   const auto present = [&](const LandmarkProperty& place) {
     const Json* body = capture.Find(UriOf(places, place.resource));
     return body != nullptr && Resolve(*body, place.pointer) != nullptr;
@@ -75,7 +75,8 @@ void BindProperties(const Goal::Definition& goal, const Places& places, const Ca
   }
   for (const LandmarkProperty& place : goal.allowed) {
     if (!place.where.is_null()) {
-      for (std::string& uri : MembersWhere(capture, UriOf(places, place.resource), place.where)) {
+      SHOAL_ASSIGN_OR_RETURN(const Json where, PutPlaces(place.where, places, capture));
+      for (std::string& uri : MembersWhere(capture, UriOf(places, place.resource), where)) {
         binding.allowed.insert({std::move(uri), place.pointer});
       }
       continue;
@@ -86,6 +87,7 @@ void BindProperties(const Goal::Definition& goal, const Places& places, const Ca
           {UriOf(places, place.resource) + (place.members ? "/*" : ""), place.pointer});
     }
   }
+  return absl::OkStatus();
 }
 
 void BindLeftovers(const GoalSuite& others, const Places& places, const Capture& capture,
@@ -177,13 +179,16 @@ absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
     if (!status.ok()) return runtime::Annotate(status, "goal " + definition.name + " require");
     binding->require.push_back(std::move(placed));
   }
-  BindProperties(definition, places, capture, *binding);
+  SHOAL_RETURN_IF_ERROR(runtime::Annotate(BindProperties(definition, places, capture, *binding),
+                                          "goal " + definition.name));
   BindLeftovers(others, places, capture, *binding);
   BindNames(places, capture, *binding);
   SHOAL_RETURN_IF_ERROR(runtime::Annotate(BindSituations(definition, places, capture, *binding),
                                           "goal " + definition.name));
   if (definition.situations.empty() && definition.parameters.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(binding->watch, Watch::Parse(WatchOf(*binding, {})));
+    auto watch = Watch::Parse(WatchOf(*binding, {}));
+    if (!watch.ok()) return runtime::Annotate(watch.status(), "goal " + definition.name);
+    binding->watch = *std::move(watch);
   }
   return std::shared_ptr<const AppliedGoal>(new AppliedGoal(std::move(binding)));
 }

@@ -38,7 +38,7 @@ struct AppliedGoal::Binding {
   std::vector<nlohmann::json> require;
   std::vector<StartOperation> start;
   std::set<PropertyPath> allowed;
-  // Of a goal whose targets take no parameters: the watch of all its episodes.
+  // Of a goal without situations and parameters the watch of all its episodes; else nothing.
   std::optional<Watch> watch;
   // Names of resources that phrasings may use: {system}, {chassis}.
   std::map<std::string, std::string> names;

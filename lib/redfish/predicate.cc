@@ -368,21 +368,29 @@ class Parser {
   }
 };
 
+absl::StatusOr<std::shared_ptr<const Node>> ParseRoot(const Json& json, bool of_resource) {
+  SHOAL_ASSIGN_OR_RETURN(Node root, Parser().Parse(json, 1, of_resource));
+  return std::make_shared<const Node>(std::move(root));
+}
+
 }  // namespace
 
 Predicate::Predicate(std::shared_ptr<const Node> root, std::shared_ptr<const Json> json)
     : root_(std::move(root)), json_(std::move(json)) {}
 
-absl::StatusOr<Predicate> Predicate::Parse(Json json, bool of_resource) {
-  SHOAL_ASSIGN_OR_RETURN(Node root, Parser().Parse(json, 1, of_resource));
-  return Predicate(std::make_shared<const Node>(std::move(root)),
-                   std::make_shared<const Json>(std::move(json)));
+absl::StatusOr<Predicate> Predicate::Parse(const Json& json) {
+  SHOAL_ASSIGN_OR_RETURN(auto root, ParseRoot(json, false));
+  return Predicate(std::move(root), std::make_shared<const Json>(json));
 }
 
-absl::StatusOr<Predicate> Predicate::Parse(Json json) { return Parse(std::move(json), false); }
+absl::StatusOr<Predicate> Predicate::Parse(Json&& json) {
+  SHOAL_ASSIGN_OR_RETURN(auto root, ParseRoot(json, false));
+  return Predicate(std::move(root), std::make_shared<const Json>(std::move(json)));
+}
 
-absl::StatusOr<Predicate> Predicate::ParseOfResource(Json json) {
-  return Parse(std::move(json), true);
+absl::StatusOr<Predicate> Predicate::ParseOfResource(const Json& json) {
+  SHOAL_ASSIGN_OR_RETURN(auto root, ParseRoot(json, true));
+  return Predicate(std::move(root), std::make_shared<const Json>(json));
 }
 
 bool Predicate::Evaluate(const StateView& state, const std::string& here) const {

@@ -63,11 +63,14 @@ class StateView {
 
 class Predicate {
  public:
-  // INVALID_ARGUMENT naming the part that is wrong. Nesting is at most 32 deep.
-  static absl::StatusOr<Predicate> Parse(nlohmann::json json);
+  // INVALID_ARGUMENT naming the part that is wrong. Nesting is at most 32 deep: what is deeper is
+  // not copied either.
+  static absl::StatusOr<Predicate> Parse(const nlohmann::json& json);
+  // The same of one that is not needed any more.
+  static absl::StatusOr<Predicate> Parse(nlohmann::json&& json);
 
   // The same, where a comparison may leave "uri" out: it is of the resource that Evaluate is given.
-  static absl::StatusOr<Predicate> ParseOfResource(nlohmann::json json);
+  static absl::StatusOr<Predicate> ParseOfResource(const nlohmann::json& json);
 
   // `here` is the canonical URI of what comparisons without a "uri" are of.
   bool Evaluate(const StateView& state, const std::string& here = {}) const;
@@ -77,7 +80,6 @@ class Predicate {
   struct Node;
 
  private:
-  static absl::StatusOr<Predicate> Parse(nlohmann::json json, bool of_resource);
   Predicate(std::shared_ptr<const Node> root, std::shared_ptr<const nlohmann::json> json);
   std::shared_ptr<const Node> root_;
   std::shared_ptr<const nlohmann::json> json_;

@@ -54,7 +54,7 @@ class Watch {
   bool Allows(std::string_view uri, std::string_view pointer) const;
 
   std::size_t milestone_count() const { return parts_->milestones.size(); }
-  // As they were parsed, those of single resources first.
+  // In the order of their URIs, those of single resources first.
   std::vector<PropertyPath> allowed() const;
 
  private:

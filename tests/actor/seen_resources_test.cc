@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/seen_resources.h"
-#include "actor/sights.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "actor/sights.h"
 
 namespace shoal::actor {
 namespace {
@@ -137,22 +138,6 @@ TEST_CASE("Environments of one loop share what was made of a body, and only of a
   REQUIRE(offered(first) != offered(apart));
   REQUIRE(offered(first) != offered(changed));
   REQUIRE(first.list().key() == apart.list().key());
-}
-
-TEST_CASE("Caches keep what was used last when they are full") {
-  GenerationCache<int, int> cache(4);
-  int made = 0;
-  const auto find = [&](int key) {
-    return cache.FindOrMake(key, [&] { return ++made, key * 10; });
-  };
-  for (int key = 0; key < 100; ++key) {
-    REQUIRE(find(key) == key * 10);
-    REQUIRE(find(0) == 0);
-    REQUIRE(cache.size() <= 4);
-  }
-  REQUIRE(made == 100);
-  REQUIRE(find(50) == 500);
-  REQUIRE(made == 101);
 }
 
 TEST_CASE("What was deleted or is answered 404 is not offered until it is seen again") {

@@ -2,7 +2,7 @@
 // The simulated service's speed and size: requests a second over loopback, one thread serving and
 // one asking; how long Reset takes, and what 256 instances weigh.
 //
-//   bench_mockserver [--seconds 1] [--runs 5] [--capture dell-r750]...
+//   bench_mockserver [--seconds 1] [--runs 5] [--spin | --sleep] [--capture dell-r750]...
 //
 // GETs are of the first system, from each capture; the rest is of the first capture alone. PATCHes
 // change the system's AssetTag, each to another text. The two threads have a processor each where
@@ -44,6 +44,8 @@ constexpr int kPatches = 100;
 struct Settings {
   double seconds = 1;
   int runs = 5;
+  // The client does not sleep (bench::LoadOptions).
+  bool spins = std::thread::hardware_concurrency() > 1;
   std::vector<std::string> captures = {"dell-r750", "openbmc-stock", "dmtf-rackmount1"};
 };
 
@@ -80,6 +82,7 @@ class Service {
 
 // The same load several times.
 absl::StatusOr<json> Measure(const Settings& settings, bench::LoadOptions load) {
+  load.spins = settings.spins;
   load.duration = std::chrono::milliseconds(static_cast<std::int64_t>(settings.seconds * 1000));
   std::vector<double> rates, middles, tails, costs;
   for (int i = 0; i < settings.runs; ++i) {
@@ -292,7 +295,7 @@ absl::Status Run(const Settings& settings) {
   }
   SHOAL_ASSIGN_OR_RETURN(const Worlds worlds, mockserver::LoadWorlds(options));
   SHOAL_ASSIGN_OR_RETURN(const auto table, options.Table());
-  json line = {{"bench", "mockserver"}};
+  json line = {{"bench", "mockserver"}, {"spins", settings.spins}};
   // First, while nothing else has been resident.
   SHOAL_RETURN_IF_ERROR(MeasureSize(worlds.front(), table, line));
   SHOAL_RETURN_IF_ERROR(MeasureGets(settings, worlds, options, line));
@@ -310,6 +313,8 @@ int main(int argc, char** argv) {
   Settings settings;
   CLI::App app("Speed and size of the simulated service");
   app.add_option("--seconds", settings.seconds, "of each run");
+  app.add_flag("--spin,!--sleep", settings.spins,
+               "the client does not sleep; by default where there is a processor for it");
   app.add_option("--runs", settings.runs, "of each measurement")->check(CLI::PositiveNumber);
   app.add_option("--capture", settings.captures, "by name; the first is measured in full");
   CLI11_PARSE(app, argc, argv);

@@ -2,7 +2,8 @@
 // Two servers under the same load in turn: ours, and one that it is measured against.
 //
 //   bench_peer --name nginx --ours 127.0.0.1:8000 --peer 127.0.0.1:9000 --path /redfish/v1
-//       [--tls] [--connections 32] [--seconds 1] [--rounds 7] [--ours-pid N] [--peer-pid N]
+//       [--tls] [--spin] [--connections 32] [--seconds 1] [--rounds 7] [--ours-pid N] [--peer-pid
+//       N]
 //
 // Both must answer GET of the path with the same body. A round measures ours, then the peer. The
 // last line is one JSON object: rates are medians, the ratio is the median of the rounds' ratios,
@@ -28,6 +29,7 @@ struct Settings {
   std::string peer;
   std::string path;
   bool tls = false;
+  bool spins = false;
   std::size_t connections = 32;
   double seconds = 1;
   int rounds = 7;
@@ -48,6 +50,7 @@ absl::Status Measure(const Settings& settings, const std::string& address, int p
                          bench::RunLoad({.address = address,
                                          .tls = settings.tls,
                                          .connections = settings.connections,
+                                         .spins = settings.spins,
                                          .duration = std::chrono::milliseconds(
                                              static_cast<std::int64_t>(settings.seconds * 1000)),
                                          .next = bench::Repeat(bench::Get(settings.path))}));
@@ -72,6 +75,7 @@ absl::StatusOr<std::size_t> SameBody(const Settings& settings) {
 absl::Status Run(const Settings& settings) {
   json line = {{"bench", "mockserver_" + settings.name + (settings.tls ? "_tls" : "")},
                {"connections", settings.connections},
+               {"spins", settings.spins},
                {"rounds", settings.rounds}};
   if (!settings.tls) {
     SHOAL_ASSIGN_OR_RETURN(line["body_bytes"], SameBody(settings));
@@ -109,6 +113,8 @@ int main(int argc, char** argv) {
   app.add_option("--peer", settings.peer, "host:port")->required();
   app.add_option("--path", settings.path, "what is asked for")->required();
   app.add_flag("--tls", settings.tls, "both speak TLS; bodies are not compared");
+  app.add_flag("--spin", settings.spins,
+               "the client does not sleep: it has a processor of its own");
   app.add_option("--connections", settings.connections, "at once");
   app.add_option("--seconds", settings.seconds, "of each server in a round");
   app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);

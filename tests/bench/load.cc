@@ -24,6 +24,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds kPatience{1000};
 constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::string_view kLength = "Content-Length: ";
@@ -168,8 +169,13 @@ absl::StatusOr<LoadResult> RunLoad(const LoadOptions& options) {
   auto now = SteadyClock::now();
   bool counts = false;
   while (now < end) {
-    const int ready = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), 1000);
-    if (ready == 0) return Broken("no answer within a second");
+    const int ready = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()),
+                                   options.spins ? 0 : static_cast<int>(kPatience.count()));
+    if (ready == 0) {
+      const auto waited = SteadyClock::now() - now;
+      if (!options.spins || waited > kPatience) return Broken("no answer within a second");
+      continue;
+    }
     for (int i = 0; i < ready; ++i) {
       auto& connection = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
       SHOAL_ASSIGN_OR_RETURN(const bool is_whole, connection.Receive(buffer));

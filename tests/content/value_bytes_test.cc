@@ -75,7 +75,7 @@ TEST_CASE("Volatile members leave no bytes, at any depth; others of their shape 
   later["@odata.etag"] = "W/\"2\"";
   later["Parts"][0]["DateTime"] = "2026-01-01T00:00:00Z";
   REQUIRE(BytesOf(later) == BytesOf(value));
-  later["Parts"][0]["DateTier"] = 1;
+  later["Parts"][0]["DateTame"] = 1;
   REQUIRE(BytesOf(later) != BytesOf(value));
 }
 

@@ -46,7 +46,7 @@ std::string Use(Running& running, std::size_t number) {
   std::string text = running.Control("POST", "instances", made.dump()).body;
   runtime::Random random(number);
   for (int i = 0; i < kRequests; ++i) {
-    switch (random.Below(6)) {
+    switch (random.Below(7)) {
       case 0:
         text += Text(running.Try("GET", prefix + "/redfish/v1/Chassis"));
         break;
@@ -66,6 +66,11 @@ std::string Use(Running& running, std::size_t number) {
       case 4:
         text +=
             running.Control("POST", "instances/" + id + "/advance", R"({"milliseconds":700})").body;
+        break;
+      case 5:
+        // What it changed goes to the next one that changes the same.
+        text += running.Control("GET", "instances/" + id + "/history").body;
+        text += running.Control("POST", "instances/" + id + "/reset", "{}").body;
         break;
       default:
         text += Text(running.Try("GET", prefix + kOpenBmcSystem));

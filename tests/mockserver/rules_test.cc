@@ -129,6 +129,22 @@ TEST_CASE("Rules come before what is built in, which does the rest") {
   REQUIRE(taught.Ask(Method::kPatch, taught.system, R"({"AssetTag":)").status == 400);
 }
 
+TEST_CASE("A rule reads a body that comes as a value as it reads its text") {
+  const Json rules = One(Rule("tag", {{"body", {{"AssetTag", "a"}}},
+                                      {"do", {Set("/AssetTag", "taught ${body:/AssetTag}")}}}));
+  for (const char* tag : {"a", "b"}) {
+    const Json body = {{"AssetTag", tag}};
+    const std::string text = body.dump();
+    Taught by_text(rules, Mode::kStateful);
+    Taught by_value(rules, Mode::kStateful);
+    by_text.Ask(Method::kPatch, by_text.system, text);
+    by_value.instance.Handle({.method = Method::kPatch, .uri = by_value.system, .json = &body});
+    const Json expected = *by_text.Ask(Method::kGet, by_text.system).json;
+    REQUIRE(*by_value.Ask(Method::kGet, by_value.system).json == expected);
+    REQUIRE((expected.value("AssetTag", "") == "taught a") == (*tag == 'a'));
+  }
+}
+
 TEST_CASE("Members are created, listed and deleted by rules") {
   const std::string sessions = "/redfish/v1/SessionService/Sessions";
   Taught taught({{{"name", "make"},

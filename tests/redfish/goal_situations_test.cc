@@ -116,6 +116,42 @@ TEST_CASE("Defaults of BIOS attributes are the registry's, and where it says non
           captured("dmtf-rackmount1", "/redfish/v1/Systems/437XR1138R2/Bios"));
 }
 
+TEST_CASE("What may change in members of a condition is theirs alone, places in it included") {
+  const doubles::TemporaryFolder folder;
+  const auto load = [&](const std::string& name, const std::string& where) {
+    return Goal::Load(
+        folder.Write(name,
+                     "id = 1\nname = \"a\"\ntrain = [\"x\"]\nevaluate = [\"y\"]\n"
+                     "[[places]]\nname = \"accounts\"\nfrom = \"root\"\n"
+                     "links = [\"/AccountService\", \"/Accounts\"]\n"
+                     "[[situations]]\nname = \"s\"\noptimum = 1\n"
+                     "[[allowed]]\nresource = \"accounts\"\nmembers = true\npointer = \"/RoleId\"\n"
+                     "where = " +
+                         where + "\n"));
+  };
+  const auto allowed = [&](const std::string& name, const std::string& where) {
+    const auto goal = AppliedGoal::Create(*load(name, where), Shipped("dell-r750"), {});
+    std::vector<std::string> names;
+    for (const PropertyPath& path :
+         goal.value()->DrawEpisode(1, 0, Split::kTrain)->watch->allowed()) {
+      names.push_back(path.uri.substr(path.uri.rfind('/') + 1));
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const std::string named = "{ equals = { pointer = \"/UserName\", value = \"root\" } }";
+  REQUIRE(allowed("root.toml", named) == Names{"2"});
+  REQUIRE(allowed("others.toml", "{ not = " + named + " }").size() == 15);
+  REQUIRE(allowed("place.toml", "{ all = [" + named +
+                                    ", { exists = { uri = \"$accounts\", pointer = \"\" } }] }") ==
+          Names{"2"});
+  REQUIRE(
+      allowed("none.toml", "{ exists = { uri = \"$accounts/none\", pointer = \"\" } }").empty());
+  const auto wrong = load("wrong.toml", "{ equal = 1 }").status();
+  REQUIRE(wrong.code() == absl::StatusCode::kInvalidArgument);
+  REQUIRE(std::string(wrong.message()).find("\"equal\"") != std::string::npos);
+}
+
 TEST_CASE("Members of a place are listed with and without another place") {
   const Capture& capture = Shipped("hpe-dl380a-gen12");
   const std::string volumes = "/redfish/v1/Systems/1/Storage/DE010000/Volumes";

@@ -39,7 +39,7 @@ trap finish EXIT
 chmod 755 "$folder"
 
 server=() client=()
-if [ "$(nproc)" -gt 1 ]; then server=(taskset -c 0) client=(taskset -c 1); fi
+if [ "$(nproc)" -gt 1 ]; then server=(taskset -c 0) client=(taskset -c 1) options+=(--spin); fi
 wait_until() {
   for _ in $(seq 300); do
     "$@" >/dev/null 2>&1 && return
