@@ -59,13 +59,15 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
   return options;
 }
 
-absl::Status Reset(Instance& instance, const Json& body) {
+absl::Status Reset(Instance& instance, Json body) {
   SHOAL_RETURN_IF_ERROR(CheckMembers(body, {"start", "watch"}));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::StartOperation> start,
-                         redfish::ParseStart(body.value("start", Json::array())));
+  std::vector<redfish::StartOperation> start;
+  if (const auto found = body.find("start"); found != body.end()) {
+    SHOAL_ASSIGN_OR_RETURN(start, redfish::ParseStart(*found));
+  }
   std::optional<redfish::Watch> watch;
   if (const auto found = body.find("watch"); found != body.end()) {
-    SHOAL_ASSIGN_OR_RETURN(watch, redfish::Watch::Parse(*found));
+    SHOAL_ASSIGN_OR_RETURN(watch, redfish::Watch::Parse(std::move(*found)));
   }
   return instance.Reset(start, std::move(watch));
 }
@@ -199,7 +201,7 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
   if (!is_savepoint && method != (reads ? "GET" : "POST")) {
     return ControlMethodNotAllowed(reads ? "GET" : "POST");
   }
-  const absl::StatusOr<Json> body = ParseControlBody(text);
+  absl::StatusOr<Json> body = ParseControlBody(text);
   if (!body.ok()) return ControlError(body.status());
   const std::shared_ptr<InstanceTable::Slot> slot = table_.Find(id);
   if (slot == nullptr) return ControlUnknownInstance(id);
@@ -209,19 +211,19 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
     const runtime::MutexLock lock(slot->mutex);
     slot->CatchUp(table_.clock().Now());
     answer = is_savepoint ? HandleSavepoint({method, verb, *body}, slot->instance)
-                          : Act(slot->instance, verb, *body);
+                          : Act(slot->instance, verb, *std::move(body));
   }
   // After a reset and a restore too: they end event streams.
   if (sender_ != nullptr) sender_->Flush(slot);
   return answer;
 }
 
-http::ServerResponse Control::Act(Instance& instance, std::string_view verb, const Json& body) {
+http::ServerResponse Control::Act(Instance& instance, std::string_view verb, Json body) {
   if (verb == "history") return History(instance);
   absl::Status status;
   if (verb == "reset") {
     resets_.Increment();
-    status = Reset(instance, body);
+    status = Reset(instance, std::move(body));
   }
   if (verb == "advance") status = Advance(instance, body);
   return status.ok() ? ControlProgress(instance.Evaluate()) : ControlError(status);

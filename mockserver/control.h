@@ -72,7 +72,7 @@ class Control {
   http::ServerResponse HandleInstance(std::string_view method, std::string_view id,
                                       std::string_view verb, std::string_view body);
   http::ServerResponse DeleteInstance(std::string_view id);
-  http::ServerResponse Act(Instance& instance, std::string_view verb, const Json& body);
+  http::ServerResponse Act(Instance& instance, std::string_view verb, Json body);
   http::ServerResponse Teach(std::string_view method, std::string_view id, std::string_view verb,
                              std::string_view body);
   http::ServerResponse CreateInstance(std::string_view body);

@@ -36,9 +36,7 @@ constexpr std::string_view kVersions = "/redfish";
 // The path of `uri` in canonical form; rewrites into `storage` only when it must.
 std::string_view CanonicalPath(std::string_view uri, std::string& storage) {
   const std::string_view path = uri.substr(0, uri.find_first_of("?#"));
-  const bool is_canonical = path.starts_with('/') && path.size() > 1 && path.back() != '/' &&
-                            path.find("//") == std::string_view::npos;
-  if (is_canonical) return path;
+  if (redfish::IsCanonicalUri(path)) return path;
   storage = redfish::CanonicalUri(path);
   return storage;
 }

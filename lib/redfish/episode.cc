@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws episodes of a bound goal.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "redfish/fill_names.h"
 #include "redfish/goal_binding.h"
 #include "runtime/random.h"
 
@@ -80,17 +83,10 @@ std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_
 }  // namespace
 
 std::string FillText(const std::string& text, const TextValues& values) {
-  std::string filled;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = text.find('{', at);
-    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return filled + text.substr(at);
-    const auto value = values.find(text.substr(open + 1, close - open - 1));
-    filled += text.substr(at, open - at);
-    filled += value == values.end() ? text.substr(open, close - open + 1) : value->second;
-    at = close + 1;
-  }
-  return filled;
+  return FillNames(text, [&values](std::string_view name) -> std::optional<std::string> {
+    const auto value = values.find(std::string(name));
+    return value == values.end() ? std::nullopt : std::optional(value->second);
+  });
 }
 
 Json FillJson(const Json& json, const TextValues& values) {
@@ -117,13 +113,9 @@ Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
   for (const Json& condition : binding.require) conditions.push_back(FillJson(condition, values));
   // A lone target is the goal itself, not a step on the way.
   if (milestones.size() == 1 && !only_milestones) milestones.clear();
-  Json allowed = Json::array();
-  for (const PropertyPath& path : binding.allowed) {
-    allowed.push_back({{"uri", path.uri}, {"pointer", path.pointer}});
-  }
   return {{"predicate", {{"all", std::move(conditions)}}},
           {"milestones", std::move(milestones)},
-          {"allowed", std::move(allowed)}};
+          {"allowed", binding.allowed}};
 }
 
 TextValues DrawValues(const std::map<std::string, std::string>& parameters,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/situation.h"
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "redfish/fill_names.h"
 #include "redfish/goal_reader.h"
 
 namespace shoal::redfish {
@@ -11,21 +14,11 @@ namespace {
 using Json = nlohmann::json;
 
 std::string FillOne(const std::string& text, const Values& values) {
-  std::string filled;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = text.find('{', at);
-    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return filled + text.substr(at);
-    const auto value = values.find(std::string_view(text).substr(open + 1, close - open - 1));
-    filled += text.substr(at, open - at);
-    if (value == values.end()) {
-      filled += text.substr(open, close - open + 1);
-    } else {
-      filled += value->second.is_string() ? value->second.get<std::string>() : value->second.dump();
-    }
-    at = close + 1;
-  }
-  return filled;
+  return FillNames(text, [&values](std::string_view name) -> std::optional<std::string> {
+    const auto value = values.find(name);
+    if (value == values.end()) return std::nullopt;
+    return value->second.is_string() ? value->second.get<std::string>() : value->second.dump();
+  });
 }
 
 }  // namespace

@@ -175,14 +175,10 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
     texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   episode.text = DrawText(binding, std::move(texts), split, random);
-  Json allowed = Json::array();
-  for (const PropertyPath& path : binding.allowed) {
-    allowed.push_back({{"uri", path.uri}, {"pointer", path.pointer}});
-  }
   SHOAL_ASSIGN_OR_RETURN(episode.watch,
                          Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
                                                   {"milestones", binding.milestones},
-                                                  {"allowed", std::move(allowed)}},
+                                                  {"allowed", binding.allowed}},
                                                  episode.values)));
   episode.milestone_count = static_cast<std::int64_t>(binding.milestones.size());
   return absl::OkStatus();

@@ -49,8 +49,16 @@ const Json* Step(const Json& value, std::string_view token) {
   return nullptr;
 }
 
-// Most are: they come from bodies.
-bool IsCanonical(std::string_view uri) {
+// Null when there is none.
+const std::string* StringAt(const Json& object, std::string_view name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found != object.end() ? found->get_ptr<const std::string*>() : nullptr;
+}
+
+}  // namespace
+
+bool IsCanonicalUri(std::string_view uri) {
   char last = '\0';
   for (const char c : uri) {
     if (c == '?' || c == '#' || (c == '/' && last == '/')) return false;
@@ -59,10 +67,9 @@ bool IsCanonical(std::string_view uri) {
   return last != '/' || uri.size() == 1;
 }
 
-}  // namespace
-
 std::string CanonicalUri(std::string_view uri) {
-  if (IsCanonical(uri)) return std::string(uri);
+  // Most are: they come from bodies.
+  if (IsCanonicalUri(uri)) return std::string(uri);
   if (const auto scheme = uri.find("://"); scheme != std::string_view::npos) {
     const auto path = uri.find('/', scheme + 3);
     uri = path == std::string_view::npos ? std::string_view() : uri.substr(path);
@@ -146,9 +153,8 @@ bool Assign(Json& value, std::string_view pointer, Json leaf) {
 }
 
 std::string TextAt(const Json& object, std::string_view name) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  const std::string* const text = StringAt(object, name);
+  return text == nullptr ? std::string() : *text;
 }
 
 std::int64_t IntegerAt(const Json& object, std::string_view name) {
@@ -158,10 +164,8 @@ std::int64_t IntegerAt(const Json& object, std::string_view name) {
 }
 
 std::string LinkTarget(const Json& link) {
-  if (!link.is_object()) return {};
-  const auto uri = link.find("@odata.id");
-  const bool is_text = uri != link.end() && uri->is_string();
-  return is_text ? CanonicalUri(uri->get_ref<const std::string&>()) : std::string();
+  const std::string* const uri = StringAt(link, "@odata.id");
+  return uri == nullptr ? std::string() : CanonicalUri(*uri);
 }
 
 std::string FirstLinkTarget(const Json* links) {

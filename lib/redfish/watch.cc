@@ -71,6 +71,10 @@ std::vector<std::string> Counted(const Schema& schema, const Watch& watch, std::
 
 }  // namespace
 
+void to_json(Json& json, const PropertyPath& path) {
+  json = {{"uri", path.uri}, {"pointer", path.pointer}};
+}
+
 absl::Status Watch::ParseAllowed(const Json& list, Parts& parts) {
   if (!list.is_array()) return runtime::InvalidArgument("watch: \"allowed\" needs an array");
   for (const Json& item : list) {
@@ -117,13 +121,9 @@ absl::StatusOr<Watch> Watch::Parse(Json json) {
 Json Watch::ToJson() const {
   Json milestones = Json::array();
   for (const Predicate& milestone : parts_->milestones) milestones.push_back(milestone.json());
-  Json list = Json::array();
-  for (const auto& [uri, pointer] : allowed()) {
-    list.push_back({{"uri", uri}, {"pointer", pointer}});
-  }
   return {{"predicate", parts_->predicate.json()},
           {"milestones", std::move(milestones)},
-          {"allowed", std::move(list)}};
+          {"allowed", allowed()}};
 }
 
 void Watch::Update(const StateView& state, WatchState& progress) const {

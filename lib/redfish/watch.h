@@ -31,6 +31,8 @@ struct PropertyPath {
   std::string pointer;
   auto operator<=>(const PropertyPath&) const = default;
 };
+// {"uri": .., "pointer": ..}, for nlohmann's conversions.
+void to_json(nlohmann::json& json, const PropertyPath& path);
 
 struct WatchState {
   bool satisfied = false;
