@@ -41,17 +41,22 @@ ServerStream::Error ServerStream::WriteNow(Buffers& rest) {
   return error;
 }
 
-bool ServerStream::Encrypt(std::string_view first, std::string_view second) {
+ServerStream::Error ServerStream::Encrypt(std::string_view first, std::string_view second) {
   TlsEngine& engine = tls_->engine;
+  Error error;
   bool is_written = false;
   if (first.size() + second.size() <= kRecordBytes) {
     tls_->joined.assign(first).append(second);
-    is_written = engine.Write(tls_->joined);
+    is_written = engine.Write(tls_->joined, [this, &error](std::string_view bytes) {
+      Buffers rest{asio::buffer(bytes), {}};
+      error = WriteNow(rest);
+      return bytes.size() - asio::buffer_size(rest);
+    });
   } else {
     is_written = engine.Write(first) && engine.Write(second);
   }
   engine.TakeOutput(tls_->output);
-  return is_written;
+  return is_written ? error : Failed();
 }
 
 std::optional<ServerStream::Error> ServerStream::Decrypt(asio::mutable_buffer room,

@@ -69,8 +69,8 @@ class ServerStream {
   static Error Failed() { return boost::asio::error::make_error_code(boost::asio::error::fault); }
   // Tries once; `rest` is what did not go.
   Error WriteNow(Buffers& rest);
-  // Texts made into what goes out; false when TLS cannot go on.
-  bool Encrypt(std::string_view first, std::string_view second);
+  // Texts made into what goes out, of which a single record is sent; the rest is in tls_->output.
+  Error Encrypt(std::string_view first, std::string_view second);
   // Decrypts; nothing when more is needed from the peer.
   std::optional<Error> Decrypt(boost::asio::mutable_buffer room, std::size_t& bytes);
 
@@ -130,7 +130,7 @@ std::optional<ServerStream::Error> ServerStream::Write(std::string_view first,
   if (!secure()) {
     return Send({boost::asio::buffer(first), boost::asio::buffer(second)}, std::move(callback));
   }
-  if (!Encrypt(first, second)) return Failed();
+  if (const Error error = Encrypt(first, second)) return error;
   return Send({boost::asio::buffer(tls_->output), {}}, std::move(callback));
 }
 

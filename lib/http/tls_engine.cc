@@ -3,46 +3,52 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+
+#include <algorithm>
+#include <cstring>
+
 namespace shoal::http {
 
-namespace {
-
-int Append(BIO* output, const char* bytes, int size) {
-  static_cast<std::string*>(BIO_get_data(output))->append(bytes, static_cast<std::size_t>(size));
-  return size;
-}
-
-long Control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
-
-// Appends to the string that is its data.
-const BIO_METHOD* Appending() {
+const BIO_METHOD* TlsEngine::WireMethod() {
   static const BIO_METHOD* const kMethod = [] {
-    BIO_METHOD* const method = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "string");
-    BIO_meth_set_write(method, &Append);
-    BIO_meth_set_ctrl(method, &Control);
+    BIO_METHOD* const method = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "wire");
+    BIO_meth_set_read(method, [](BIO* bio, char* room, int size) {
+      std::string_view& input = static_cast<Wire*>(BIO_get_data(bio))->input;
+      // An input that is used up is to be waited for, not the end.
+      BIO_clear_retry_flags(bio);
+      if (input.empty()) BIO_set_retry_read(bio);
+      if (input.empty()) return -1;
+      const std::size_t bytes = std::min(input.size(), static_cast<std::size_t>(size));
+      std::memcpy(room, input.data(), bytes);
+      input.remove_prefix(bytes);
+      return static_cast<int>(bytes);
+    });
+    BIO_meth_set_write(method, [](BIO* bio, const char* data, int size) {
+      Wire& wire = *static_cast<Wire*>(BIO_get_data(bio));
+      std::string_view bytes(data, static_cast<std::size_t>(size));
+      if (wire.sink != nullptr && wire.output.empty()) bytes.remove_prefix((*wire.sink)(bytes));
+      wire.output.append(bytes);
+      return size;
+    });
+    BIO_meth_set_ctrl(
+        method, [](BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1L : 0L; });
     return method;
   }();
   return kMethod;
 }
 
-}  // namespace
-
-TlsEngine::TlsEngine(SSL_CTX* context) : ssl_(SSL_new(context)), input_(BIO_new(BIO_s_mem())) {
-  // An input that is used up is to be waited for, not the end.
-  BIO_set_mem_eof_return(input_, -1);
-  BIO* const output = BIO_new(Appending());
-  BIO_set_data(output, &output_);
-  BIO_set_init(output, 1);
-  SSL_set_bio(ssl_.get(), input_, output);
+TlsEngine::TlsEngine(SSL_CTX* context) : ssl_(SSL_new(context)) {
+  BIO* const bio = BIO_new(WireMethod());
+  BIO_set_data(bio, &wire_);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_.get(), bio, bio);
   SSL_set_accept_state(ssl_.get());
 }
 
-void TlsEngine::Feed(std::string_view bytes) {
-  BIO_write(input_, bytes.data(), static_cast<int>(bytes.size()));
-}
+void TlsEngine::Feed(std::string_view bytes) { wire_.input = bytes; }
 
 bool TlsEngine::has_input() const {
-  return SSL_has_pending(ssl_.get()) == 1 || BIO_ctrl_pending(input_) > 0;
+  return SSL_has_pending(ssl_.get()) == 1 || !wire_.input.empty();
 }
 
 TlsEngine::Step TlsEngine::Outcome(int result) const {
@@ -69,6 +75,13 @@ TlsEngine::Step TlsEngine::Read(char* room, std::size_t size, std::size_t& bytes
   return Outcome(SSL_read_ex(ssl_.get(), room, size, &bytes));
 }
 
+bool TlsEngine::Write(std::string_view plain, Sink sink) {
+  wire_.sink = &sink;
+  const bool is_written = Write(plain);
+  wire_.sink = nullptr;
+  return is_written;
+}
+
 bool TlsEngine::Write(std::string_view plain) {
   if (plain.empty()) return true;
   ERR_clear_error();
@@ -85,7 +98,7 @@ void TlsEngine::TakeOutput(std::string& bytes) {
   constexpr std::size_t kKept = std::size_t{256} << 10;
   if (bytes.capacity() > kKept) bytes = std::string();
   bytes.clear();
-  bytes.swap(output_);
+  bytes.swap(wire_.output);
 }
 
 }  // namespace shoal::http

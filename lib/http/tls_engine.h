@@ -2,11 +2,13 @@
 // The server's end of one TLS connection without the connection: what the peer sent goes in, what
 // is to be sent to it comes out.
 //
-// Not thread-safe. Holds what was fed and not yet read, and what was written and not yet taken.
+// Not thread-safe. Holds what was written and not yet taken; what was fed it reads where it is, so
+// that nothing is copied that OpenSSL does not copy itself.
 #pragma once
 
 #include <openssl/ssl.h>
 
+#include <absl/functional/function_ref.h>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -31,7 +33,8 @@ class TlsEngine {
   TlsEngine(const TlsEngine&) = delete;
   TlsEngine& operator=(const TlsEngine&) = delete;
 
-  // Bytes from the peer.
+  // Bytes from the peer, which stay where they are until Handshake or Read says kMore.
+  // REQUIRES: one of them said so of those before.
   void Feed(std::string_view bytes);
   Step Handshake();
   // Plain text into `room`, which is not empty: `bytes` of it when kDone.
@@ -39,12 +42,17 @@ class TlsEngine {
   // Whether Read has something to work on without another Feed.
   bool has_input() const;
 
-  // False when the connection cannot be written to.
+  // Takes as many of `bytes` as it can, and says how many: those are sent.
+  using Sink = absl::FunctionRef<std::size_t(std::string_view bytes)>;
+  // False when the connection cannot be written to. What is to be sent is offered to `sink` while
+  // nothing waits; what it leaves waits for TakeOutput.
+  bool Write(std::string_view plain, Sink sink);
+  // Leaves all of it for TakeOutput.
   bool Write(std::string_view plain);
   // Says that nothing more will be written.
   void Close();
   // Bytes that TakeOutput would give: what a peer provokes while it is read from must stay small.
-  std::size_t waiting_output() const { return output_.size(); }
+  std::size_t waiting_output() const { return wire_.output.size(); }
   // What is to be sent now, in place of what `bytes` holds. Keep giving the same string: its room
   // is used again while it is small.
   void TakeOutput(std::string& bytes);
@@ -53,13 +61,19 @@ class TlsEngine {
   struct Free {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
+  // What ssl_ reads and writes.
+  struct Wire {
+    std::string_view input;
+    std::string output;
+    // Of the Write under way.
+    const Sink* sink = nullptr;
+  };
+  static const BIO_METHOD* WireMethod();
   Step Outcome(int result) const;
 
-  // What ssl_ writes; outlives it.
-  std::string output_;
+  // Outlives ssl_.
+  Wire wire_;
   std::unique_ptr<SSL, Free> ssl_;
-  // Of ssl_.
-  BIO* const input_;
 };
 
 }  // namespace shoal::http
