@@ -51,7 +51,8 @@ absl::StatusOr<std::string> FindPlace(const GoalPlace& place, const Places& know
     if (uri.empty()) return uri;
   }
   if (place.member.is_null()) return capture.Find(uri) == nullptr ? std::string() : uri;
-  const std::vector<std::string> members = MembersWhere(capture, uri, place.member);
+  SHOAL_ASSIGN_OR_RETURN(const Json condition, PutPlaces(place.member, known, capture));
+  const std::vector<std::string> members = MembersWhere(capture, uri, condition);
   const auto nth = static_cast<std::size_t>(place.nth);
   return nth < members.size() ? members[nth] : std::string();
 }

@@ -152,6 +152,29 @@ TEST_CASE("What may change in members of a condition is theirs alone, places in 
   REQUIRE(std::string(wrong.message()).find("\"equal\"") != std::string::npos);
 }
 
+TEST_CASE("A place may be told from the one above it") {
+  const Capture& capture = Shipped("dell-r750");
+  const auto find = [&](const std::string& above) {
+    const Json other = {{"not", {{"equals", {{"pointer", "/@odata.id"}, {"value", above}}}}}};
+    return FindPlaces({{.name = "account",
+                        .from = "root",
+                        .links = {"/AccountService", "/Accounts"},
+                        .member = {{"exists", {{"pointer", "/UserName"}}}}},
+                       {.name = "another",
+                        .from = "root",
+                        .links = {"/AccountService", "/Accounts"},
+                        .member = other}},
+                      {}, capture);
+  };
+  const Places places = find("$account").value();
+  REQUIRE(capture.Find(places.at("account")) != nullptr);
+  REQUIRE(capture.Find(places.at("another")) != nullptr);
+  REQUIRE(places.at("another") != places.at("account"));
+  const absl::Status wrong = find("$moon").status();
+  REQUIRE(wrong.code() == absl::StatusCode::kInvalidArgument);
+  REQUIRE(std::string(wrong.message()).find("\"$moon\"") != std::string::npos);
+}
+
 TEST_CASE("Members of a place are listed with and without another place") {
   const Capture& capture = Shipped("hpe-dl380a-gen12");
   const std::string volumes = "/redfish/v1/Systems/1/Storage/DE010000/Volumes";
