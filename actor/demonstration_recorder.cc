@@ -146,13 +146,19 @@ class Recorder {
     kept.set_text(*content.text);
   }
 
-  std::int32_t CatalogIndex(const CandidateList& list, proto::Unroll& unroll) {
-    if (catalogs_.insert(list.key()).second) {
-      for (const ContentReference& candidate : list.candidates()) Keep(candidate);
-      proto::Catalog& catalog = *recorded_.add_catalogs();
-      catalog.set_key(std::string(list.key().AsBytes()));
-      catalog.set_candidate_keys(list.key_bytes());
+  void Keep(const CandidateList& list) {
+    if (!catalogs_.insert(list.key()).second) return;
+    if (list.base() != nullptr) Keep(*list.base());
+    for (const ContentReference& candidate : list.candidates()) Keep(candidate);
+    if (list.base() == nullptr) {
+      *recorded_.add_catalogs() = list.AsCatalog();
+    } else {
+      *recorded_.add_overlays() = list.AsOverlay();
     }
+  }
+
+  std::int32_t CatalogIndex(const CandidateList& list, proto::Unroll& unroll) {
+    Keep(list);
     for (int i = 0; i < unroll.catalog_keys_size(); ++i) {
       if (unroll.catalog_keys(i) == list.key().AsBytes()) return i;
     }

@@ -2,7 +2,6 @@
 #include "actor/plan_player.h"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -68,9 +67,8 @@ std::string Describe(const redfish::PlanRequest& request) {
 // candidate; from then on nothing is sent.
 class Expert final : public redfish::PlanClient {
  public:
-  Expert(RedfishEnvironment& environment, const RememberingService& service,
-         std::span<const redfish::Candidate> candidates)
-      : environment_(environment), service_(service), candidates_(candidates) {}
+  Expert(RedfishEnvironment& environment, const RememberingService& service, std::int64_t wait)
+      : environment_(environment), service_(service), wait_(wait) {}
 
   bool Begin(const EpisodeStart& start) {
     environment_.Reset(start, [this](absl::StatusOr<Transition> reached) { Take(reached); });
@@ -84,7 +82,7 @@ class Expert final : public redfish::PlanClient {
     }
     if (!over()) {
       const std::int64_t action =
-          redfish::FindCandidate(candidates_, request, environment_.episode().slot_values);
+          environment_.resources().Find(request, environment_.episode().slot_values);
       if (action < 0 || !request.token.empty()) {
         Fail(runtime::NotFound("no candidate is " + Describe(request) +
                                (request.token.empty() ? "" : ", as a session")));
@@ -98,11 +96,10 @@ class Expert final : public redfish::PlanClient {
 
   void Wait(std::chrono::seconds) override {
     if (over()) return;
-    const std::int64_t action = redfish::FindWait(candidates_);
-    if (action < 0) {
+    if (wait_ < 0) {
       Fail(runtime::NotFound("no candidate is WAIT"));
     } else {
-      Choose(action);
+      Choose(wait_);
     }
   }
 
@@ -140,7 +137,8 @@ class Expert final : public redfish::PlanClient {
 
   RedfishEnvironment& environment_;
   const RememberingService& service_;
-  const std::span<const redfish::Candidate> candidates_;
+  // The action; -1 when there is none.
+  const std::int64_t wait_;
   Observation observation_;
   std::vector<PlayedStep> steps_;
   absl::Status failure_;
@@ -175,8 +173,9 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
   auto own = std::make_unique<RememberingService>(data_.worlds, std::move(options));
   const RememberingService& service = *own;
   RedfishEnvironment environment(data_.tasks, std::move(own), sights_);
-  Expert expert(environment, service,
-                tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates());
+  Expert expert(
+      environment, service,
+      redfish::FindWait(tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates()));
   if (!expert.Begin({.environment_id = 0, .episode = episode, .pair = pair})) {
     return runtime::Annotate(expert.failure(), "no start");
   }

@@ -62,6 +62,7 @@ class RedfishEnvironment final : public Environment {
 
   // Of the running episode.
   const redfish::Episode& episode() const { return episode_; }
+  const SeenResources& resources() const { return resources_; }
   // Of the last step; 0 before the first, and of `wait`.
   int last_status() const { return last_status_; }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "redfish/candidate_generator.h"
+#include "redfish/candidate_match.h"
 #include "redfish/uri.h"
 
 namespace shoal::actor {
@@ -118,6 +119,17 @@ void SeenResources::MakeList() {
 const redfish::Candidate& SeenResources::candidate(std::size_t action) const {
   const auto& own = service_->catalog->candidates();
   return action < own.size() ? own[action] : *appended_[action - own.size()];
+}
+
+std::int64_t SeenResources::Find(const redfish::PlanRequest& request,
+                                 const redfish::SlotValues& values) const {
+  const auto& own = service_->catalog->candidates();
+  const std::int64_t known = redfish::FindCandidate(own, request, values);
+  const auto& removed = list_->removed();
+  const bool is_legal = known >= 0 && !std::binary_search(removed.begin(), removed.end(), known);
+  if (is_legal) return known;
+  const std::int64_t came = redfish::FindCandidate(appended_, request, values);
+  return came < 0 ? came : came + static_cast<std::int64_t>(own.size());
 }
 
 }  // namespace shoal::actor

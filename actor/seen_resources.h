@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -25,6 +26,7 @@
 #include "content/content_key.h"
 #include "inference/client/row.h"
 #include "redfish/candidate.h"
+#include "redfish/plan.h"
 
 namespace shoal::actor {
 
@@ -46,6 +48,8 @@ class SeenResources {
   const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
   // Until the next Learn or Begin. REQUIRES: action < list()->size().
   const redfish::Candidate& candidate(std::size_t action) const;
+  // The first legal action that sends `request`; -1 when there is none (redfish/candidate_match.h).
+  std::int64_t Find(const redfish::PlanRequest& request, const redfish::SlotValues& values) const;
 
  private:
   using Candidates = ResourceCandidates::Pointer;

@@ -29,4 +29,20 @@ const ContentReference& CandidateList::at(std::size_t action) const {
   return action < base_->size() ? base_->at(action) : candidates_[action - base_->size()];
 }
 
+proto::Catalog CandidateList::AsCatalog() const {
+  proto::Catalog catalog;
+  catalog.set_key(std::string(key_.AsBytes()));
+  catalog.set_candidate_keys(key_bytes_);
+  return catalog;
+}
+
+proto::Overlay CandidateList::AsOverlay() const {
+  proto::Overlay overlay;
+  overlay.set_key(std::string(key_.AsBytes()));
+  overlay.set_base(std::string(base_->key().AsBytes()));
+  overlay.mutable_removed()->Assign(removed_.begin(), removed_.end());
+  overlay.set_appended_keys(key_bytes_);
+  return overlay;
+}
+
 }  // namespace shoal::inference::client

@@ -47,6 +47,10 @@ class CandidateList {
   // Their keys, concatenated, 16 bytes each.
   const std::string& key_bytes() const { return key_bytes_; }
 
+  // As peers are told of it. REQUIRES: it is a catalog; it is an overlay.
+  proto::Catalog AsCatalog() const;
+  proto::Overlay AsOverlay() const;
+
  private:
   const std::shared_ptr<const CandidateList> base_;
   const std::vector<std::uint32_t> removed_;

@@ -78,15 +78,9 @@ void RowEncoder::AddCatalog(const CandidateList& catalog, std::vector<proto::Act
   }
   bytes += catalog.key_bytes().size();
   if (catalog.base() == nullptr) {
-    proto::Catalog* out = messages.back().add_catalogs();
-    out->set_key(key);
-    out->set_candidate_keys(catalog.key_bytes());
+    *messages.back().add_catalogs() = catalog.AsCatalog();
   } else {
-    proto::Overlay* out = messages.back().add_overlays();
-    out->set_key(key);
-    out->set_base(std::string(catalog.base()->key().AsBytes()));
-    out->mutable_removed()->Assign(catalog.removed().begin(), catalog.removed().end());
-    out->set_appended_keys(catalog.key_bytes());
+    *messages.back().add_overlays() = catalog.AsOverlay();
   }
   catalogs_.insert(std::move(key));
 }

@@ -16,6 +16,8 @@ namespace shoal::redfish {
 // type in `values` makes a candidate unfit: what it would send is chance.
 std::int64_t FindCandidate(std::span<const Candidate> candidates, const PlanRequest& request,
                            const SlotValues& values);
+std::int64_t FindCandidate(std::span<const Candidate* const> candidates, const PlanRequest& request,
+                           const SlotValues& values);
 
 // Index of `wait`; -1 when there is none.
 std::int64_t FindWait(std::span<const Candidate> candidates);

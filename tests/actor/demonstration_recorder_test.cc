@@ -169,6 +169,21 @@ TEST_CASE("A recording is sound, has every pair, and is the same each time") {
           recorded->SerializeAsString());
 }
 
+TEST_CASE("What comes and goes in an episode is recorded as overlays") {
+  const RedfishData data =
+      LoadInProcess({.captures = {"hpe-dl380a-gen12"}, .goals = {13}, .episode_limit = 48});
+  const auto recorded = RecordDemonstrations(data, {.episodes = 40});
+  REQUIRE(recorded.ok());
+  REQUIRE(recorded->demonstrations_size() == 40);
+  REQUIRE(recorded->catalogs_size() == 1);
+  REQUIRE(recorded->overlays_size() > 0);
+  demonstrations::DemonstrationCheck check;
+  const absl::Status verdict = check.Add(*recorded);
+  INFO(verdict);
+  REQUIRE(verdict.ok());
+  REQUIRE(check.Finish().ok());
+}
+
 TEST_CASE("A plan with a request that is no candidate leaves its pair out whole, by name") {
   const doubles::TemporaryFolder folder;
   for (const char* name : {"captures", "schema", "registries"}) {

@@ -87,6 +87,10 @@ class Eyes {
     }
     return found;
   }
+  // The first action that looks at `uri`.
+  std::int64_t Look(const std::string& uri) const {
+    return seen_.Find({.method = "GET", .uri = uri, .body = nullptr, .token = ""}, {});
+  }
   const inference::client::CandidateList& list() const { return *seen_.list(); }
 
  private:
@@ -154,6 +158,24 @@ TEST_CASE("What was deleted or is answered 404 is not offered until it is seen a
     eyes.SeeAccounts({"root"});
     REQUIRE(&eyes.list() == Service().candidates.get());
   }
+}
+
+TEST_CASE("A request is found among what is there, and what came, and not among what went") {
+  Eyes eyes;
+  const std::string root = kAccounts + "/root";
+  const std::string eve = kAccounts + "/eve";
+  const auto count = static_cast<std::int64_t>(Service().catalog->size());
+  const std::int64_t look = eyes.Look(root);
+  REQUIRE(look >= 0);
+  REQUIRE(look < count);
+  REQUIRE(eyes.Look(eve) == -1);
+  eyes.SeeAccounts({"root", "eve"});
+  REQUIRE(eyes.Look(root) == look);
+  REQUIRE(eyes.Look(eve) == count);
+  eyes.See("DELETE", root, 204);
+  eyes.See("DELETE", eve, 204);
+  REQUIRE(eyes.Look(root) == -1);
+  REQUIRE(eyes.Look(eve) == -1);
 }
 
 TEST_CASE("A refusal and a delete that is only accepted take nothing away") {
