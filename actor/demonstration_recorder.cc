@@ -147,7 +147,7 @@ class Recorder {
   }
 
   void Keep(const CandidateList& list) {
-    if (!catalogs_.insert(list.key()).second) return;
+    if (!lists_.insert(list.key()).second) return;
     if (list.base() != nullptr) Keep(*list.base());
     for (const ContentReference& candidate : list.candidates()) Keep(candidate);
     if (list.base() == nullptr) {
@@ -169,7 +169,7 @@ class Recorder {
   const RedfishTasks& tasks_;
   proto::DemonstrationChunk recorded_;
   absl::flat_hash_set<ContentKey, ContentKeyHash> kept_;
-  absl::flat_hash_set<ContentKey, ContentKeyHash> catalogs_;
+  absl::flat_hash_set<ContentKey, ContentKeyHash> lists_;
 };
 
 absl::StatusOr<std::shared_ptr<const mockserver::FaultSet>> BusyAt(double rate) {

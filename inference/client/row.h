@@ -47,7 +47,7 @@ class CandidateList {
   // Their keys, concatenated, 16 bytes each.
   const std::string& key_bytes() const { return key_bytes_; }
 
-  // As peers are told of it. REQUIRES: it is a catalog; it is an overlay.
+  // As peers are told of it. REQUIRES: it is a catalog, or an overlay, respectively.
   proto::Catalog AsCatalog() const;
   proto::Overlay AsOverlay() const;
 

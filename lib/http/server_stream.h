@@ -69,7 +69,8 @@ class ServerStream {
   static Error Failed() { return boost::asio::error::make_error_code(boost::asio::error::fault); }
   // Tries once; `rest` is what did not go.
   Error WriteNow(Buffers& rest);
-  // Texts made into what goes out, of which a single record is sent; the rest is in tls_->output.
+  // Texts made into what goes out. The first record of small ones is sent at once, as far as it
+  // goes; the rest is in tls_->output.
   Error Encrypt(std::string_view first, std::string_view second);
   // Decrypts; nothing when more is needed from the peer.
   std::optional<Error> Decrypt(boost::asio::mutable_buffer room, std::size_t& bytes);

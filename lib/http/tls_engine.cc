@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal::http {
 
@@ -14,10 +15,12 @@ const BIO_METHOD* TlsEngine::WireMethod() {
     BIO_METHOD* const method = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "wire");
     BIO_meth_set_read(method, [](BIO* bio, char* room, int size) {
       std::string_view& input = static_cast<Wire*>(BIO_get_data(bio))->input;
-      // An input that is used up is to be waited for, not the end.
       BIO_clear_retry_flags(bio);
-      if (input.empty()) BIO_set_retry_read(bio);
-      if (input.empty()) return -1;
+      if (input.empty()) {
+        // It is to be waited for: this is not the end.
+        BIO_set_retry_read(bio);
+        return -1;
+      }
       const std::size_t bytes = std::min(input.size(), static_cast<std::size_t>(size));
       std::memcpy(room, input.data(), bytes);
       input.remove_prefix(bytes);
@@ -26,7 +29,8 @@ const BIO_METHOD* TlsEngine::WireMethod() {
     BIO_meth_set_write(method, [](BIO* bio, const char* data, int size) {
       Wire& wire = *static_cast<Wire*>(BIO_get_data(bio));
       std::string_view bytes(data, static_cast<std::size_t>(size));
-      if (wire.sink != nullptr && wire.output.empty()) bytes.remove_prefix((*wire.sink)(bytes));
+      const Sink* const sink = std::exchange(wire.sink, nullptr);
+      if (sink != nullptr && wire.output.empty()) bytes.remove_prefix((*sink)(bytes));
       wire.output.append(bytes);
       return size;
     });

@@ -33,8 +33,8 @@ class TlsEngine {
   TlsEngine(const TlsEngine&) = delete;
   TlsEngine& operator=(const TlsEngine&) = delete;
 
-  // Bytes from the peer, which stay where they are until Handshake or Read says kMore.
-  // REQUIRES: one of them said so of those before.
+  // Bytes from the peer, which stay where they are until Handshake or Read says kMore or
+  // has_input() is false. REQUIRES: one of these was so of the bytes before.
   void Feed(std::string_view bytes);
   Step Handshake();
   // Plain text into `room`, which is not empty: `bytes` of it when kDone.
@@ -44,8 +44,9 @@ class TlsEngine {
 
   // Takes as many of `bytes` as it can, and says how many: those are sent.
   using Sink = absl::FunctionRef<std::size_t(std::string_view bytes)>;
-  // False when the connection cannot be written to. What is to be sent is offered to `sink` while
-  // nothing waits; what it leaves waits for TakeOutput.
+  // False when the connection cannot be written to. The first record of what is to be sent is
+  // offered to `sink` unless something waits; what it leaves, and what follows, waits for
+  // TakeOutput.
   bool Write(std::string_view plain, Sink sink);
   // Leaves all of it for TakeOutput.
   bool Write(std::string_view plain);
@@ -65,7 +66,7 @@ class TlsEngine {
   struct Wire {
     std::string_view input;
     std::string output;
-    // Of the Write under way.
+    // Of the Write under way, until it was offered a record.
     const Sink* sink = nullptr;
   };
   static const BIO_METHOD* WireMethod();

@@ -23,7 +23,8 @@ std::string FillNames(std::string_view text, const Find& find) {
     filled += value ? std::string_view(*value) : text.substr(open, close - open + 1);
     text.remove_prefix(close + 1);
   }
-  return filled.append(text);
+  filled += text;
+  return filled;
 }
 
 }  // namespace shoal::redfish

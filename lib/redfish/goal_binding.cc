@@ -76,7 +76,9 @@ absl::Status BindProperties(const Goal::Definition& goal, const Places& places,
   for (const LandmarkProperty& place : goal.allowed) {
     if (!place.where.is_null()) {
       SHOAL_ASSIGN_OR_RETURN(const Json where, PutPlaces(place.where, places, capture));
-      for (std::string& uri : MembersWhere(capture, UriOf(places, place.resource), where)) {
+      SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> members,
+                             MembersWhere(capture, UriOf(places, place.resource), where));
+      for (std::string& uri : members) {
         binding.allowed.insert({std::move(uri), place.pointer});
       }
       continue;

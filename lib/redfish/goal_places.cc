@@ -52,7 +52,8 @@ absl::StatusOr<std::string> FindPlace(const GoalPlace& place, const Places& know
   }
   if (place.member.is_null()) return capture.Find(uri) == nullptr ? std::string() : uri;
   SHOAL_ASSIGN_OR_RETURN(const Json condition, PutPlaces(place.member, known, capture));
-  const std::vector<std::string> members = MembersWhere(capture, uri, condition);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> members,
+                         MembersWhere(capture, uri, condition));
   const auto nth = static_cast<std::size_t>(place.nth);
   return nth < members.size() ? members[nth] : std::string();
 }
@@ -115,11 +116,12 @@ absl::StatusOr<Places> FindPlaces(const std::vector<GoalPlace>& places, const La
   return known;
 }
 
-std::vector<std::string> MembersWhere(const Capture& capture, const std::string& collection,
-                                      const Json& condition) {
+absl::StatusOr<std::vector<std::string>> MembersWhere(const Capture& capture,
+                                                      const std::string& collection,
+                                                      const Json& condition) {
   std::vector<std::string> members = MembersOf(capture, collection);
   if (condition.is_null()) return members;
-  const Predicate holds = Predicate::ParseOfResource(condition).value();
+  SHOAL_ASSIGN_OR_RETURN(const Predicate holds, Predicate::ParseOfResource(condition));
   const CapturedState state(capture);
   std::erase_if(members, [&](const std::string& uri) { return !holds.Evaluate(state, uri); });
   return members;

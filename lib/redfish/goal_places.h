@@ -30,7 +30,8 @@ struct GoalPlace {
   std::string from;
   // Pointers to links, followed one after the other.
   std::vector<std::string> links;
-  // A condition on a member of what the links lead to; null: that itself is the place.
+  // A condition on a member of what the links lead to, in which places further up go by "$name";
+  // null: that itself is the place.
   nlohmann::json member;
   // Which of the members that it holds of, from 0.
   std::int64_t nth = 0;
@@ -55,14 +56,16 @@ class CapturedState final : public StateView {
 };
 
 // The landmarks, "root" and `places`. NOT_FOUND naming one that is needed and absent,
-// INVALID_ARGUMENT for a "from" that is neither.
+// INVALID_ARGUMENT for a "from" or a name in a condition that is neither.
 absl::StatusOr<Places> FindPlaces(const std::vector<GoalPlace>& places, const Landmarks& landmarks,
                                   const Capture& capture);
 
 // The captured members of a collection that a condition on a resource holds of, in order; all of
-// them when it is null. REQUIRES: it parses.
-std::vector<std::string> MembersWhere(const Capture& capture, const std::string& collection,
-                                      const nlohmann::json& condition);
+// them when it is null. INVALID_ARGUMENT when it is no condition, as with a list put in place of a
+// name.
+absl::StatusOr<std::vector<std::string>> MembersWhere(const Capture& capture,
+                                                      const std::string& collection,
+                                                      const nlohmann::json& condition);
 
 // `json` with every text that begins with '$' led to what it names, "$each" and names in `later`
 // left as they are. INVALID_ARGUMENT naming one that is none.

@@ -146,6 +146,32 @@ TEST_CASE("Large, deferred and streamed answers come whole over TLS") {
   REQUIRE(all.ends_with("6\r\nonetwo\r\n0\r\n\r\n"));
 }
 
+TEST_CASE("Answers over TLS come whole and in order to a peer that asks for more than it reads") {
+  constexpr int kRequests = 1000;
+  const DevelopmentFiles files;
+  const std::string filling(15'000, 'x');
+  const auto server = Server::Create(files.Options(), [&filling](const ServerRequest& request) {
+                        return ServerResponse{.body = std::make_shared<const std::string>(
+                                                  filling + std::string(request.target()))};
+                      }).value();
+  TlsPeer peer(server->address(), files.certificate);
+  std::string requests;
+  for (int i = 1; i < kRequests; ++i) {
+    requests += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  }
+  peer.Write(requests + kClosingGet);
+  const std::string answers = peer.ReadAll();
+  REQUIRE(!peer.error);
+  REQUIRE(CountOf(answers, "HTTP/1.1 200 OK") == kRequests);
+  std::size_t at = 0;
+  for (int i = 1; i < kRequests; ++i) {
+    INFO(i);
+    at = answers.find("\r\n\r\n" + filling + "/" + std::to_string(i) + "HTTP", at);
+    REQUIRE(at != std::string::npos);
+  }
+  REQUIRE(answers.ends_with("\r\n\r\n" + filling + "/"));
+}
+
 TEST_CASE("A TLS peer that goes while its answer is deferred holds no connection") {
   const DevelopmentFiles files;
   runtime::BoundedQueue<Responder> waiting(1);

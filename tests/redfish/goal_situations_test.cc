@@ -147,6 +147,10 @@ TEST_CASE("What may change in members of a condition is theirs alone, places in 
           Names{"2"});
   REQUIRE(
       allowed("none.toml", "{ exists = { uri = \"$accounts/none\", pointer = \"\" } }").empty());
+  const auto list =
+      load("list.toml", "{ exists = { uri = \"$members:accounts\", pointer = \"\" } }");
+  REQUIRE(AppliedGoal::Create(*list, Shipped("dell-r750"), {}).status().code() ==
+          absl::StatusCode::kInvalidArgument);
   const auto wrong = load("wrong.toml", "{ equal = 1 }").status();
   REQUIRE(wrong.code() == absl::StatusCode::kInvalidArgument);
   REQUIRE(std::string(wrong.message()).find("\"equal\"") != std::string::npos);
