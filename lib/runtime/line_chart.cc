@@ -19,6 +19,8 @@ constexpr double kRight = 12;
 constexpr double kTop = 28;
 constexpr double kBottom = 38;
 constexpr std::size_t kMaxPoints = 400;
+// The difference of two values is a number, too.
+constexpr double kMaxValue = 1e300;
 constexpr std::array<const char*, 6> kColours = {"#1f6feb", "#d1542c", "#2a9d57",
                                                  "#8a4fd0", "#b8860b", "#5b6573"};
 
@@ -47,7 +49,7 @@ struct Range {
 Points Thinned(const Points& points) {
   Points finite;
   std::copy_if(points.begin(), points.end(), std::back_inserter(finite), [](const auto& point) {
-    return std::isfinite(point.first) && std::isfinite(point.second);
+    return std::abs(point.first) <= kMaxValue && std::abs(point.second) <= kMaxValue;
   });
   if (finite.size() <= kMaxPoints) return finite;
   Points thinned;
@@ -64,6 +66,15 @@ Points Thinned(const Points& points) {
   return thinned;
 }
 
+// Widened where it is too narrow to be divided: rounding alone tells the values apart then.
+Range Widened(Range range) {
+  constexpr double kLeast = 1e-300;
+  const double size = std::max(std::abs(range.low), std::abs(range.high));
+  if (range.high - range.low > std::max(size * 1e-9, kLeast)) return range;
+  const double pad = std::max(0.5, size * 0.1);
+  return {range.low - pad, range.high + pad};
+}
+
 // A step of 1, 2 or 5 times a power of ten that gives about `count` steps.
 double NiceStep(double span, int count) {
   const double rough = span / count;
@@ -74,15 +85,18 @@ double NiceStep(double span, int count) {
   return 10 * power;
 }
 
+// Multiples of a nice step within the range; zero has no sign.
+std::vector<double> Ticks(Range range, int count) {
+  const double step = NiceStep(range.high - range.low, count);
+  std::vector<double> ticks;
+  const double last = std::floor(range.high / step + 1e-9);
+  for (double i = std::ceil(range.low / step - 1e-9); i <= last; ++i) ticks.push_back(i * step + 0.0);
+  return ticks;
+}
+
 class Frame {
  public:
-  Frame(Range x, Range y) : x_(x), y_(y) {
-    if (x_.high <= x_.low) x_.high = x_.low + 1;
-    if (y_.high <= y_.low) {
-      const double pad = std::max(0.5, std::abs(y_.low) * 0.1);
-      y_ = {y_.low - pad, y_.high + pad};
-    }
-  }
+  Frame(Range x, Range y) : x_(Widened(x)), y_(Widened(y)) {}
   double X(double value) const {
     return kLeft + (value - x_.low) / (x_.high - x_.low) * (kWidth - kLeft - kRight);
   }
@@ -91,19 +105,15 @@ class Frame {
   }
   std::string Axes() const {
     std::string svg;
-    const double x_step = NiceStep(x_.high - x_.low, 6);
-    for (double x = std::ceil(x_.low / x_step) * x_step; x <= x_.high * (1 + 1e-9); x += x_step) {
+    for (const double x : Ticks(x_, 6)) {
       svg +=
           absl::StrFormat(R"(<text class="t" text-anchor="middle" x="%.1f" y="%.1f">%.5g</text>)",
                           X(x), kHeight - kBottom + 14, x);
     }
-    const double y_step = NiceStep(y_.high - y_.low, 4);
-    for (double y = std::ceil(y_.low / y_step) * y_step; y <= y_.high + y_step * 1e-9;
-         y += y_step) {
+    for (const double y : Ticks(y_, 4)) {
       svg += absl::StrFormat(R"(<path class="g" d="M%.0f %.1fH%.0f"/>)"
                              R"(<text class="t" text-anchor="end" x="%.0f" y="%.1f">%.4g</text>)",
-                             kLeft, Y(y), kWidth - kRight, kLeft - 5, Y(y) + 3.5,
-                             std::abs(y) < y_step * 1e-6 ? 0.0 : y);
+                             kLeft, Y(y), kWidth - kRight, kLeft - 5, Y(y) + 3.5, y);
     }
     return svg;
   }

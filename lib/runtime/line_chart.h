@@ -10,7 +10,7 @@ namespace shoal::runtime {
 
 struct ChartLine {
   std::string name;
-  // (x, y), x ascending; points that are not finite are left out.
+  // (x, y), x ascending; points that are not finite, or beyond 1e300, are left out.
   std::vector<std::pair<double, double>> points;
   // Marks each point: for few points, as of evaluations.
   bool dots = false;

@@ -54,15 +54,6 @@ TEST_CASE("a report is one file that needs no network, whatever is missing or ha
   }
 }
 
-TEST_CASE("a chart without points is nothing, and odd points do no harm") {
-  REQUIRE(runtime::DrawChart({"empty", "x", {{"a", {}}}}).empty());
-  const double infinity = std::numeric_limits<double>::infinity();
-  REQUIRE(runtime::DrawChart({"odd", "x", {{"a", {{0, infinity}, {1, 0.0 / 0.0}}}}}).empty());
-  const std::string flat = runtime::DrawChart({"flat", "x", {{"a", {{5, 2}}}}});
-  REQUIRE(flat.starts_with("<svg"));
-  REQUIRE(flat.find("nan") == std::string::npos);
-}
-
 TEST_CASE("the programs' sections are put together, the first to print one keeps it") {
   const doubles::TemporaryFolder folder;
   const auto program = [&](const std::string& name, const std::string& script) {
