@@ -185,7 +185,7 @@ ResourceId Editor::AddMember(ResourceId collection, const std::string& name, Jso
   } else {
     SetMembers(collection, Json::array({std::move(link)}));
   }
-  Count(collection, membership, 1);
+  CountCome(collection, id, membership);
   return id;
 }
 
@@ -203,13 +203,13 @@ void Editor::RemoveMember(ResourceId id, Membership membership) {
     instance_.DeltaOf(*collection).Erase(kMembers, *index);
   }
   CountMembers(*collection);
-  Count(*collection, membership, id < world().resources().size() ? 1 : -1);
+  CountGone(*collection, id, membership);
 }
 
 void Editor::RemoveMembers(ResourceId collection, Membership membership) {
   for (const ResourceId member : Members(collection)) {
     Remove(member);
-    Count(collection, membership, member < world().resources().size() ? 1 : -1);
+    CountGone(collection, member, membership);
   }
   SetMembers(collection, Json::array());
 }
@@ -224,8 +224,18 @@ void Editor::CountMembers(ResourceId collection) {
   instance_.evaluated_ = false;
 }
 
-void Editor::Count(ResourceId collection, Membership membership, std::int64_t by) {
-  if (membership == Membership::kSideEffect) instance_.membership_[collection] += by;
+void Editor::CountCome(ResourceId collection, ResourceId member, Membership membership) {
+  const bool counts = membership == Membership::kSideEffect;
+  instance_.came_.emplace(member, counts);
+  if (counts) ++instance_.membership_[collection];
+}
+
+void Editor::CountGone(ResourceId collection, ResourceId member, Membership membership) {
+  const auto came = instance_.came_.extract(member);
+  if (membership == Membership::kBookkeeping) return;
+  // What comes and goes within an episode is no side effect; what was there at its start is one.
+  const std::int64_t by = came.empty() ? 1 : came.mapped() ? -1 : 0;
+  if (by != 0) instance_.membership_[collection] += by;
 }
 
 std::string Editor::NewMemberName(ResourceId collection) {

@@ -151,7 +151,9 @@ class Editor {
   void SetMembers(ResourceId collection, Json members);
   // Writes the size of the list of members beside it.
   void CountMembers(ResourceId collection);
-  void Count(ResourceId collection, Membership membership, std::int64_t by);
+  // To be told of every member that came, and of every one that went.
+  void CountCome(ResourceId collection, ResourceId member, Membership membership);
+  void CountGone(ResourceId collection, ResourceId member, Membership membership);
 
   Instance& instance_;
 };

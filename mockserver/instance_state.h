@@ -66,6 +66,8 @@ struct InstanceState {
   absl::flat_hash_set<ResourceId> removed_;
   // Collections whose members came or went by a client's doing, with how many.
   std::map<ResourceId, std::int64_t> membership_;
+  // Members that came since the start, and whether that counts.
+  absl::flat_hash_map<ResourceId, bool> came_;
   // What handlers remember beside the tree, one object a type.
   absl::flat_hash_map<std::type_index, std::any> notes_;
   // Shared by copies until one side appends.

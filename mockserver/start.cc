@@ -25,6 +25,7 @@ absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
   for (auto& [id, delta] : deltas_) delta.BeginEpisode();
   history_ = std::make_shared<History>();
   membership_.clear();
+  came_.clear();
   watch_ = std::move(watch);
   Evaluate();
   return absl::OkStatus();

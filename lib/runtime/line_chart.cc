@@ -90,7 +90,8 @@ std::vector<double> Ticks(Range range, int count) {
   const double step = NiceStep(range.high - range.low, count);
   std::vector<double> ticks;
   const double last = std::floor(range.high / step + 1e-9);
-  for (double i = std::ceil(range.low / step - 1e-9); i <= last; ++i) ticks.push_back(i * step + 0.0);
+  for (double i = std::ceil(range.low / step - 1e-9); i <= last; ++i)
+    ticks.push_back(i * step + 0.0);
   return ticks;
 }
 

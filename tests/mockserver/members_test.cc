@@ -138,6 +138,25 @@ TEST_CASE("A member that came or went is a side effect, unless its collection ma
   REQUIRE(instance.Evaluate().collateral == 0);
 }
 
+TEST_CASE("A member that was made before the start is a side effect when it goes") {
+  const Place& place = Places().front();
+  Instance instance(WorldOf(place.capture));
+  redfish::StartOperation make;
+  make.method = "POST";
+  make.uri = place.collection;
+  make.value = place.member;
+  const Json never = {{"exists", {{"uri", "/nowhere"}, {"pointer", "/x"}}}};
+  REQUIRE(instance.Reset(std::vector{make}, WatchFor(never)).ok());
+  REQUIRE(instance.Evaluate().collateral == 0);
+  const Json members = At(instance, place.collection, "/Members");
+  REQUIRE(Delete(instance, members.back().at("@odata.id").get<std::string>()).status < 300);
+  REQUIRE(instance.Evaluate().collateral == 1);
+  const Response created = Post(instance, place.collection, place.member);
+  REQUIRE(instance.Evaluate().collateral == 2);
+  Delete(instance, created.location);
+  REQUIRE(instance.Evaluate().collateral == 1);
+}
+
 TEST_CASE("In static mode nothing changes and what would is not found") {
   for (const std::string& name : CaptureNames()) {
     Instance instance(WorldOf(name), {.mode = Mode::kStatic});
