@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/world_documents.h"
 
+#include <absl/strings/ascii.h>
+
 #include <utility>
 
 #include "mockserver/extended_info.h"
@@ -128,6 +130,10 @@ void WorldDocuments::AddFileResources(const World& world, const Kind& kind) {
 }
 
 void WorldDocuments::AddOwnFiles(const World& world) {
+  Spellings spellings;
+  for (const World::Resource& resource : world.resources()) {
+    spellings.emplace(absl::AsciiStrToLower(resource.uri), resource.uri);
+  }
   for (const World::Resource& resource : world.resources()) {
     const std::string schema = redfish::TextAt(*resource.json, "Schema");
     const std::string registry = redfish::TextAt(*resource.json, "Registry");
@@ -138,19 +144,24 @@ void WorldDocuments::AddOwnFiles(const World& world) {
     for (const Json& place : *location) {
       const std::string language = redfish::TextAt(place, "Language");
       const bool english = language.starts_with("en") || language.starts_with("En");
-      if (english) AddOwnFile(world, schema, redfish::TextAt(place, "Uri"), hosted);
+      if (english) AddOwnFile(spellings, schema, redfish::TextAt(place, "Uri"), hosted);
     }
   }
 }
 
-void WorldDocuments::AddOwnFile(const World& world, const std::string& type, const std::string& uri,
-                                std::string_view hosted) {
-  const std::string canonical = redfish::CanonicalUri(uri);
+void WorldDocuments::AddOwnFile(const Spellings& spellings, const std::string& type,
+                                const std::string& uri, std::string_view hosted) {
+  std::string canonical = redfish::CanonicalUri(uri);
   if (!canonical.starts_with(redfish::kServiceRoot)) return;
-  const bool own = world.Find(canonical).has_value();
-  if (!own && hosted.empty()) return;
-  if (!own) stand_ins_.emplace(canonical, hosted);
-  if (!type.empty()) own_schemas_.emplace(type, canonical);
+  const auto own = spellings.find(absl::AsciiStrToLower(canonical));
+  if (own != spellings.end()) {
+    canonical = own->second;
+  } else if (hosted.empty()) {
+    return;
+  } else {
+    stand_ins_.emplace(canonical, hosted);
+  }
+  if (!type.empty()) own_schemas_.emplace(type, std::move(canonical));
 }
 
 Document WorldDocuments::Find(std::string_view uri) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,21 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMarker = "redfish/v1/";
 
+// What resources that tell of files say where these are (DSP2046, "MessageRegistryFile" and
+// "JsonSchemaFile": Location), in the service itself.
+std::set<std::string> NamedFiles(const Capture::Resources& resources) {
+  std::set<std::string> named;
+  for (const auto& [uri, body] : resources) {
+    const auto places = body.find("Location");
+    if (places == body.end() || !places->is_array()) continue;
+    for (const Json& place : *places) {
+      std::string file = CanonicalUri(TextAt(place, "Uri"));
+      if (file.starts_with(kServiceRoot)) named.insert(std::move(file));
+    }
+  }
+  return named;
+}
+
 // The folder prefix of the service root: of the shortest path that ends in "redfish/v1/index.json",
 // else of the shortest index.json.
 std::optional<std::string> RootPrefix(const std::vector<ArchiveFile>& files) {
@@ -36,6 +52,28 @@ std::optional<std::string> RootPrefix(const std::vector<ArchiveFile>& files) {
   return marked ? marked : plain;
 }
 
+absl::StatusOr<Json> ObjectOf(const std::string& source, const ArchiveFile& file) {
+  Json body = content::ParseJson(file.bytes);
+  if (body.is_object()) return body;
+  return runtime::DataLoss("capture " + source + ": " + file.path + " is no JSON object");
+}
+
+// Files beside the tree of `index.json`, where a resource names them: registries and schemas.
+absl::Status AddNamedFiles(const std::string& source, const Archive& tree,
+                           const std::string& prefix, Capture::Resources& resources) {
+  const std::set<std::string> named = NamedFiles(resources);
+  for (const ArchiveFile& file : tree.files) {
+    const std::string_view path = file.path;
+    if (!path.starts_with(prefix) || !path.ends_with(".json")) continue;
+    const std::string uri =
+        CanonicalUri(std::string(kServiceRoot) + "/" + std::string(path.substr(prefix.size())));
+    if (!named.contains(uri) || resources.contains(uri)) continue;
+    SHOAL_ASSIGN_OR_RETURN(Json body, ObjectOf(source, file));
+    resources.emplace(uri, std::move(body));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, const Archive& tree) {
   const std::optional<std::string> prefix = RootPrefix(tree.files);
   if (!prefix) return runtime::DataLoss("capture " + source + " has no index.json");
@@ -47,10 +85,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
     if (!path.starts_with(*prefix)) continue;
     const std::string_view below = path.substr(prefix->size());
     if (below != kIndexFile && !below.ends_with("/index.json")) continue;
-    Json body = content::ParseJson(file.bytes);
-    if (!body.is_object()) {
-      return runtime::DataLoss("capture " + source + ": " + file.path + " is no JSON object");
-    }
+    SHOAL_ASSIGN_OR_RETURN(Json body, ObjectOf(source, file));
     const std::string_view folder = below.substr(0, below.size() - kIndexFile.size());
     const std::string uri = std::string(kServiceRoot) + "/" + std::string(folder);
     if (uri.find('?') != std::string::npos) {
@@ -59,6 +94,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
       resources.emplace(CanonicalUri(uri), std::move(body));
     }
   }
+  SHOAL_RETURN_IF_ERROR(AddNamedFiles(source, tree, *prefix, resources));
   if (pages.empty()) return resources;
   for (auto& [uri, body] : resources) {
     AppendPages(body, [&](std::string_view page) -> const Json* {
@@ -123,7 +159,7 @@ const Json* Capture::Find(std::string_view uri) const {
 }
 
 absl::StatusOr<std::shared_ptr<const Capture>> Capture::Load(const std::string& path) {
-  SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, kIndexFile));
+  SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, ".json"));
   return FromArchive(tree, path);
 }
 

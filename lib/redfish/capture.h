@@ -3,8 +3,9 @@
 //
 // Captures are `<path>/index.json` trees in a .tar.xz archive or a folder, with or without
 // "redfish/v1" in the path; both come out as "/redfish/v1/...". What was recorded as {"error": ...}
-// is absent; pages of a collection ("Sensors?$skip=50/index.json") become part of it. Immutable
-// after Load, shared by pointer, safe for any number of threads.
+// is absent; pages of a collection ("Sensors?$skip=50/index.json") become part of it; a registry or
+// schema that is a file of its own ("Registries/Base.1.5.0.json") is at the URI by which a resource
+// names it. Immutable after Load, shared by pointer, safe for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ class Capture {
   // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: truncated or corrupt
   // archive, a body that is not a JSON object, or a tree without a service root.
   static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
-  // The same of what was read from `path` before, every kIndexFile at least.
+  // The same of what was read from `path` before, every ".json" file at least.
   static absl::StatusOr<std::shared_ptr<const Capture>> FromArchive(const Archive& tree,
                                                                     const std::string& path);
 

@@ -64,6 +64,7 @@ absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
   SHOAL_RETURN_IF_ERROR(read.status());
   Archive& tree = *read;
   auto found = FindManifest(tree, path);
+  const auto capture = Capture::FromArchive(tree, path);
   std::erase_if(tree.files,
                 [](const ArchiveFile& file) { return FileName(file.path) != kIndexFile; });
   CheckBodies(tree, check);
@@ -73,7 +74,6 @@ absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
     check.has_manifest = true;
     CheckManifest(tree, **found, check);
   }
-  const auto capture = Capture::FromArchive(tree, path);
   if (!capture.ok()) {
     if (check.faults.empty()) check.faults.push_back(runtime::Message(capture.status()));
     return check;

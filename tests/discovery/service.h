@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shipped capture behind the real front, on loopback, and crawls of it.
+// A shipped capture behind the real front, on loopback, with the standard's documents beside it as
+// the program hosts them, and crawls of it.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -19,6 +20,7 @@
 #include "redfish/capture.h"
 #include "redfish/capture_writer.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/mockserver/documents.h"
 #include "tests/mockserver/worlds.h"
 
 namespace shoal::discovery {
@@ -30,7 +32,7 @@ class Service {
 
   explicit Service(const std::string& capture, mockserver::InstanceTableOptions options = {},
                    Fault fault = {}, http::ServerOptions server = {})
-      : world_(mockserver::WorldOf(capture)),
+      : world_(mockserver::HostingWorldOf(capture)),
         table_(mockserver::InstanceTable::Create({world_}, std::move(options)).value()),
         front_(*table_, metrics_),
         fault_(std::move(fault)),
@@ -106,7 +108,29 @@ inline const std::map<std::string, std::vector<std::string>>& Unlinked() {
         "/redfish/v1/SchemaStore/en/hpeserverbootsettings.v2_0_0.json",
         "/redfish/v1/SchemaStore/en/hpeserverconfiglock.v1_0_0.json",
         "/redfish/v1/SchemaStore/en/hpetlsconfig.v1_0_0.json"}},
-      {"openbmc-stock", {}}};
+      {"openbmc-stock", {}},
+      {"dmtf-acd",
+       {"/redfish/v1/AccountService/Accounts/2",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot1/Metrics",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot1/NetworkDeviceFunctions/SC2KP2F0/Metrics",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot1/Ports/SC2KP1/Metrics",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot1/Ports/SC2KP2/Metrics",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot2/Metrics",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot2/Ports",
+        "/redfish/v1/Chassis/1U/NetworkAdapters/Slot3/Metrics",
+        "/redfish/v1/Chassis/1U/Sensors/CPU1Power"}},
+      {"dmtf-catfish", {}},
+      {"dmtf-liquid-cooled-server",
+       {"/redfish/v1/AccountService/Accounts/2", "/redfish/v1/Chassis/1U/Sensors/CPU1Power",
+        "/redfish/v1/Systems/437XR1138R2/SecureBoot/SecureBootDatabases/dbDefault/Signatures/1",
+        "/redfish/v1/Systems/437XR1138R2/SecureBoot/SecureBootDatabases/dbxDefault/Signatures/1"}},
+      {"dmtf-mpf", {}},
+      {"dmtf-smartnic",
+       {"/redfish/v1/AccountService/Accounts/2", "/redfish/v1/Chassis/1U/Sensors/CPU1Power",
+        "/redfish/v1/Fabrics", "/redfish/v1/Fabrics/Ethernet",
+        "/redfish/v1/Fabrics/Ethernet/AddressPools", "/redfish/v1/Fabrics/Ethernet/Endpoints",
+        "/redfish/v1/Fabrics/Ethernet/Zones", "/redfish/v1/Fabrics/Ethernet/Zones/Zone1"}},
+      {"dmtf-telemetry", {}}};
   return kUnlinked;
 }
 

@@ -17,6 +17,11 @@ inline std::shared_ptr<const StandardDocuments> TestDocuments() {
   return kDocuments;
 }
 
+// A world with them beside its resources, as the program makes it.
+inline std::shared_ptr<const World> HostingWorldOf(const std::string& name) {
+  return MadeWorld(name, {.documents = TestDocuments()});
+}
+
 inline const WorldDocuments& DocumentsOf(const std::string& name) {
   static std::map<std::string, std::unique_ptr<const WorldDocuments>> all;
   auto& documents = all[name];

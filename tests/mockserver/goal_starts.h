@@ -16,16 +16,6 @@
 
 namespace shoal::mockserver {
 
-// Those of CaptureNames, and DMTF's further mockups, on which some goals apply too.
-inline std::vector<std::string> GoalCaptures() {
-  std::vector<std::string> names = CaptureNames();
-  for (const char* part :
-       {"acd", "catfish", "liquid-cooled-server", "mpf", "smartnic", "telemetry"}) {
-    names.push_back(std::string("dmtf-") + part);
-  }
-  return names;
-}
-
 using AppliedGoals = std::vector<std::shared_ptr<const redfish::AppliedGoal>>;
 
 inline const AppliedGoals& GoalsOf(const std::string& capture) {

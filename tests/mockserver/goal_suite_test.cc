@@ -100,7 +100,7 @@ Episode EpisodeFor(const redfish::AppliedGoal& goal, const WrongOrder& wrong) {
 }  // namespace
 
 TEST_CASE("Every start holds its goal exactly when the episode says so, with nothing collateral") {
-  for (const std::string& capture : GoalCaptures()) {
+  for (const std::string& capture : ShippedNames()) {
     Instance instance(WorldOf(capture));
     for (const auto& goal : GoalsOf(capture)) {
       for (const Split split : {Split::kTrain, Split::kEvaluate}) {
@@ -121,7 +121,7 @@ TEST_CASE("Every start holds its goal exactly when the episode says so, with not
 
 TEST_CASE("Every expert plan reaches its goal in as many mutations as the start says are needed") {
   std::map<std::string, std::set<std::string>> reached;
-  for (const std::string& capture : GoalCaptures()) {
+  for (const std::string& capture : ShippedNames()) {
     Instance instance(WorldOf(capture));
     for (const auto& goal : GoalsOf(capture)) {
       for (std::uint64_t number = 0; number < 24; ++number) {
@@ -146,7 +146,7 @@ TEST_CASE("Every expert plan reaches its goal in as many mutations as the start 
 
 TEST_CASE("The expert's requests in a wrong order do not reach the goal") {
   std::map<std::string, int> tried;
-  for (const std::string& capture : GoalCaptures()) {
+  for (const std::string& capture : ShippedNames()) {
     Instance instance(WorldOf(capture));
     for (const WrongOrder& wrong : kWrongOrders) {
       const redfish::AppliedGoal* const goal = FindGoal(capture, wrong.goal);
@@ -220,7 +220,7 @@ TEST_CASE("An operator may go into any empty slot, and nobody into another one")
 
 TEST_CASE("Expert plans reach their goals on a service that fails every fifth time") {
   std::uint64_t seed = 0;
-  for (const std::string& capture : GoalCaptures()) {
+  for (const std::string& capture : ShippedNames()) {
     Instance instance(WorldOf(capture));
     for (const auto& goal : GoalsOf(capture)) {
       for (std::uint64_t number = 0; number < 8; ++number) {

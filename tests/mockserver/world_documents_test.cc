@@ -203,15 +203,33 @@ TEST_CASE("A service without registries lists the hosted ones") {
   REQUIRE(has_base);
 }
 
+// A service that names `file` as its Base registry, and has `own` as well.
+std::shared_ptr<const World> NamingWorld(const std::string& file, const std::string& own) {
+  redfish::Capture::Resources resources = WorldOf("openbmc-stock")->capture().resources();
+  resources["/redfish/v1/Registries/Base"] = {{"Registry", "Base.1.5"},
+                                              {"Location", {{{"Language", "en"}, {"Uri", file}}}}};
+  if (!own.empty()) resources[own] = {{"Id", "Base.1.5.0"}};
+  const auto capture = redfish::Capture::FromResources("naming", std::move(resources)).value();
+  return World::Create(capture, TestSchema(), {}).value();
+}
+
 TEST_CASE("A file that a service names and lacks is served when it is the standard's") {
-  const std::string named = "/redfish/v1/Registries/Base.1.5.0.json";
-  REQUIRE(At(Instance(WorldOf("dmtf-rackmount1")), "/redfish/v1/Registries/Base.1.5.0",
-             "/Location/0/Uri") == named);
-  REQUIRE_FALSE(WorldOf("dmtf-rackmount1")->Find(named).has_value());
-  REQUIRE(JsonAt(DocumentsOf("dmtf-rackmount1"), named).at("RegistryPrefix") == "Base");
+  const std::string named = "/redfish/v1/files/base.json";
+  const WorldDocuments lacking(*NamingWorld(named, ""), TestDocuments());
+  REQUIRE(JsonAt(lacking, named).at("RegistryPrefix") == "Base");
+}
+
+TEST_CASE("No file stands in for one that the service has, in other letters maybe") {
+  const std::string named = "/redfish/v1/files/base.json";
+  for (const std::string& own : {named, std::string("/redfish/v1/Files/base.json")}) {
+    const WorldDocuments having(*NamingWorld(named, own), TestDocuments());
+    REQUIRE_FALSE(having.Has(named));
+  }
   const std::string bios = "/redfish/v1/schemastore/en/bios.v1_2_3.json";
-  REQUIRE_FALSE(WorldOf("hpe-dl380a-gen12")->Find(bios).has_value());
-  REQUIRE(JsonAt(DocumentsOf("hpe-dl380a-gen12"), bios).at("title") == "#Bios.v1_2_3.Bios");
+  REQUIRE_FALSE(DocumentsOf("hpe-dl380a-gen12").Has(bios));
+  REQUIRE(DocumentsOf("hpe-dl380a-gen12").DescribedBy("#Bios.v1_2_3.Bios") ==
+          "</redfish/v1/SchemaStore/en/bios.v1_2_3.json>; rel=describedby");
+  REQUIRE_FALSE(DocumentsOf("dmtf-rackmount1").Has("/redfish/v1/Registries/Base.1.5.0.json"));
 }
 
 TEST_CASE("A file that a service names and nobody published stays absent") {

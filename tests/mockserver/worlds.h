@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mockserver/instance.h"
@@ -31,21 +32,37 @@ inline const std::vector<std::string>& CaptureNames() {
   return kNames;
 }
 
+// All that ship: those, and DMTF's further mockups, which are parts of services.
+inline const std::vector<std::string>& ShippedNames() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = CaptureNames();
+    for (const char* part :
+         {"acd", "catfish", "liquid-cooled-server", "mpf", "smartnic", "telemetry"}) {
+      names.push_back(std::string("dmtf-") + part);
+    }
+    return names;
+  }();
+  return kNames;
+}
+
 inline std::shared_ptr<const redfish::Schema> TestSchema() {
   static const auto kSchema = redfish::Schema::Load("data/schema/redfish.schema.zst").value();
   return kSchema;
 }
 
+inline std::shared_ptr<const World> MadeWorld(const std::string& name, WorldOptions options = {}) {
+  const auto capture = redfish::Capture::Load("data/captures/" + name + ".tar.xz");
+  REQUIRE(capture.ok());
+  static const auto kPrivileges =
+      redfish::PrivilegeRegistry::Load("data/registries/registries.tar.xz").value();
+  options.privileges = kPrivileges;
+  return World::Create(*capture, TestSchema(), std::move(options)).value();
+}
+
 inline std::shared_ptr<const World> WorldOf(const std::string& name) {
   static std::map<std::string, std::shared_ptr<const World>> worlds;
   auto& world = worlds[name];
-  if (world == nullptr) {
-    auto capture = redfish::Capture::Load("data/captures/" + name + ".tar.xz");
-    REQUIRE(capture.ok());
-    static const auto kPrivileges =
-        redfish::PrivilegeRegistry::Load("data/registries/registries.tar.xz").value();
-    world = World::Create(*capture, TestSchema(), {.privileges = kPrivileges}).value();
-  }
+  if (world == nullptr) world = MadeWorld(name);
   return world;
 }
 

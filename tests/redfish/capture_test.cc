@@ -22,7 +22,7 @@ std::string ReadBytes(const std::string& path) {
 
 TEST_CASE("The shipped captures hold as many resources as their archives have bodies") {
   const std::map<std::string, std::size_t> kSizes = {{"dell-r750", 2638},
-                                                     {"dmtf-rackmount1", 271},
+                                                     {"dmtf-rackmount1", 272},
                                                      {"hpe-dl380a-gen12", 2151},
                                                      {"openbmc-stock", 945}};
   for (const auto& [name, size] : kSizes) {
@@ -103,6 +103,27 @@ TEST_CASE("Trees with and without redfish/v1 in the path come out alike") {
   REQUIRE(with.value()->resources() == without.value()->resources());
   REQUIRE(with.value()->digest() == without.value()->digest());
   REQUIRE(with.value()->Find("/redfish/v1/Systems/1") != nullptr);
+}
+
+TEST_CASE("A file of its own is where a resource says that it is, and nothing else is read") {
+  const doubles::TemporaryFolder folder;
+  folder.Write("index.json", R"({"@odata.id": "/redfish/v1/"})");
+  folder.Write("Registries/Base/index.json",
+               R"({"Location": [{"Uri": "/redfish/v1/Registries/Base.json"}, 7, {"Uri": false},
+                                {"Uri": "/redfish/v1/Registries/Absent.json"}]})");
+  folder.Write("Registries/Base.json", R"({"Id": "Base.1.5.0"})");
+  folder.Write("Registries/Other.json", "noise");
+  folder.Write("Base.json", "{}");
+  const auto capture = Capture::Load(folder.path());
+  REQUIRE(capture.ok());
+  REQUIRE(capture.value()->resources().size() == 3);
+  REQUIRE(*capture.value()->Find("/redfish/v1/Registries/Base.json") ==
+          nlohmann::json{{"Id", "Base.1.5.0"}});
+
+  folder.Write("Registries/Base.json", "noise");
+  const absl::Status refused = Capture::Load(folder.path()).status();
+  REQUIRE(absl::IsDataLoss(refused));
+  REQUIRE(refused.message().find("Registries/Base.json") != std::string::npos);
 }
 
 TEST_CASE("Recorded errors are absent, and members that point at nothing are counted") {
