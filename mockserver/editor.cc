@@ -148,7 +148,11 @@ void Editor::Remove(ResourceId id) {
     gone.push_back(static_cast<ResourceId>(&resource - world().resources().data()));
   }
   for (const auto& [created, created_id] : instance_.created_ids_) {
-    if (created.starts_with(below)) gone.push_back(created_id);
+    if (!created.starts_with(below)) continue;
+    gone.push_back(created_id);
+    if (const auto collection = Parent(created_id)) {
+      CountGone(*collection, created_id, Membership::kBookkeeping);
+    }
   }
   for (const ResourceId one : gone) RemoveOne(one);
   instance_.evaluated_ = false;
@@ -232,10 +236,12 @@ void Editor::CountCome(ResourceId collection, ResourceId member, Membership memb
 
 void Editor::CountGone(ResourceId collection, ResourceId member, Membership membership) {
   const auto came = instance_.came_.extract(member);
-  if (membership == Membership::kBookkeeping) return;
-  // What comes and goes within an episode is no side effect; what was there at its start is one.
-  const std::int64_t by = came.empty() ? 1 : came.mapped() ? -1 : 0;
-  if (by != 0) instance_.membership_[collection] += by;
+  // What comes and goes within an episode is no side effect, whoever ends it.
+  if (!came.empty()) {
+    if (came.mapped()) --instance_.membership_[collection];
+  } else if (membership == Membership::kSideEffect) {
+    ++instance_.membership_[collection];
+  }
 }
 
 std::string Editor::NewMemberName(ResourceId collection) {

@@ -144,18 +144,19 @@ void WorldDocuments::AddOwnFiles(const World& world) {
     for (const Json& place : *location) {
       const std::string language = redfish::TextAt(place, "Language");
       const bool english = language.starts_with("en") || language.starts_with("En");
-      if (english) AddOwnFile(spellings, schema, redfish::TextAt(place, "Uri"), hosted);
+      if (english) AddOwnFile(world, spellings, schema, redfish::TextAt(place, "Uri"), hosted);
     }
   }
 }
 
-void WorldDocuments::AddOwnFile(const Spellings& spellings, const std::string& type,
-                                const std::string& uri, std::string_view hosted) {
+void WorldDocuments::AddOwnFile(const World& world, const Spellings& spellings,
+                                const std::string& type, const std::string& uri,
+                                std::string_view hosted) {
   std::string canonical = redfish::CanonicalUri(uri);
   if (!canonical.starts_with(redfish::kServiceRoot)) return;
   const auto own = spellings.find(absl::AsciiStrToLower(canonical));
   if (own != spellings.end()) {
-    canonical = own->second;
+    if (!world.Find(canonical).has_value()) canonical = own->second;
   } else if (hosted.empty()) {
     return;
   } else {

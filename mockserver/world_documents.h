@@ -27,8 +27,9 @@ class WorldDocuments {
   //   /redfish/v1/$metadata, /redfish/v1/odata, /redfish/v1/openapi.yaml;
   //   /redfish/v1/JsonSchemas and /redfish/v1/Registries with their members, each where the world
   //   has no such collection;
-  //   a file's URI that a resource of the world names and the world lacks, in other letters too,
-  //   when the file is DMTF's: the hosted one stands in, of another minor version maybe;
+  //   a file's URI that a resource of the world names and the world lacks, in other capitals too,
+  //   when the file is DMTF's: the hosted one stands in, of another minor version maybe; what was
+  //   captured in other capitals is absent in these;
   //   the files that StandardDocuments hosts.
   // Generated text is the same object each time; a hosted file is a new one.
   Document Find(std::string_view uri) const;
@@ -43,7 +44,7 @@ class WorldDocuments {
  private:
   // A kind of resource that says where a file is.
   struct Kind;
-  // URIs of the world by their small letters.
+  // URIs of the world by the same in small letters.
   using Spellings = runtime::TextMap<std::string>;
 
   void AddGenerated(std::string uri, std::string bytes, std::string_view content_type);
@@ -51,8 +52,8 @@ class WorldDocuments {
   void AddOwnFiles(const World& world);
   // Of a file that stands in at `uri`, else `uri`.
   std::string_view Hosted(std::string_view uri) const;
-  void AddOwnFile(const Spellings& spellings, const std::string& type, const std::string& uri,
-                  std::string_view hosted);
+  void AddOwnFile(const World& world, const Spellings& spellings, const std::string& type,
+                  const std::string& uri, std::string_view hosted);
 
   const std::shared_ptr<const StandardDocuments> standard_;
   runtime::TextMap<Document> generated_;

@@ -3,7 +3,8 @@
 // that HTTP/2 holds the publisher's writes back meanwhile.
 //
 // Life: owns itself from Start to OnDone; the stub outlives it. For one thread that works on it;
-// `wake` runs on gRPC's threads when there is a part or the end.
+// `wake` runs on gRPC's threads when there is a part or the end, and never after AwaitEnd has
+// returned; it must not ask the subscription anything.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -88,11 +89,10 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     // The context holds the channel, which must not go in a reaction: by the time a waiter hears of
     // the end, it alone has both.
     self_.reset();
-    {
-      const runtime::MutexLock lock(end->mutex);
-      end->status = converted;
-      end->changed.NotifyAll();
-    }
+    // Within the lock: who has heard of the end may drop what `wake` reaches.
+    const runtime::MutexLock lock(end->mutex);
+    end->status = converted;
+    end->changed.NotifyAll();
     wake();
   }
   void ReleaseHold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

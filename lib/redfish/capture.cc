@@ -64,7 +64,7 @@ absl::Status AddNamedFiles(const std::string& source, const Archive& tree,
   const std::set<std::string> named = NamedFiles(resources);
   for (const ArchiveFile& file : tree.files) {
     const std::string_view path = file.path;
-    if (!path.starts_with(prefix) || !path.ends_with(".json")) continue;
+    if (!path.starts_with(prefix) || FileName(file.path) == kIndexFile) continue;
     const std::string uri =
         CanonicalUri(std::string(kServiceRoot) + "/" + std::string(path.substr(prefix.size())));
     if (!named.contains(uri) || resources.contains(uri)) continue;

@@ -29,7 +29,9 @@ void CheckBodies(const Archive& tree, CaptureCheck& check) {
   }
 }
 
-void CheckManifest(const Archive& tree, const FoundManifest& found, CaptureCheck& check) {
+// `capture` is what Load makes of it; null when that is nothing.
+void CheckManifest(const Archive& tree, const FoundManifest& found, const Capture* capture,
+                   CaptureCheck& check) {
   std::map<std::string_view, const std::string*> files;
   for (const ArchiveFile& file : tree.files) files.emplace(file.path, &file.bytes);
   std::set<std::string, std::less<>> expected;
@@ -48,6 +50,14 @@ void CheckManifest(const Archive& tree, const FoundManifest& found, CaptureCheck
   for (const auto& [path, bytes] : files) {
     if (!expected.contains(path)) {
       check.faults.push_back(std::string(path) + " is not in the manifest");
+    }
+  }
+  if (capture == nullptr) return;
+  // Files of their own that a resource names (Capture).
+  for (const auto& [uri, body] : capture->resources()) {
+    const std::optional<std::string> name = CaptureFileOf(uri);
+    if (name && !files.contains(found.folder + *name)) {
+      check.faults.push_back(uri + " is not in the manifest");
     }
   }
 }
@@ -72,7 +82,7 @@ absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
     check.faults.push_back(runtime::Message(found.status()));
   } else if (found->has_value()) {
     check.has_manifest = true;
-    CheckManifest(tree, **found, check);
+    CheckManifest(tree, **found, capture.ok() ? capture->get() : nullptr, check);
   }
   if (!capture.ok()) {
     if (check.faults.empty()) check.faults.push_back(runtime::Message(capture.status()));

@@ -49,6 +49,7 @@ TEST_CASE("crawls as its environment says", "[.child]") {
   REQUIRE(result.ok());
 }
 
+// True when it came to its end.
 bool RunChild(const CrawlToKill& crawl, std::int64_t requests, int micros) {
   ::setenv(kCapture, crawl.capture.c_str(), 1);
   ::setenv(kAddress, crawl.address.c_str(), 1);
@@ -95,7 +96,7 @@ bool CrawlAndDie(const CrawlToKill& crawl, std::int64_t requests) {
   return RunChild(crawl, requests, 0);
 }
 
-void CrawlAndDieWriting(const CrawlToKill& crawl, int micros) { RunChild(crawl, 0, micros); }
+bool CrawlAndDieWriting(const CrawlToKill& crawl, int micros) { return RunChild(crawl, 0, micros); }
 
 void RequireSameAfterKills(const std::string& capture, int kills) {
   const Service service(capture);

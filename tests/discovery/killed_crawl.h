@@ -22,8 +22,9 @@ Discovery DiscoveryOf(const CrawlToKill& crawl);
 // Kills it when it has made `requests` requests. True when it came to its end before; 0 lets it.
 bool CrawlAndDie(const CrawlToKill& crawl, std::int64_t requests);
 
-// Kills it `micros` microseconds after nearly all was answered, while the capture is written.
-void CrawlAndDieWriting(const CrawlToKill& crawl, int micros);
+// The same `micros` microseconds after nearly all was answered, while the capture is written; of
+// captures with more than 250 resources.
+bool CrawlAndDieWriting(const CrawlToKill& crawl, int micros);
 
 // Crawls a shipped capture, killed `kills` times at random moments, some with the journal's end
 // lost or torn, and REQUIREs each capture that comes of it to be the service's.

@@ -76,6 +76,26 @@ TEST_CASE("A dead destination is tried as often and as slowly as the service say
   }
 }
 
+TEST_CASE("A subscription that the service gave up is no side effect") {
+  const Json never = {{"exists", {{"uri", "/nowhere"}, {"pointer", "/x"}}}};
+  for (const std::string& name : CaptureNames()) {
+    INFO(name);
+    std::int64_t collateral[2] = {};
+    for (const bool subscribes : {false, true}) {
+      Instance instance(WorldOf(name));
+      REQUIRE(instance.Reset({}, WatchFor(never)).ok());
+      EnableEvents(instance);
+      const std::int64_t before = instance.Evaluate().collateral;
+      if (subscribes) Subscribe(instance, SubscriptionTo(kDead));
+      REQUIRE(instance.Evaluate().collateral == before + (subscribes ? 1 : 0));
+      Boot(instance);
+      instance.Advance(std::chrono::hours(24));
+      collateral[subscribes] = instance.Evaluate().collateral;
+    }
+    REQUIRE(collateral[0] == collateral[1]);
+  }
+}
+
 TEST_CASE("The retry policy decides over a subscriber that cannot be reached") {
   struct Case {
     std::string policy;

@@ -157,6 +157,20 @@ TEST_CASE("A member that was made before the start is a side effect when it goes
   REQUIRE(instance.Evaluate().collateral == 1);
 }
 
+TEST_CASE("What came into a resource is no side effect once the resource is gone") {
+  const std::string outside = "/redfish/v1/AccountService/OutboundConnections/1";
+  Instance instance(WorldOf("dmtf-rackmount1"));
+  const Json never = {{"exists", {{"uri", "/nowhere"}, {"pointer", "/x"}}}};
+  REQUIRE(instance.Reset({}, WatchFor(never)).ok());
+  const Response certificate =
+      Post(instance, outside + "/Certificates",
+           {{"CertificateString", "a certificate"}, {"CertificateType", "PEM"}});
+  REQUIRE(certificate.status == 201);
+  REQUIRE(instance.Evaluate().collateral == 1);
+  REQUIRE(Delete(instance, outside).status < 300);
+  REQUIRE(instance.Evaluate().collateral == 1);
+}
+
 TEST_CASE("In static mode nothing changes and what would is not found") {
   for (const std::string& name : CaptureNames()) {
     Instance instance(WorldOf(name), {.mode = Mode::kStatic});

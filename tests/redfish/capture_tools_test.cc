@@ -191,6 +191,28 @@ TEST_CASE("Verifying names what was changed, added, removed and is no JSON") {
               "redfish/v1/New/index.json is not in the manifest"});
 }
 
+TEST_CASE("A file that a resource names is a resource, and a fault where a manifest lacks it") {
+  const doubles::TemporaryFolder folder;
+  folder.Write("from/index.json", kRoot);
+  folder.Write("from/Registries/Base/index.json",
+               R"({"Location": [{"Uri": "/redfish/v1/Registries/Base.json"},
+                                {"Uri": "/redfish/v1/Registries/Base/index.json"}]})");
+  folder.Write("from/Registries/Base.json", R"({"Id": "Base.1.5.0"})");
+  REQUIRE(CheckCapture(folder.path() + "/from")->resources == 3);
+  REQUIRE(CheckCapture(folder.path() + "/from")->faults.empty());
+  const std::string out = folder.path() + "/out";
+  REQUIRE(WriteCapture(Imported(folder.path() + "/from"), out, std::nullopt).ok());
+  REQUIRE(CheckCapture(out)->resources == 3);
+  REQUIRE(CheckCapture(out)->faults.empty());
+
+  std::filesystem::remove_all(out);
+  std::filesystem::remove(folder.path() + "/from/Registries/Base.json");
+  REQUIRE(WriteCapture(Imported(folder.path() + "/from"), out, std::nullopt).ok());
+  folder.Write("out/redfish/v1/Registries/Base.json", "{}");
+  REQUIRE(CheckCapture(out)->faults ==
+          std::vector<std::string>{"/redfish/v1/Registries/Base.json is not in the manifest"});
+}
+
 TEST_CASE("A difference says which resources and which properties") {
   const auto make = [](const std::string& system) {
     Capture::Resources resources;
