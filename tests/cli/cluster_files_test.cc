@@ -24,8 +24,9 @@ TEST_CASE("containers learn the same job in the same way as local processes") {
     REQUIRE(local[section].is_table());
     REQUIRE(*local[section].as_table() == *compose[section].as_table());
   }
-  for (const char* knob : {"learner.round_unrolls", "learner.max_lag", "inference.unroll_length",
-                           "train.minutes", "train.stop_score", "train.final_episodes"}) {
+  for (const char* knob :
+       {"learner.round_unrolls", "learner.max_lag", "inference.unroll_length", "train.minutes",
+        "train.stop_score", "train.stop_pair_success", "train.final_episodes"}) {
     INFO(knob);
     REQUIRE(local.at_path(knob).value<double>() == compose.at_path(knob).value<double>());
   }

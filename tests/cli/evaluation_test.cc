@@ -99,6 +99,18 @@ TEST_CASE("training ends after enough good evaluations in a row, and only then")
   REQUIRE(rule.Observe(good));
 }
 
+TEST_CASE("one pair that was not learned keeps training going, whatever the mean") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = 0.6, .stop_pair_success = 0.5});
+  const std::string good = Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                           Line("learned", "1", "b", true, 0, 1, 1, 1) +
+                           Line("uniform", "1", "b", false, 0, 1, 1, 1);
+  const std::string bad = Line("learned", "2", "b", false, 0, 1, 1, 1);
+  REQUIRE(EvaluationOf(good + bad).Total("learned").success_rate() > 0.6);
+  REQUIRE_FALSE(rule.Observe(EvaluationOf(good + bad)));
+  REQUIRE(rule.Observe(EvaluationOf(good + bad + Line("learned", "2", "b", true, 0, 1, 1, 1))));
+  REQUIRE(rule.Observe(EvaluationOf(good)));
+}
+
 TEST_CASE("without goals the bar is the mean return") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 475});
   REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":470}\n")));
