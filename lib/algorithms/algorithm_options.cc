@@ -8,6 +8,9 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("gamma", gamma, {.help = "discount", .min = 0, .max = 1});
   visitor.Knob("lambda", lambda, {.help = "trace of the advantages", .min = 0, .max = 1});
   visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
+  visitor.Knob(
+      "dual_clip", dual_clip,
+      {.help = "how far it counts where the advantage is negative, above 1; 0: any", .min = 0});
   visitor.Knob("value_clip", value_clip,
                {.help = "how far a value may move in one update; 0: anywhere", .min = 0});
   visitor.Knob("value_coefficient", value_coefficient,

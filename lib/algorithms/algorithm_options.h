@@ -17,6 +17,8 @@ struct AlgorithmOptions {
   double lambda = 0.95;
   // PPO: how far the probability ratio counts.
   double clip = 0.2;
+  // PPO: how far it counts against an action; 0: however far.
+  double dual_clip = 3.0;
   // How far the value may move from the behaviour policy's in one update; 0: anywhere.
   double value_clip = 0.0;
   double value_coefficient = 0.5;

@@ -96,7 +96,8 @@ CategoricalDerivatives PolicyGradient::RowLoss(const UpdateData& data, std::size
   }
   const double advantage = data.advantages.advantage[row];
   const double behaviour = data.batch.behaviour_log_probability[row];
-  const PolicyLoss ppo = ClippedPolicyLoss(log_probability, behaviour, advantage, options_.clip);
+  const PolicyLoss ppo = ClippedPolicyLoss(log_probability, behaviour, advantage,
+                                           {.near = options_.clip, .far = options_.dual_clip});
   const PolicyLoss used = options_.name == "ppo" ? ppo : ReinforceLoss(log_probability, advantage);
   sums.policy_loss() += weight * used.loss;
   sums.kl() += weight * (ppo.ratio - 1 - std::log(ppo.ratio));

@@ -7,15 +7,19 @@
 namespace shoal::algorithms {
 
 PolicyLoss ClippedPolicyLoss(double log_probability, double behaviour, double advantage,
-                             double clip) {
+                             const RatioClip& clip) {
   const double ratio = std::exp(std::clamp(log_probability - behaviour, -20.0, 20.0));
   const double plain = ratio * advantage;
-  const double bounded = std::clamp(ratio, 1 - clip, 1 + clip) * advantage;
+  const double bounded = std::clamp(ratio, 1 - clip.near, 1 + clip.near) * advantage;
   PolicyLoss result;
   result.ratio = ratio;
-  result.clipped = std::abs(ratio - 1) > clip;
+  result.clipped = std::abs(ratio - 1) > clip.near;
   result.loss = -std::min(plain, bounded);
   result.by_log_probability = plain <= bounded ? -plain : 0;
+  if (advantage < 0 && clip.far > 0 && result.loss > -clip.far * advantage) {
+    result.loss = -clip.far * advantage;
+    result.by_log_probability = 0;
+  }
   return result;
 }
 

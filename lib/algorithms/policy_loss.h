@@ -13,10 +13,22 @@ struct PolicyLoss {
   bool clipped = false;
 };
 
-// -min(r A, clip(r, 1 - clip, 1 + clip) A) with r = exp(log_probability - behaviour). The exponent
-// is held within +-20, so a forced action that the policy would never take stays finite.
+// How far probability ratios count.
+struct RatioClip {
+  // Where the policy has already moved as the advantage asks: 1 +- this.
+  double near = 0.2;
+  // Where the advantage is negative: at most this. Above 1; 0: however far. Without it one action
+  // that the behaviour policy took by a rare chance, and that has become likely, outweighs all
+  // else.
+  double far = 3;
+};
+
+// -min(r A, clip(r, 1 - near, 1 + near) A) with r = exp(log_probability - behaviour), and for A < 0
+// at most -far A: PPO's clipped loss (Schulman et al. 2017, equation 7) with the second bound of
+// dual-clip PPO (Ye et al. 2020, "Mastering Complex Control in MOBA Games"). The exponent is held
+// within +-20, so a forced action that the policy would never take stays finite.
 PolicyLoss ClippedPolicyLoss(double log_probability, double behaviour, double advantage,
-                             double clip);
+                             const RatioClip& clip);
 
 // -log_probability * A.
 PolicyLoss ReinforceLoss(double log_probability, double advantage);

@@ -85,7 +85,7 @@ TEST_CASE("on the policy's own data V-trace is the return to the end") {
 
 TEST_CASE("the clipped loss is the smaller gain and has no slope where the clip holds") {
   const auto at = [](double ratio, double advantage) {
-    return ClippedPolicyLoss(std::log(ratio), 0, advantage, .2);
+    return ClippedPolicyLoss(std::log(ratio), 0, advantage, {.near = .2, .far = 0});
   };
   REQUIRE(at(1.3, 1).loss == Approx(-1.2));
   REQUIRE(at(1.3, 1).by_log_probability == 0);
@@ -99,8 +99,21 @@ TEST_CASE("the clipped loss is the smaller gain and has no slope where the clip 
   REQUIRE_FALSE(at(1.1, 1).clipped);
 }
 
+TEST_CASE("an action that was rare and has become likely counts a bounded number of times") {
+  const auto at = [](double ratio, double advantage, double far) {
+    return ClippedPolicyLoss(std::log(ratio), 0, advantage, {.near = .2, .far = far});
+  };
+  REQUIRE(at(2.9, -2, 3).loss == Approx(5.8));
+  REQUIRE(at(2.9, -2, 3).by_log_probability == Approx(5.8));
+  REQUIRE(at(1000, -2, 3).loss == Approx(6));
+  REQUIRE(at(1000, -2, 3).by_log_probability == 0);
+  REQUIRE(at(1000, -2, 0).by_log_probability == Approx(2000));
+  REQUIRE(at(1000, 2, 3).loss == Approx(-2.4));
+  REQUIRE(at(.5, -2, 3).loss == Approx(1.6));
+}
+
 TEST_CASE("a log-probability that is as good as minus infinity gives finite losses") {
-  const PolicyLoss loss = ClippedPolicyLoss(-1e9, 0, -1, .2);
+  const PolicyLoss loss = ClippedPolicyLoss(-1e9, 0, -1, {});
   REQUIRE(std::isfinite(loss.loss));
   REQUIRE(std::isfinite(loss.by_log_probability));
   REQUIRE(loss.ratio > 0);
