@@ -3,23 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace shoal::algorithms {
 
 PolicyLoss ClippedPolicyLoss(double log_probability, double behaviour, double advantage,
                              const RatioClip& clip) {
   const double ratio = std::exp(std::clamp(log_probability - behaviour, -20.0, 20.0));
-  const double plain = ratio * advantage;
-  const double bounded = std::clamp(ratio, 1 - clip.near, 1 + clip.near) * advantage;
+  const double far = clip.far > 0 ? clip.far : std::numeric_limits<double>::infinity();
+  const double least = advantage < 0 ? 1 - clip.near : 0;
+  const double most = advantage < 0 ? far : 1 + clip.near;
+  const double counted = std::min(std::max(ratio, least), most);
   PolicyLoss result;
   result.ratio = ratio;
   result.clipped = std::abs(ratio - 1) > clip.near;
-  result.loss = -std::min(plain, bounded);
-  result.by_log_probability = plain <= bounded ? -plain : 0;
-  if (advantage < 0 && clip.far > 0 && result.loss > -clip.far * advantage) {
-    result.loss = -clip.far * advantage;
-    result.by_log_probability = 0;
-  }
+  result.loss = -counted * advantage;
+  result.by_log_probability = counted == ratio ? result.loss : 0;
   return result;
 }
 
