@@ -14,6 +14,9 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("step", step, {.help = "each request", .min = -100, .max = 100});
   visitor.Knob("client_error", client_error,
                {.help = "each answer with 4xx", .min = -100, .max = 100});
+  visitor.Knob(
+      "repeated_read", repeated_read,
+      {.help = "each GET of what was read and cannot have changed since", .min = -100, .max = 100});
   visitor.Knob("milestones", milestones,
                {.help = "all milestones together, each once", .min = -100, .max = 100});
   visitor.Knob("collateral", collateral,
@@ -42,6 +45,8 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
       "power_budget_watts", power_budget_watts,
       {.help = "of a fleet; 0 draws one each episode", .unit = "W", .min = 0, .max = 100'000'000});
   visitor.Knob("data", data, {.help = "folder with captures, goals and schema"});
+  visitor.Knob("word_dropout", word_dropout,
+               {.help = "share of the goal's words that training leaves out", .min = 0, .max = 1});
   visitor.Knob(
       "wait_seconds", wait_seconds,
       {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});

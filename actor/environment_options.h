@@ -21,6 +21,8 @@ struct RewardOptions {
   double goal_with_collateral = 0.3;
   double step = -0.01;
   double client_error = -0.05;
+  // A GET whose answer the episode has, with nothing changed and no time let go by since.
+  double repeated_read = -0.1;
   // All milestones together, in equal shares, each at the first time that it holds.
   double milestones = 0.2;
   // For each property that is changed and should not be; given back when it is set back.
@@ -51,6 +53,8 @@ struct EnvironmentOptions {
   std::int64_t power_budget_watts = 0;
   // Folder with captures/, goals/, schema/ and perhaps demonstrations/.
   std::string data = "data";
+  // Share of a goal's words that training's sentences leave out, but for what stands for values.
+  double word_dropout = 0.0;
   // By which `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;
   // Of one loop to the mock server.

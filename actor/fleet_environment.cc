@@ -190,6 +190,7 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
       if (!transition.ok()) return then(transition.status());
       last_ = std::move(transition->observation);
       last_status_ = members_[member].environment->last_status();
+      last_repeated_ = members_[member].environment->last_repeated();
       const bool waited = own == catalog_->wait;
       const bool mutated = members_[member].environment->facts().mutations > mutations;
       if (!waited && !mutated) return then(absl::OkStatus());
@@ -218,7 +219,8 @@ void FleetEnvironment::Conclude(const Done& done) {
                                     .before = before,
                                     .after = progress_,
                                     .milestone_count = static_cast<std::int64_t>(members_.size()),
-                                    .last = steps_ >= tasks.options.episode_limit});
+                                    .last = steps_ >= tasks.options.episode_limit,
+                                    .repeated = last_repeated_});
   if (tripped_) verdict.reward += static_cast<float>(tasks.options.rewards.over_budget);
   done(Transition{.observation = Observe(),
                   .reward = verdict.reward,

@@ -89,6 +89,7 @@ class FleetEnvironment final : public Environment {
   // Of the last action: the member's view of it; for `wait` one member's.
   Observation last_;
   int last_status_ = 0;
+  bool last_repeated_ = false;
   inference::client::ContentReference request_;
   Progress progress_;
   std::int64_t optimum_ = 0;

@@ -47,8 +47,11 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
                      : static_cast<std::size_t>((start.environment_id + start.episode) % count);
   const Pair& pair = tasks_->pairs[pair_];
   const std::uint64_t number = EpisodeNumber(start);
-  auto episode = tasks_->goals[pair_]->DrawEpisode(
-      tasks_->seed, number, start.evaluation ? redfish::Split::kEvaluate : redfish::Split::kTrain);
+  auto episode =
+      start.evaluation
+          ? tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, redfish::Split::kEvaluate)
+          : tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, redfish::Split::kTrain,
+                                              tasks_->options.word_dropout);
   if (!episode.ok()) {
     done(episode.status());
     return;
@@ -64,7 +67,8 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   token_.clear();
   session_.clear();
   last_status_ = steps_ = mutations_ = client_errors_ = 0;
-  last_mutated_ = false;
+  last_mutated_ = last_repeated_ = false;
+  read_.clear();
   service_->Reset(pair.capture, episode_,
                   [this, done = std::move(done)](absl::StatusOr<Progress> progress) {
                     if (!progress.ok()) {
@@ -117,6 +121,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
+  last_repeated_ = Repeats(candidate);
   const BodyTexts::Pointer text = TextOf(*response);
   body_ = text->content;
   KeepEtag(candidate, *response);
@@ -126,13 +131,24 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
                                       .before = progress_,
                                       .after = response->progress,
                                       .milestone_count = episode_.milestone_count,
-                                      .last = steps_ >= tasks_->options.episode_limit});
+                                      .last = steps_ >= tasks_->options.episode_limit,
+                                      .repeated = last_repeated_});
   progress_ = response->progress;
   // The candidate may go with this.
   resources_.Learn(candidate, *response, *text);
   done(Transition{.observation = Observe(),
                   .reward = verdict.reward,
                   .end = verdict.ends ? End::kTerminated : End::kNone});
+}
+
+bool RedfishEnvironment::Repeats(const redfish::Candidate& candidate) {
+  const bool failed = last_status_ >= 400;
+  if (candidate.method == "GET") {
+    // What is not there stays so as well; what fails may succeed the next time.
+    return last_status_ < 500 && !read_.insert(candidate.uri).second;
+  }
+  if (!failed) read_.clear();
+  return false;
 }
 
 BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {

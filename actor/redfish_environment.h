@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,12 +64,15 @@ class RedfishEnvironment final : public Environment {
   // Of the running episode.
   const redfish::Episode& episode() const { return episode_; }
   const SeenResources& resources() const { return resources_; }
+  // The last step was a GET of what the episode had read, and nothing changed since.
+  bool last_repeated() const { return last_repeated_; }
   // Of the last step; 0 before the first, and of `wait`.
   int last_status() const { return last_status_; }
 
  private:
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
+  bool Repeats(const redfish::Candidate& candidate);
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
@@ -92,6 +96,9 @@ class RedfishEnvironment final : public Environment {
   Progress progress_;
   int last_status_ = 0;
   bool last_mutated_ = false;
+  bool last_repeated_ = false;
+  // URIs that were read since the last change and the last `wait`.
+  std::set<std::string> read_;
   int steps_ = 0;
   int mutations_ = 0;
   int client_errors_ = 0;

@@ -36,6 +36,7 @@ Verdict Judge(const RewardOptions& options, const StepOutcome& outcome) {
   if (options.preset == "igc") return JudgeIgc(outcome);
   double reward = options.step;
   if (outcome.status >= 400 && outcome.status < 500) reward += options.client_error;
+  if (outcome.repeated) reward += options.repeated_read;
   if (outcome.milestone_count > 0) {
     const int reached = std::popcount(outcome.after.milestones & ~outcome.before.milestones);
     reward += options.milestones * reached / static_cast<double>(outcome.milestone_count);

@@ -17,6 +17,8 @@ struct StepOutcome {
   std::int64_t milestone_count = 0;
   // The last step that the episode limit leaves.
   bool last = false;
+  // A GET that was answered before, with nothing changed and no time let go by since.
+  bool repeated = false;
 };
 
 struct Verdict {

@@ -14,6 +14,7 @@ bool StopRule::Observe(const Evaluation& evaluation) {
   const bool enough = score.episodes > 0 && options_.stop_score >= 0 &&
                       ScoreOf(evaluation, score) >= options_.stop_score;
   const bool everywhere =
+      !evaluation.has_goals ||
       std::all_of(evaluation.pairs.begin(), evaluation.pairs.end(), [this](const auto& entry) {
         const auto& [pair, own] = entry;
         return pair.policy != "learned" || own.episodes == 0 ||

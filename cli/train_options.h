@@ -28,7 +28,8 @@ struct TrainOptions {
   std::int64_t stop_evaluations = 2;
   // Least success (goals) or mean return (environments without goals). Below 0: never ends early.
   double stop_score = -1;
-  // Least success of each pair of goal and capture: a mean over many hides one. 0: any.
+  // Least success of each pair of goal and capture, where there are goals: a mean over many hides
+  // one. 0: any.
   double stop_pair_success = 0;
   // Most mutations over the least possible ones; 0: any.
   double stop_mutations = 0;

@@ -9,6 +9,7 @@
 
 #include "redfish/fill_names.h"
 #include "redfish/goal_binding.h"
+#include "redfish/word_dropout.h"
 #include "runtime/random.h"
 
 namespace shoal::redfish {
@@ -143,15 +144,17 @@ TextValues DrawValues(const std::map<std::string, std::string>& parameters,
 }
 
 std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
-                     Random& random) {
+                     double word_dropout, Random& random) {
   values.insert(binding.names.begin(), binding.names.end());
   std::vector<std::string> phrases;
   for (const BoundTarget& bound : binding.targets) {
     const std::vector<std::string>& choices = bound.target.phrasings.Of(split);
-    if (!choices.empty()) phrases.push_back(FillText(Pick(choices, random), values));
+    if (choices.empty()) continue;
+    phrases.push_back(FillText(DropWords(Pick(choices, random), word_dropout, random), values));
   }
   values["targets"] = JoinPhrases(phrases);
-  return FillText(Pick(binding.goal->phrasings(split), random), values);
+  const std::string& phrasing = Pick(binding.goal->phrasings(split), random);
+  return FillText(DropWords(phrasing, word_dropout, random), values);
 }
 
 void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
@@ -165,7 +168,7 @@ void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
 }
 
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
-                                                 Split split) const {
+                                                 Split split, double word_dropout) const {
   const Goal::Definition& goal = binding_->goal->definition();
   const std::string stream =
       "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
@@ -177,7 +180,7 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     episode.slot_values[name] = values.at(name);
   }
   if (!goal.situations.empty()) {
-    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, random, episode));
+    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, word_dropout, random, episode));
     return episode;
   }
   episode.satisfied = random.Uniform() < goal.satisfied_share;
@@ -195,7 +198,7 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     if (!reached[i]) episode.optimum += binding_->targets[i].target.cost;
   }
   if (!episode.satisfied) episode.optimum += goal.base_cost;
-  episode.text = DrawText(*binding_, values, split, random);
+  episode.text = DrawText(*binding_, values, split, word_dropout, random);
   episode.watch = binding_->watch;
   if (!episode.watch.has_value()) {
     SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));

@@ -85,7 +85,9 @@ class AppliedGoal {
                                                                    const GoalSuite& others);
   ~AppliedGoal();
 
-  absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split) const;
+  // `word_dropout`: share of its sentence's words that are left out (word_dropout.h).
+  absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
+                                      double word_dropout = 0.0) const;
   // How an expert reaches the goal from the episode's start; empty when the file does not say.
   Plan PlanOf(const Episode& episode) const;
 

@@ -69,14 +69,15 @@ nlohmann::json FillJson(const nlohmann::json& json, const TextValues& values);
 // does not ask for.
 TextValues DrawValues(const std::map<std::string, std::string>& parameters,
                       const std::map<std::string, nlohmann::json>& taken, runtime::Random& random);
-// One of the goal's phrasings, filled.
+// One of the goal's phrasings, without `word_dropout` of its words, filled.
 std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
-                     runtime::Random& random);
+                     double word_dropout, runtime::Random& random);
 void DrawLeftovers(const AppliedGoal::Binding& binding, runtime::Random& random,
                    std::vector<StartOperation>& operations);
 // The rest of an episode of a goal with situations, after `values` of its parameters.
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values,
-                           Split split, runtime::Random& random, Episode& episode);
+                           Split split, double word_dropout, runtime::Random& random,
+                           Episode& episode);
 // What the goal has beside targets: situations, readings, choices, milestones, plan. NOT_FOUND when
 // the capture lacks something that is needed.
 absl::Status BindSituations(const Goal::Definition& goal, const Places& places,

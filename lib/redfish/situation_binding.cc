@@ -158,7 +158,7 @@ absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
 }
 
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters,
-                           Split split, Random& random, Episode& episode) {
+                           Split split, double word_dropout, Random& random, Episode& episode) {
   const Situation& situation = PickSituation(binding.situations, random);
   episode.values = DrawAll(binding, parameters, random, episode);
   episode.situation = situation.name;
@@ -174,7 +174,7 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
     if (value.is_object()) continue;
     texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
   }
-  episode.text = DrawText(binding, std::move(texts), split, random);
+  episode.text = DrawText(binding, std::move(texts), split, word_dropout, random);
   SHOAL_ASSIGN_OR_RETURN(episode.watch,
                          Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
                                                   {"milestones", binding.milestones},

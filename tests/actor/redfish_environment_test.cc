@@ -216,6 +216,40 @@ TEST_CASE("Rewards add up as the knobs say") {
   REQUIRE_FALSE(Judge(options, {.status = 500}).ends);
 }
 
+TEST_CASE("A read that can tell nothing new costs what its knob says, whatever it answers") {
+  const RewardOptions options;
+  REQUIRE(Judge(options, {.status = 200, .repeated = true}).reward == Approx(-0.11));
+  REQUIRE(Judge(options, {.status = 404, .repeated = true}).reward == Approx(-0.16));
+  REQUIRE(Judge(options, {.status = 200}).reward == Approx(-0.01));
+}
+
+TEST_CASE(
+    "A read repeats what is known until something changes, time goes by or an episode begins") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "2 graceful_off", false);
+  const std::int64_t get = GetSystem();
+  const std::int64_t wait =
+      Find([](const auto& candidate) { return candidate.method == redfish::kWaitMethod; });
+  const std::int64_t other = Find([&](const auto& candidate) {
+    return candidate.method == "GET" && candidate.uri.find("/Chassis/") != std::string::npos;
+  });
+  const auto repeats = [&](std::int64_t action) {
+    REQUIRE(player.Step(action).end == End::kNone);
+    return player.environment().last_repeated();
+  };
+  player.Reset(start);
+  REQUIRE_FALSE(repeats(get));
+  REQUIRE_FALSE(repeats(other));
+  REQUIRE(repeats(get));
+  REQUIRE_FALSE(repeats(wait));
+  REQUIRE_FALSE(repeats(get));
+  REQUIRE(repeats(get));
+  REQUIRE_FALSE(repeats(ResetTo("ForceRestart")));
+  REQUIRE_FALSE(repeats(get));
+  player.Reset(start);
+  REQUIRE_FALSE(repeats(get));
+}
+
 TEST_CASE("The igc preset keeps its fixed values and clips") {
   RewardOptions options;
   options.preset = "igc";

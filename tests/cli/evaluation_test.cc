@@ -111,8 +111,8 @@ TEST_CASE("one pair that was not learned keeps training going, whatever the mean
   REQUIRE(rule.Observe(EvaluationOf(good)));
 }
 
-TEST_CASE("without goals the bar is the mean return") {
-  StopRule rule({.stop_evaluations = 1, .stop_score = 475});
+TEST_CASE("without goals the bar is the mean return alone") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = 475, .stop_pair_success = 0.5});
   REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":470}\n")));
   REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":480}\n")));
 }

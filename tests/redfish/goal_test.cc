@@ -95,6 +95,24 @@ TEST_CASE("The goals that apply to each capture are the frozen ones") {
   REQUIRE(now == frozen);
 }
 
+TEST_CASE("Word dropout shortens an episode's sentence and leaves all else of it as it is") {
+  const AppliedGoal& goal = Find("dell-r750", "add_operator");
+  int shorter = 0;
+  for (std::uint64_t number = 0; number < 40; ++number) {
+    const Episode whole = *goal.DrawEpisode(9, number, Split::kTrain);
+    const Episode dropped = *goal.DrawEpisode(9, number, Split::kTrain, 0.3);
+    REQUIRE(dropped.values == whole.values);
+    REQUIRE(dropped.situation == whole.situation);
+    REQUIRE(dropped.watch->ToJson() == whole.watch->ToJson());
+    for (const auto& [name, value] : whole.slot_values) {
+      INFO(dropped.text);
+      REQUIRE(dropped.text.find(value) != std::string::npos);
+    }
+    shorter += dropped.text.size() < whole.text.size() ? 1 : 0;
+  }
+  REQUIRE(shorter > 30);
+}
+
 TEST_CASE("The same seed, number and split give the same episode, another gives another") {
   for (const char* capture : kShipped) {
     for (const auto& goal : AppliedTo(capture)) {
