@@ -231,6 +231,8 @@ absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::
   }
   EnvironmentOptions inprocess = environment;
   inprocess.access = "inprocess";
+  // A file is for any training: what its sentences say must not hang on this one's knobs.
+  inprocess.word_dropout = 0;
   std::vector<std::string> captures = environment.captures;
   std::erase(captures, environment.hold_out);
   const runtime::ClusterOptions cluster;

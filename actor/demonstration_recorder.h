@@ -31,7 +31,8 @@ absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData
                                                                const RecordingOptions& options);
 
 // The whole job of an actor in mode "record": loads captures and goals, in process whatever
-// environment.access says, records, writes `path`. Errors name the file, capture, goal or knob.
+// environment.access says, with whole sentences; records, writes `path`. Errors name the file,
+// capture, goal or knob.
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
                           const RecordingOptions& options, const std::string& path);
 

@@ -53,7 +53,8 @@ struct EnvironmentOptions {
   std::int64_t power_budget_watts = 0;
   // Folder with captures/, goals/, schema/ and perhaps demonstrations/.
   std::string data = "data";
-  // Share of a goal's words that training's sentences leave out, but for what stands for values.
+  // Share of a goal's words that training's sentences leave out, but for what stands for values
+  // and for a fleet's own words.
   double word_dropout = 0.0;
   // By which `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;

@@ -47,11 +47,10 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
                      : static_cast<std::size_t>((start.environment_id + start.episode) % count);
   const Pair& pair = tasks_->pairs[pair_];
   const std::uint64_t number = EpisodeNumber(start);
-  auto episode =
-      start.evaluation
-          ? tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, redfish::Split::kEvaluate)
-          : tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, redfish::Split::kTrain,
-                                              tasks_->options.word_dropout);
+  const redfish::Split split =
+      start.evaluation ? redfish::Split::kEvaluate : redfish::Split::kTrain;
+  const double dropout = start.evaluation ? 0.0 : tasks_->options.word_dropout;
+  auto episode = tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, split, dropout);
   if (!episode.ok()) {
     done(episode.status());
     return;
@@ -121,7 +120,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
-  last_repeated_ = Repeats(candidate);
+  KeepRead(candidate, last_status_);
   const BodyTexts::Pointer text = TextOf(*response);
   body_ = text->content;
   KeepEtag(candidate, *response);
@@ -139,16 +138,6 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   done(Transition{.observation = Observe(),
                   .reward = verdict.reward,
                   .end = verdict.ends ? End::kTerminated : End::kNone});
-}
-
-bool RedfishEnvironment::Repeats(const redfish::Candidate& candidate) {
-  const bool failed = last_status_ >= 400;
-  if (candidate.method == "GET") {
-    // What is not there stays so as well; what fails may succeed the next time.
-    return last_status_ < 500 && !read_.insert(candidate.uri).second;
-  }
-  if (!failed) read_.clear();
-  return false;
 }
 
 BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {
@@ -176,6 +165,21 @@ void RedfishEnvironment::KeepSession(const redfish::Candidate& candidate,
     token_ = response.token;
     session_ = redfish::CanonicalUri(response.location);
   }
+}
+
+void RedfishEnvironment::KeepRead(const redfish::Candidate& candidate, int status) {
+  last_repeated_ = false;
+  // The session is gone, so that others' answers may be given now.
+  if (status == 401) read_.clear();
+  if (candidate.method == "GET") {
+    // What was refused for now, or failed, may be answered the next time.
+    const bool told = status < 300 || status == 404 || status == 410;
+    if (told) last_repeated_ = !read_.insert(candidate.uri).second;
+    return;
+  }
+  // What is refused changes nothing; but ETags are to be read anew where KeepEtag forgets them.
+  const bool refused = status >= 400 && status < 500 && status != 412;
+  if (!refused || candidate.method == "POST") read_.clear();
 }
 
 Observation RedfishEnvironment::Observe() const {

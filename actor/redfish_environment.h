@@ -13,7 +13,8 @@
 // of its URI; slots take the goal's values; `wait` moves the service's clock; a session that was
 // made by POST is used: its token goes with every later request, until the session is deleted, a
 // newer one is made, or the service refuses the token with 401. The limit is part of the task:
-// reaching it terminates. It may be stepped on past that, as fleets do.
+// reaching it terminates. It may be stepped on past that, as fleets do. A GET that can tell nothing
+// new costs (RewardOptions::repeated_read).
 #pragma once
 
 #include <cstdint>
@@ -64,7 +65,7 @@ class RedfishEnvironment final : public Environment {
   // Of the running episode.
   const redfish::Episode& episode() const { return episode_; }
   const SeenResources& resources() const { return resources_; }
-  // The last step was a GET of what the episode had read, and nothing changed since.
+  // The last step was a GET of what the episode had read, with nothing changed and no `wait` since.
   bool last_repeated() const { return last_repeated_; }
   // Of the last step; 0 before the first, and of `wait`.
   int last_status() const { return last_status_; }
@@ -72,10 +73,10 @@ class RedfishEnvironment final : public Environment {
  private:
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
-  bool Repeats(const redfish::Candidate& candidate);
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
+  void KeepRead(const redfish::Candidate& candidate, int status);
   Observation Observe() const;
 
   const std::shared_ptr<const RedfishTasks> tasks_;

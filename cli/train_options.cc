@@ -38,9 +38,8 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                {.help = "bar: success (goals) or mean return; below 0: never end early",
                 .min = -1,
                 .max = 1e9});
-  visitor.Knob(
-      "stop_pair_success", stop_pair_success,
-      {.help = "bar: success of each pair of goal and capture; 0: any", .min = 0, .max = 1});
+  visitor.Knob("stop_pair_success", stop_pair_success,
+               {.help = "bar: success of each pair (goals); 0: any", .min = 0, .max = 1});
   visitor.Knob("stop_mutations", stop_mutations,
                {.help = "bar: mutations over the least possible; 0: any", .min = 0, .max = 1000});
   visitor.Knob("record_every_seconds", record_every_seconds,

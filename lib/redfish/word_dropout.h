@@ -2,7 +2,7 @@
 // Sentences with words left out at random, so that a policy learns to do without any one of them.
 //
 // Word dropout of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods for Text
-// Classification", ACL 2015, section 2.2.
+// Classification", ACL 2015.
 #pragma once
 
 #include <string>

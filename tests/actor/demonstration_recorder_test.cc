@@ -214,6 +214,20 @@ TEST_CASE("A plan with a request that is no candidate leaves its pair out whole,
   REQUIRE(reason.ends_with(" with /Password"));
 }
 
+TEST_CASE("A file has whole sentences, whatever training leaves out of its own") {
+  const doubles::TemporaryFolder folder;
+  const auto recorded = [&](double word_dropout) {
+    EnvironmentOptions options;
+    options.captures = {kRecordedCapture};
+    options.goals = {1, 3};
+    options.word_dropout = word_dropout;
+    const std::string path = folder.At(word_dropout > 0 ? "dropped" : "whole");
+    REQUIRE(RecordToFile(options, {}, {.episodes = 4}, path).ok());
+    return runtime::ReadFile(path).value();
+  };
+  REQUIRE(recorded(1) == recorded(0));
+}
+
 TEST_CASE("Another seed records other starts") {
   const RedfishData other = LoadInProcess({.captures = {kRecordedCapture}, .goals = kGoals}, 6);
   REQUIRE(RecordDemonstrations(RecorderData(), {.episodes = 3})

@@ -9,6 +9,7 @@
 #include "actor/inprocess_service.h"
 #include "actor/redfish_source.h"
 #include "actor/reward.h"
+#include "mockserver/fault.h"
 #include "tests/actor/http_servers.h"
 #include "tests/actor/played.h"
 
@@ -223,8 +224,21 @@ TEST_CASE("A read that can tell nothing new costs what its knob says, whatever i
   REQUIRE(Judge(options, {.status = 200}).reward == Approx(-0.01));
 }
 
-TEST_CASE(
-    "A read repeats what is known until something changes, time goes by or an episode begins") {
+// The first PATCH that the service answers 4xx in this episode.
+std::int64_t FindRefusedPatch(Player& player, const EpisodeStart& start) {
+  const auto& candidates = Catalog().candidates();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].method != "PATCH") continue;
+    player.Reset(start);
+    const auto action = static_cast<std::int64_t>(i);
+    const bool ends = player.Step(action).end != End::kNone;
+    const int status = player.environment().last_status();
+    if (!ends && status >= 400 && status < 500 && status != 412) return action;
+  }
+  throw std::runtime_error("no PATCH is refused");
+}
+
+TEST_CASE("A read repeats what is known until something changes or time goes by") {
   Player player;
   const EpisodeStart start = EpisodeWhere(player, "2 graceful_off", false);
   const std::int64_t get = GetSystem();
@@ -233,9 +247,16 @@ TEST_CASE(
   const std::int64_t other = Find([&](const auto& candidate) {
     return candidate.method == "GET" && candidate.uri.find("/Chassis/") != std::string::npos;
   });
+  // What is refused changes nothing.
+  const std::int64_t refused = FindRefusedPatch(player, start);
   const auto repeats = [&](std::int64_t action) {
-    REQUIRE(player.Step(action).end == End::kNone);
-    return player.environment().last_repeated();
+    const Transition transition = player.Step(action);
+    REQUIRE(transition.end == End::kNone);
+    const bool repeated = player.environment().last_repeated();
+    if (action == get || action == other) {
+      REQUIRE(transition.reward == Approx(repeated ? -0.11 : -0.01));
+    }
+    return repeated;
   };
   player.Reset(start);
   REQUIRE_FALSE(repeats(get));
@@ -244,10 +265,46 @@ TEST_CASE(
   REQUIRE_FALSE(repeats(wait));
   REQUIRE_FALSE(repeats(get));
   REQUIRE(repeats(get));
+  REQUIRE_FALSE(repeats(refused));
+  REQUIRE(repeats(get));
   REQUIRE_FALSE(repeats(ResetTo("ForceRestart")));
   REQUIRE_FALSE(repeats(get));
   player.Reset(start);
   REQUIRE_FALSE(repeats(get));
+}
+
+TEST_CASE("A read that was not answered is none, however often it is tried") {
+  const auto busy = mockserver::FaultSet::Parse(
+      {{"faults", {{{"name", "busy"}, {"path", "/redfish/v1/Systems/**"}, {"status", 503}}}}});
+  REQUIRE(busy.ok());
+  Player player(std::make_unique<InProcessService>(Data().worlds,
+                                                   mockserver::InstanceOptions{.faults = *busy}));
+  player.Reset({.environment_id = 1});
+  for (int time = 0; time < 3; ++time) {
+    player.Step(GetSystem());
+    REQUIRE(player.environment().last_status() == 503);
+    REQUIRE_FALSE(player.environment().last_repeated());
+  }
+}
+
+TEST_CASE("Training's sentences lose words as the knob says, evaluation's never do") {
+  auto tasks = std::make_shared<RedfishTasks>(*Data().tasks);
+  tasks->options.word_dropout = 1;
+  RedfishEnvironment dropping(tasks, std::make_unique<InProcessService>(Data().worlds),
+                              std::make_shared<Sights>());
+  Player player;
+  for (const bool evaluation : {false, true}) {
+    for (std::uint64_t episode = 0; episode < 5; ++episode) {
+      const EpisodeStart start{.environment_id = 1,
+                               .episode = episode,
+                               .pair = PairOf(Data(), "3 locate"),
+                               .evaluation = evaluation};
+      player.Reset(start);
+      Await(nullptr, [&](auto done) { dropping.Reset(start, done); });
+      const bool same = dropping.episode().text == player.environment().episode().text;
+      REQUIRE(same == evaluation);
+    }
+  }
 }
 
 TEST_CASE("The igc preset keeps its fixed values and clips") {
