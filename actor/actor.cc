@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/clock.h"
-#include "runtime/log.h"
-#include "runtime/random.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/random.h"
 
 namespace shoal::actor {
 namespace {

@@ -15,16 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "actor/actor_metrics.h"
 #include "actor/actor_options.h"
-#include "actor/environment_loop.h"
-#include "actor/environment_options.h"
-#include "actor/episode_plan.h"
-#include "actor/evaluation_log.h"
-#include "runtime/cluster.h"
-#include "runtime/metrics.h"
-#include "runtime/status.h"
-#include "transport/server.h"
+#include "actor/environments/environment_options.h"
+#include "actor/loop/actor_metrics.h"
+#include "actor/loop/environment_loop.h"
+#include "actor/loop/episode_plan.h"
+#include "actor/loop/evaluation_log.h"
+#include "platform/runtime/cluster.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/status.h"
+#include "platform/transport/server.h"
 
 namespace shoal::actor {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/config.h"
+#include "platform/runtime/config.h"
 
 namespace shoal::actor {
 

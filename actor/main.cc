@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/actor.h"
-#include "actor/demonstration_recorder.h"
-#include "runtime/log.h"
-#include "runtime/program.h"
+#include "actor/demonstrations/demonstration_recorder.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
 
 int main(int argc, char** argv) {
   shoal::actor::ActorOptions options;

@@ -27,7 +27,7 @@ file(WRITE "${OUTPUT}"
 "// SPDX-License-Identifier: Apache-2.0
 // DMTF's Base message registry, by id.
 #pragma once
-#include \"redfish/base_messages.h\"
+#include \"redfish/schema/base_messages.h\"
 namespace shoal::redfish {
 inline constexpr std::string_view kBaseRegistry = \"Base.${version}\";
 inline constexpr MessageDefinition kBaseMessages[] = {

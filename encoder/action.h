@@ -7,7 +7,7 @@
 #include <iosfwd>
 #include <memory>
 
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::encoder {
 

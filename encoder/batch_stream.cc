@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "runtime/check.h"
-#include "runtime/random.h"
+#include "platform/runtime/check.h"
+#include "platform/runtime/random.h"
 
 namespace shoal::encoder {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "encoder/token_choice.h"
-#include "language/weighted_batch.h"
+#include "text/language/weighted_batch.h"
 
 namespace shoal::encoder {
 

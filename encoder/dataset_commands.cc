@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "dataset/dataset.h"
-#include "dataset/mirror.h"
-#include "dataset/pack.h"
-#include "tokens/tokenizer_file.h"
+#include "text/bpe/tokenizer_file.h"
+#include "text/dataset/dataset.h"
+#include "text/dataset/mirror.h"
+#include "text/dataset/pack.h"
 
 namespace shoal::encoder {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "dataset/build.h"
-#include "dataset/fetch.h"
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
+#include "text/dataset/build.h"
+#include "text/dataset/fetch.h"
 
 namespace shoal::encoder {
 

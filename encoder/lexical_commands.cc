@@ -11,15 +11,15 @@
 #include <span>
 #include <string_view>
 
-#include "redfish/capture.h"
-#include "redfish/catalog.h"
-#include "redfish/schema.h"
-#include "runtime/atomic_file.h"
-#include "runtime/tensor.h"
-#include "tokens/idf_table.h"
-#include "tokens/lexical_encoder.h"
-#include "tokens/lexical_features.h"
-#include "tokens/text_parts.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/tensor.h"
+#include "redfish/capture/capture.h"
+#include "redfish/catalog/catalog.h"
+#include "redfish/schema/schema.h"
+#include "text/lexical/idf_table.h"
+#include "text/lexical/lexical_encoder.h"
+#include "text/lexical/lexical_features.h"
+#include "text/lexical/text_parts.h"
 
 namespace shoal::encoder {
 namespace {

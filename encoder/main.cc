@@ -6,10 +6,10 @@
 #include "encoder/dataset_flags.h"
 #include "encoder/lexical_commands.h"
 #include "encoder/tokenizer_flags.h"
-#include "runtime/program.h"
+#include "platform/runtime/program.h"
 #ifdef SHOAL_TORCH
-#include "collectives/launch.h"
 #include "encoder/pretraining_flags.h"
+#include "rl/collectives/launch.h"
 #endif
 
 int main(int argc, char** argv) {

@@ -16,11 +16,11 @@
 #include "encoder/pretraining_plan.h"
 #include "encoder/recent_rate.h"
 #include "encoder/training_log.h"
-#include "language/gpt2_folder.h"
-#include "language/language_trainer.h"
-#include "runtime/atomic_file.h"
-#include "runtime/clock.h"
-#include "training/checkpoint.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/clock.h"
+#include "rl/training/checkpoint.h"
+#include "text/language/gpt2_folder.h"
+#include "text/language/language_trainer.h"
 
 namespace shoal::encoder {
 namespace {

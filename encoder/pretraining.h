@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "collectives/gradient_reducer.h"
 #include "encoder/token_choice.h"
-#include "runtime/status.h"
-#include "runtime/tensor.h"
+#include "platform/runtime/status.h"
+#include "platform/runtime/tensor.h"
+#include "rl/collectives/gradient_reducer.h"
 
 namespace shoal::encoder {
 

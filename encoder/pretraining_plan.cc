@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "language/vocabulary_resize.h"
+#include "text/language/vocabulary_resize.h"
 
 namespace shoal::encoder {
 namespace {

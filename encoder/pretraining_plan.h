@@ -4,11 +4,11 @@
 
 #include "encoder/pretraining.h"
 #include "encoder/token_choice.h"
-#include "language/gpt2_folder.h"
-#include "language/language_trainer.h"
-#include "runtime/status.h"
-#include "runtime/tensor.h"
-#include "training/schedule.h"
+#include "platform/runtime/status.h"
+#include "platform/runtime/tensor.h"
+#include "rl/training/schedule.h"
+#include "text/language/gpt2_folder.h"
+#include "text/language/language_trainer.h"
 
 namespace shoal::encoder {
 

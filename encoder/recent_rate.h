@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "runtime/clock.h"
+#include "platform/runtime/clock.h"
 
 namespace shoal::encoder {
 

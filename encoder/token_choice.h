@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/span.h"
-#include "runtime/random.h"
-#include "runtime/status.h"
+#include "platform/runtime/random.h"
+#include "platform/runtime/status.h"
+#include "text/dataset/span.h"
 
 namespace shoal::encoder {
 

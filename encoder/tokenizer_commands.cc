@@ -7,13 +7,13 @@
 #include <ostream>
 #include <string_view>
 
-#include "content/canonical_json.h"
-#include "redfish/capture.h"
-#include "runtime/atomic_file.h"
-#include "tokens/token_encoder.h"
-#include "tokens/token_harvest.h"
-#include "tokens/tokenizer_file.h"
-#include "tokens/tokenizer_trainer.h"
+#include "platform/content/canonical_json.h"
+#include "platform/runtime/atomic_file.h"
+#include "redfish/capture/capture.h"
+#include "text/bpe/token_encoder.h"
+#include "text/bpe/token_harvest.h"
+#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_trainer.h"
 
 namespace shoal::encoder {
 namespace {

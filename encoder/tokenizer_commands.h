@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::encoder {
 

@@ -5,10 +5,10 @@
 #include <set>
 #include <thread>
 
-#include "dataset/dataset.h"
 #include "encoder/pretraining.h"
-#include "model/policy.h"
-#include "runtime/stop_signals.h"
+#include "platform/runtime/stop_signals.h"
+#include "rl/model/policy.h"
+#include "text/dataset/dataset.h"
 
 namespace shoal::encoder {
 namespace {

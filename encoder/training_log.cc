@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/atomic_file.h"
-#include "runtime/line_chart.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/line_chart.h"
 
 namespace shoal::encoder {
 namespace {

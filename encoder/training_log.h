@@ -10,11 +10,11 @@
 #include <memory>
 #include <string>
 
-#include "language/language_trainer.h"
-#include "runtime/clock.h"
-#include "runtime/event_writer.h"
-#include "runtime/live_line.h"
-#include "runtime/status.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/event_writer.h"
+#include "platform/runtime/live_line.h"
+#include "platform/runtime/status.h"
+#include "text/language/language_trainer.h"
 
 namespace shoal::encoder {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
-#include "inference/inference_server.h"
-#include "model/policy.h"
-#include "runtime/log.h"
-#include "runtime/metrics.h"
-#include "runtime/program.h"
+#include "inference/service/inference_server.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/program.h"
+#include "rl/model/policy.h"
 
 using namespace shoal;
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <system_error>
 
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 
 namespace shoal::learner {
 

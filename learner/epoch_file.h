@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::learner {
 

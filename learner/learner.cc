@@ -11,24 +11,24 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/policy_trainer.h"
-#include "collectives/gradient_reducer.h"
-#include "learner/batch_builder.h"
-#include "learner/cloning.h"
-#include "learner/content_table.h"
-#include "learner/episode_returns.h"
+#include "learner/cloning/cloning.h"
 #include "learner/epoch_file.h"
 #include "learner/learner_metrics.h"
 #include "learner/publication.h"
-#include "learner/round.h"
-#include "learner/unroll_agreement.h"
-#include "learner/unroll_decoder.h"
-#include "learner/unroll_ledger.h"
-#include "model/policy.h"
+#include "learner/unrolls/batch_builder.h"
+#include "learner/unrolls/content_table.h"
+#include "learner/unrolls/episode_returns.h"
+#include "learner/unrolls/round.h"
+#include "learner/unrolls/unroll_agreement.h"
+#include "learner/unrolls/unroll_decoder.h"
+#include "learner/unrolls/unroll_ledger.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/metrics.h"
 #include "replay/client/sampler.h"
-#include "runtime/clock.h"
-#include "runtime/log.h"
-#include "runtime/metrics.h"
+#include "rl/algorithms/policy_trainer.h"
+#include "rl/collectives/gradient_reducer.h"
+#include "rl/model/policy.h"
 
 namespace shoal::learner {
 namespace {

@@ -16,11 +16,11 @@
 #include <memory>
 #include <string>
 
-#include "algorithms/algorithm_options.h"
 #include "learner/learner_options.h"
-#include "model/policy_spec.h"
-#include "runtime/cluster.h"
-#include "runtime/status.h"
+#include "platform/runtime/cluster.h"
+#include "platform/runtime/status.h"
+#include "rl/algorithms/algorithm_options.h"
+#include "rl/model/policy_spec.h"
 
 namespace shoal::learner {
 

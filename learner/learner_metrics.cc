@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "runtime/clock.h"
+#include "platform/runtime/clock.h"
 
 namespace shoal::learner {
 namespace {

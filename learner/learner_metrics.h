@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/policy_trainer.h"
-#include "learner/episode_returns.h"
-#include "learner/round.h"
-#include "parameters/version.h"
-#include "runtime/metrics.h"
-#include "runtime/status.h"
+#include "learner/unrolls/episode_returns.h"
+#include "learner/unrolls/round.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/status.h"
+#include "rl/algorithms/policy_trainer.h"
+#include "rl/parameters/version.h"
 
 namespace shoal::learner {
 

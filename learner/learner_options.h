@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "embedding/encoder_source.h"
-#include "runtime/config.h"
+#include "platform/runtime/config.h"
+#include "text/embedding/encoder_source.h"
 
 namespace shoal::learner {
 

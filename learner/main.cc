@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <optional>
 
-#include "collectives/launch.h"
 #include "learner/learner.h"
-#include "runtime/log.h"
-#include "runtime/program.h"
-#include "runtime/thread.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
+#include "platform/runtime/thread.h"
+#include "rl/collectives/launch.h"
 
 int main(int argc, char** argv) {
   using namespace shoal;

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/log.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::learner {
 namespace {

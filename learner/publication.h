@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 
-#include "parameters/parameters_file.h"
-#include "parameters/publisher.h"
-#include "runtime/metrics.h"
-#include "runtime/status.h"
-#include "transport/server.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/status.h"
+#include "platform/transport/server.h"
+#include "rl/parameters/parameters_file.h"
+#include "rl/parameters/publisher.h"
 
 namespace shoal::learner {
 

@@ -2,20 +2,20 @@
 #include <algorithm>
 #include <chrono>
 
-#include "http/development_certificate.h"
-#include "http/server.h"
-#include "mockserver/control.h"
-#include "mockserver/event_sender.h"
-#include "mockserver/front.h"
-#include "mockserver/instance_ports.h"
-#include "mockserver/instance_table.h"
-#include "mockserver/options.h"
-#include "mockserver/proxy.h"
-#include "mockserver/wall_clock.h"
-#include "runtime/clock.h"
-#include "runtime/log.h"
-#include "runtime/metrics.h"
-#include "runtime/program.h"
+#include "mockserver/process/control.h"
+#include "mockserver/process/event_sender.h"
+#include "mockserver/process/front.h"
+#include "mockserver/process/instance_ports.h"
+#include "mockserver/process/instance_table.h"
+#include "mockserver/process/options.h"
+#include "mockserver/process/wall_clock.h"
+#include "mockserver/proxy/proxy.h"
+#include "platform/http/development_certificate.h"
+#include "platform/http/server.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/program.h"
 
 namespace shoal::mockserver {
 namespace {

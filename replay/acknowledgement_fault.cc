@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/atomic_file.h"
-#include "runtime/log.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::replay {
 namespace {

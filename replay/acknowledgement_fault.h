@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/clock.h"
-#include "runtime/mutex.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/mutex.h"
 
 namespace shoal::replay {
 

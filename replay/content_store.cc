@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/check.h"
+#include "platform/runtime/check.h"
 
 namespace shoal::replay {
 namespace {

@@ -25,9 +25,9 @@
 #include <variant>
 #include <vector>
 
+#include "platform/runtime/status.h"
 #include "replay/item.h"
 #include "replay/key.h"
-#include "runtime/status.h"
 
 namespace shoal::replay {
 

@@ -10,12 +10,12 @@
 #include <set>
 #include <string>
 
+#include "platform/runtime/mutex.h"
+#include "platform/transport/server_stream.h"
 #include "proto/replay.pb.h"
 #include "replay/acknowledgement_fault.h"
 #include "replay/shard.h"
 #include "replay/waiters.h"
-#include "runtime/mutex.h"
-#include "transport/server_stream.h"
 
 namespace shoal::replay {
 

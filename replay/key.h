@@ -2,7 +2,7 @@
 // The 16-byte name of a content, catalog or overlay. Zero: no content; never stored, never missing.
 #pragma once
 
-#include "content/content_key.h"
+#include "platform/content/content_key.h"
 
 namespace shoal::replay {
 

@@ -2,13 +2,13 @@
 #include <chrono>
 #include <memory>
 
+#include "platform/runtime/log.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/program.h"
+#include "platform/transport/server.h"
 #include "replay/options.h"
 #include "replay/service.h"
 #include "replay/shard.h"
-#include "runtime/log.h"
-#include "runtime/metrics.h"
-#include "runtime/program.h"
-#include "transport/server.h"
 
 using namespace shoal;
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/cluster.h"
+#include "platform/runtime/config.h"
+#include "platform/runtime/status.h"
 #include "replay/shard.h"
-#include "runtime/cluster.h"
-#include "runtime/config.h"
-#include "runtime/status.h"
 
 namespace shoal::replay {
 

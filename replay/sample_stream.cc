@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/runtime/log.h"
+#include "platform/transport/protocol.h"
 #include "replay/wire.h"
-#include "runtime/log.h"
-#include "transport/protocol.h"
 
 namespace shoal::replay {
 namespace {

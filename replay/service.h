@@ -8,16 +8,16 @@
 #include <memory>
 #include <string>
 
+#include "platform/runtime/clock.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/thread.h"
+#include "platform/transport/stream_registry.h"
 #include "proto/replay.grpc.pb.h"
 #include "replay/acknowledgement_fault.h"
 #include "replay/insert_stream.h"
 #include "replay/shard.h"
 #include "replay/shard_metrics.h"
 #include "replay/waiters.h"
-#include "runtime/clock.h"
-#include "runtime/metrics.h"
-#include "runtime/thread.h"
-#include "transport/stream_registry.h"
 
 namespace shoal::replay {
 

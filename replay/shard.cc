@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "replay/fifo.h"
+#include "replay/selectors/fifo.h"
 
 namespace shoal::replay {
 

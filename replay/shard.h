@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/runtime/clock.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/status.h"
 #include "replay/content_store.h"
 #include "replay/table.h"
-#include "runtime/clock.h"
-#include "runtime/mutex.h"
-#include "runtime/status.h"
 
 namespace shoal::replay {
 

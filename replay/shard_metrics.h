@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "platform/runtime/metrics.h"
 #include "replay/shard.h"
-#include "runtime/metrics.h"
 
 namespace shoal::replay {
 

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/status.h"
 #include "replay/content_store.h"
 #include "replay/id_window.h"
 #include "replay/item.h"
 #include "replay/rate_limiter.h"
-#include "replay/selector.h"
-#include "runtime/status.h"
+#include "replay/selectors/selector.h"
 
 namespace shoal::replay {
 

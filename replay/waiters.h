@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/mutex.h"
+#include "platform/runtime/mutex.h"
 
 namespace shoal::replay {
 

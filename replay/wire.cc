@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "content/content_key.h"
-#include "content/overlay_key.h"
+#include "platform/content/content_key.h"
+#include "platform/content/overlay_key.h"
 
 namespace shoal::replay {
 namespace {

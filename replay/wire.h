@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
+#include "platform/runtime/status.h"
 #include "proto/content.pb.h"
 #include "proto/replay.pb.h"
 #include "replay/item.h"
 #include "replay/shard.h"
-#include "runtime/status.h"
 
 namespace shoal::replay {
 

@@ -9,16 +9,16 @@
 #include <set>
 #include <utility>
 
-#include "content/canonical_json.h"
 #include "inference/client/act_stream.h"
 #include "inference/client/reply_reader.h"
 #include "inference/client/row_encoder.h"
-#include "runtime/log.h"
-#include "runtime/mutex.h"
-#include "runtime/random.h"
-#include "runtime/thread.h"
-#include "transport/channel.h"
-#include "transport/protocol.h"
+#include "platform/content/canonical_json.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/random.h"
+#include "platform/runtime/thread.h"
+#include "platform/transport/channel.h"
+#include "platform/transport/protocol.h"
 
 namespace shoal::inference::client {
 namespace {

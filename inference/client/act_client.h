@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "inference/client/row.h"
-#include "runtime/clock.h"
-#include "runtime/status.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::inference::client {
 

@@ -9,11 +9,11 @@
 #include <deque>
 #include <optional>
 
+#include "platform/runtime/clock.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/status.h"
+#include "platform/transport/client_stream.h"
 #include "proto/act.grpc.pb.h"
-#include "runtime/clock.h"
-#include "runtime/mutex.h"
-#include "runtime/status.h"
-#include "transport/client_stream.h"
 
 namespace shoal::inference::client {
 

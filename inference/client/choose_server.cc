@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/client/act_client.h"
-#include "runtime/random.h"
+#include "platform/runtime/random.h"
 
 namespace shoal::inference::client {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "transport/wire_tensor.h"
+#include "platform/transport/wire_tensor.h"
 
 namespace shoal::inference::client {
 namespace {

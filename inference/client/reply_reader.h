@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/status.h"
 #include "proto/act.pb.h"
-#include "runtime/status.h"
 
 namespace shoal::inference::client {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "content/overlay_key.h"
+#include "platform/content/overlay_key.h"
 
 namespace shoal::inference::client {
 

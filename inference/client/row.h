@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "content/content_key.h"
+#include "platform/content/content_key.h"
 #include "proto/act.pb.h"
 
 namespace shoal::inference::client {

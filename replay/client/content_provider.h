@@ -9,8 +9,8 @@
 #include <string>
 #include <variant>
 
+#include "platform/runtime/status.h"
 #include "proto/content.pb.h"
-#include "runtime/status.h"
 
 namespace shoal::replay::client {
 

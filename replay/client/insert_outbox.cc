@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/log.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::replay::client {
 namespace {

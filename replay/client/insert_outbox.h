@@ -12,10 +12,10 @@
 #include <deque>
 #include <vector>
 
-#include "content/content_key.h"
+#include "platform/content/content_key.h"
+#include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
 #include "replay/client/content_provider.h"
-#include "runtime/status.h"
 
 namespace shoal::replay::client {
 

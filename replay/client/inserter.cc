@@ -7,12 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "platform/runtime/log.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/thread.h"
+#include "platform/transport/protocol.h"
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
-#include "runtime/log.h"
-#include "runtime/mutex.h"
-#include "runtime/thread.h"
-#include "transport/protocol.h"
 
 namespace shoal::replay::client {
 namespace {

@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/clock.h"
+#include "platform/runtime/mutex.h"
+#include "platform/transport/channel.h"
+#include "platform/transport/client_stream.h"
 #include "proto/replay.grpc.pb.h"
-#include "runtime/clock.h"
-#include "runtime/mutex.h"
-#include "transport/channel.h"
-#include "transport/client_stream.h"
 
 namespace shoal::replay::client {
 

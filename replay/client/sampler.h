@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/clock.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
 #include "proto/unroll.pb.h"
 #include "replay/client/content_sink.h"
-#include "runtime/clock.h"
-#include "runtime/metrics.h"
-#include "runtime/status.h"
 
 namespace shoal::replay::client {
 

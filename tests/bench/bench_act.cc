@@ -19,14 +19,14 @@
 #include <thread>
 #include <vector>
 
-#include "inference/inference_server.h"
-#include "model/policy.h"
+#include "inference/service/inference_server.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/random.h"
+#include "platform/transport/channel.h"
+#include "platform/transport/client_stream.h"
 #include "proto/act.grpc.pb.h"
-#include "runtime/log.h"
-#include "runtime/random.h"
-#include "tests/inference/loopback.h"
-#include "transport/channel.h"
-#include "transport/client_stream.h"
+#include "rl/model/policy.h"
+#include "tests/inference/service/loopback.h"
 
 using namespace shoal;
 

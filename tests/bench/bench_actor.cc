@@ -17,12 +17,12 @@
 #include <thread>
 #include <vector>
 
-#include "actor/redfish_source.h"
-#include "runtime/clock.h"
-#include "runtime/log.h"
-#include "runtime/random.h"
-#include "runtime/thread.h"
-#include "tests/actor/http_servers.h"
+#include "actor/environments/redfish_source.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/random.h"
+#include "platform/runtime/thread.h"
+#include "tests/actor/environments/http_servers.h"
 
 namespace {
 

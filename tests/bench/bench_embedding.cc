@@ -25,17 +25,17 @@
 #include <thread>
 #include <vector>
 
-#include "content/canonical_json.h"
-#include "content/content_key.h"
-#include "embedding/make_text_encoder.h"
-#include "inference/inference_server.h"
-#include "model/policy.h"
+#include "inference/service/inference_server.h"
+#include "platform/content/canonical_json.h"
+#include "platform/content/content_key.h"
+#include "platform/runtime/log.h"
+#include "platform/transport/channel.h"
+#include "platform/transport/client_stream.h"
 #include "proto/act.grpc.pb.h"
-#include "redfish/capture.h"
-#include "runtime/log.h"
-#include "tests/inference/loopback.h"
-#include "transport/channel.h"
-#include "transport/client_stream.h"
+#include "redfish/capture/capture.h"
+#include "rl/model/policy.h"
+#include "tests/inference/service/loopback.h"
+#include "text/embedding/make_text_encoder.h"
 
 using namespace shoal;
 

@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "language/gpt2.h"
-#include "model/policy.h"
-#include "model/safetensors_file.h"
-#include "runtime/random.h"
+#include "platform/runtime/random.h"
+#include "rl/model/policy.h"
+#include "rl/model/safetensors_file.h"
 #include "tests/bench/captured_texts.h"
 #include "tests/bench/rounds.h"
+#include "text/language/gpt2.h"
 
 namespace shoal {
 namespace {

@@ -18,18 +18,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "http/development_certificate.h"
-#include "http/server.h"
-#include "mockserver/event_sender.h"
-#include "mockserver/front.h"
-#include "mockserver/instance_table.h"
-#include "mockserver/options.h"
-#include "redfish/capture.h"
-#include "redfish/landmarks.h"
-#include "redfish/schema.h"
-#include "redfish/uri.h"
-#include "runtime/log.h"
-#include "runtime/random.h"
+#include "mockserver/process/event_sender.h"
+#include "mockserver/process/front.h"
+#include "mockserver/process/instance_table.h"
+#include "mockserver/process/options.h"
+#include "platform/http/development_certificate.h"
+#include "platform/http/server.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/random.h"
+#include "redfish/capture/capture.h"
+#include "redfish/capture/landmarks.h"
+#include "redfish/capture/uri.h"
+#include "redfish/schema/schema.h"
 #include "tests/bench/load.h"
 
 namespace {

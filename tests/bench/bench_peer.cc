@@ -14,8 +14,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "http/fetch.h"
-#include "runtime/log.h"
+#include "platform/http/fetch.h"
+#include "platform/runtime/log.h"
 #include "tests/bench/load.h"
 
 namespace {

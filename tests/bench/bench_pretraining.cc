@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "language/language_trainer.h"
-#include "model/policy.h"
-#include "model/safetensors_file.h"
+#include "rl/model/policy.h"
+#include "rl/model/safetensors_file.h"
 #include "tests/bench/captured_texts.h"
 #include "tests/bench/rounds.h"
+#include "text/language/language_trainer.h"
 
 namespace shoal {
 namespace {

@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "content/canonical_json.h"
-#include "redfish/capture.h"
-#include "runtime/atomic_file.h"
-#include "tokens/token_encoder.h"
-#include "tokens/tokenizer_file.h"
+#include "platform/content/canonical_json.h"
+#include "platform/runtime/atomic_file.h"
+#include "redfish/capture/capture.h"
+#include "text/bpe/token_encoder.h"
+#include "text/bpe/tokenizer_file.h"
 
 namespace {
 

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <ctime>
 
-#include "algorithms/policy_trainer.h"
-#include "model/policy.h"
-#include "runtime/random.h"
-#include "training/stopwatch.h"
+#include "platform/runtime/random.h"
+#include "rl/algorithms/policy_trainer.h"
+#include "rl/model/policy.h"
+#include "rl/training/stopwatch.h"
 
 namespace shoal {
 namespace {

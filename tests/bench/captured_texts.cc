@@ -5,8 +5,8 @@
 #include <set>
 #include <system_error>
 
-#include "content/canonical_json.h"
-#include "redfish/capture.h"
+#include "platform/content/canonical_json.h"
+#include "redfish/capture/capture.h"
 
 namespace shoal::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::bench {
 

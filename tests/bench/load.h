@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::bench {
 

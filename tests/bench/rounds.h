@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "runtime/status.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::bench {
 

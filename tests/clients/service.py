@@ -81,7 +81,7 @@ class Service:
         self._ask("POST", "advance", {"milliseconds": int(seconds * 1000)})
 
     def set_faults(self, *faults: dict) -> None:
-        """What goes wrong from now on (mockserver/fault.h)."""
+        """What goes wrong from now on (mockserver/faults/fault.h)."""
         self._ask("PUT", "faults", {"faults": faults})
 
     def reset(self) -> None:

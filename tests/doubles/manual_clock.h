@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "runtime/clock.h"
+#include "platform/runtime/clock.h"
 
 namespace shoal::doubles {
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/socket.h"
-#include "collectives/socket_reducer.h"
+#include "rl/collectives/socket.h"
+#include "rl/collectives/socket_reducer.h"
 
 namespace shoal::doubles {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 
 namespace shoal::encoder {
 namespace {

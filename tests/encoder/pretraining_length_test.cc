@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "rl/training/checkpoint.h"
 #include "tests/doubles/ranks.h"
 #include "tests/encoder/small_run.h"
-#include "training/checkpoint.h"
 
 namespace shoal::encoder {
 namespace {

@@ -10,12 +10,12 @@
 #include <sstream>
 
 #include "encoder/recent_rate.h"
-#include "language/gpt2_folder.h"
-#include "language/lora.h"
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 #include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/encoder/small_run.h"
+#include "text/language/gpt2_folder.h"
+#include "text/language/lora.h"
 
 namespace shoal::encoder {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "encoder/pretraining.h"
-#include "language/gpt2_folder.h"
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 #include "tests/doubles/temporary_folder.h"
+#include "text/language/gpt2_folder.h"
 
 namespace shoal::encoder {
 

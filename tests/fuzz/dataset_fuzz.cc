@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/manifest.h"
-#include "dataset/packed_chunks.h"
+#include "text/dataset/manifest.h"
+#include "text/dataset/packed_chunks.h"
 
 namespace shoal::dataset {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/request_parser.h"
+#include "platform/http/request_parser.h"
 
 namespace shoal::http {
 namespace {

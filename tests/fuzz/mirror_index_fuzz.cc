@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "dataset/mirror_index.h"
+#include "text/dataset/mirror_index.h"
 
 namespace shoal::dataset {
 namespace {

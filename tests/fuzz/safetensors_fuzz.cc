@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/safetensors.h"
+#include "rl/model/safetensors.h"
 
 namespace shoal::model {
 namespace {

@@ -12,9 +12,9 @@
 #include <memory>
 #include <string_view>
 
-#include "mockserver/instance.h"
-#include "redfish/capture.h"
-#include "redfish/schema.h"
+#include "mockserver/service/instance.h"
+#include "redfish/capture/capture.h"
+#include "redfish/schema/schema.h"
 
 namespace shoal::mockserver {
 namespace {

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "tokens/token_encoder.h"
-#include "tokens/tokenizer_file.h"
-#include "tokens/tokenizer_trainer.h"
-#include "tokens/word_scanner.h"
+#include "text/bpe/token_encoder.h"
+#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_trainer.h"
+#include "text/bpe/word_scanner.h"
 
 namespace shoal::tokens {
 namespace {

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "content/nesting.h"
-#include "tokens/tokenizer_json.h"
-#include "tokens/tokenizer_trainer.h"
+#include "platform/content/nesting.h"
+#include "text/bpe/tokenizer_json.h"
+#include "text/bpe/tokenizer_trainer.h"
 
 namespace shoal::tokens {
 namespace {

@@ -4,7 +4,7 @@
 
   .deps/tokenizers/bin/python tests/golden/tokenizer_golden.py [--encoder build/bin/encoder]
 
-The archive holds, read by tests/tokens/tokenizer_golden_test.cc:
+The archive holds, read by tests/text/bpe/tokenizer_golden_test.cc:
   texts            all texts: a 32-bit size each (little endian), then its bytes
   corpus           what the trained tokenizers were trained on, one text
   NAME.json        tokenizers; gpt2 is the pair in data/gpt2 and has none

@@ -7,7 +7,8 @@
 
 namespace shoal::layering {
 
-// One sentence for each breach in the source file `path` ("lib/http/server.cc") that holds `text`.
+// One sentence for each breach in the source file `path` ("lib/platform/http/server.cc") that holds
+// `text`.
 std::vector<std::string> Breaches(const std::string& path, const std::string& text);
 
 // Folders in order: a folder may use those before it.

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "runtime/random.h"
+#include "platform/runtime/random.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "content/content_key.h"
+#include "platform/content/content_key.h"
+#include "platform/runtime/mutex.h"
 #include "proto/replay.pb.h"
 #include "replay/client/content_provider.h"
 #include "replay/client/content_sink.h"
-#include "runtime/mutex.h"
 
 namespace shoal::replay {
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/random.h"
+#include "platform/runtime/random.h"
 
 namespace shoal::replay {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "platform/transport/channel.h"
+#include "platform/transport/protocol.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
-#include "transport/channel.h"
-#include "transport/protocol.h"
 
 namespace shoal::replay {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "platform/runtime/metrics.h"
+#include "platform/transport/server.h"
 #include "replay/service.h"
 #include "replay/shard.h"
-#include "runtime/metrics.h"
-#include "transport/server.h"
 
 namespace shoal::replay {
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "runtime/thread.h"
+#include "platform/runtime/thread.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {

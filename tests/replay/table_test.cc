@@ -6,8 +6,8 @@
 #include <deque>
 #include <set>
 
-#include "replay/fifo.h"
-#include "runtime/random.h"
+#include "platform/runtime/random.h"
+#include "replay/selectors/fifo.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {

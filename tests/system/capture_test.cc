@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "http/fetch.h"
 #include "mock_process.h"
-#include "redfish/archive.h"
-#include "runtime/atomic_file.h"
+#include "platform/http/fetch.h"
+#include "platform/runtime/atomic_file.h"
+#include "redfish/capture/archive.h"
 #include "shoal_run.h"
 #include "tests/doubles/temporary_folder.h"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 #include "shoal_run.h"
 
 namespace shoal::tests {

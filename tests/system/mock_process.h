@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/child_process.h"
-#include "http/client_connection.h"
+#include "cli/cluster/child_process.h"
+#include "platform/http/client_connection.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::tests {

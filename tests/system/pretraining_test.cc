@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/child_process.h"
-#include "runtime/atomic_file.h"
+#include "cli/cluster/child_process.h"
+#include "platform/runtime/atomic_file.h"
 #include "shoal_run.h"
 #include "tests/doubles/temporary_folder.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "http/fetch.h"
 #include "mock_process.h"
+#include "platform/http/fetch.h"
 #include "shoal_run.h"
 #include "tests/doubles/temporary_folder.h"
 

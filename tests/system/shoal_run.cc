@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 
 namespace shoal::tests {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/child_process.h"
+#include "cli/cluster/child_process.h"
 
 namespace shoal::tests {
 

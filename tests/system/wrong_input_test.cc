@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/atomic_file.h"
+#include "platform/runtime/atomic_file.h"
 #include "shoal_run.h"
 #include "tests/doubles/temporary_folder.h"
 

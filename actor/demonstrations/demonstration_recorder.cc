@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/demonstrations/demonstration_recorder.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actor/demonstrations/plan_player.h"
+#include "platform/content/canonical_json.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
+#include "platform/runtime/random.h"
+#include "platform/transport/wire_tensor.h"
+#include "rl/demonstrations/demonstration_file.h"
+
+namespace shoal::actor {
+namespace {
+
+using content::ContentKey;
+using content::ContentKeyHash;
+using inference::client::CandidateList;
+using inference::client::ContentReference;
+
+// Columns of one unroll; rows are the steps and the zeros that follow the last.
+class UnrollWriter {
+ public:
+  explicit UnrollWriter(proto::Unroll& unroll) : unroll_(unroll) {}
+
+  template <typename T>
+  void Add(const std::string& name, runtime::Shape shape, const std::vector<T>& values) {
+    proto::NamedTensor& column = *unroll_.add_step_columns();
+    column.set_name(name);
+    const auto tensor = runtime::Tensor::Of<T>(std::move(shape), std::span<const T>(values));
+    transport::ToWire(tensor, *column.mutable_tensor());
+  }
+
+ private:
+  proto::Unroll& unroll_;
+};
+
+class Recorder {
+ public:
+  explicit Recorder(const RedfishTasks& tasks) : tasks_(tasks) {
+    const EnvironmentSpec spec = RedfishEnvironment::Spec();
+    proto::DemonstrationHeader& header = *recorded_.mutable_header();
+    header.set_canonicaliser_version(std::string(content::kCanonicaliserVersion));
+    proto::ObservationSpec& observation = *header.mutable_spec()->add_observations();
+    observation.set_name(spec.observation_name);
+    observation.set_dtype(proto::FLOAT32);
+    observation.add_shape(spec.observation_size);
+    for (const std::string& field : spec.content_fields) {
+      header.mutable_spec()->add_content_fields(field);
+    }
+    header.mutable_spec()->mutable_action()->mutable_candidates();
+    header.set_episode_limit(static_cast<std::uint32_t>(tasks.options.episode_limit));
+    header.set_seed(tasks.seed);
+    header.set_revision(runtime::GitRevision());
+  }
+
+  void Add(std::size_t pair, std::uint64_t episode, const PlayedEpisode& played) {
+    proto::Demonstration& demonstration = *recorded_.add_demonstrations();
+    demonstration.set_goal(tasks_.pairs[pair].goal);
+    demonstration.set_capture(tasks_.pairs[pair].capture);
+    demonstration.set_mutations(static_cast<std::uint32_t>(played.facts.mutations));
+    demonstration.set_optimum(static_cast<std::uint32_t>(played.facts.optimum));
+    proto::Unroll& unroll = *demonstration.mutable_unroll();
+    unroll.mutable_id()->set_environment_id(pair);
+    unroll.mutable_id()->set_first_sequence(episode);
+    unroll.set_length(static_cast<std::uint32_t>(played.steps.size()));
+    AddObservations(played, unroll);
+    AddOutcomes(played, episode, unroll);
+  }
+
+  void LeaveOut(std::size_t pair, const std::string& reason, std::uint32_t episodes) {
+    proto::LeftOut& left_out = *recorded_.add_left_out();
+    left_out.set_goal(tasks_.pairs[pair].goal);
+    left_out.set_capture(tasks_.pairs[pair].capture);
+    left_out.set_reason(reason);
+    left_out.set_episodes(episodes);
+  }
+
+  proto::DemonstrationChunk Take() { return std::move(recorded_); }
+
+ private:
+  void AddObservations(const PlayedEpisode& played, proto::Unroll& unroll) {
+    const EnvironmentSpec spec = RedfishEnvironment::Spec();
+    const auto rows = static_cast<std::int64_t>(played.steps.size()) + 1;
+    std::vector<float> numeric;
+    std::vector<std::vector<std::uint8_t>> keys(spec.content_fields.size());
+    std::vector<std::int32_t> catalogs;
+    for (const PlayedStep& step : played.steps) {
+      const Observation& seen = step.observation;
+      numeric.insert(numeric.end(), seen.numeric.begin(), seen.numeric.end());
+      for (std::size_t field = 0; field < keys.size(); ++field) {
+        Keep(seen.contents[field]);
+        const auto& bytes = seen.contents[field].key.bytes;
+        keys[field].insert(keys[field].end(), bytes.begin(), bytes.end());
+      }
+      catalogs.push_back(CatalogIndex(*seen.catalog, unroll));
+    }
+    UnrollWriter writer(unroll);
+    numeric.resize(static_cast<std::size_t>(rows * spec.observation_size));
+    writer.Add("observation/" + spec.observation_name, {rows, spec.observation_size}, numeric);
+    for (std::size_t field = 0; field < keys.size(); ++field) {
+      keys[field].resize(static_cast<std::size_t>(rows) * ContentKey::kBytes);
+      writer.Add("content/" + spec.content_fields[field],
+                 {rows, static_cast<std::int64_t>(ContentKey::kBytes)}, keys[field]);
+    }
+    catalogs.push_back(0);
+    writer.Add("catalog", {rows}, catalogs);
+  }
+
+  static void AddOutcomes(const PlayedEpisode& played, std::uint64_t episode,
+                          proto::Unroll& unroll) {
+    const std::size_t steps = played.steps.size();
+    const auto length = static_cast<std::int64_t>(steps);
+    std::vector<std::int64_t> actions;
+    std::vector<float> rewards;
+    std::vector<std::uint8_t> flags(steps + 1, proto::ROW_FLAG_NONE);
+    for (const PlayedStep& step : played.steps) {
+      actions.push_back(step.action);
+      rewards.push_back(step.reward);
+    }
+    flags[0] |= proto::ROW_FLAG_FIRST;
+    flags[steps - 1] |= proto::ROW_FLAG_TERMINATED;
+    UnrollWriter writer(unroll);
+    writer.Add("action", {length}, actions);
+    writer.Add("behaviour_log_probability", {length}, std::vector<float>(steps));
+    writer.Add("value", {length + 1}, std::vector<float>(steps + 1));
+    writer.Add("reward", {length}, rewards);
+    writer.Add("flags", {length + 1}, flags);
+    writer.Add("policy_epoch", {length}, std::vector<std::int64_t>(steps));
+    writer.Add("policy_step", {length}, std::vector<std::int64_t>(steps));
+    writer.Add("episode_id", {length + 1},
+               std::vector<std::int64_t>(steps + 1, static_cast<std::int64_t>(episode)));
+  }
+
+  void Keep(const ContentReference& content) {
+    if (content.key.IsZero() || !kept_.insert(content.key).second) return;
+    proto::Content& kept = *recorded_.add_contents();
+    kept.set_key(std::string(content.key.AsBytes()));
+    kept.set_text(*content.text);
+  }
+
+  void Keep(const CandidateList& list) {
+    if (!lists_.insert(list.key()).second) return;
+    if (list.base() != nullptr) Keep(*list.base());
+    for (const ContentReference& candidate : list.candidates()) Keep(candidate);
+    if (list.base() == nullptr) {
+      *recorded_.add_catalogs() = list.AsCatalog();
+    } else {
+      *recorded_.add_overlays() = list.AsOverlay();
+    }
+  }
+
+  std::int32_t CatalogIndex(const CandidateList& list, proto::Unroll& unroll) {
+    Keep(list);
+    for (int i = 0; i < unroll.catalog_keys_size(); ++i) {
+      if (unroll.catalog_keys(i) == list.key().AsBytes()) return i;
+    }
+    unroll.add_catalog_keys(std::string(list.key().AsBytes()));
+    return unroll.catalog_keys_size() - 1;
+  }
+
+  const RedfishTasks& tasks_;
+  proto::DemonstrationChunk recorded_;
+  absl::flat_hash_set<ContentKey, ContentKeyHash> kept_;
+  absl::flat_hash_set<ContentKey, ContentKeyHash> lists_;
+};
+
+absl::StatusOr<std::shared_ptr<const mockserver::FaultSet>> BusyAt(double rate) {
+  if (rate <= 0) return std::shared_ptr<const mockserver::FaultSet>();
+  return mockserver::FaultSet::Parse(
+      {{"faults",
+        {{{"name", "busy"}, {"path", "/redfish/v1/**"}, {"status", 503}, {"probability", rate}}}}});
+}
+
+struct PlayedPair {
+  // By number.
+  std::vector<std::pair<std::uint64_t, PlayedEpisode>> episodes;
+  // Why the first that is not there is not; empty when all are.
+  std::string reason;
+};
+
+PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes) {
+  PlayedPair played;
+  bool shows_work = false;
+  for (std::uint64_t episode = 0; episode < episodes; ++episode) {
+    absl::StatusOr<PlayedEpisode> one = player.Play(pair, episode);
+    if (one.ok()) {
+      shows_work = shows_work || one->facts.optimum > 0;
+      played.episodes.emplace_back(episode, *std::move(one));
+      continue;
+    }
+    if (played.reason.empty()) played.reason = runtime::Message(one.status());
+    if (!absl::IsNotFound(one.status())) continue;
+    return {.episodes = {}, .reason = runtime::Message(one.status())};
+  }
+  if (!shows_work && !played.reason.empty()) played.episodes.clear();
+  return played;
+}
+
+}  // namespace
+
+absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData& data,
+                                                               const RecordingOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(auto faults, BusyAt(options.fault_rate));
+  PlanPlayer player(data, std::move(faults));
+  Recorder recorder(*data.tasks);
+  for (std::size_t pair = 0; pair < data.tasks->pairs.size(); ++pair) {
+    const PlayedPair played = PlayPair(player, pair, options.episodes);
+    for (const auto& [episode, steps] : played.episodes) recorder.Add(pair, episode, steps);
+    const auto left_out = static_cast<std::uint32_t>(options.episodes - played.episodes.size());
+    const Pair& names = data.tasks->pairs[pair];
+    spdlog::info("event=recorded goal={} capture={} episodes={} left_out={} reason={}",
+                 runtime::Quoted(names.goal), names.capture, played.episodes.size(), left_out,
+                 runtime::Quoted(played.reason));
+    if (left_out > 0) recorder.LeaveOut(pair, played.reason, left_out);
+  }
+  return recorder.Take();
+}
+
+absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
+                          const RecordingOptions& options, const std::string& path) {
+  if (environment.kind != "redfish") {
+    return runtime::InvalidArgument("environment.kind: experts know redfish alone");
+  }
+  EnvironmentOptions inprocess = environment;
+  inprocess.access = "inprocess";
+  // A file is for any training: what its sentences say must not hang on this one's knobs.
+  inprocess.word_dropout = 0;
+  std::vector<std::string> captures = environment.captures;
+  std::erase(captures, environment.hold_out);
+  const runtime::ClusterOptions cluster;
+  SHOAL_ASSIGN_OR_RETURN(
+      const RedfishData data,
+      LoadRedfishData(
+          {.environment = inprocess,
+           .cluster = cluster,
+           .seed = runtime::DeriveSeed(static_cast<std::uint64_t>(run.seed), "demonstrations"),
+           .captures = std::move(captures)}));
+  SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
+                         RecordDemonstrations(data, options));
+  return demonstrations::WriteDemonstrations(path, recorded);
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/demonstrations/plan_player.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "actor/environments/inprocess_service.h"
+#include "actor/environments/redfish_environment.h"
+#include "platform/runtime/random.h"
+#include "redfish/goals/candidate_match.h"
+#include "redfish/goals/goal_places.h"
+#include "redfish/goals/plan.h"
+
+namespace shoal::actor {
+namespace {
+
+using Json = nlohmann::json;
+
+// Says to a plan that nothing is answered any more.
+constexpr int kOver = 410;
+
+// A service that remembers its last answer.
+class RememberingService final : public RedfishService {
+ public:
+  RememberingService(const Worlds& worlds, mockserver::InstanceOptions options)
+      : service_(worlds, std::move(options)) {}
+
+  void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override {
+    service_.Reset(capture, episode, std::move(done));
+  }
+  void Send(const ServiceRequest& request, Done done) override {
+    service_.Send(request, Remember(std::move(done)));
+  }
+  void Advance(std::chrono::seconds by, Done done) override {
+    service_.Advance(by, Remember(std::move(done)));
+  }
+
+  const ServiceResponse& last() const { return last_; }
+
+ private:
+  Done Remember(Done done) {
+    return [this, done = std::move(done)](absl::StatusOr<ServiceResponse> response) {
+      last_ = response.ok() ? *response : ServiceResponse{};
+      done(std::move(response));
+    };
+  }
+
+  InProcessService service_;
+  ServiceResponse last_;
+};
+
+// Without the values of the body: a password may be among them.
+std::string Describe(const redfish::PlanRequest& request) {
+  constexpr std::size_t kShown = 4;
+  std::string text = request.method + " " + request.uri;
+  std::size_t count = 0;
+  const Json leaves = request.body.empty() ? Json::object() : request.body.flatten();
+  for (const auto& [pointer, value] : leaves.items()) {
+    if (++count > kShown) break;
+    text += (count == 1 ? " with " : ", ") + pointer;
+  }
+  return text + (count > kShown ? ", ..." : "");
+}
+
+// Carries a plan's requests into an environment, until the episode ends or a request has no
+// candidate; from then on nothing is sent.
+class Expert final : public redfish::PlanClient {
+ public:
+  Expert(RedfishEnvironment& environment, const RememberingService& service, std::int64_t wait)
+      : environment_(environment), service_(service), wait_(wait) {}
+
+  bool Begin(const EpisodeStart& start) {
+    environment_.Reset(start, [this](absl::StatusOr<Transition> reached) { Take(reached); });
+    return !over();
+  }
+
+  redfish::PlanReply Send(const redfish::PlanRequest& request) override {
+    // A place that the service lacks: there is nothing to look at.
+    if (request.uri == redfish::kAbsent) {
+      return {.status = 404, .body = nullptr, .location = "", .token = ""};
+    }
+    if (!over()) {
+      const std::int64_t action =
+          environment_.resources().Find(request, environment_.episode().slot_values);
+      if (action < 0 || !request.token.empty()) {
+        Fail(runtime::NotFound("no candidate is " + Describe(request) +
+                               (request.token.empty() ? "" : ", as a session")));
+      } else {
+        Choose(action);
+        if (failure_.ok()) return Answer();
+      }
+    }
+    return {.status = kOver, .body = nullptr, .location = "", .token = ""};
+  }
+
+  void Wait(std::chrono::seconds) override {
+    if (over()) return;
+    if (wait_ < 0) {
+      Fail(runtime::NotFound("no candidate is WAIT"));
+    } else {
+      Choose(wait_);
+    }
+  }
+
+  bool over() const { return ended_ || !failure_.ok(); }
+  bool ended() const { return ended_; }
+  const absl::Status& failure() const { return failure_; }
+  std::vector<PlayedStep> TakeSteps() { return std::move(steps_); }
+
+ private:
+  void Choose(std::int64_t action) {
+    steps_.push_back({.observation = observation_, .action = action});
+    environment_.Step(action, [this](absl::StatusOr<Transition> reached) {
+      Take(reached);
+      if (reached.ok()) steps_.back().reward = reached->reward;
+    });
+  }
+
+  void Fail(const absl::Status& failure) {
+    if (failure_.ok()) failure_ = failure;
+  }
+
+  void Take(const absl::StatusOr<Transition>& reached) {
+    if (!reached.ok()) {
+      Fail(runtime::FailedPrecondition(runtime::Message(reached.status())));
+      return;
+    }
+    observation_ = reached->observation;
+    ended_ = reached->end != End::kNone;
+  }
+
+  redfish::PlanReply Answer() const {
+    const ServiceResponse& last = service_.last();
+    return {.status = last.status, .body = *JsonOf(last), .location = "", .token = ""};
+  }
+
+  RedfishEnvironment& environment_;
+  const RememberingService& service_;
+  // The action; -1 when there is none.
+  const std::int64_t wait_;
+  Observation observation_;
+  std::vector<PlayedStep> steps_;
+  absl::Status failure_;
+  bool ended_ = false;
+};
+
+absl::Status Judge(const Expert& expert, const EpisodeFacts& facts, const absl::Status& plan) {
+  SHOAL_RETURN_IF_ERROR(expert.failure());
+  if (!expert.ended()) {
+    if (!plan.ok()) return runtime::FailedPrecondition(runtime::Message(plan));
+    return runtime::FailedPrecondition("the plan ends before its goal is reached");
+  }
+  if (!facts.success) {
+    return runtime::FailedPrecondition("the goal is not reached within " +
+                                       std::to_string(facts.steps) + " requests");
+  }
+  return facts.clean ? absl::OkStatus()
+                     : runtime::FailedPrecondition("the goal is reached with side effects");
+}
+
+}  // namespace
+
+PlanPlayer::PlanPlayer(const RedfishData& data, std::shared_ptr<const mockserver::FaultSet> faults)
+    : data_(data), faults_(std::move(faults)) {}
+
+absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t episode) {
+  const RedfishTasks& tasks = *data_.tasks;
+  mockserver::InstanceOptions options;
+  options.faults = faults_;
+  options.seed = runtime::DeriveSeed(
+      tasks.seed, "expert " + std::to_string(pair) + " " + std::to_string(episode));
+  auto own = std::make_unique<RememberingService>(data_.worlds, std::move(options));
+  const RememberingService& service = *own;
+  RedfishEnvironment environment(data_.tasks, std::move(own), sights_);
+  Expert expert(
+      environment, service,
+      redfish::FindWait(tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates()));
+  if (!expert.Begin({.environment_id = 0, .episode = episode, .pair = pair})) {
+    return runtime::Annotate(expert.failure(), "no start");
+  }
+  const redfish::Plan plan = tasks.goals[pair]->PlanOf(environment.episode());
+  if (plan.empty()) return runtime::FailedPrecondition("the goal's file has no plan");
+  const auto outcome = redfish::RunPlan(plan, expert,
+                                        {.attempts = static_cast<int>(tasks.options.episode_limit),
+                                         .pause = std::chrono::seconds(tasks.options.wait_seconds),
+                                         .looks = static_cast<int>(tasks.options.episode_limit)});
+  PlayedEpisode played{.steps = {}, .facts = environment.facts()};
+  SHOAL_RETURN_IF_ERROR(Judge(expert, played.facts, outcome.status()));
+  played.steps = expert.TakeSteps();
+  return played;
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// An expert in an environment: plays the plan of a goal, each of its requests as the candidate that
+// an agent would choose for it.
+//
+// The expert looks (GET) at what its plan's conditions ask about, waits by `wait`, and repeats what
+// is answered 412 or 503, as lib/redfish/goals/plan.h says. Not thread-safe; the same (data, pair,
+// episode) is played in the same way each time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actor/environments/environment.h"
+#include "actor/environments/redfish_source.h"
+#include "actor/environments/sights.h"
+#include "mockserver/faults/fault.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::actor {
+
+struct PlayedStep {
+  // What the expert's choice is an answer to.
+  Observation observation = {};
+  // Index into the observation's catalog.
+  std::int64_t action = 0;
+  float reward = 0;
+};
+
+// A whole episode that reached its goal without side effects; its last step ended it.
+struct PlayedEpisode {
+  std::vector<PlayedStep> steps;
+  EpisodeFacts facts;
+};
+
+class PlanPlayer {
+ public:
+  // `data` has worlds and outlives this. `faults` strike every episode, each in its own way; null:
+  // none.
+  explicit PlanPlayer(const RedfishData& data,
+                      std::shared_ptr<const mockserver::FaultSet> faults = nullptr);
+
+  // REQUIRES: `pair` is one of the data's. Otherwise says in one sentence why there is no such
+  // episode: NOT_FOUND for a request that is no candidate, FAILED_PRECONDITION for a plan that
+  // failed or did not reach the goal.
+  absl::StatusOr<PlayedEpisode> Play(std::size_t pair, std::uint64_t episode);
+
+ private:
+  const RedfishData& data_;
+  const std::shared_ptr<const mockserver::FaultSet> faults_;
+  const std::shared_ptr<Sights> sights_ = std::make_shared<Sights>();
+};
+
+}  // namespace shoal::actor

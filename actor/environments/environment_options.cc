@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/environment_options.h"
+
+namespace shoal::actor {
+
+void RewardOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob(
+      "preset", preset,
+      {.help = "default reads the knobs below; igc is fixed", .choices = {"default", "igc"}});
+  visitor.Knob("goal", goal,
+               {.help = "goal reached without side effects", .min = -100, .max = 100});
+  visitor.Knob("goal_with_collateral", goal_with_collateral,
+               {.help = "goal reached with side effects", .min = -100, .max = 100});
+  visitor.Knob("step", step, {.help = "each request", .min = -100, .max = 100});
+  visitor.Knob("client_error", client_error,
+               {.help = "each answer with 4xx", .min = -100, .max = 100});
+  visitor.Knob(
+      "repeated_read", repeated_read,
+      {.help = "each GET of what was read and cannot have changed since", .min = -100, .max = 100});
+  visitor.Knob("milestones", milestones,
+               {.help = "all milestones together, each once", .min = -100, .max = 100});
+  visitor.Knob("collateral", collateral,
+               {.help = "each side effect while it lasts", .min = -100, .max = 100});
+  visitor.Knob("over_budget", over_budget,
+               {.help = "a fleet draws more than its power budget", .min = -100, .max = 100});
+}
+
+void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("kind", kind, {.help = "what is acted in", .choices = {"redfish", "cartpole"}});
+  visitor.Knob("captures", captures, {.help = "services by the name of their capture"});
+  visitor.Knob(
+      "goals", goals,
+      {.help = "goals and request sequences by number; none: all goals", .min = 1, .max = 1000});
+  visitor.Knob("hold_out", hold_out, {.help = "one of the captures, that training leaves out"});
+  visitor.Knob("access", access,
+               {.help = "over HTTP to the mock server, or the service inside the actor",
+                .choices = {"http", "inprocess"}});
+  visitor.Knob("episode_limit", episode_limit,
+               {.help = "requests in an episode", .unit = "steps", .min = 1, .max = 10000});
+  visitor.Knob("fleet_size", fleet_size,
+               {.help = "services of one environment; more than 1 share a power budget",
+                .min = 1,
+                .max = 64});
+  visitor.Knob(
+      "power_budget_watts", power_budget_watts,
+      {.help = "of a fleet; 0 draws one each episode", .unit = "W", .min = 0, .max = 100'000'000});
+  visitor.Knob("data", data, {.help = "folder with captures, goals and schema"});
+  visitor.Knob("word_dropout", word_dropout,
+               {.help = "share of the goal's words that training leaves out", .min = 0, .max = 1});
+  visitor.Knob(
+      "wait_seconds", wait_seconds,
+      {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});
+  visitor.Knob("connections", connections,
+               {.help = "HTTP connections of one thread", .min = 1, .max = 1024});
+  visitor.Group("rewards", rewards);
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Section [environment]: what is acted in, the same for training and evaluation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/config.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::actor {
+
+struct RewardOptions {
+  // "default": the knobs below. "igc": +1 at the goal, 2xx 0.1, 4xx -0.2, 5xx -0.5 and the end, an
+  // invalid method -0.1, the step limit -1, clipped to [-1, 1]; the knobs are not read.
+  std::string preset = "default";
+  // At the goal with the side-effect budget kept.
+  double goal = 1.0;
+  // At the goal with writable properties changed that should not be.
+  double goal_with_collateral = 0.3;
+  double step = -0.01;
+  double client_error = -0.05;
+  // A GET whose answer the episode has, with nothing changed and no time let go by since.
+  double repeated_read = -0.1;
+  // All milestones together, in equal shares, each at the first time that it holds.
+  double milestones = 0.2;
+  // For each property that is changed and should not be; given back when it is set back.
+  double collateral = -0.1;
+  // Once, when a fleet draws more than its power budget.
+  double over_budget = -0.5;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+struct EnvironmentOptions {
+  std::string kind = "redfish";
+  // Names of archives in <data>/captures, without ".tar.xz".
+  std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
+                                       "dell-r750"};
+  // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations; empty: all
+  // of the goals, no sequence.
+  std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
+  // One of them, that training leaves out; empty: none.
+  std::string hold_out = "";
+  // "http": through the mock server. "inprocess": the same service as objects of the actor.
+  std::string access = "http";
+  // Requests in an episode; the limit is part of the task.
+  std::int64_t episode_limit = 16;
+  // Services of one environment: 1, or a fleet that shares a power budget.
+  std::int64_t fleet_size = 1;
+  // Of a fleet; 0: each episode draws one. Never less than what its start draws.
+  std::int64_t power_budget_watts = 0;
+  // Folder with captures/, goals/, schema/ and perhaps demonstrations/.
+  std::string data = "data";
+  // Share of a goal's words that training's sentences leave out, but for what stands for values
+  // and for a fleet's own words.
+  double word_dropout = 0.0;
+  // By which `wait` moves the service's clock.
+  std::int64_t wait_seconds = 5;
+  // Of one loop to the mock server.
+  std::int64_t connections = 16;
+  RewardOptions rewards = {};
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+}  // namespace shoal::actor

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where environments come from: one source a process, made from the configuration once.
+//
+// Immutable, thread-safe; outlives the environments that it made.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actor/environments/environment.h"
+#include "actor/environments/environment_options.h"
+#include "platform/runtime/cluster.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::actor {
+
+class EnvironmentSource {
+ public:
+  virtual ~EnvironmentSource() = default;
+  virtual const EnvironmentSpec& spec() const = 0;
+  virtual const std::vector<Pair>& pairs() const = 0;
+  // For one loop: `count` environments with ascending ids, that share what a thread can share and
+  // run on `executor`.
+  virtual std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
+                                                           std::uint64_t first_environment,
+                                                           std::size_t count) const = 0;
+};
+
+struct SourceConfig {
+  const EnvironmentOptions& environment;
+  const runtime::ClusterOptions& cluster;
+  std::uint64_t seed = 1;
+  // By name; of environment.captures.
+  std::vector<std::string> captures = {};
+};
+
+// Loads what the environments need. NOT_FOUND, DATA_LOSS or INVALID_ARGUMENT naming the file or
+// knob.
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig& config);
+
+}  // namespace shoal::actor

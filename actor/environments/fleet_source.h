@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fleets of Redfish services (fleet_environment.h) from captures, goals and schema on disk.
+#pragma once
+
+#include <memory>
+
+#include "actor/environments/environment_source.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::actor {
+
+// environment.fleet_size services a fleet. Errors as of MakeRedfishSource.
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeFleetSource(const SourceConfig& config);
+
+}  // namespace shoal::actor

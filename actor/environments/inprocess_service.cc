@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/inprocess_service.h"
+
+#include <utility>
+
+#include "platform/http/message.h"
+
+namespace shoal::actor {
+namespace {
+
+Progress ProgressOf(mockserver::Instance& instance) {
+  const mockserver::Evaluation evaluation = instance.Evaluate();
+  return {.satisfied = evaluation.satisfied,
+          .milestones = evaluation.milestones,
+          .collateral = evaluation.collateral};
+}
+
+}  // namespace
+
+void InProcessService::Reset(const std::string& capture, const redfish::Episode& episode,
+                             ResetDone done) {
+  done(ResetNow(capture, episode));
+}
+
+absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
+                                                    const redfish::Episode& episode) {
+  auto instance = instances_.find(capture);
+  if (instance == instances_.end()) {
+    const auto world = worlds_.find(capture);
+    if (world == worlds_.end()) return runtime::NotFound("no capture " + capture);
+    instance = instances_.try_emplace(capture, world->second, options_).first;
+  }
+  SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, episode.watch));
+  current_ = &instance->second;
+  return ProgressOf(*current_);
+}
+
+void InProcessService::Send(const ServiceRequest& request, Done done) {
+  const auto ask = [&] {
+    return current_->Handle({.method = mockserver::ParseMethod(request.method),
+                             .uri = request.uri,
+                             .json = request.body.is_null() ? nullptr : &request.body,
+                             .if_match = request.if_match,
+                             .auth_token = request.token});
+  };
+  mockserver::Response answer = ask();
+  if (answer.dropped && http::IsRepeatable(request.method)) answer = ask();
+  if (answer.dropped) {
+    done(runtime::Unavailable(request.uri + ": no answer"));
+    return;
+  }
+  done(ServiceResponse{.status = answer.status,
+                       .body = std::move(answer.body),
+                       .json = std::move(answer.json),
+                       .etag = std::move(answer.etag),
+                       .token = answer.Header("X-Auth-Token"),
+                       .location = std::move(answer.location),
+                       .progress = ProgressOf(*current_)});
+}
+
+void InProcessService::Advance(std::chrono::seconds by, Done done) {
+  current_->Advance(by);
+  done(ServiceResponse{.progress = ProgressOf(*current_)});
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redfish service that is an object of this process: no HTTP, no JSON of control.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "actor/environments/redfish_service.h"
+#include "mockserver/service/instance.h"
+#include "mockserver/service/world.h"
+
+namespace shoal::actor {
+
+// Worlds by the name of their capture.
+using Worlds = std::map<std::string, std::shared_ptr<const mockserver::World>>;
+
+class InProcessService final : public RedfishService {
+ public:
+  // `worlds` outlives the service; `options` are of every instance. What a fault drops is
+  // UNAVAILABLE, after the one repetition that HTTP's connections make too.
+  explicit InProcessService(const Worlds& worlds, mockserver::InstanceOptions options = {})
+      : worlds_(worlds), options_(std::move(options)) {
+    options_.writes_texts = false;
+  }
+
+  void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
+  void Send(const ServiceRequest& request, Done done) override;
+  void Advance(std::chrono::seconds by, Done done) override;
+
+ private:
+  absl::StatusOr<Progress> ResetNow(const std::string& capture, const redfish::Episode& episode);
+
+  const Worlds& worlds_;
+  mockserver::InstanceOptions options_;
+  // Made at the first episode on a capture, then reset.
+  std::map<std::string, mockserver::Instance> instances_;
+  mockserver::Instance* current_ = nullptr;
+};
+
+}  // namespace shoal::actor

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redfish service with a goal: the agent reads texts and picks requests.
+//
+// Observation: contents `goal` (the goal's text), `request` (the last request's candidate) and
+// `body` (what the service answered, canonical); and kObservationSize numbers: the class of the
+// last status (none, 2xx, 3xx, 4xx, 5xx), whether the last request could change something, the
+// share of the episode's limit that is left, and the share that is used. Whether the goal is
+// reached shows in the reward and in the end of the episode alone.
+//
+// Actions are the service's catalog, with what the episode has seen come and go (SeenResources).
+//
+// Written rules, which nobody chooses: a PATCH carries If-Match when this episode has seen an ETag
+// of its URI; slots take the goal's values; `wait` moves the service's clock; a session that was
+// made by POST is used: its token goes with every later request, until the session is deleted, a
+// newer one is made, or the service refuses the token with 401. The limit is part of the task:
+// reaching it terminates. It may be stepped on past that, as fleets do. A GET that can tell nothing
+// new costs (RewardOptions::repeated_read).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actor/environments/body_texts.h"
+#include "actor/environments/environment.h"
+#include "actor/environments/environment_options.h"
+#include "actor/environments/redfish_service.h"
+#include "actor/environments/seen_resources.h"
+#include "actor/environments/service_catalog.h"
+#include "actor/environments/sights.h"
+#include "platform/runtime/random.h"
+#include "redfish/goals/goal.h"
+
+namespace shoal::actor {
+
+// Shared by all environments of a process; immutable.
+struct RedfishTasks {
+  EnvironmentOptions options;
+  std::uint64_t seed = 0;
+  std::vector<Pair> pairs;
+  // One a pair.
+  std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals;
+  // By the name of the capture.
+  std::map<std::string, ServiceCatalog> catalogs;
+};
+
+class RedfishEnvironment final : public Environment {
+ public:
+  static constexpr std::int64_t kObservationSize = 8;
+
+  static EnvironmentSpec Spec();
+
+  // `sights` are shared by environments of one thread.
+  RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
+                     std::unique_ptr<RedfishService> service, std::shared_ptr<Sights> sights);
+
+  void Reset(const EpisodeStart& start, Done done) override;
+  void Step(std::int64_t action, Done done) override;
+  EpisodeFacts facts() const override;
+
+  // Of the running episode.
+  const redfish::Episode& episode() const { return episode_; }
+  const SeenResources& resources() const { return resources_; }
+  // The last step was a GET of what the episode had read, with nothing changed and no `wait` since.
+  bool last_repeated() const { return last_repeated_; }
+  // Of the last step; 0 before the first, and of `wait`.
+  int last_status() const { return last_status_; }
+
+ private:
+  void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
+                  const Done& done);
+  BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
+  void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
+  void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
+  void KeepRead(const redfish::Candidate& candidate, int status);
+  Observation Observe() const;
+
+  const std::shared_ptr<const RedfishTasks> tasks_;
+  const std::unique_ptr<RedfishService> service_;
+  const std::shared_ptr<Sights> sights_;
+
+  std::size_t pair_ = 0;
+  SeenResources resources_ = SeenResources(sights_->candidates);
+  redfish::Episode episode_;
+  std::optional<runtime::Random> slot_values_;
+  inference::client::ContentReference goal_;
+  inference::client::ContentReference request_;
+  inference::client::ContentReference body_;
+  std::map<std::string, std::string> etags_;
+  // Empty without a session.
+  std::string token_;
+  std::string session_;
+  Progress progress_;
+  int last_status_ = 0;
+  bool last_mutated_ = false;
+  bool last_repeated_ = false;
+  // URIs that were read since the last change and the last `wait`.
+  std::set<std::string> read_;
+  int steps_ = 0;
+  int mutations_ = 0;
+  int client_errors_ = 0;
+};
+
+}  // namespace shoal::actor

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/redfish_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actor/environments/http_service.h"
+#include "actor/environments/inprocess_service.h"
+#include "actor/environments/sights.h"
+#include "mockserver/service/tree_pool.h"
+#include "platform/runtime/log.h"
+#include "redfish/capture/capture.h"
+#include "redfish/schema/schema.h"
+
+namespace shoal::actor {
+namespace {
+
+class RedfishSource final : public EnvironmentSource {
+ public:
+  RedfishSource(RedfishData data, RedfishAddresses addresses)
+      : data_(std::move(data)), addresses_(std::move(addresses)) {}
+
+  const EnvironmentSpec& spec() const override { return spec_; }
+  const std::vector<Pair>& pairs() const override { return data_.tasks->pairs; }
+
+  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
+                                                   std::uint64_t first_environment,
+                                                   std::size_t count) const override {
+    const auto sights = std::make_shared<Sights>();
+    const ServiceMaker make = MakeServices(data_, addresses_, executor, count);
+    std::vector<std::unique_ptr<Environment>> environments;
+    for (std::size_t i = 0; i < count; ++i) {
+      environments.push_back(
+          std::make_unique<RedfishEnvironment>(data_.tasks, make(first_environment + i), sights));
+    }
+    return environments;
+  }
+
+ private:
+  const RedfishData data_;
+  const RedfishAddresses addresses_;
+  const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
+};
+
+// The goals, and what may be named beside them: request sequences of real tools.
+absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(options.data + "/goals"));
+  if (options.goals.empty()) return suite;
+  absl::StatusOr<redfish::GoalSuite> sequences =
+      redfish::LoadGoals(options.data + "/demonstrations");
+  if (absl::IsNotFound(sequences.status())) return suite;
+  if (!sequences.ok()) return sequences.status();
+  suite.insert(suite.end(), sequences->begin(), sequences->end());
+  return suite;
+}
+
+absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suite,
+                      const redfish::Capture& capture, RedfishTasks& tasks) {
+  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::ApplyGoals(suite, capture));
+  const auto& wanted = config.environment.goals;
+  for (const auto& goal : applied) {
+    const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(),
+                                                       goal->goal().id()) != wanted.end();
+    if (!is_wanted) continue;
+    tasks.pairs.push_back({.goal = std::to_string(goal->goal().id()) + " " + goal->goal().name(),
+                           .capture = capture.name()});
+    tasks.goals.push_back(goal);
+    spdlog::info("event=pair goal={} capture={}", runtime::Quoted(tasks.pairs.back().goal),
+                 capture.name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& suite) {
+  for (const std::int64_t id : config.environment.goals) {
+    const bool known = std::any_of(suite.begin(), suite.end(),
+                                   [id](const auto& goal) { return goal->id() == id; });
+    if (!known) {
+      return runtime::NotFound("environment.goals: no goal " + std::to_string(id) + " in " +
+                               config.environment.data + "/goals or /demonstrations");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
+  const EnvironmentOptions& options = config.environment;
+  RedfishData data;
+  auto tasks = std::make_shared<RedfishTasks>();
+  tasks->options = options;
+  tasks->seed = config.seed;
+  SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
+                         redfish::Schema::Load(options.data + "/schema/redfish.schema.zst"));
+  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite, LoadSuite(options));
+  SHOAL_RETURN_IF_ERROR(CheckGoals(config, suite));
+  for (const std::string& name : config.captures) {
+    SHOAL_ASSIGN_OR_RETURN(const auto capture,
+                           redfish::Capture::Load(options.data + "/captures/" + name + ".tar.xz"));
+    SHOAL_ASSIGN_OR_RETURN(auto catalog, redfish::Catalog::Build(*capture, *schema));
+    spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
+    tasks->catalogs[name] = Share(std::move(catalog), schema);
+    SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));
+    if (options.access == "inprocess") {
+      SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
+    }
+    if (options.fleet_size > 1) data.captures[name] = capture;
+  }
+  if (tasks->pairs.empty()) {
+    return runtime::InvalidArgument("no goal of environment.goals applies to any capture");
+  }
+  data.tasks = std::move(tasks);
+  return data;
+}
+
+absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
+  if (config.environment.access == "http" &&
+      (config.cluster.mockserver.empty() || config.cluster.mockserver_control.empty())) {
+    return runtime::InvalidArgument(
+        "environment.access is http, but cluster.mockserver or cluster.mockserver_control is "
+        "empty");
+  }
+  return RedfishAddresses{.mockserver = config.cluster.mockserver,
+                          .control = config.cluster.mockserver_control};
+}
+
+ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
+                          boost::asio::any_io_executor executor, std::size_t count) {
+  if (!data.worlds.empty()) {
+    const mockserver::InstanceOptions options{.trees = std::make_shared<mockserver::TreePool>()};
+    return [&data, options](std::uint64_t) {
+      return std::make_unique<InProcessService>(data.worlds, options);
+    };
+  }
+  const auto connections = std::make_shared<HttpConnections>(
+      executor,
+      HttpConnections::Options{.service = addresses.mockserver,
+                               .control = addresses.control,
+                               .count = static_cast<std::size_t>(data.tasks->options.connections),
+                               .max_waiting = 2 * count + 16});
+  return [connections](std::uint64_t id) { return std::make_unique<HttpService>(connections, id); };
+}
+
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const SourceConfig& config) {
+  SHOAL_ASSIGN_OR_RETURN(RedfishAddresses addresses, FindAddresses(config));
+  SHOAL_ASSIGN_OR_RETURN(RedfishData data, LoadRedfishData(config));
+  return std::make_unique<RedfishSource>(std::move(data), std::move(addresses));
+}
+
+}  // namespace shoal::actor

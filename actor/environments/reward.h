@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step earns: one pure function of the step's outcome.
+#pragma once
+
+#include <cstdint>
+
+#include "actor/environments/environment_options.h"
+#include "actor/environments/redfish_service.h"
+
+namespace shoal::actor {
+
+struct StepOutcome {
+  // 0 for a step without a request.
+  int status = 0;
+  Progress before = {};
+  Progress after = {};
+  std::int64_t milestone_count = 0;
+  // The last step that the episode limit leaves.
+  bool last = false;
+  // A GET that was answered before, with nothing changed and no time let go by since.
+  bool repeated = false;
+};
+
+struct Verdict {
+  float reward = 0;
+  // The episode ends with this step.
+  bool ends = false;
+};
+
+Verdict Judge(const RewardOptions& options, const StepOutcome& outcome);
+
+}  // namespace shoal::actor

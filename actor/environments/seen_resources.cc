@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/seen_resources.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "redfish/capture/uri.h"
+#include "redfish/catalog/candidate_generator.h"
+#include "redfish/goals/candidate_match.h"
+
+namespace shoal::actor {
+namespace {
+
+using inference::client::CandidateList;
+using inference::client::ContentReference;
+
+bool IsOfService(const std::string& uri) {
+  return redfish::IsAtOrBelow(uri, redfish::kServiceRoot);
+}
+
+redfish::Candidate GetOf(const std::string& uri, std::string type) {
+  redfish::Candidate get;
+  get.method = "GET";
+  get.uri = uri;
+  get.type = std::move(type);
+  get.Seal();
+  return get;
+}
+
+}  // namespace
+
+void SeenResources::Begin(const ServiceCatalog& service) {
+  service_ = &service;
+  resources_.clear();
+  lost_.clear();
+  appended_.clear();
+  list_ = service.candidates;
+}
+
+void SeenResources::Learn(const redfish::Candidate& request, const ServiceResponse& response,
+                          const BodyText& text) {
+  const int status = response.status;
+  const bool of_resource = request.action.empty() && !request.uri.empty();
+  const bool succeeded = status >= 200 && status < 300;
+  // A DELETE that is accepted takes its time.
+  const bool deleted = request.method == "DELETE" && succeeded && status != 202;
+  // `request` may be one of the candidates that go here.
+  const std::string uri = request.uri;
+  if (of_resource && (status == 404 || deleted)) Lose(uri);
+  if (succeeded && !deleted) {
+    if (IsOfService(text.uri)) SeeResource(response, text);
+    for (const std::string& member : text.members) SeeMember(text.uri, member);
+  }
+  if (std::exchange(changed_, false)) MakeList();
+}
+
+void SeenResources::Lose(const std::string& uri) {
+  const auto below = [&uri](const auto& resource) {
+    return redfish::IsAtOrBelow(resource.first, uri);
+  };
+  changed_ = std::erase_if(resources_, below) > 0 || changed_;
+  if (service_->catalog->outline().Has(uri)) changed_ = lost_.insert(uri).second || changed_;
+}
+
+void SeenResources::SeeMember(const std::string& collection, const std::string& uri) {
+  const redfish::ServiceOutline& outline = service_->catalog->outline();
+  if (lost_.erase(uri) > 0) changed_ = true;
+  if (!IsOfService(uri) || outline.Has(uri) || outline.IsDangling(uri) || !HasRoom(uri)) return;
+  std::string type = outline.MemberType(collection);
+  if (resources_.contains(uri) || !redfish::IsOperationalType(type)) return;
+  resources_[uri].candidates =
+      std::make_shared<const std::vector<redfish::Candidate>>(1, GetOf(uri, std::move(type)));
+  changed_ = true;
+}
+
+void SeenResources::SeeResource(const ServiceResponse& response, const BodyText& text) {
+  const redfish::ServiceOutline& outline = service_->catalog->outline();
+  if (lost_.erase(text.uri) > 0) changed_ = true;
+  if (outline.Has(text.uri) || !HasRoom(text.uri)) return;
+  const auto known = resources_.find(text.uri);
+  if (known != resources_.end() && known->second.body == text.content.key) return;
+  Candidates candidates = made_->Of(*service_, response, text);
+  if (candidates == nullptr) return;
+  resources_[text.uri] = {.candidates = std::move(candidates), .body = text.content.key};
+  changed_ = true;
+}
+
+bool SeenResources::HasRoom(const std::string& uri) const {
+  return resources_.size() < kMaximumResources || resources_.contains(uri);
+}
+
+void SeenResources::MakeList() {
+  std::vector<std::uint32_t> removed;
+  const auto& own = service_->catalog->candidates();
+  for (std::size_t i = 0; i < own.size() && !lost_.empty(); ++i) {
+    const bool gone = std::any_of(lost_.begin(), lost_.end(), [&](const std::string& uri) {
+      return redfish::IsAtOrBelow(own[i].uri, uri);
+    });
+    if (gone) removed.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::vector<ContentReference> texts;
+  appended_.clear();
+  for (const auto& [uri, resource] : resources_) {
+    for (const redfish::Candidate& candidate : *resource.candidates) {
+      appended_.push_back(&candidate);
+      texts.push_back(
+          {.key = candidate.key,
+           .text = std::shared_ptr<const std::string>(resource.candidates, &candidate.text)});
+    }
+  }
+  list_ = removed.empty() && texts.empty()
+              ? service_->candidates
+              : std::make_shared<const CandidateList>(service_->candidates, std::move(removed),
+                                                      std::move(texts));
+}
+
+const redfish::Candidate& SeenResources::candidate(std::size_t action) const {
+  const auto& own = service_->catalog->candidates();
+  return action < own.size() ? own[action] : *appended_[action - own.size()];
+}
+
+std::int64_t SeenResources::Find(const redfish::PlanRequest& request,
+                                 const redfish::SlotValues& values) const {
+  const auto& own = service_->catalog->candidates();
+  const std::int64_t known = redfish::FindCandidate(own, request, values);
+  const auto& removed = list_->removed();
+  const bool is_legal = known >= 0 && !std::binary_search(removed.begin(), removed.end(), known);
+  if (is_legal) return known;
+  const std::int64_t came = redfish::FindCandidate(appended_, request, values);
+  return came < 0 ? came : came + static_cast<std::int64_t>(own.size());
+}
+
+}  // namespace shoal::actor

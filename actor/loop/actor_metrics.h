@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an actor counts. Thread-safe.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "actor/loop/episode_plan.h"
+#include "inference/client/act_client.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/mutex.h"
+
+namespace shoal::actor {
+
+// What an environment's time goes to.
+enum class Wait : std::uint8_t {
+  // The service answers a request.
+  kEnvironment,
+  // Its row waits for others to fill a message.
+  kMessage,
+  // Inference answers.
+  kInference,
+  // There is no connection to inference.
+  kConnection,
+  // A service was lost and is tried again later.
+  kBackoff,
+};
+inline constexpr std::size_t kWaits = 5;
+
+// Why an episode did not come to its end.
+enum class AbortReason : std::uint8_t { kEnvironmentLost, kServerRestarted, kRowRefused };
+
+class ActorMetrics {
+ public:
+  // `metrics` outlives this.
+  explicit ActorMetrics(runtime::Metrics& metrics);
+
+  void CountStep() { steps_.Increment(); }
+  void CountEpisode(const EpisodeResult& result) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CountAbort(AbortReason reason);
+  void CountWait(Wait reason, double seconds);
+  void CountFenced() { fenced_.Increment(); }
+  // `now` and `before` are status_counts() of one client.
+  void CountStatuses(const inference::client::RowStatusCounts& before,
+                     const inference::client::RowStatusCounts& now);
+
+ private:
+  struct PairCounters {
+    prometheus::Counter& episodes;
+    prometheus::Counter& successes;
+    prometheus::Counter& clean;
+    prometheus::Counter& satisfied_at_start;
+    prometheus::Counter& steps;
+    prometheus::Counter& mutations;
+    prometheus::Counter& optimum;
+    prometheus::Counter& client_errors;
+    // Gauges: rewards may be negative.
+    prometheus::Gauge& return_sum;
+  };
+  PairCounters& CountersLocked(const std::string& goal, const std::string& capture)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  runtime::Metrics& metrics_;
+  prometheus::Counter& steps_;
+  prometheus::Counter& fenced_;
+  std::array<prometheus::Counter*, 8> statuses_ = {};
+  std::array<prometheus::Counter*, kWaits> waits_ = {};
+  std::array<prometheus::Counter*, 3> aborts_ = {};
+
+  runtime::Mutex mutex_;
+  std::map<std::pair<std::string, std::string>, PairCounters> pairs_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace shoal::actor

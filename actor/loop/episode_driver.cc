@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/loop/episode_driver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/runtime/log.h"
+
+namespace shoal::actor {
+namespace {
+
+using inference::client::Answer;
+using inference::client::Row;
+
+constexpr std::chrono::milliseconds kMinPause{100};
+constexpr std::chrono::milliseconds kMaxPause{2000};
+
+}  // namespace
+
+EpisodeDriver::EpisodeDriver(Identity identity, std::unique_ptr<Environment> environment,
+                             Surroundings surroundings)
+    : identity_(identity),
+      environment_(std::move(environment)),
+      around_(surroundings),
+      since_(around_.clock.Now()) {}
+
+void EpisodeDriver::Begin() {
+  if (fenced()) return;
+  abandoned_ = false;
+  assignment_ = around_.plan.Next(identity_.environment_id);
+  if (!assignment_) {
+    Enter(State::kResting);
+    return;
+  }
+  Enter(State::kResetting);
+  environment_->Reset(assignment_->start, [this](absl::StatusOr<Transition> transition) {
+    OnReset(std::move(transition));
+  });
+}
+
+void EpisodeDriver::OnReset(absl::StatusOr<Transition> transition) {
+  if (fenced()) return;
+  if (!transition.ok()) {
+    if (failures_in_a_row_ == 0) {
+      spdlog::warn("event=reset_failed environment={} reason={}", identity_.environment_id,
+                   runtime::Quoted(runtime::Message(transition.status())));
+    }
+    Pause(AbortReason::kEnvironmentLost);
+    return;
+  }
+  failures_in_a_row_ = 0;
+  result_ = {};
+  ++next_episode_id_;
+  Emit(*transition, proto::ROW_FLAG_FIRST);
+}
+
+void EpisodeDriver::OnAnswer(const Answer& answer) {
+  if (answer.outcome == Answer::Outcome::kFenced) {
+    if (fenced()) return;
+    if (assignment_) around_.plan.Abort(*assignment_);
+    assignment_.reset();
+    around_.metrics.CountFenced();
+    Enter(State::kFenced);
+    return;
+  }
+  if (answer.outcome == Answer::Outcome::kInvalid) {
+    spdlog::warn("event=row_refused environment={} sequence={} reason={}", identity_.environment_id,
+                 answer.sequence, runtime::Quoted(answer.error));
+  }
+  if (state_ != State::kRowOut || answer.sequence != awaited_sequence_) return;
+  if (answer.outcome == Answer::Outcome::kInvalid) {
+    around_.metrics.CountAbort(AbortReason::kRowRefused);
+    around_.plan.Refuse(*std::exchange(assignment_, std::nullopt), answer.error);
+    Rest();
+    return;
+  }
+  if (answer.outcome != Answer::Outcome::kAction) return;
+  result_.policy_epoch = answer.policy_epoch;
+  result_.policy_step = answer.policy_step;
+  Enter(State::kStepping);
+  environment_->Step(answer.action, [this](absl::StatusOr<Transition> transition) {
+    OnStep(std::move(transition));
+  });
+}
+
+void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {
+  if (fenced()) return;
+  if (abandoned_) {
+    AbortEpisode(AbortReason::kServerRestarted);
+    Begin();
+    return;
+  }
+  if (!transition.ok()) {
+    if (failures_in_a_row_ == 0) {
+      spdlog::warn("event=step_failed environment={} reason={}", identity_.environment_id,
+                   runtime::Quoted(runtime::Message(transition.status())));
+    }
+    EmitEnd(0, proto::ROW_FLAG_TRUNCATED);
+    Pause(AbortReason::kEnvironmentLost);
+    return;
+  }
+  around_.metrics.CountStep();
+  result_.total_reward += static_cast<double>(transition->reward);
+  switch (transition->end) {
+    case End::kNone:
+      Emit(*transition, proto::ROW_FLAG_NONE);
+      return;
+    case End::kTerminated:
+      EmitEnd(transition->reward, proto::ROW_FLAG_TERMINATED);
+      break;
+    case End::kTruncated:
+      Emit(*transition, proto::ROW_FLAG_TRUNCATED | proto::ROW_FLAG_FINAL);
+      break;
+  }
+  FinishEpisode();
+  Begin();
+}
+
+void EpisodeDriver::OnServerRestarted() {
+  switch (state_) {
+    case State::kStepping:
+      abandoned_ = true;
+      return;
+    case State::kRowOut:
+      AbortEpisode(AbortReason::kServerRestarted);
+      Begin();
+      return;
+    case State::kResting:
+    case State::kPausing:
+    case State::kResetting:
+    case State::kFenced:
+      return;
+  }
+}
+
+void EpisodeDriver::Emit(const Transition& transition, std::uint32_t flags) {
+  Row row = NewRow(transition.reward, flags);
+  row.observation = transition.observation.numeric;
+  row.contents = transition.observation.contents;
+  catalog_ = transition.observation.catalog;
+  row.catalog = catalog_;
+  awaited_sequence_ = row.sequence;
+  Enter(State::kRowOut);
+  around_.host.Ready(*this, std::move(row));
+}
+
+void EpisodeDriver::EmitEnd(float reward, std::uint32_t flags) {
+  Row row = NewRow(reward, flags);
+  row.observation.assign(static_cast<std::size_t>(around_.spec.observation_size), 0.0F);
+  row.contents.resize(around_.spec.content_fields.size());
+  row.catalog = catalog_;
+  around_.host.Ready(*this, std::move(row));
+}
+
+Row EpisodeDriver::NewRow(float reward, std::uint32_t flags) {
+  Row row;
+  row.environment_id = identity_.environment_id;
+  row.incarnation = identity_.incarnation;
+  row.sequence = next_sequence_++;
+  row.episode_id = next_episode_id_;
+  row.evaluate = identity_.evaluate;
+  row.reward = reward;
+  row.flags = flags;
+  row.policy = assignment_->policy;
+  return row;
+}
+
+void EpisodeDriver::FinishEpisode() {
+  result_.facts = environment_->facts();
+  around_.metrics.CountEpisode(result_);
+  around_.plan.Finish(*assignment_, result_);
+  assignment_.reset();
+}
+
+void EpisodeDriver::AbortEpisode(AbortReason reason) {
+  around_.metrics.CountAbort(reason);
+  around_.plan.Abort(*assignment_);
+  assignment_.reset();
+}
+
+void EpisodeDriver::Pause(AbortReason reason) {
+  AbortEpisode(reason);
+  Rest();
+}
+
+void EpisodeDriver::Rest() {
+  Enter(State::kPausing);
+  const int doublings = std::min(failures_in_a_row_++, 5);
+  around_.host.BeginLater(*this, std::min(kMinPause * (1 << doublings), kMaxPause));
+}
+
+void EpisodeDriver::WaitsFor(Wait reason) {
+  if (state_ != State::kRowOut || wait_ == reason) return;
+  Enter(State::kRowOut);
+  wait_ = reason;
+}
+
+void EpisodeDriver::Enter(State state) {
+  const runtime::TimePoint now = around_.clock.Now();
+  const double seconds = std::chrono::duration<double>(now - since_).count();
+  switch (state_) {
+    case State::kPausing:
+      around_.metrics.CountWait(Wait::kBackoff, seconds);
+      break;
+    case State::kResetting:
+    case State::kStepping:
+      around_.metrics.CountWait(Wait::kEnvironment, seconds);
+      break;
+    case State::kRowOut:
+      around_.metrics.CountWait(wait_, seconds);
+      break;
+    case State::kResting:
+    case State::kFenced:
+      break;
+  }
+  state_ = state;
+  since_ = now;
+  wait_ = Wait::kMessage;
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of an evaluation: one JSON object a line for each finished episode.
+//
+//   {"policy","goal","capture","episode","success","clean","satisfied_at_start","steps","mutations",
+//    "optimum","status_4xx","collateral","return","policy_epoch","policy_step"}
+//
+// Thread-safe. Lines are flushed as they come, so a reader sees whole lines alone.
+#pragma once
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "actor/loop/episode_plan.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::actor {
+
+class EvaluationLog {
+ public:
+  // Makes missing folders; an old file is overwritten. FAILED_PRECONDITION naming the path.
+  static absl::StatusOr<std::unique_ptr<EvaluationLog>> Create(const std::string& path);
+
+  void Write(const EpisodeAssignment& assignment, const EpisodeResult& result)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // INTERNAL naming the path when a line could not be written.
+  absl::Status Close() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  EvaluationLog(std::string path, std::ofstream file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+
+  const std::string path_;
+  runtime::Mutex mutex_;
+  std::ofstream file_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace shoal::actor

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/loop/pair_sampler.h"
+
+#include "platform/runtime/random.h"
+
+namespace shoal::actor {
+namespace {
+
+// How much one episode counts: the mean is over some twenty.
+constexpr double kRate = 0.05;
+
+}  // namespace
+
+std::size_t PairSampler::Draw(std::uint64_t environment, std::uint64_t episode) const {
+  double total = 0;
+  for (std::size_t pair = 0; pair < success_.size(); ++pair) total += weight(pair);
+  double at = runtime::UniformAt(seed_, environment, episode, 0) * total;
+  for (std::size_t pair = 0; pair + 1 < success_.size(); ++pair) {
+    at -= weight(pair);
+    if (at < 0) return pair;
+  }
+  return success_.size() - 1;
+}
+
+void PairSampler::Note(std::size_t pair, bool success) {
+  success_[pair] += kRate * ((success ? 1.0 : 0.0) - success_[pair]);
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/child_process.h"
+
+#include <absl/strings/ascii.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <deque>
+#include <fstream>
+
+#include "platform/runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+constexpr int kExecFailed = 127;
+
+struct Descriptors {
+  int out = -1;
+  int error = -1;
+};
+
+std::vector<char*> Arguments(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
+// Between fork and exec: async-signal-safe calls only.
+[[noreturn]] void Become(char* const* arguments, const Descriptors& descriptors, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExecFailed);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(descriptors.out, STDOUT_FILENO);
+  ::dup2(descriptors.error, STDERR_FILENO);
+  ::execv(arguments[0], arguments);
+  ::_exit(kExecFailed);
+}
+
+absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& command,
+                            const Descriptors& descriptors) {
+  if (command.empty()) return runtime::InvalidArgument("a command without words");
+  if (::access(command[0].c_str(), X_OK) != 0) {
+    return runtime::NotFound("no program at " + command[0] +
+                             ": build it, or run shoal from where "
+                             "it was built");
+  }
+  const std::vector<char*> arguments = Arguments(command);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return runtime::Internal("cannot start " + command[0] + ": " + ::strerror(errno));
+  }
+  if (child == 0) Become(arguments.data(), descriptors, parent);
+  ::setpgid(child, child);
+  return child;
+}
+
+ExitState FromWait(int status) {
+  if (WIFEXITED(status)) return {.code = WEXITSTATUS(status), .signal = {}};
+  return {.code = {}, .signal = WTERMSIG(status)};
+}
+
+ExitState Reap(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return FromWait(status);
+}
+
+// Reads both ends until they close.
+void Collect(std::array<int, 2> ends, std::array<std::string, 2>& texts) {
+  std::array<pollfd, 2> polled = {{{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}}};
+  std::array<char, 16384> buffer;
+  while (polled[0].fd >= 0 || polled[1].fd >= 0) {
+    if (::poll(polled.data(), polled.size(), -1) < 0) continue;
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      if (polled[i].fd < 0 || polled[i].revents == 0) continue;
+      const ssize_t count = ::read(polled[i].fd, buffer.data(), buffer.size());
+      if (count > 0) {
+        texts[i].append(buffer.data(), static_cast<std::size_t>(count));
+      } else if (count == 0 || errno != EINTR) {
+        polled[i].fd = -1;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string ToString(const ExitState& state) {
+  if (state.signal) {
+    return "signal " + std::to_string(*state.signal) + " (" + ::strsignal(*state.signal) + ")";
+  }
+  return "exit code " + std::to_string(state.code.value_or(0));
+}
+
+absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ProcessSpec& spec) {
+  const std::string path = spec.log_path.empty() ? "/dev/null" : spec.log_path;
+  const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (log < 0) return runtime::Internal("cannot write " + path + ": " + ::strerror(errno));
+  const absl::StatusOr<pid_t> pid = Spawn(spec.command, {.out = log, .error = log});
+  ::close(log);
+  if (!pid.ok()) return pid.status();
+  return std::unique_ptr<ChildProcess>(new ChildProcess(*pid));
+}
+
+ChildProcess::~ChildProcess() {
+  if (Poll()) return;
+  Kill();
+  Reap(pid_);
+}
+
+std::optional<ExitState> ChildProcess::Poll() {
+  if (exit_) return exit_;
+  int status = 0;
+  const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+  if (ended != pid_) return std::nullopt;
+  exit_ = FromWait(status);
+  // What the program started may outlive it by a kill -9 of the program alone.
+  ::kill(-pid_, SIGKILL);
+  return exit_;
+}
+
+void ChildProcess::RequestStop() {
+  if (!exit_) ::kill(pid_, SIGTERM);
+}
+
+void ChildProcess::Kill() {
+  if (!exit_) ::kill(-pid_, SIGKILL);
+}
+
+absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command) {
+  std::array<int, 2> out;
+  std::array<int, 2> error;
+  if (::pipe2(out.data(), O_CLOEXEC) != 0) return runtime::Internal("no pipe left");
+  if (::pipe2(error.data(), O_CLOEXEC) != 0) {
+    ::close(out[0]);
+    ::close(out[1]);
+    return runtime::Internal("no pipe left");
+  }
+  const absl::StatusOr<pid_t> pid = Spawn(command, {.out = out[1], .error = error[1]});
+  ::close(out[1]);
+  ::close(error[1]);
+  std::array<std::string, 2> texts;
+  if (pid.ok()) Collect({out[0], error[0]}, texts);
+  ::close(out[0]);
+  ::close(error[0]);
+  if (!pid.ok()) return pid.status();
+  const ExitState state = Reap(*pid);
+  if (state.code == 0) return texts[0];
+  absl::StripTrailingAsciiWhitespace(&texts[1]);
+  const std::string message = texts[1].empty() ? command[0] + ": " + ToString(state) : texts[1];
+  return state.code == runtime::kExitConfiguration ? runtime::InvalidArgument(message)
+                                                   : runtime::Internal(message);
+}
+
+std::string LastLines(const std::string& path, int lines) {
+  std::ifstream file(path);
+  std::deque<std::string> last;
+  for (std::string line; std::getline(file, line);) {
+    last.push_back(line);
+    if (last.size() > static_cast<std::size_t>(lines)) last.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : last) text += line + "\n";
+  return text;
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/effective_config.h"
+
+#include <absl/strings/str_format.h>
+#include <toml++/toml.h>
+
+#include <set>
+#include <sstream>
+
+#include "cli/cluster/child_process.h"
+
+namespace shoal::cli {
+namespace {
+
+// "actor" of "[actor.http]"; empty for any other line.
+std::string SectionOf(const std::string& line) {
+  if (line.size() < 3 || line.front() != '[' || line.back() != ']') return "";
+  const std::string name = line.substr(1, line.size() - 2);
+  return name.substr(0, name.find('.'));
+}
+
+// Adds the sections of `printed` that `taken` lacks.
+void AppendNew(const std::string& printed, std::set<std::string>& taken, std::string& text) {
+  std::set<std::string> fresh;
+  std::istringstream lines(printed);
+  bool keep = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (const std::string section = SectionOf(line); !section.empty()) {
+      keep = !taken.contains(section);
+      if (keep) fresh.insert(section);
+    }
+    if (keep) text += line + "\n";
+  }
+  taken.merge(fresh);
+}
+
+}  // namespace
+
+absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
+                                                        const std::vector<std::string>& programs,
+                                                        const std::vector<std::string>& arguments) {
+  std::set<std::string> taken;
+  std::string text;
+  AppendNew(own, taken, text);
+  for (const std::string& program : programs) {
+    std::vector<std::string> command = {program};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command.emplace_back("--print-config");
+    SHOAL_ASSIGN_OR_RETURN(const std::string printed, RunToEnd(command));
+    AppendNew(printed, taken, text);
+  }
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    return runtime::Internal("the programs' configuration does not parse: " +
+                             std::string(parsed.error().description()));
+  }
+  return EffectiveConfig(std::move(text));
+}
+
+std::optional<std::string> EffectiveConfig::Text(const std::string& path) const {
+  const toml::parse_result parsed = toml::parse(text_);
+  return parsed.table().at_path(path).value<std::string>();
+}
+
+std::optional<std::int64_t> EffectiveConfig::Integer(const std::string& path) const {
+  const toml::parse_result parsed = toml::parse(text_);
+  return parsed.table().at_path(path).value<std::int64_t>();
+}
+
+std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
+  std::vector<std::string> values;
+  const toml::parse_result parsed = toml::parse(text_);
+  if (const toml::array* const array = parsed.table().at_path(path).as_array()) {
+    for (const toml::node& node : *array) {
+      if (const auto value = node.value<std::string>()) values.push_back(*value);
+    }
+  }
+  return values;
+}
+
+void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments) {
+  for (const std::string& setting : settings) {
+    arguments.insert(arguments.end(), {"--set", setting});
+  }
+}
+
+std::string TomlText(const std::string& value) {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text.push_back('\\');
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      text.push_back(c);
+      continue;
+    }
+    text += absl::StrFormat("\\u%04x", static_cast<unsigned char>(c));
+  }
+  return text + "\"";
+}
+
+std::string TomlList(const std::vector<std::string>& values) {
+  std::string text = "[";
+  for (const std::string& value : values) text += (text.size() > 1 ? ", " : "") + TomlText(value);
+  return text + "]";
+}
+
+}  // namespace shoal::cli

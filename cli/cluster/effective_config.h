@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a whole cluster, as its programs understand it: each is asked with
+// --print-config, so that what is wrong anywhere is one error before anything has started.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::cli {
+
+class EffectiveConfig {
+ public:
+  // Asks `programs` (paths), each with `arguments` and --print-config; `own` is this program's
+  // part. A section belongs to the first that prints it. INVALID_ARGUMENT with the words of the
+  // program that refuses.
+  static absl::StatusOr<EffectiveConfig> Gather(const std::string& own,
+                                                const std::vector<std::string>& programs,
+                                                const std::vector<std::string>& arguments);
+
+  // All sections as TOML, with their comments.
+  const std::string& text() const { return text_; }
+  // The value of section.key; nothing when there is none of that type.
+  std::optional<std::string> Text(const std::string& path) const;
+  std::optional<std::int64_t> Integer(const std::string& path) const;
+  std::vector<std::string> Texts(const std::string& path) const;
+
+ private:
+  explicit EffectiveConfig(std::string text) : text_(std::move(text)) {}
+
+  std::string text_;
+};
+
+// Appends each of `settings`, "section.key=value", to a program's arguments, after a --set.
+void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments);
+
+// `value` as TOML: quoted, escaped.
+std::string TomlText(const std::string& value);
+std::string TomlList(const std::vector<std::string>& values);
+
+}  // namespace shoal::cli

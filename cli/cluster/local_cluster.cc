@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/local_cluster.h"
+
+#include <filesystem>
+
+#include "cli/cluster/effective_config.h"
+#include "cli/cluster/loopback_ports.h"
+
+namespace shoal::cli {
+namespace {
+
+absl::Status CheckCount(const std::string& key, std::int64_t processes, std::size_t addresses) {
+  if (addresses == 0 || addresses == static_cast<std::size_t>(processes)) return absl::OkStatus();
+  return runtime::InvalidArgument("cluster." + key + " has " + std::to_string(addresses) +
+                                  " addresses for " + std::to_string(processes) + " processes");
+}
+
+class Planner {
+ public:
+  Planner(const ClusterPlan& plan, std::vector<std::string> metrics)
+      : plan_(plan), metrics_(std::move(metrics)) {}
+
+  // `listen`: "section.key=address" of each address that the process serves.
+  void Add(const std::string& program, int index, Stage stage,
+           const std::vector<std::pair<std::string, std::string>>& listen,
+           const std::vector<std::string>& flags = {}) {
+    PlannedProcess process;
+    process.stage = stage;
+    process.metrics_address = metrics_[processes_.size()];
+    process.spec.name = program + "-" + std::to_string(index);
+    process.spec.log_path = plan_.logs + "/" + process.spec.name + ".log";
+    std::vector<std::string>& command = process.spec.command;
+    command = {plan_.programs + "/" + program, "--config", plan_.config_path, "--index",
+               std::to_string(index)};
+    for (const auto& [key, address] : listen) {
+      command.insert(command.end(), {"--set", program + "." + key + "=" + TomlText(address)});
+    }
+    command.insert(command.end(),
+                   {"--set", program + ".metrics_listen=" + TomlText(process.metrics_address)});
+    command.insert(command.end(), flags.begin(), flags.end());
+    processes_.push_back(std::move(process));
+  }
+
+  void LastFinishes() { processes_.back().spec.finishes = true; }
+
+  std::vector<PlannedProcess> Take() { return std::move(processes_); }
+
+ private:
+  const ClusterPlan& plan_;
+  const std::vector<std::string> metrics_;
+  std::vector<PlannedProcess> processes_;
+};
+
+}  // namespace
+
+absl::Status FillAddresses(runtime::ClusterOptions& cluster, const OptionalProcesses& processes) {
+  SHOAL_RETURN_IF_ERROR(CheckCount("replay", cluster.replay_shards, cluster.replay.size()));
+  SHOAL_RETURN_IF_ERROR(
+      CheckCount("inference", cluster.inference_servers, cluster.inference.size()));
+  std::vector<std::string*> empty;
+  cluster.replay.resize(static_cast<std::size_t>(cluster.replay_shards));
+  cluster.inference.resize(static_cast<std::size_t>(cluster.inference_servers));
+  for (std::string& address : cluster.replay) empty.push_back(&address);
+  for (std::string& address : cluster.inference) empty.push_back(&address);
+  if (processes.learner) empty.push_back(&cluster.learner);
+  if (processes.mockserver) {
+    empty.push_back(&cluster.mockserver);
+    empty.push_back(&cluster.mockserver_control);
+  }
+  std::erase_if(empty, [](const std::string* address) { return !address->empty(); });
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
+                         FreeLoopbackAddresses(static_cast<int>(empty.size())));
+  for (std::size_t i = 0; i < empty.size(); ++i) *empty[i] = addresses[i];
+  return absl::OkStatus();
+}
+
+std::vector<std::string> AddressOverrides(const runtime::ClusterOptions& cluster) {
+  return {"cluster.replay=" + TomlList(cluster.replay),
+          "cluster.inference=" + TomlList(cluster.inference),
+          "cluster.learner=" + TomlText(cluster.learner),
+          "cluster.mockserver=" + TomlText(cluster.mockserver),
+          "cluster.mockserver_control=" + TomlText(cluster.mockserver_control)};
+}
+
+absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan) {
+  const runtime::ClusterOptions& cluster = plan.cluster;
+  const std::int64_t count = cluster.replay_shards + cluster.inference_servers + cluster.actors + 2;
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> metrics,
+                         FreeLoopbackAddresses(static_cast<int>(count)));
+  Planner planner(plan, std::move(metrics));
+  if (plan.mockserver) {
+    planner.Add("mockserver", 0, kMockserver,
+                {{"listen", cluster.mockserver}, {"control_listen", cluster.mockserver_control}});
+  }
+  for (std::size_t i = 0; i < cluster.replay.size(); ++i) {
+    planner.Add("replay", static_cast<int>(i), kReplay, {{"listen", cluster.replay[i]}});
+  }
+  for (std::size_t i = 0; i < cluster.inference.size(); ++i) {
+    planner.Add("inference", static_cast<int>(i), kInference, {{"listen", cluster.inference[i]}});
+  }
+  if (plan.learner) {
+    std::vector<std::string> ranks;
+    if (cluster.learner_ranks > 1) {
+      ranks = {"--world-size", std::to_string(cluster.learner_ranks)};
+    }
+    planner.Add("learner", 0, kLearner, {{"listen", cluster.learner}}, ranks);
+    if (plan.learner_finishes) planner.LastFinishes();
+  }
+  for (std::int64_t i = 0; plan.actors && i < cluster.actors; ++i) {
+    planner.Add("actor", static_cast<int>(i), kActors, {});
+  }
+  return planner.Take();
+}
+
+std::string ProgramFolder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
+}
+
+}  // namespace shoal::cli

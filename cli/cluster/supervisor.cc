@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/supervisor.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+#include <utility>
+
+#include "platform/runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+constexpr int kLastWords = 8;
+
+// Until a child ends or 20 ms have passed.
+void WaitForChild() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  const timespec limit = {.tv_sec = 0, .tv_nsec = 20'000'000};
+  ::sigtimedwait(&child, nullptr, &limit);
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const SupervisorOptions& options, runtime::Clock& clock)
+    : options_(options), clock_(clock) {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  ::pthread_sigmask(SIG_BLOCK, &child, nullptr);
+}
+
+Supervisor::~Supervisor() = default;
+
+absl::Status Supervisor::Start(ProcessSpec spec, int stage) {
+  auto process = std::make_unique<Supervised>();
+  process->spec = std::move(spec);
+  process->stage = stage;
+  process->back_off = options_.min_back_off;
+  SHOAL_RETURN_IF_ERROR(Launch(*process));
+  processes_.push_back(std::move(process));
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::Launch(Supervised& process) {
+  SHOAL_ASSIGN_OR_RETURN(process.child, ChildProcess::Start(process.spec));
+  process.started = clock_.Now();
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::Poll() {
+  const runtime::TimePoint now = clock_.Now();
+  for (const auto& process : processes_) {
+    if (process->stopped) continue;
+    if (process->child != nullptr) {
+      if (const auto state = process->child->Poll()) {
+        SHOAL_RETURN_IF_ERROR(HandleEnd(*process, *state));
+      } else if (now - process->started >= options_.settled_after) {
+        process->settled = true;
+        process->configuration_failures = 0;
+        process->back_off = options_.min_back_off;
+      }
+    } else if (now >= process->start_at) {
+      SHOAL_RETURN_IF_ERROR(Launch(*process));
+      ++restarts_;
+      events_.push_back("event=restarted process=" + process->spec.name +
+                        " pid=" + std::to_string(process->child->pid()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) {
+  process.child.reset();
+  if (process.spec.finishes && state.code == 0) {
+    process.stopped = true;
+    finished_ = true;
+    return absl::OkStatus();
+  }
+  std::string event =
+      "event=ended process=" + process.spec.name + " by=\"" + ToString(state) + "\"";
+  const std::string last_words = LastLines(process.spec.log_path, 1);
+  if (state.code && !last_words.empty()) {
+    event += "\n  " + last_words.substr(0, last_words.size() - 1);
+  }
+  events_.push_back(std::move(event));
+  if (state.code == runtime::kExitConfiguration) {
+    ++process.configuration_failures;
+    if (!process.settled || process.configuration_failures >= options_.configuration_failures) {
+      return runtime::InvalidArgument(process.spec.name + " cannot start:\n" +
+                                      LastLines(process.spec.log_path, kLastWords));
+    }
+  }
+  process.start_at = clock_.Now() + process.back_off;
+  process.back_off = std::min(process.back_off * 2, options_.max_back_off);
+  return absl::OkStatus();
+}
+
+bool Supervisor::AnyRuns(int stage) {
+  return std::any_of(processes_.begin(), processes_.end(), [stage](const auto& process) {
+    return process->stage == stage && process->child != nullptr && !process->child->Poll();
+  });
+}
+
+bool Supervisor::KillLeft(int stage) {
+  bool none = true;
+  for (const auto& process : processes_) {
+    if (process->stage != stage || process->child == nullptr) continue;
+    if (!process->child->Poll()) none = false;
+    process->child.reset();
+  }
+  return none;
+}
+
+bool Supervisor::StopUntil(int stage, runtime::TimePoint deadline) {
+  for (const auto& process : processes_) {
+    if (process->stage != stage) continue;
+    process->stopped = true;
+    if (process->child != nullptr) process->child->RequestStop();
+  }
+  while (AnyRuns(stage)) {
+    if (clock_.Now() >= deadline) return false;
+    WaitForChild();
+  }
+  return true;
+}
+
+bool Supervisor::StopStage(int stage) {
+  StopUntil(stage, clock_.Now() + options_.stop_within);
+  return KillLeft(stage);
+}
+
+bool Supervisor::Stop() {
+  std::set<int> stages;
+  for (const auto& process : processes_) stages.insert(process->stage);
+  const runtime::TimePoint deadline = clock_.Now() + options_.stop_within;
+  // Whatever the stages before took, the last one has its share of the time from SIGTERM to
+  // SIGKILL.
+  auto left = static_cast<std::int64_t>(stages.size());
+  for (const int stage : stages) {
+    const runtime::TimePoint now = clock_.Now();
+    StopUntil(stage, now + std::min(options_.stage_within, (deadline - now) / left--));
+  }
+  for (const int stage : stages) StopUntil(stage, deadline);
+  bool none = true;
+  for (const int stage : stages) none = KillLeft(stage) && none;
+  return none;
+}
+
+std::vector<std::string> Supervisor::TakeEvents() { return std::exchange(events_, {}); }
+
+}  // namespace shoal::cli

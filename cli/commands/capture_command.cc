@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/capture_command.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cli/commands/capture_text.h"
+#include "cli/commands/command_result.h"
+#include "cli/commands/redact_flag.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/live_line.h"
+#include "platform/runtime/program.h"
+#include "redfish/capture/archive.h"
+#include "redfish/capture/capture.h"
+#include "redfish/capture/capture_check.h"
+#include "redfish/capture/capture_difference.h"
+#include "redfish/capture/capture_import.h"
+#include "redfish/capture/capture_pack.h"
+#include "redfish/capture/capture_writer.h"
+#include "redfish/capture/uri.h"
+
+namespace shoal::cli {
+namespace {
+
+struct CaptureFlags {
+  std::string capture;
+  std::string other;
+  std::string out;
+  std::string map;
+  std::string licence;
+  std::string name;
+  std::string uri;
+  std::string redact = "none";
+  bool everything = false;
+  bool names_only = false;
+  bool serials = false;
+  std::size_t listed = 20;
+};
+
+// Shows "writing 120 of 2638" while work goes on.
+class CountedWork {
+ public:
+  explicit CountedWork(std::string verb)
+      : verb_(std::move(verb)), line_(std::chrono::seconds(2), runtime::SystemClock()) {}
+
+  void operator()(std::int64_t done, std::int64_t all) {
+    line_.Show(
+        [&](auto) { return verb_ + " " + std::to_string(done) + " of " + std::to_string(all); });
+  }
+
+ private:
+  const std::string verb_;
+  runtime::LiveLine line_;
+};
+
+int Verify(const CaptureFlags& flags) {
+  const auto check = redfish::CheckCapture(flags.capture);
+  if (!check.ok()) return FailCommand(check.status());
+  std::fputs(TextOf(*check, flags.listed).c_str(), stdout);
+  return check->faults.empty() ? 0 : runtime::kExitFailed;
+}
+
+int Diff(const CaptureFlags& flags) {
+  const auto before = redfish::Capture::Load(flags.capture);
+  if (!before.ok()) return FailCommand(before.status());
+  const auto after = redfish::Capture::Load(flags.other);
+  if (!after.ok()) return FailCommand(after.status());
+  const auto difference = redfish::Compare(**before, **after, !flags.everything);
+  std::fputs(TextOf(difference, flags.names_only).c_str(), stdout);
+  return difference.empty() ? 0 : runtime::kExitFailed;
+}
+
+absl::Status Write(const redfish::ImportedCapture& imported, const std::string& out,
+                   const std::optional<redfish::RedactionOptions>& redaction) {
+  CountedWork work("writing");
+  return redfish::WriteCapture(imported, out, redaction,
+                               [&](std::int64_t done, std::int64_t all) { work(done, all); });
+}
+
+int Import(const CaptureFlags& flags, const std::optional<redfish::RedactionOptions>& redaction) {
+  std::optional<redfish::FileMap> files;
+  if (!flags.map.empty()) {
+    auto loaded = redfish::LoadFileMap(flags.map);
+    if (!loaded.ok()) return FailCommand(loaded.status());
+    files = *std::move(loaded);
+  }
+  const auto imported = redfish::ImportCapture(flags.capture, files ? &*files : nullptr);
+  if (!imported.ok()) return FailCommand(imported.status());
+  const absl::Status written = Write(*imported, flags.out, redaction);
+  if (!written.ok()) return FailCommand(written);
+  std::printf("capture %s resources=%zu dangling=%lld\n", flags.out.c_str(),
+              imported->capture->resources().size(),
+              static_cast<long long>(imported->capture->dangling_count()));
+  return 0;
+}
+
+int Pack(const CaptureFlags& flags) {
+  const auto imported = redfish::ImportCapture(flags.capture, nullptr);
+  if (!imported.ok()) return FailCommand(imported.status());
+  const auto licence = redfish::ReadWholeFile(flags.licence);
+  if (!licence.ok()) return FailCommand(licence.status());
+  const std::string name = flags.name.empty() ? redfish::ArchiveName(flags.out) : flags.name;
+  absl::StatusOr<std::string> bytes;
+  {
+    CountedWork work("packing");
+    bytes = redfish::PackCapture(*imported, name, *licence,
+                                 [&](std::int64_t done, std::int64_t all) { work(done, all); });
+  }
+  if (!bytes.ok()) return FailCommand(bytes.status());
+  const absl::Status written = runtime::WriteFileAtomically(flags.out, *bytes);
+  if (!written.ok()) return FailCommand(written);
+  std::printf("archive %s resources=%zu bytes=%zu\n", flags.out.c_str(),
+              imported->capture->resources().size(), bytes->size());
+  return 0;
+}
+
+int Show(const CaptureFlags& flags) {
+  const auto imported = redfish::ImportCapture(flags.capture, nullptr);
+  if (!imported.ok()) return FailCommand(imported.status());
+  if (flags.uri.empty()) {
+    std::fputs(TextOf(*imported).c_str(), stdout);
+    return 0;
+  }
+  const std::string uri = redfish::CanonicalUri(flags.uri);
+  const nlohmann::json* const body = imported->capture->Find(uri);
+  if (body == nullptr) return FailCommand(runtime::NotFound(flags.capture + " has no " + uri));
+  std::fputs(redfish::CaptureText(*body).c_str(), stdout);
+  return 0;
+}
+
+CLI::App* AddCommand(CLI::App& group, const char* name, const char* help,
+                     const std::shared_ptr<CaptureFlags>& flags, std::function<int()>& action,
+                     int (*run)(const CaptureFlags&)) {
+  CLI::App* const command = group.add_subcommand(name, help);
+  command->add_option("CAPTURE", flags->capture, "archive or folder")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command->callback([flags, &action, run] { action = [flags, run] { return run(*flags); }; });
+  return command;
+}
+
+void AddOut(CLI::App& command, CaptureFlags& flags) {
+  command.add_option("--out", flags.out, "folder to write; a capture there is replaced")
+      ->required();
+}
+
+}  // namespace
+
+void AddCapture(CLI::App& app, std::function<int()>& action) {
+  CLI::App& group =
+      *app.add_subcommand("capture", "Look at recorded services, convert and pack them");
+  group.require_subcommand(1);
+  const auto flags = std::make_shared<CaptureFlags>();
+
+  CLI::App* command = AddCommand(group, "verify", "Checksums, JSON, members that lead nowhere",
+                                 flags, action, &Verify);
+  command->add_option("--list", flags->listed, "faults and dangling members named at most")
+      ->capture_default_str();
+
+  command = AddCommand(group, "diff", "What another capture has, lacks and changes", flags, action,
+                       &Diff);
+  command->add_option("OTHER", flags->other, "archive or folder")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command->add_flag("--all", flags->everything, "ETags, clocks and the like too");
+  command->add_flag("--names", flags->names_only, "URIs alone");
+
+  command = AddCommand(
+      group, "redact", "Copy without secrets", flags, action, +[](const CaptureFlags& f) {
+        return Import(f, redfish::RedactionOptions{.serial_numbers = f.serials});
+      });
+  AddOut(*command, *flags);
+  command->add_flag("--serials", flags->serials, "serial numbers and service tags too");
+
+  command = AddCommand(
+      group, "import", "Copy from any layout: DSP2043 trees, flat folders, tar archives", flags,
+      action, +[](const CaptureFlags& f) { return Import(f, RedactionOf(f.redact)); });
+  AddOut(*command, *flags);
+  command
+      ->add_option("--map", flags->map,
+                   "JSON object, URI by file, for a flat folder; without: each file's @odata.id")
+      ->check(CLI::ExistingFile);
+  AddRedact(*command, flags->redact);
+
+  command =
+      AddCommand(group, "pack", "Make one .tar.xz, the same bytes each time", flags, action, &Pack);
+  command->add_option("--out", flags->out, "archive to write")->required();
+  command->add_option("--licence", flags->licence, "text file; it becomes LICENSE in the archive")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--name", flags->name, "folder in the archive; default: from --out");
+
+  command = AddCommand(group, "show", "What is in it, or one resource", flags, action, &Show);
+  command->add_option("URI", flags->uri, "resource to print, e.g. /redfish/v1/Systems");
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "cli/cluster/effective_config.h"
+#include "cli/commands/capture_command.h"
+#include "cli/commands/command_result.h"
+#include "cli/commands/demonstrations_command.h"
+#include "cli/commands/discover_command.h"
+#include "cli/commands/goals_command.h"
+#include "cli/commands/health_command.h"
+#include "cli/commands/train_command.h"
+#include "cli/results/report.h"
+#include "cli/session/run_directory.h"
+#include "platform/runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+std::string CommandLine(int argc, char** argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + std::string(argv[i]);
+  return line;
+}
+
+void AddConfigFile(CLI::App& command, TrainFlags& flags) {
+  command.add_option("FILE", flags.config_path, "cluster file, e.g. deploy/local/redfish.toml")
+      ->required()
+      ->check(CLI::ExistingFile);
+}
+
+void AddSharedFlags(CLI::App& command, TrainFlags& flags) {
+  command.add_option("--name", flags.name, "name of the run; default: from FILE and the time");
+  command.add_option("--seed", flags.seed, "every random draw is a function of it");
+  command.add_option("--goals", flags.goals, "goals by number, as in 1,3");
+  command.add_option("--capture", flags.captures, "captures by name, as in openbmc-stock")
+      ->delimiter(',');
+  command.add_option("--access", flags.access, "how actors reach the simulated services")
+      ->check(CLI::IsMember({"http", "inprocess"}));
+  command.add_option("--set", flags.overrides, "section.key=value, over the file; repeatable")
+      ->allow_extra_args(false);
+}
+
+void AddTrain(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
+              runtime::TimePoint started) {
+  CLI::App* const train = app.add_subcommand(
+      "train", "Start a cluster, learn, evaluate; the last line printed is the result");
+  AddConfigFile(*train, flags);
+  AddSharedFlags(*train, flags);
+  train->add_option("--minutes", flags.minutes, "training time at most; 0: until stopped");
+  train->add_option("--hold-out", flags.hold_out,
+                    "capture that training leaves out and the evaluation adds (zero-shot)");
+  train->add_option("--world-size", flags.world_size, "learner ranks");
+  train->add_option("--episodes", flags.episodes,
+                    "episodes of each goal and capture in the evaluation at the end");
+  train->add_flag("--attach", flags.attach,
+                  "watch and evaluate the cluster that FILE names, start none");
+  train->callback([&flags, &action, started] {
+    action = [&flags, started] { return RunTrain(flags, started); };
+  });
+}
+
+void AddUp(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
+           runtime::TimePoint started) {
+  CLI::App* const up = app.add_subcommand("up", "Start a cluster and keep it until stopped");
+  AddConfigFile(*up, flags);
+  AddSharedFlags(*up, flags);
+  up->callback([&flags, &action, started] {
+    flags.purpose = Purpose::kUp;
+    action = [&flags, started] { return RunTrain(flags, started); };
+  });
+}
+
+// A run's own configuration, with its addresses taken out again and its parameters as start.
+void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
+  const std::string run = std::filesystem::absolute(given).lexically_normal().string();
+  flags.purpose = Purpose::kEvaluate;
+  flags.config_path = run + "/config.toml";
+  const std::string name = std::filesystem::path(run).filename().string();
+  if (flags.name.empty()) flags.name = DefaultRunName(name + "-evaluation");
+  for (const char* list : {"cluster.inference=[]", "cluster.replay=[]"}) {
+    flags.overrides.emplace_back(list);
+  }
+  for (const char* address :
+       {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control"}) {
+    flags.overrides.push_back(std::string(address) + "=\"\"");
+  }
+  flags.overrides.push_back("inference.parameters_folder=" + TomlText(run + "/parameters"));
+}
+
+void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::function<int()>& action,
+                 runtime::TimePoint started) {
+  CLI::App* const evaluate =
+      app.add_subcommand("evaluate", "Judge what a run has learned, with fresh episodes");
+  evaluate->add_option("RUN", run, "run directory, e.g. runs/latest")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  AddSharedFlags(*evaluate, flags);
+  evaluate->add_option("--episodes", flags.episodes, "episodes of each goal and capture");
+  evaluate->callback([&flags, &run, &action, started] {
+    PrepareEvaluation(flags, run);
+    action = [&flags, started] { return RunTrain(flags, started); };
+  });
+}
+
+void AddReport(CLI::App& app, std::string& run, std::function<int()>& action) {
+  CLI::App* const report =
+      app.add_subcommand("report", "Write report.html of a run: curves, tables, configuration");
+  report->add_option("RUN", run, "run directory, e.g. runs/latest")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  report->callback([&run, &action] {
+    action = [&run] {
+      absl::StatusOr<std::string> path = WriteReport(run);
+      if (path.ok()) *path += "\n";
+      return PrintResult(path);
+    };
+  });
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
+  CLI::App app("Shoal trains agents that operate servers through their REST APIs.");
+  app.name("shoal");
+  app.set_version_flag("--version", runtime::GitRevision());
+  app.require_subcommand(1);
+  TrainFlags flags;
+  flags.command_line = CommandLine(argc, argv);
+  std::string run;
+  std::function<int()> action;
+  AddTrain(app, flags, action, started);
+  AddUp(app, flags, action, started);
+  AddEvaluate(app, flags, run, action, started);
+  AddReport(app, run, action);
+  AddDiscover(app, action);
+  AddCapture(app, action);
+  AddDemonstrations(app, action);
+  AddHealth(app, action);
+  AddGoals(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : runtime::kExitConfiguration;
+  }
+  return action();
+}
+
+}  // namespace shoal::cli

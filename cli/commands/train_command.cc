@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/train_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/cluster/child_process.h"
+#include "cli/cluster/effective_config.h"
+#include "cli/cluster/local_cluster.h"
+#include "cli/cluster/stop_signals.h"
+#include "cli/commands/command_result.h"
+#include "cli/session/run_directory.h"
+#include "cli/session/training_session.h"
+#include "platform/runtime/config.h"
+#include "platform/runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+// The sections that this program reads.
+struct OwnConfig {
+  runtime::RunOptions run;
+  runtime::ClusterOptions cluster;
+  TrainOptions train;
+  std::string printed;
+};
+
+std::vector<std::string> OverridesOf(const TrainFlags& flags) {
+  std::vector<std::string> overrides;
+  const auto set = [&overrides](const std::string& key, const std::string& value) {
+    overrides.push_back(key + "=" + value);
+  };
+  if (flags.seed) set("run.seed", std::to_string(*flags.seed));
+  if (flags.minutes) set("train.minutes", std::to_string(*flags.minutes));
+  if (!flags.goals.empty()) set("environment.goals", "[" + flags.goals + "]");
+  if (!flags.captures.empty()) set("environment.captures", TomlList(flags.captures));
+  if (!flags.access.empty()) set("environment.access", TomlText(flags.access));
+  if (!flags.hold_out.empty()) set("environment.hold_out", TomlText(flags.hold_out));
+  if (flags.world_size) set("cluster.learner_ranks", std::to_string(*flags.world_size));
+  if (flags.episodes) set("train.final_episodes", std::to_string(*flags.episodes));
+  overrides.insert(overrides.end(), flags.overrides.begin(), flags.overrides.end());
+  return overrides;
+}
+
+absl::StatusOr<OwnConfig> LoadOwn(const std::string& path,
+                                  const std::vector<std::string>& overrides) {
+  OwnConfig own;
+  runtime::Config config;
+  config.Add("run", own.run);
+  config.Add("cluster", own.cluster);
+  config.Add("train", own.train);
+  SHOAL_RETURN_IF_ERROR(config.Load(path, overrides));
+  own.printed = config.Print();
+  return own;
+}
+
+absl::StatusOr<EffectiveConfig> GatherAll(const TrainFlags& flags, const OwnConfig& own,
+                                          const std::vector<std::string>& overrides) {
+  const std::string folder = ProgramFolder();
+  std::vector<std::string> programs = {folder + "/actor"};
+  if (!flags.attach) {
+    for (const char* name : {"/mockserver", "/replay", "/inference", "/learner"}) {
+      programs.push_back(folder + name);
+    }
+  }
+  std::vector<std::string> arguments = {"--config", flags.config_path};
+  AppendSettings(overrides, arguments);
+  return EffectiveConfig::Gather(own.printed, programs, arguments);
+}
+
+std::string StartTime() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  ::gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
+}
+
+// A name made up of the time may be taken by a run of the same second.
+absl::StatusOr<RunDirectory> MakeDirectory(const TrainFlags& flags, const OwnConfig& own) {
+  if (!flags.name.empty()) return RunDirectory::Create(own.run.directory, flags.name);
+  const std::string name = DefaultRunName(flags.config_path);
+  absl::StatusOr<RunDirectory> directory = RunDirectory::Create(own.run.directory, name);
+  for (int i = 2; absl::IsAlreadyExists(directory.status()) && i < 100; ++i) {
+    directory = RunDirectory::Create(own.run.directory, name + "-" + std::to_string(i));
+  }
+  return directory;
+}
+
+absl::Status Describe(const TrainFlags& flags, const RunDirectory& directory,
+                      const EffectiveConfig& config) {
+  const nlohmann::json run = {{"name", std::filesystem::path(directory.path()).filename().string()},
+                              {"command", flags.command_line},
+                              {"revision", runtime::GitRevision()},
+                              {"started", StartTime()}};
+  SHOAL_RETURN_IF_ERROR(directory.Write("run.json", run.dump(1) + "\n"));
+  return directory.Write("config.toml", config.text());
+}
+
+bool NeedsMockserver(const EffectiveConfig& config) {
+  return config.Text("environment.kind") == "redfish" &&
+         config.Text("environment.access") == "http";
+}
+
+std::string HeldOut(const EffectiveConfig& config) {
+  return config.Text("environment.hold_out").value_or("");
+}
+
+absl::Status CheckHeldOut(const EffectiveConfig& config) {
+  const std::string held_out = HeldOut(config);
+  const std::vector<std::string> captures = config.Texts("environment.captures");
+  if (held_out.empty()) return absl::OkStatus();
+  if (std::find(captures.begin(), captures.end(), held_out) == captures.end()) {
+    return runtime::InvalidArgument("hold-out \"" + held_out +
+                                    "\" is none of environment.captures: " + TomlList(captures));
+  }
+  if (captures.size() > 1) return absl::OkStatus();
+  return runtime::InvalidArgument("hold-out \"" + held_out +
+                                  "\" is the only capture: nothing is left to train on");
+}
+
+std::string DataFolder(const EffectiveConfig& config) {
+  return config.Text("environment.data").value_or("data");
+}
+
+std::string PathOf(const EffectiveConfig& config, const std::string& capture) {
+  return DataFolder(config) + "/captures/" + capture + ".tar.xz";
+}
+
+// The mock server serves what the actors will ask for.
+std::string ServedCaptures(const EffectiveConfig& config) {
+  std::vector<std::string> paths = config.Texts("environment.captures");
+  for (std::string& path : paths) path = PathOf(config, path);
+  return "mockserver.captures=" + TomlList(paths);
+}
+
+// The text encoder's table that ships has seen all shipped captures; what is judged unseen needs
+// one that has not. Returns the settings that name it.
+absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig& config,
+                                                           const RunDirectory& directory) {
+  const std::string table = directory.path() + "/encoder.idf";
+  std::vector<std::string> command = {ProgramFolder() + "/encoder", "lexical", "fit", "--schema",
+                                      DataFolder(config) + "/schema/redfish.schema.zst"};
+  for (const std::string& capture : config.Texts("environment.captures")) {
+    if (capture == HeldOut(config)) continue;
+    command.insert(command.end(), {"--captures", PathOf(config, capture)});
+  }
+  command.insert(command.end(), {"--output", table});
+  SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
+  return std::vector<std::string>{"inference.encoder_table=" + TomlText(table),
+                                  "learner.encoder_table=" + TomlText(table)};
+}
+
+void WarnOfSeenTexts(const EffectiveConfig& config) {
+  const std::string encoder = config.Text("inference.encoder").value_or("lexical");
+  if (encoder == "lexical") return;
+  std::fprintf(stderr,
+               "warning: %s is held out, but inference.encoder %s may have learned from its texts, "
+               "as the shipped weights have\n",
+               HeldOut(config).c_str(), encoder.c_str());
+}
+
+struct Prepared {
+  SessionOptions session;
+  RunDirectory directory;
+};
+
+SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
+                               const EffectiveConfig& config, const RunDirectory& directory) {
+  SessionOptions session;
+  session.train = own.train;
+  session.has_goals = config.Text("environment.kind") == "redfish";
+  if (!session.has_goals) std::erase(session.train.baselines, "similarity");
+  session.held_out = HeldOut(config);
+  session.captures = config.Texts("environment.captures");
+  std::erase(session.captures, session.held_out);
+  session.evaluator = {.program = ProgramFolder() + "/actor",
+                       .config_path = directory.path() + "/config.toml",
+                       .folder = directory.path() + "/evaluations"};
+  session.only_judge = flags.purpose == Purpose::kEvaluate;
+  session.never_judge = flags.purpose == Purpose::kUp;
+  if (session.never_judge) {
+    session.train.evaluate_every_seconds = 0;
+    session.train.minutes = 0;
+    session.train.max_steps = 0;
+  }
+  return session;
+}
+
+absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
+  std::vector<std::string> overrides = OverridesOf(flags);
+  SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
+  SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
+  SHOAL_RETURN_IF_ERROR(CheckHeldOut(asked));
+  const bool mockserver = NeedsMockserver(asked);
+  const bool learns = flags.purpose != Purpose::kEvaluate;
+  if (!flags.attach) {
+    SHOAL_RETURN_IF_ERROR(
+        FillAddresses(own.cluster, {.mockserver = mockserver, .learner = learns}));
+    const std::vector<std::string> addresses = AddressOverrides(own.cluster);
+    overrides.insert(overrides.end(), addresses.begin(), addresses.end());
+  }
+  if (mockserver && !flags.attach) overrides.push_back(ServedCaptures(asked));
+  SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
+  if (learns) directory.BecomeLatest();
+  const std::string name = std::filesystem::path(directory.path()).filename().string();
+  overrides.push_back("run.name=" + TomlText(name));
+  if (learns && !flags.attach && !HeldOut(asked).empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
+                           FitWithoutHeldOut(asked, directory));
+    WarnOfSeenTexts(asked);
+    overrides.insert(overrides.end(), tables.begin(), tables.end());
+  }
+  SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
+  SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, GatherAll(flags, own, overrides));
+  SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
+
+  SessionOptions session = DescribeSession(flags, own, config, directory);
+  if (!flags.attach) {
+    SHOAL_ASSIGN_OR_RETURN(
+        session.processes,
+        PlanCluster({.programs = ProgramFolder(),
+                     .config_path = directory.path() + "/config.toml",
+                     .logs = directory.path() + "/logs",
+                     .cluster = own.cluster,
+                     .mockserver = mockserver,
+                     .learner = learns,
+                     .actors = learns,
+                     .learner_finishes = config.Integer("learner.updates").value_or(0) > 0}));
+  }
+  return Prepared{std::move(session), std::move(directory)};
+}
+
+}  // namespace
+
+int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
+  BlockStopSignals();
+  absl::StatusOr<Prepared> prepared = Prepare(flags);
+  if (!prepared.ok()) return FailCommand(prepared.status());
+  prepared->session.started = started;
+  std::fprintf(stderr, "run %s\n", prepared->directory.path().c_str());
+  auto session = TrainingSession::Create(std::move(prepared->session),
+                                         std::move(prepared->directory), runtime::SystemClock());
+  if (!session.ok()) return FailCommand(session.status());
+  return (*session)->Run();
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/metric_totals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+namespace shoal::cli {
+namespace {
+
+constexpr std::string_view kSum = "_sum";
+
+std::string SeriesOf(const std::string& process, const MetricSample& sample) {
+  std::string series = process;
+  for (const auto& [name, value] : sample.labels) series += "\n" + name + "=" + value;
+  return series;
+}
+
+double MeanOf(const std::map<std::string, double>& values) {
+  const double sum =
+      std::accumulate(values.begin(), values.end(), 0.0,
+                      [](double total, const auto& it) { return total + it.second; });
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+void MetricTotals::Update(const std::string& process, const std::vector<MetricSample>& samples) {
+  std::vector<Total*> totals(samples.size(), nullptr);
+  bool restarted = false;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const MetricSample& sample = samples[i];
+    if (!std::isfinite(sample.value) || sample.name.ends_with("_bucket")) continue;
+    const bool sum = sample.name.ends_with(kSum);
+    if (!sample.counter && !sum) {
+      gauges_[sample.name][SeriesOf(process, sample)] = sample.value;
+      continue;
+    }
+    totals[i] = &counters_[sample.name][SeriesOf(process, sample)];
+    restarted = restarted || (!sum && sample.value < totals[i]->last);
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (totals[i] == nullptr) continue;
+    totals[i]->sum += samples[i].value - (restarted ? 0 : totals[i]->last);
+    totals[i]->last = samples[i].value;
+  }
+}
+
+double MetricTotals::Counter(const std::string& name) const {
+  const auto found = counters_.find(name);
+  if (found == counters_.end()) return 0;
+  double sum = 0;
+  for (const auto& [series, total] : found->second) sum += total.sum;
+  return sum;
+}
+
+std::optional<double> MetricTotals::Gauge(const std::string& name) const {
+  const auto found = gauges_.find(name);
+  if (found == gauges_.end()) return std::nullopt;
+  return MeanOf(found->second);
+}
+
+std::optional<double> MetricTotals::LeastGauge(const std::string& name) const {
+  const auto found = gauges_.find(name);
+  if (found == gauges_.end()) return std::nullopt;
+  double least = found->second.begin()->second;
+  for (const auto& [series, value] : found->second) least = std::min(least, value);
+  return least;
+}
+
+std::map<std::string, double> MetricTotals::Gauges() const {
+  std::map<std::string, double> means;
+  for (const auto& [name, values] : gauges_) means[name] = MeanOf(values);
+  return means;
+}
+
+std::map<std::string, double> MetricTotals::Counters() const {
+  std::map<std::string, double> sums;
+  for (const auto& [name, series] : counters_) sums[name] = Counter(name);
+  return sums;
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// runs/<name>/: everything that a run leaves behind, and the only thing that `shoal report` reads.
+//
+//   config.toml        effective configuration of all processes
+//   run.json           name, command, git revision, start
+//   metrics.jsonl      one object a second: what the status line shows, and every gauge
+//   evaluations.jsonl  one object a greedy evaluation while training
+//   result.json        the evaluation at the end
+//   report.html        learning curves and tables
+//   events.out.tfevents.*   the same numbers for TensorBoard
+//   logs/<process>.log evaluations/   and what the learner keeps: checkpoints/ parameters/ ...
+//
+// Not thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::cli {
+
+class RunDirectory {
+ public:
+  // Makes <directory>/<name>/. ALREADY_EXISTS when the run is there already.
+  static absl::StatusOr<RunDirectory> Create(const std::string& directory, const std::string& name);
+
+  // Points <directory>/latest here.
+  void BecomeLatest() const;
+
+  const std::string& path() const { return path_; }
+
+  // Replaces a file below the run directory.
+  absl::Status Write(const std::string& name, std::string_view text) const;
+  // Adds a line to a file below the run directory.
+  absl::Status AppendLine(const std::string& name, std::string_view line) const;
+
+ private:
+  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
+// <stem of the cluster file>-<UTC time>, as in "redfish-20260131-120000".
+std::string DefaultRunName(const std::string& config_path);
+
+}  // namespace shoal::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/stop_rule.h"
+
+#include <algorithm>
+
+namespace shoal::cli {
+
+double ScoreOf(const Evaluation& evaluation, const Score& score) {
+  return evaluation.has_goals ? score.success_rate() : score.mean_return();
+}
+
+bool StopRule::Observe(const Evaluation& evaluation) {
+  const Score score = evaluation.Total("learned");
+  const bool enough = score.episodes > 0 && options_.stop_score >= 0 &&
+                      ScoreOf(evaluation, score) >= options_.stop_score;
+  const bool everywhere =
+      !evaluation.has_goals ||
+      std::all_of(evaluation.pairs.begin(), evaluation.pairs.end(), [this](const auto& entry) {
+        const auto& [pair, own] = entry;
+        return pair.policy != "learned" || own.episodes == 0 ||
+               own.success_rate() >= options_.stop_pair_success;
+      });
+  const bool lean = options_.stop_mutations <= 0 || !evaluation.has_goals ||
+                    score.mutations_per_optimal().value_or(1e9) <= options_.stop_mutations;
+  in_a_row_ = enough && everywhere && lean ? in_a_row_ + 1 : 0;
+  return in_a_row_ >= options_.stop_evaluations;
+}
+
+}  // namespace shoal::cli

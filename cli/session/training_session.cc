@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/training_session.h"
+
+#include <absl/strings/str_format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "cli/cluster/stop_signals.h"
+#include "cli/results/report.h"
+#include "platform/runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick(50);
+constexpr milliseconds kScrapeInterval(1000);
+// While environment steps are still to come: the evaluations' clock starts with the first one.
+constexpr milliseconds kFirstScrapeInterval(200);
+// Up to half of the starts satisfy their goal.
+constexpr double kSpare = 2;
+constexpr std::chrono::minutes kEvaluationDeadline(2);
+constexpr int kExitStopped = 130;
+// Whichever version acts now.
+constexpr char kLearned[] = "learned";
+
+double UnixSeconds(const runtime::Clock& clock) {
+  return static_cast<double>(clock.UnixNanos()) / 1e9;
+}
+
+runtime::Duration Seconds(double seconds) {
+  return std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double>(seconds));
+}
+
+Extent ExtentOf(const TrainOptions& train) {
+  Extent extent;
+  if (train.minutes > 0) extent.seconds = train.minutes * 60;
+  if (train.max_steps > 0) extent.environment_steps = static_cast<double>(train.max_steps);
+  return extent;
+}
+
+// What a learner that finished printed: "digest=..." of its parameters; empty for any other.
+std::string DigestLine(const std::vector<PlannedProcess>& processes) {
+  for (const PlannedProcess& process : processes) {
+    if (!process.spec.finishes) continue;
+    std::ifstream log(process.spec.log_path);
+    for (std::string line; std::getline(log, line);) {
+      if (line.starts_with("digest=")) return line + "\n";
+    }
+  }
+  return "";
+}
+
+std::string EvaluationNote(const Evaluation& evaluation) {
+  const Score score = evaluation.Total("learned");
+  if (!evaluation.has_goals) return absl::StrFormat("return %.1f", score.mean_return());
+  std::string note =
+      absl::StrFormat("success %.3f  clean %.2f", score.success_rate(), score.clean_rate());
+  if (const auto ratio = score.mutations_per_optimal()) {
+    note += absl::StrFormat("  mutations/W %.2f", *ratio);
+  }
+  return note + "  (" + std::to_string(score.episodes) + " episodes)";
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TrainingSession>> TrainingSession::Create(SessionOptions options,
+                                                                         RunDirectory directory,
+                                                                         runtime::Clock& clock) {
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<runtime::EventWriter> events,
+                         runtime::EventWriter::Create(directory.path(), UnixSeconds(clock)));
+  return std::unique_ptr<TrainingSession>(
+      new TrainingSession(std::move(options), std::move(directory), std::move(events), clock));
+}
+
+TrainingSession::TrainingSession(SessionOptions options, RunDirectory directory,
+                                 std::unique_ptr<runtime::EventWriter> events,
+                                 runtime::Clock& clock)
+    : options_(std::move(options)),
+      directory_(std::move(directory)),
+      clock_(clock),
+      events_(std::move(events)),
+      supervisor_({}, clock),
+      evaluator_(options_.evaluator, clock),
+      display_(Seconds(options_.train.status_every_seconds), clock),
+      stop_rule_(options_.train),
+      tracker_(options_.has_goals),
+      extent_(ExtentOf(options_.train)) {}
+
+int TrainingSession::Run() {
+  if (const absl::Status started = StartProcesses(); !started.ok()) {
+    Complain(started);
+    supervisor_.Stop();
+    return runtime::kExitConfiguration;
+  }
+  const TrainingEnd end = Train();
+  evaluator_.Cancel();
+  int code = runtime::kExitConfiguration;
+  if (end == TrainingEnd::kFinished) code = Judge();
+  if (stopped_) code = kExitStopped;
+  display_.Note(stopped_ ? "stopping" : "ending");
+  if (!supervisor_.Stop()) display_.Note("a process did not end in time and was killed");
+  const absl::StatusOr<std::string> report = WriteReport(directory_.path());
+  if (!report.ok()) {
+    Complain(report.status());
+  } else {
+    std::printf("%sreport: %s\n", table_.c_str(), report->c_str());
+  }
+  if (code == 0) std::printf("%s\n", result_.c_str());
+  std::fflush(stdout);
+  return code;
+}
+
+absl::Status TrainingSession::StartProcesses() {
+  for (const PlannedProcess& process : options_.processes) {
+    SHOAL_RETURN_IF_ERROR(supervisor_.Start(process.spec, process.stage));
+  }
+  training_started_ = clock_.Now();
+  next_evaluation_ = training_started_ + Seconds(options_.train.evaluate_every_seconds);
+  return absl::OkStatus();
+}
+
+TrainingSession::TrainingEnd TrainingSession::Train() {
+  while (!TimeIsUp() && !supervisor_.finished()) {
+    stopped_ = stopped_ || WaitForStopSignal(kTick);
+    if (stopped_) return TrainingEnd::kStopped;
+    if (!Tick()) return TrainingEnd::kFailed;
+    PollEvaluation();
+  }
+  Scrape();
+  return TrainingEnd::kFinished;
+}
+
+bool TrainingSession::TimeIsUp() const {
+  const TrainOptions& train = options_.train;
+  if (options_.never_judge) return false;
+  if (good_enough_ || options_.only_judge) return true;
+  if (train.minutes > 0 && SecondsSince(training_started_) >= train.minutes * 60) return true;
+  return train.max_steps > 0 && progress_.environment_steps >= static_cast<double>(train.max_steps);
+}
+
+bool TrainingSession::Tick() {
+  const absl::Status status = supervisor_.Poll();
+  for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
+  if (!status.ok()) {
+    Complain(status);
+    return false;
+  }
+  if (clock_.Now() < next_scrape_) return true;
+  Scrape();
+  const bool flowing = progress_.environment_steps > 0;
+  next_scrape_ = clock_.Now() + (flowing ? kScrapeInterval : kFirstScrapeInterval);
+  display_.Show(progress_, extent_);
+  if (clock_.Now() >= next_record_) {
+    Record();
+    next_record_ = clock_.Now() + Seconds(options_.train.record_every_seconds);
+  }
+  return true;
+}
+
+void TrainingSession::Scrape() {
+  const auto scrape = [this](const std::string& name, const std::string& address) {
+    // A process that hangs takes its time, and Ctrl-C must not wait for several.
+    stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
+    if (stopped_) return;
+    const auto samples = ScrapeMetrics(address);
+    if (samples.ok()) totals_.Update(name, *samples);
+  };
+  for (const PlannedProcess& process : options_.processes) {
+    scrape(process.spec.name, process.metrics_address);
+  }
+  for (const std::string& address : options_.train.metrics) scrape(address, address);
+  progress_ = tracker_.Observe(SecondsSince(training_started_), totals_);
+}
+
+void TrainingSession::Record() {
+  std::map<std::string, double> values = progress_.details;
+  values["environment_steps_per_second"] = progress_.environment_steps_per_second;
+  values["updates"] = progress_.updates;
+  if (progress_.success) values["success"] = *progress_.success;
+  if (progress_.mean_return) values["return"] = *progress_.mean_return;
+  const auto step = static_cast<std::int64_t>(progress_.environment_steps);
+  const absl::Status line = directory_.AppendLine("metrics.jsonl", ToJson(progress_));
+  const absl::Status event = events_->Write(UnixSeconds(clock_), step, values);
+  if (!line.ok()) Complain(line);
+  if (!event.ok()) Complain(event);
+}
+
+void TrainingSession::PollEvaluation() {
+  if (auto outcome = evaluator_.Poll()) {
+    next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
+    if (!outcome->ok()) return Complain(outcome->status());
+    NoteEvaluation(**outcome);
+    good_enough_ = stop_rule_.Observe(**outcome);
+    return;
+  }
+  if (options_.train.evaluate_every_seconds <= 0 || evaluator_.running()) return;
+  if (progress_.updates > 0 && clock_.Now() >= next_evaluation_) StartEvaluation();
+}
+
+void TrainingSession::StartEvaluation() {
+  ++evaluations_;
+  judged_version_ = NewestVersion();
+  const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
+                                                 .policies = {judged_version_},
+                                                 .episodes = options_.train.evaluate_episodes,
+                                                 .seed = evaluations_,
+                                                 .captures = options_.captures,
+                                                 .deadline = kEvaluationDeadline});
+  if (!started.ok()) Complain(started);
+}
+
+std::string TrainingSession::NewestVersion() {
+  Scrape();
+  // The least of all servers: one may be behind.
+  const std::optional<double> epoch = totals_.LeastGauge("shoal_inference_parameter_epoch");
+  const std::optional<double> step = totals_.LeastGauge("shoal_inference_parameter_step");
+  if (!epoch || !step || *epoch < 1) return kLearned;
+  // The learner was started again, and not all servers have heard of it.
+  if (totals_.Gauge("shoal_inference_parameter_epoch") != epoch) return kLearned;
+  return absl::StrFormat("%.0f.%.0f", std::floor(*epoch), std::floor(*step));
+}
+
+void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
+  const Score score = evaluation.Total("learned");
+  nlohmann::json row = {{"seconds", progress_.seconds},
+                        {"environment_steps", progress_.environment_steps},
+                        {"return", score.mean_return()}};
+  std::map<std::string, double> values = {{"evaluation/return", score.mean_return()}};
+  if (evaluation.has_goals) {
+    row["success"] = score.success_rate();
+    row["clean"] = score.clean_rate();
+    values["evaluation/success"] = score.success_rate();
+    if (const auto ratio = score.steps_per_optimal()) row["steps_per_optimal"] = *ratio;
+    if (const auto ratio = score.mutations_per_optimal()) row["mutations_per_optimal"] = *ratio;
+  }
+  display_.Note(absl::StrFormat("evaluation %d after %.0f steps: ", evaluations_,
+                                progress_.environment_steps) +
+                EvaluationNote(evaluation));
+  const absl::Status line = directory_.AppendLine("evaluations.jsonl", row.dump());
+  const absl::Status event = events_->Write(
+      UnixSeconds(clock_), static_cast<std::int64_t>(progress_.environment_steps), values);
+  if (!line.ok()) Complain(line);
+  if (!event.ok()) Complain(event);
+}
+
+int TrainingSession::Judge() {
+  Record();
+  display_.Note(absl::StrFormat("trained for %.0f s, %.0f steps; evaluating",
+                                SecondsSince(training_started_), progress_.environment_steps));
+  for (const Stage stage : {kActors, kLearner}) {
+    stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
+    if (stopped_) return kExitStopped;
+    supervisor_.StopStage(stage);
+  }
+  const absl::StatusOr<Evaluation> evaluation = EvaluateFinally();
+  if (stopped_) return kExitStopped;
+  if (!evaluation.ok()) {
+    Complain(evaluation.status());
+    return runtime::kExitFailed;
+  }
+  const std::string line = ResultLine(*evaluation);
+  WriteResult(*evaluation, line);
+  const std::string sizes = evaluator_.CatalogSizes();
+  if (!sizes.empty()) table_ = "\nrequests to choose from:\n" + sizes;
+  table_ += "\n" + FormatTable(*evaluation, options_.held_out) + "\n";
+  result_ = DigestLine(options_.processes) + line;
+  return 0;
+}
+
+absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
+  // Training ends early because of one version: that one is judged, not what came after. A learner
+  // that others started goes on, so there too one version is named.
+  const bool goes_on = options_.processes.empty();
+  const std::string version =
+      good_enough_ ? judged_version_ : (goes_on ? NewestVersion() : std::string(kLearned));
+  absl::StatusOr<Evaluation> evaluation = runtime::Internal("no evaluation was made");
+  // After two tries its parameters may be nowhere any more; the newest are the next best.
+  for (const std::string& policy : {version, version, std::string(kLearned)}) {
+    std::vector<std::string> policies = {policy};
+    policies.insert(policies.end(), options_.train.baselines.begin(),
+                    options_.train.baselines.end());
+    SHOAL_RETURN_IF_ERROR(evaluator_.Start({.name = "final",
+                                            .policies = policies,
+                                            .episodes = options_.train.final_episodes,
+                                            .spare = options_.has_goals ? kSpare : 1,
+                                            .seed = FinalSeed()}));
+    evaluation = WaitForEvaluation();
+    if (evaluation.ok() || stopped_ || absl::IsDeadlineExceeded(evaluation.status())) break;
+    if (evaluator_.running()) break;  // It was not the evaluation that failed.
+    Complain(evaluation.status());
+    display_.Note("evaluating again");
+  }
+  return evaluation;
+}
+
+std::int64_t TrainingSession::FinalSeed() const {
+  constexpr std::int64_t kOfOwnRun = std::int64_t{1} << 20;
+  constexpr std::int64_t kOfLaterOne = std::int64_t{1} << 21;
+  return options_.only_judge ? kOfLaterOne : kOfOwnRun;
+}
+
+absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {
+  while (true) {
+    if (auto outcome = evaluator_.Poll()) return std::move(*outcome);
+    stopped_ = stopped_ || WaitForStopSignal(kTick);
+    if (stopped_) {
+      evaluator_.Cancel();
+      return runtime::Cancelled("stopped");
+    }
+    SHOAL_RETURN_IF_ERROR(supervisor_.Poll());
+    for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
+  }
+}
+
+std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
+  const Score score = evaluation.Total("learned", "", "", options_.held_out);
+  std::string line = "result ";
+  if (evaluation.has_goals) {
+    line += absl::StrFormat("success=%.3f episodes=%d steps_per_optimal=%.3f", score.success_rate(),
+                            score.episodes, score.steps_per_optimal().value_or(0));
+  } else {
+    line += absl::StrFormat("greedy=%.1f", score.mean_return());
+  }
+  return line + absl::StrFormat(" env_steps=%.0f seconds=%.0f", progress_.environment_steps,
+                                SecondsSince(options_.started));
+}
+
+void TrainingSession::WriteResult(const Evaluation& evaluation, const std::string& line) {
+  nlohmann::json result = nlohmann::json::parse(ToJson(evaluation, options_.held_out));
+  result["line"] = line;
+  const absl::Status written = directory_.Write("result.json", result.dump(1));
+  if (!written.ok()) Complain(written);
+}
+
+double TrainingSession::SecondsSince(runtime::TimePoint time) const {
+  return std::chrono::duration<double>(clock_.Now() - time).count();
+}
+
+void TrainingSession::Complain(const absl::Status& status) {
+  display_.Note("error: " + runtime::Message(status));
+}
+
+}  // namespace shoal::cli

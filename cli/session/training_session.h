@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run from its first process to its last line: starts the cluster (or watches one that is
+// there), shows how it goes, evaluates now and then, ends training when it is good enough or time
+// is up, and judges what was learned.
+//
+// Not thread-safe; all on the main thread. After Run, nothing that it started is left.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cluster/local_cluster.h"
+#include "cli/cluster/supervisor.h"
+#include "cli/results/evaluator.h"
+#include "cli/session/metric_totals.h"
+#include "cli/session/progress.h"
+#include "cli/session/run_directory.h"
+#include "cli/session/status_display.h"
+#include "cli/session/stop_rule.h"
+#include "cli/session/train_options.h"
+#include "platform/runtime/event_writer.h"
+
+namespace shoal::cli {
+
+struct SessionOptions {
+  TrainOptions train;
+  // What to start; empty: attach to a cluster that others started.
+  std::vector<PlannedProcess> processes = {};
+  EvaluatorOptions evaluator;
+  // The environment has goals and captures.
+  bool has_goals = true;
+  // What training uses; evaluations on the way use no other.
+  std::vector<std::string> captures = {};
+  // A capture that training leaves out and the final evaluation adds; empty: none.
+  std::string held_out = "";
+  // Judge at once.
+  bool only_judge = false;
+  // Run until stopped, and judge nothing.
+  bool never_judge = false;
+  // When this program began.
+  runtime::TimePoint started = {};
+};
+
+class TrainingSession {
+ public:
+  // `clock` outlives this.
+  static absl::StatusOr<std::unique_ptr<TrainingSession>> Create(SessionOptions options,
+                                                                 RunDirectory directory,
+                                                                 runtime::Clock& clock);
+
+  // Returns an exit code: 0 when the run came to its end, 130 when it was stopped by a signal.
+  int Run();
+
+ private:
+  enum class TrainingEnd : std::uint8_t { kFinished, kStopped, kFailed };
+
+  TrainingSession(SessionOptions options, RunDirectory directory,
+                  std::unique_ptr<runtime::EventWriter> events, runtime::Clock& clock);
+
+  absl::Status StartProcesses();
+  TrainingEnd Train();
+  // Between waits: children, metrics, evaluations. False when the run cannot go on.
+  bool Tick();
+  bool TimeIsUp() const;
+  void Scrape();
+  void Record();
+  void PollEvaluation();
+  void StartEvaluation();
+  // "epoch.step" of the newest parameters that act; "learned" where nobody says.
+  std::string NewestVersion();
+  void NoteEvaluation(const Evaluation& evaluation);
+  // The final evaluation: an exit code.
+  int Judge();
+  // Tries again when an evaluation fails: processes die, and with them what they had in memory.
+  absl::StatusOr<Evaluation> EvaluateFinally();
+  absl::StatusOr<Evaluation> WaitForEvaluation();
+  // Starts of the final evaluation are those of no other, and of no other command's.
+  std::int64_t FinalSeed() const;
+  std::string ResultLine(const Evaluation& evaluation) const;
+  void WriteResult(const Evaluation& evaluation, const std::string& line);
+  double SecondsSince(runtime::TimePoint time) const;
+  void Complain(const absl::Status& status);
+
+  const SessionOptions options_;
+  const RunDirectory directory_;
+  runtime::Clock& clock_;
+  const std::unique_ptr<runtime::EventWriter> events_;
+  Supervisor supervisor_;
+  Evaluator evaluator_;
+  StatusDisplay display_;
+  StopRule stop_rule_;
+  MetricTotals totals_;
+  ProgressTracker tracker_;
+  Progress progress_;
+  Extent extent_;
+  runtime::TimePoint training_started_ = {};
+  runtime::TimePoint next_scrape_ = {};
+  runtime::TimePoint next_evaluation_ = {};
+  runtime::TimePoint next_record_ = {};
+  std::int64_t evaluations_ = 0;
+  // The tables of the final evaluation, and the last line.
+  std::string table_;
+  std::string result_;
+  bool good_enough_ = false;
+  // Which parameters the last evaluation judged.
+  std::string judged_version_ = "learned";
+  bool stopped_ = false;
+};
+
+}  // namespace shoal::cli

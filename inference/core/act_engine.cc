@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/core/act_engine.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "platform/runtime/log.h"
+
+namespace shoal::inference {
+
+ActEngine::ActEngine(const ActOptions& options, const PolicyShape& shape, PolicySet& policies,
+                     UnrollSink& sink, InferenceMetrics& metrics)
+    : options_(options),
+      shape_(shape),
+      policies_(policies),
+      metrics_(metrics),
+      parking_(sink, metrics),
+      gatherer_(shape, options.seed),
+      answers_(metrics) {}
+
+void ActEngine::Evaluate(std::vector<Row> rows) {
+  ForgetIdle(rows);
+  for (Row& row : rows) Sort(std::move(row));
+  for (Group& group : groups_) Run(group);
+  std::vector<Row> repeats;
+  repeats.swap(repeats_);
+  for (Row& row : repeats) Sort(std::move(row));
+  answers_.Deliver();
+  groups_.clear();
+  metrics_.environments.Set(static_cast<double>(slots_.size()));
+}
+
+void ActEngine::Answer(const std::vector<Row>& rows, RowStatus status) {
+  for (const Row& row : rows) answers_.Add(row.block->sink, AnswerTo(row, status));
+  answers_.Deliver();
+}
+
+void ActEngine::RetryParked() {
+  parking_.Retry(answers_);
+  answers_.Deliver();
+}
+
+void ActEngine::ReleaseParked() {
+  parking_.Release(answers_);
+  answers_.Deliver();
+}
+
+void ActEngine::ForgetIdle(const std::vector<Row>& rows) {
+  runtime::TimePoint now = minute_began_;
+  for (const Row& row : rows) now = std::max(now, row.block->arrived);
+  if (now - minute_began_ < std::chrono::minutes(1)) return;
+  minute_began_ = now;
+  ++time_;
+  for (auto it = slots_.begin(); it != slots_.end();) {
+    if (parking_.IsParked(it->first)) it->second.last_row = time_;
+    const bool idle = time_ - it->second.last_row > options_.max_idle;
+    it = idle ? slots_.erase(it) : std::next(it);
+  }
+}
+
+EnvironmentSlot* ActEngine::SlotOf(const Row& row) {
+  const auto found = slots_.find(row.environment());
+  if (found != slots_.end()) return &found->second;
+  if (slots_.size() >= options_.max_environments) return nullptr;
+  return &slots_[row.environment()];
+}
+
+void ActEngine::Refuse(const Row& row, std::string error) {
+  RowAnswer answer = AnswerTo(row, RowStatus::kInvalid);
+  answer.error = std::move(error);
+  answers_.Add(row.block->sink, std::move(answer));
+}
+
+void ActEngine::Sort(Row row) {
+  EnvironmentSlot* slot = SlotOf(row);
+  if (slot == nullptr) {
+    Refuse(row, "more than " + std::to_string(options_.max_environments) + " environments");
+    return;
+  }
+  slot->last_row = time_;
+  using Kind = EnvironmentSlot::Decision::Kind;
+  EnvironmentSlot::Decision decision = slot->Take(row);
+  switch (decision.kind) {
+    case Kind::kProceed:
+      TakeRow(std::move(row), *slot, decision.lost);
+      return;
+    case Kind::kIgnore: {
+      if (decision.lost && slot->builder) Emit(slot->builder->SetOutcome(0, kTruncated));
+      RowAnswer answer = AnswerTo(row, RowStatus::kAccepted);
+      slot->Store(answer);
+      Send(row, std::move(answer));
+      return;
+    }
+    case Kind::kRepeat:
+      Send(row, std::move(decision.answer));
+      return;
+    case Kind::kBeingAnswered:
+      repeats_.push_back(std::move(row));
+      return;
+    case Kind::kFenced:
+      answers_.Add(row.block->sink, AnswerTo(row, RowStatus::kFenced));
+      return;
+    case Kind::kInvalid:
+      answers_.Add(row.block->sink, std::move(decision.answer));
+      return;
+  }
+}
+
+void ActEngine::TakeRow(Row row, EnvironmentSlot& slot, bool lost) {
+  const bool first = (row.flags() & kFirst) != 0;
+  if (row.evaluate()) {
+    slot.builder.reset();
+  } else if (!slot.builder) {
+    slot.builder = std::make_unique<UnrollBuilder>(shape_, options_.cut);
+  }
+  if (slot.builder && lost) Emit(slot.builder->SetOutcome(0, kTruncated));
+  if (slot.builder && !first) {
+    Emit(slot.builder->SetOutcome(row.block->rewards[row.index], row.flags()));
+  }
+  if (row.ends_only() || (row.evaluate() && !row.acts())) {
+    RowAnswer answer = AnswerTo(row, RowStatus::kAccepted);
+    slot.Store(answer);
+    Send(row, std::move(answer));
+    return;
+  }
+  Group* group = GroupOf(row);
+  if (group == nullptr) return;
+  if (row.acts()) slot.BeginAnswer(row);
+  group->work.push_back({std::move(row), &slot});
+}
+
+ActEngine::Group* ActEngine::GroupOf(const Row& row) {
+  PolicySelector selector;
+  if (row.evaluate() && !row.block->selectors.empty()) selector = row.block->selectors[row.index];
+  absl::StatusOr<VersionedPolicy> policy = policies_.Select(selector);
+  if (!policy.ok()) {
+    Refuse(row, runtime::Message(policy.status()));
+    return nullptr;
+  }
+  for (Group& group : groups_) {
+    const bool train = !group.work.front().row.evaluate();
+    if (group.policy.policy == policy->policy && train == !row.evaluate()) return &group;
+  }
+  groups_.push_back({*std::move(policy), {}});
+  return &groups_.back();
+}
+
+void ActEngine::Run(Group& group) {
+  gatherer_.Clear();
+  for (const Work& work : group.work) gatherer_.Add(work.row, *work.slot);
+  metrics_.batch_rows.Observe(static_cast<double>(group.work.size()));
+  const absl::StatusOr<model::PolicyOutputs> outputs = group.policy.policy->Act(gatherer_.inputs());
+  if (!outputs.ok()) {
+    spdlog::error("event=forward_pass_failed rows={} reason={}", group.work.size(),
+                  runtime::Quoted(runtime::Message(outputs.status())));
+    for (const Work& work : group.work) {
+      if (Fence(work)) continue;
+      work.slot->EndAnswer();
+      if (work.slot->builder) work.slot->builder->Clear();
+      Refuse(work.row, "the policy cannot be evaluated: " + runtime::Message(outputs.status()));
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < group.work.size(); ++i) {
+    Settle(group.work[i], group.policy, *outputs, i);
+  }
+}
+
+bool ActEngine::Fence(const Work& work) {
+  if (work.row.incarnation() == work.slot->incarnation()) return false;
+  answers_.Add(work.row.block->sink, AnswerTo(work.row, RowStatus::kFenced));
+  return true;
+}
+
+void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
+                       const model::PolicyOutputs& outputs, std::size_t index) {
+  if (Fence(work)) return;
+  EnvironmentSlot& slot = *work.slot;
+  const Row& row = work.row;
+  if (slot.builder) {
+    const model::PolicyInputs& inputs = gatherer_.inputs();
+    const auto slice = [index](const std::vector<float>& values, std::size_t width) {
+      return values.empty() ? std::span<const float>()
+                            : std::span(values).subspan(index * width, width);
+    };
+    Emit(slot.builder->Append(
+        row, {.action = outputs.action[index],
+              .log_probability = std::min(outputs.log_probability[index], 0.0F),
+              .value = outputs.value[index],
+              .forced = inputs.choice[index] == model::Choice::kForced,
+              .version = policy.version,
+              .core_state = slice(inputs.core_state, shape_.core_state_size),
+              .past_requests = slice(inputs.past_requests, shape_.embedding_size)}));
+  }
+  Remember(work, outputs, index);
+  RowAnswer answer = AnswerTo(row, row.acts() ? RowStatus::kOk : RowStatus::kAccepted);
+  answer.action = outputs.action[index];
+  answer.version = policy.version;
+  slot.EndAnswer();
+  slot.Store(answer);
+  Send(row, std::move(answer));
+}
+
+void ActEngine::Remember(const Work& work, const model::PolicyOutputs& outputs, std::size_t index) {
+  EnvironmentSlot& slot = *work.slot;
+  const Row& row = work.row;
+  if (shape_.core_state_size > 0) {
+    const auto begin =
+        outputs.core_state.begin() + static_cast<std::ptrdiff_t>(index * shape_.core_state_size);
+    slot.core_state.assign(begin, begin + static_cast<std::ptrdiff_t>(shape_.core_state_size));
+  }
+  if (shape_.past_requests) {
+    if ((row.flags() & kFirst) != 0) slot.past_requests.assign(shape_.embedding_size, 0.0F);
+    slot.past_requests.resize(shape_.embedding_size, 0.0F);
+    const std::size_t place =
+        row.index * shape_.content_count + static_cast<std::size_t>(shape_.request_index);
+    const embedding::Embedding embedding =
+        shape_.request_index < 0 ? nullptr : row.block->embeddings[place];
+    for (std::size_t i = 0; embedding && i < shape_.embedding_size; ++i) {
+      slot.past_requests[i] += runtime::FromHalf((*embedding)[i]);
+    }
+  }
+  if (row.acts()) ++slot.step;
+}
+
+void ActEngine::Emit(std::optional<Unroll> unroll) {
+  if (!unroll) return;
+  const std::uint64_t environment = unroll->environment;
+  parking_.Insert(*std::move(unroll));
+  on_unroll_(environment);
+}
+
+void ActEngine::Send(const Row& row, RowAnswer answer) {
+  if (!row.evaluate() && parking_.IsParked(row.environment())) {
+    if (!parking_.Hold(row, answer)) {
+      answers_.Add(row.block->sink, AnswerTo(row, RowStatus::kOverloaded));
+    }
+    return;
+  }
+  answers_.Add(row.block->sink, std::move(answer));
+}
+
+}  // namespace shoal::inference

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets rows in: finds what their keys name, asks for what is unknown, and holds rows back only
+// while the encoder works on what they name.
+//
+// A row whose contents are embedded goes to the batcher at once; one that names something unknown
+// is answered at once; neither waits for another environment's row. Rows of one environment keep
+// their order: one behind a row that waits, waits too; one behind a row that must be sent again,
+// must be sent again too. Not thread-safe: one thread calls Admit and, after each
+// EncodingStage::on_encoded, Recheck.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "inference/core/answer_batch.h"
+#include "inference/core/batcher.h"
+#include "inference/core/catalog_store.h"
+#include "inference/core/encoding_stage.h"
+#include "inference/core/inference_metrics.h"
+#include "inference/core/row_block.h"
+#include "text/embedding/embedding_store.h"
+
+namespace shoal::inference {
+
+// One decoded message.
+struct Arrival {
+  struct Text {
+    content::ContentKey key;
+    std::string text;
+  };
+  std::vector<Text> contents;
+  std::vector<CandidateList> lists;
+  // Null: none.
+  std::shared_ptr<RowBlock> rows;
+};
+
+class Admission {
+ public:
+  // `max_waiting`: rows held back; more are answered kOverloaded. All references outlive this.
+  struct Parts {
+    const PolicyShape& shape;
+    embedding::EmbeddingStore& contents;
+    CatalogStore& catalogs;
+    EncodingStage& encoding;
+    Batcher& batcher;
+    InferenceMetrics& metrics;
+  };
+  Admission(const Parts& parts, std::size_t max_waiting)
+      : parts_(parts), max_waiting_(max_waiting) {}
+
+  void Admit(Arrival arrival);
+  void Recheck();
+
+  std::size_t waiting() const { return waiting_.size(); }
+
+ private:
+  // What is wrong with what came in this message, by key.
+  using Refusals = std::unordered_map<content::ContentKey, std::string>;
+  struct Verdict {
+    enum class Kind : std::uint8_t { kReady, kWait, kAnswer };
+    Kind kind = Kind::kReady;
+    // kAnswer.
+    RowAnswer answer = {};
+  };
+  // What this call already found out, so that 64 rows of one catalog ask once.
+  struct Memo {
+    Refusals refusals;
+    std::unordered_map<content::ContentKey, CatalogStore::Resolution> catalogs;
+    // Environments whose earlier row did not pass.
+    std::unordered_map<std::uint64_t, Verdict> environments;
+  };
+
+  void TakeContents(std::vector<Arrival::Text>& contents, Refusals& refusals);
+  void TakeLists(std::vector<CandidateList>& lists, Refusals& refusals);
+  Verdict Judge(const Row& row, Memo& memo);
+  Verdict JudgeContents(const Row& row, Memo& memo);
+  Verdict JudgeCatalog(const Row& row, Memo& memo);
+  Verdict JudgeMissing(const Row& row, const std::vector<content::ContentKey>& keys);
+  void Pass(std::vector<Row>& ready, AnswerBatch& answers);
+  void Settle(Row row, Verdict verdict, std::vector<Row>& ready, AnswerBatch& answers);
+
+  const Parts parts_;
+  const std::size_t max_waiting_;
+  std::deque<Row> waiting_;
+  // A content that each unresolved catalog waits for.
+  std::unordered_map<content::ContentKey, content::ContentKey> awaited_;
+};
+
+}  // namespace shoal::inference

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/core/answer_batch.h"
+
+#include <algorithm>
+
+namespace shoal::inference {
+
+void AnswerBatch::Add(const std::shared_ptr<ReplySink>& sink, RowAnswer&& answer) {
+  metrics_.CountRow(answer.status);
+  if (groups_.empty() || groups_.back().sink != sink) {
+    const auto found = std::find_if(groups_.begin(), groups_.end(),
+                                    [&sink](const Group& group) { return group.sink == sink; });
+    if (found == groups_.end()) {
+      groups_.push_back({sink, {}});
+    } else {
+      std::iter_swap(found, groups_.end() - 1);
+    }
+  }
+  groups_.back().answers.push_back(std::move(answer));
+}
+
+void AnswerBatch::Deliver() {
+  for (Group& group : groups_) group.sink->Deliver(std::move(group.answers));
+  groups_.clear();
+}
+
+}  // namespace shoal::inference

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns rows and their environments' memory into the policy's inputs, reusing the same buffers
+// batch after batch.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "inference/core/environment_slot.h"
+#include "inference/core/row_block.h"
+#include "rl/model/policy.h"
+
+namespace shoal::inference {
+
+class InputGatherer {
+ public:
+  // `shape` outlives this. `seed`: of the run's draws.
+  InputGatherer(const PolicyShape& shape, std::uint64_t seed) : shape_(shape), seed_(seed) {}
+
+  void Clear();
+  // REQUIRES: the row's embeddings and candidates are there.
+  void Add(const Row& row, const EnvironmentSlot& slot);
+  const model::PolicyInputs& inputs() const { return inputs_; }
+
+ private:
+  void AddObservation(const Row& row);
+  void AddContents(const Row& row);
+  void AddMemory(const Row& row, const EnvironmentSlot& slot);
+  void AddLegal(const Row& row);
+  void AddTable(const Row& row);
+  void AddChoice(const Row& row, const EnvironmentSlot& slot);
+
+  const PolicyShape& shape_;
+  const std::uint64_t seed_;
+  model::PolicyInputs inputs_;
+};
+
+}  // namespace shoal::inference

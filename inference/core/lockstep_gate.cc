@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/core/lockstep_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::inference {
+
+void LockstepGate::Add(Row row) {
+  Rows& rows = held_[row.environment()];
+  rows.insert_or_assign(row.sequence(), std::move(row));
+}
+
+bool LockstepGate::Asks(const Rows& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const auto& entry) { return entry.second.acts(); });
+}
+
+std::vector<Row> LockstepGate::TakeStep(const PolicyVersion& current) {
+  if (held_.size() < environments_) return {};
+  if (RoundOver()) {
+    if (current <= acted_) return {};
+    delivered_.clear();
+  }
+  for (const auto& [environment, rows] : held_) {
+    if (!delivered_.contains(environment) && !Asks(rows)) return {};
+  }
+  std::vector<Row> step;
+  for (auto& [environment, rows] : held_) {
+    if (delivered_.contains(environment)) continue;
+    for (auto& [sequence, row] : rows) step.push_back(std::move(row));
+    rows.clear();
+  }
+  acted_ = current;
+  return step;
+}
+
+std::size_t LockstepGate::size() const {
+  std::size_t rows = 0;
+  for (const auto& [environment, held] : held_) rows += held.size();
+  return rows;
+}
+
+}  // namespace shoal::inference

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of one message, decoded and checked: structure of arrays, and what an answer is.
+//
+// A block lives while any of its rows is in work (rows hold it by shared_ptr); its end gives the
+// message's place in the stream's window back. Filled by one thread before rows leave it; then
+// immutable but for `embeddings` and `candidates`, whose elements of a row are written before that
+// row is handed on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inference/core/policy_version.h"
+#include "inference/core/row_layout.h"
+#include "platform/content/content_key.h"
+#include "platform/runtime/clock.h"
+#include "rl/model/candidate_table.h"
+#include "text/embedding/embedding.h"
+
+namespace shoal::inference {
+
+// Numbers of proto::RowFlag.
+inline constexpr std::uint8_t kFirst = 1;
+inline constexpr std::uint8_t kTerminated = 2;
+inline constexpr std::uint8_t kTruncated = 4;
+inline constexpr std::uint8_t kFinal = 8;
+
+// Numbers of proto::RowStatus.
+enum class RowStatus : std::uint8_t {
+  kOk = 0,
+  kAccepted = 1,
+  kNeedContent = 2,
+  kNeedCatalog = 3,
+  kInvalid = 4,
+  kFenced = 5,
+  kOverloaded = 6,
+  kExpired = 7,
+};
+inline constexpr std::size_t kRowStatusCount = 8;
+
+struct RowAnswer {
+  std::uint64_t environment = 0;
+  std::uint64_t sequence = 0;
+  RowStatus status = RowStatus::kOk;
+  std::int64_t action = -1;
+  PolicyVersion version = {};
+  // kNeedContent: contents; kNeedCatalog: catalogs.
+  std::vector<content::ContentKey> missing = {};
+  // kInvalid.
+  std::string error = {};
+};
+
+// Where answers go: a stream, or a test. Thread-safe.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+  virtual void Deliver(std::vector<RowAnswer> answers) = 0;
+  // Every row of one message has been answered or dropped.
+  virtual void Release() = 0;
+};
+
+// A catalog (with its overlay) ready for the policy.
+struct Candidates {
+  content::ContentKey key;
+  // Of an overlay; its table is part of this one's.
+  std::shared_ptr<const Candidates> base;
+  std::shared_ptr<const model::CandidateTable> table;
+  // N, removed ones included.
+  std::int64_t count = 0;
+  // Keeps the list's own candidates' embeddings in the content store.
+  std::vector<embedding::Embedding> embeddings;
+};
+
+struct PolicySelector {
+  enum class Kind : std::uint8_t { kCurrent, kPinned, kInitial, kUniform, kSimilarity };
+  Kind kind = Kind::kCurrent;
+  // kPinned.
+  PolicyVersion version = {};
+};
+
+struct RowBlock {
+  RowBlock() = default;
+  RowBlock(const RowBlock&) = delete;
+  RowBlock& operator=(const RowBlock&) = delete;
+  ~RowBlock() {
+    if (sink) sink->Release();
+  }
+
+  std::size_t rows = 0;  // B
+  std::shared_ptr<const RowLayout> layout;
+  std::vector<std::uint64_t> environments;                    // [B]
+  std::vector<std::uint64_t> incarnations;                    // [B]
+  std::vector<std::uint64_t> sequences;                       // [B]
+  std::vector<std::uint64_t> episodes;                        // [B]
+  std::vector<std::uint64_t> groups;                          // [B] or empty
+  std::vector<std::uint8_t> evaluate;                         // [B]
+  std::vector<std::uint8_t> flags;                            // [B]
+  std::vector<float> rewards;                                 // [B]
+  std::vector<float> observations;                            // [B, O]
+  std::vector<content::ContentKey> content_keys;              // [B, F]
+  std::vector<embedding::Embedding> embeddings;               // [B, F], null: no content
+  std::vector<content::ContentKey> catalog_keys;              // [B] or empty
+  std::vector<std::shared_ptr<const Candidates>> candidates;  // [B] or empty
+  std::vector<std::uint8_t> legal;                            // [B, n] or empty
+  std::vector<std::int64_t> forced;                           // [B] or empty
+  std::vector<std::byte> extras;                              // [B, extras bytes]
+  std::vector<PolicySelector> selectors;                      // [B] or empty
+  // Decoding refused these rows, and says why; empty otherwise.
+  std::vector<std::string> errors;  // [B] or empty
+  runtime::TimePoint arrived;
+  // Rows are not evaluated after this.
+  runtime::TimePoint deadline = runtime::TimePoint::max();
+  std::shared_ptr<ReplySink> sink;
+};
+
+// One row of a block.
+struct Row {
+  std::shared_ptr<RowBlock> block;
+  std::size_t index = 0;
+
+  std::uint64_t environment() const { return block->environments[index]; }
+  std::uint64_t incarnation() const { return block->incarnations[index]; }
+  std::uint64_t sequence() const { return block->sequences[index]; }
+  std::uint64_t episode() const { return block->episodes[index]; }
+  std::uint8_t flags() const { return block->flags[index]; }
+  bool evaluate() const { return block->evaluate[index] != 0; }
+  // An end row without observation: nothing to evaluate.
+  bool ends_only() const { return EndsOnly(flags()); }
+  // Asks for an action.
+  bool acts() const { return (flags() & (kTerminated | kTruncated)) == 0; }
+
+  static bool EndsOnly(std::uint8_t flags) {
+    return (flags & kTerminated) != 0 || ((flags & kTruncated) != 0 && (flags & kFinal) == 0);
+  }
+};
+
+inline RowAnswer AnswerTo(const Row& row, RowStatus status) {
+  return {.environment = row.environment(), .sequence = row.sequence(), .status = status};
+}
+
+}  // namespace shoal::inference

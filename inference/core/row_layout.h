@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the bytes of a row are laid out: what an environment spec says, with sizes worked out.
+//
+// Immutable, shared by the blocks of one stream and the unrolls made of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/tensor.h"
+
+namespace shoal::inference {
+
+// A named part of a row, without the batch dimension.
+struct RowColumn {
+  std::string name;
+  runtime::DType dtype = runtime::DType::kFloat32;
+  runtime::Shape shape;
+  // Product of `shape`, and that many elements' bytes.
+  std::size_t elements = 0;
+  std::size_t bytes = 0;
+
+  friend bool operator==(const RowColumn&, const RowColumn&) = default;
+};
+
+struct RowLayout {
+  // FLOAT32 all of them; a row's observation is their concatenation.
+  std::vector<RowColumn> observations;
+  std::vector<std::string> content_fields;
+  std::vector<RowColumn> extras;
+  // O: elements of all observations.
+  std::size_t observation_size = 0;
+  // Bytes of all extras.
+  std::size_t extras_bytes = 0;
+
+  friend bool operator==(const RowLayout&, const RowLayout&) = default;
+};
+
+// What the core must know of the policy network; the service fills it in from [policy].
+struct PolicyShape {
+  bool candidates = false;
+  // n; discrete head only.
+  std::size_t action_count = 0;
+  // O.
+  std::size_t observation_size = 0;
+  // F.
+  std::size_t content_count = 0;
+  // D.
+  std::size_t embedding_size = 0;
+  // S; 0 without a recurrent core.
+  std::size_t core_state_size = 0;
+  bool past_requests = false;
+  // Positions among the content fields, -1 when absent.
+  std::int64_t goal_index = -1;
+  std::int64_t request_index = -1;
+};
+
+}  // namespace shoal::inference

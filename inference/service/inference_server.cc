@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/service/inference_server.h"
+
+#include <utility>
+
+#include "inference/core/acting_stage.h"
+#include "inference/core/admission.h"
+#include "inference/service/act_service.h"
+#include "inference/service/intake.h"
+#include "inference/service/model_policy.h"
+#include "inference/service/replay_sink.h"
+#include "inference/service/spec_check.h"
+#include "platform/runtime/log.h"
+#include "platform/transport/server.h"
+#include "rl/parameters/subscriber.h"
+#include "text/embedding/make_text_encoder.h"
+
+namespace shoal::inference {
+namespace {
+
+std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+// Where contents are none, no table is read.
+class NoEncoder final : public tokens::TextEncoder {
+ public:
+  explicit NoEncoder(std::int64_t dimension) : dimension_(dimension) {}
+  const std::string& version() const override { return version_; }
+  std::int64_t dimension() const override { return dimension_; }
+  absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view>) const override {
+    return runtime::FailedPrecondition("this policy observes no contents");
+  }
+
+ private:
+  const std::string version_ = "none";
+  const std::int64_t dimension_;
+};
+
+absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const InferenceConfig& config,
+                                                                 runtime::Metrics& metrics) {
+  if (config.policy.content_fields.empty() && !config.policy.has_candidates()) {
+    return std::make_unique<NoEncoder>(config.policy.embedding_size);
+  }
+  embedding::EncoderSource source = config.options.encoder;
+  source.batch_independent = config.run.deterministic;
+  SHOAL_ASSIGN_OR_RETURN(
+      auto encoder, embedding::MakeTextEncoder(
+                        source, config.options.embedding_cache.In(config.run.path()), &metrics));
+  if (encoder->dimension() != config.policy.embedding_size) {
+    return runtime::FailedPrecondition(
+        "policy.embedding_size is " + std::to_string(config.policy.embedding_size) +
+        ", inference.encoder \"" + config.options.encoder.encoder + "\" makes " +
+        std::to_string(encoder->dimension()) + " numbers");
+  }
+  if (source.has_language_model() && config.policy.has_candidates() &&
+      config.policy.similarity_size == 0) {
+    spdlog::warn(
+        "event=similarity_of_language encoder={} reason=\"policy.similarity_size is 0: goals and "
+        "candidates are compared by the language model's numbers too, which tell them apart "
+        "badly\"",
+        runtime::Quoted(source.encoder));
+  }
+  return encoder;
+}
+
+// A language model takes its time: little at once, and acting first.
+EncodingOptions EncodingOf(const InferenceOptions& options) {
+  EncodingOptions encoding{.max_waiting_bytes = Size(options.waiting_text_bytes)};
+  if (options.encoder.has_language_model()) {
+    encoding.slice_bytes = std::size_t{16} << 10;
+    encoding.nice = 10;
+  }
+  return encoding;
+}
+
+std::string FolderOf(const InferenceConfig& config) {
+  if (!config.options.parameters_folder.empty()) return config.options.parameters_folder;
+  return config.run.path() + "/inference-" + std::to_string(config.index);
+}
+
+std::string NameOf(const InferenceConfig& config) {
+  return "inference-" + std::to_string(config.index);
+}
+
+TableFactory TablesOf(const model::PolicySpec& policy) {
+  return [compared = policy.similarity_size](const runtime::Tensor& embeddings,
+                                             std::span<const std::uint32_t> removed,
+                                             std::shared_ptr<const model::CandidateTable> base) {
+    return model::CandidateTable::Create(embeddings, removed, std::move(base), compared);
+  };
+}
+
+UnrollCut CutOf(const InferenceOptions& options) {
+  const bool by_episode = options.unroll_cut == "episode";
+  return {.by_episode = by_episode,
+          .max_rows = Size(by_episode ? options.max_episode_rows : options.unroll_length)};
+}
+
+}  // namespace
+
+// Members are in the order of creation; each borrows from those above it.
+class InferenceServer::Parts {
+ public:
+  Parts(InferenceConfig given, std::unique_ptr<tokens::TextEncoder> text_encoder,
+        runtime::Metrics& metrics)
+      : config(std::move(given)),
+        shape(ShapeOf(config.policy)),
+        encoder(std::move(text_encoder)),
+        shared_metrics(metrics),
+        contents(encoder->version(), shape.embedding_size,
+                 Size(config.options.content_cache_bytes)),
+        catalogs(contents, TablesOf(config.policy)),
+        provider(contents, catalogs),
+        cache(
+            std::make_shared<model::SimilarityCache>(Size(config.options.similarity_cache_bytes))),
+        policies(Size(config.options.retained_versions)),
+        batcher({.max_rows = Size(config.options.max_rows),
+                 .max_delay = std::chrono::microseconds(config.options.max_delay_us),
+                 .max_queued = Size(config.options.max_queued_rows)}),
+        intake(Size(config.options.max_queued_messages), shape),
+        context{config.policy,
+                runtime::SystemClock().UnixNanos(),
+                encoder->version(),
+                Size(config.options.stream_window),
+                intake,
+                registry},
+        service(context) {}
+
+  ~Parts();
+
+  absl::Status Start(runtime::Metrics& metrics);
+  absl::Status StartParameters(runtime::Metrics& metrics);
+  absl::Status Drain(std::chrono::milliseconds grace);
+  void TakeParameters(const parameters::Parameters& parameters);
+
+  const InferenceConfig config;
+  const PolicyShape shape;
+  const std::unique_ptr<tokens::TextEncoder> encoder;
+  InferenceMetrics shared_metrics;
+  embedding::EmbeddingStore contents;
+  CatalogStore catalogs;
+  StoreProvider provider;
+  const std::shared_ptr<model::SimilarityCache> cache;
+  PolicySet policies;
+  Batcher batcher;
+  std::unique_ptr<replay::client::Inserter> inserter;
+  std::unique_ptr<ReplaySink> sink;
+  std::unique_ptr<ActEngine> engine;
+  std::unique_ptr<ActingStage> acting;
+  Intake intake;
+  std::unique_ptr<EncodingStage> encoding;
+  std::unique_ptr<Admission> admission;
+  transport::StreamRegistry registry;
+  const ActContext context;
+  ActService service;
+  std::unique_ptr<transport::Server> server;
+  std::unique_ptr<parameters::Subscriber> subscriber;
+};
+
+// The streams end first, then the threads that work for them.
+InferenceServer::Parts::~Parts() {
+  subscriber.reset();
+  server.reset();
+  intake.Close();
+}
+
+absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
+  const InferenceOptions& options = config.options;
+  SHOAL_ASSIGN_OR_RETURN(const std::string listen,
+                         ListenAddress(options, config.cluster, config.index));
+  if (!config.cluster.replay.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        inserter, replay::client::Inserter::Create({.addresses = config.cluster.replay,
+                                                    .client = NameOf(config),
+                                                    .outbox_items = Size(options.outbox_items),
+                                                    .outbox_bytes = Size(options.outbox_bytes)},
+                                                   provider, metrics));
+  }
+  sink = std::make_unique<ReplaySink>(inserter.get(), options.table, encoder->version());
+  engine = std::make_unique<ActEngine>(
+      ActOptions{.cut = CutOf(options), .seed = static_cast<std::uint64_t>(config.run.seed)}, shape,
+      policies, *sink, shared_metrics);
+  acting = std::make_unique<ActingStage>(
+      batcher, *engine, policies, shared_metrics,
+      config.run.deterministic ? Size(options.lockstep_environments) : 0);
+  if (inserter) inserter->OnSpace([this] { batcher.Wake(); });
+  encoding = std::make_unique<EncodingStage>(
+      EncodingOf(options), *encoder, contents, [this] { intake.OnEncoded(); }, metrics);
+  admission = std::make_unique<Admission>(
+      Admission::Parts{shape, contents, catalogs, *encoding, batcher, shared_metrics},
+      Size(options.max_queued_rows));
+  intake.Start(*admission);
+  SHOAL_ASSIGN_OR_RETURN(
+      server, transport::Server::Create(
+                  {.listen = listen, .max_message_bytes = options.max_message_bytes}, {&service}));
+  return StartParameters(metrics);
+}
+
+absl::Status InferenceServer::Parts::StartParameters(runtime::Metrics& metrics) {
+  if (config.cluster.learner.empty()) {
+    const parameters::ParametersFolder folder(FolderOf(config));
+    SHOAL_ASSIGN_OR_RETURN(const parameters::Parameters newest, folder.LoadNewest());
+    SHOAL_ASSIGN_OR_RETURN(const parameters::Parameters initial, folder.LoadInitial());
+    TakeParameters(initial);
+    TakeParameters(newest);
+    return absl::OkStatus();
+  }
+  SHOAL_ASSIGN_OR_RETURN(subscriber, parameters::Subscriber::Create(
+                                         {.address = config.cluster.learner,
+                                          .client = NameOf(config),
+                                          .folder = FolderOf(config),
+                                          .keep = Size(config.options.retained_versions),
+                                          .spec_digest = config.policy.Digest()},
+                                         [this](const parameters::Parameters& parameters) {
+                                           TakeParameters(parameters);
+                                         },
+                                         metrics));
+  const auto initial = subscriber->LoadInitial();
+  if (initial.ok()) TakeParameters(*initial);
+  return absl::OkStatus();
+}
+
+void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parameters) {
+  const VersionedPolicy previous = policies.current();
+  const auto* model = static_cast<const ModelPolicy*>(previous.policy.get());
+  auto policy = model::Policy::FromSafetensors(config.policy, *parameters.bytes,
+                                               model == nullptr ? nullptr : model->policy().get());
+  if (!policy.ok()) {
+    spdlog::error("event=parameters_refused version={} reason={}",
+                  parameters::ToString(parameters.version),
+                  runtime::Quoted(runtime::Message(policy.status())));
+    return;
+  }
+  policies.Put({{parameters.version.epoch, parameters.version.step},
+                std::make_shared<ModelPolicy>(*std::move(policy), cache)});
+  const PolicyVersion current = policies.current().version;
+  shared_metrics.parameter_epoch.Set(static_cast<double>(current.epoch));
+  shared_metrics.parameter_step.Set(static_cast<double>(current.step));
+  spdlog::debug("event=parameters version={}", parameters::ToString(parameters.version));
+  batcher.SetPaused(false);
+  batcher.Wake();
+  server->SetServing(true);
+}
+
+absl::Status InferenceServer::Parts::Drain(std::chrono::milliseconds grace) {
+  const runtime::TimePoint deadline = runtime::SystemClock().Now() + grace;
+  subscriber.reset();
+  server->SetServing(false);
+  intake.Drain();
+  encoding->Stop();
+  admission.reset();
+  acting->Drain();
+  registry.DrainAll();
+  const bool answered = registry.AwaitEmpty(grace);
+  server->Shutdown(runtime::Duration::zero());
+  acting.reset();
+  if (inserter) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - runtime::SystemClock().Now());
+    SHOAL_RETURN_IF_ERROR(inserter->Drain(std::max(left, std::chrono::milliseconds(0))));
+  }
+  if (answered) return absl::OkStatus();
+  return absl::DeadlineExceededError("streams were still open after the grace period");
+}
+
+absl::StatusOr<std::unique_ptr<InferenceServer>> InferenceServer::Create(
+    InferenceConfig config, runtime::Metrics& metrics) {
+  SHOAL_RETURN_IF_ERROR(config.policy.Validate());
+  if (config.run.deterministic && config.options.lockstep_environments == 0) {
+    return runtime::InvalidArgument(
+        "run.deterministic needs inference.lockstep_environments, the number of train "
+        "environments");
+  }
+  SHOAL_ASSIGN_OR_RETURN(auto encoder, MakeEncoder(config, metrics));
+  std::unique_ptr<InferenceServer> server(
+      new InferenceServer(std::make_unique<Parts>(std::move(config), std::move(encoder), metrics)));
+  SHOAL_RETURN_IF_ERROR(server->parts_->Start(metrics));
+  return server;
+}
+
+InferenceServer::InferenceServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+InferenceServer::~InferenceServer() = default;
+
+absl::Status InferenceServer::Drain(std::chrono::milliseconds grace) {
+  return parts_->Drain(grace);
+}
+
+const std::string& InferenceServer::address() const { return parts_->server->address(); }
+
+std::uint64_t InferenceServer::server_epoch() const { return parts_->context.server_epoch; }
+
+}  // namespace shoal::inference

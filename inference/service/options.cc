@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/service/options.h"
+
+namespace shoal::inference {
+namespace {
+
+void VisitBatching(InferenceOptions& options, runtime::Visitor& visitor) {
+  visitor.Knob("max_rows", options.max_rows,
+               {.help = "rows in a batch at most", .unit = "rows", .min = 1, .max = 65536});
+  visitor.Knob(
+      "max_delay_us", options.max_delay_us,
+      {.help = "a batch goes when its oldest row has waited this long; 0: whatever is there",
+       .unit = "us",
+       .min = 0,
+       .max = 1e6});
+  visitor.Knob(
+      "max_queued_rows", options.max_queued_rows,
+      {.help = "rows waiting for a batch, and for the encoder; more are told to come later",
+       .unit = "rows",
+       .min = 1,
+       .max = 1e7});
+  visitor.Knob("max_queued_messages", options.max_queued_messages,
+               {.help = "messages not decoded yet", .unit = "messages", .min = 1, .max = 1e6});
+  visitor.Knob("stream_window", options.stream_window,
+               {.help = "messages of one stream in work before its reading pauses",
+                .unit = "messages",
+                .min = 1,
+                .max = 1e6});
+  visitor.Knob("max_message_bytes", options.max_message_bytes,
+               {.help = "largest message taken", .unit = "bytes", .min = 1024, .max = 2147483647});
+}
+
+void VisitUnrolls(InferenceOptions& options, runtime::Visitor& visitor) {
+  visitor.Knob("unroll_cut", options.unroll_cut,
+               {.help = "where an unroll ends", .choices = {"length", "episode"}});
+  visitor.Knob("unroll_length", options.unroll_length,
+               {.help = "rows of an unroll cut by length", .unit = "rows", .min = 1, .max = 65536});
+  visitor.Knob("max_episode_rows", options.max_episode_rows,
+               {.help = "an unroll cut by episode is cut here at the latest",
+                .unit = "rows",
+                .min = 1,
+                .max = 65536});
+  visitor.Knob("table", options.table, {.help = "replay's table that unrolls go to"});
+  visitor.Knob(
+      "outbox_items", options.outbox_items,
+      {.help = "unrolls not acknowledged by one shard; at the limit environments are parked",
+       .unit = "unrolls",
+       .min = 1,
+       .max = 1e6});
+  visitor.Knob("outbox_bytes", options.outbox_bytes,
+               {.help = "their bytes", .unit = "bytes", .min = 1024, .max = 1e12});
+}
+
+void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
+  visitor.Knob("content_cache_bytes", options.content_cache_bytes,
+               {.help = "embeddings kept; those in use stay in any case",
+                .unit = "bytes",
+                .min = 0,
+                .max = 1e12});
+  visitor.Knob("waiting_text_bytes", options.waiting_text_bytes,
+               {.help = "text waiting for the encoder", .unit = "bytes", .min = 1024, .max = 1e12});
+  visitor.Knob("similarity_cache_bytes", options.similarity_cache_bytes,
+               {.help = "similarities of candidates and goals kept",
+                .unit = "bytes",
+                .min = 0,
+                .max = 1e12});
+  options.encoder.Visit(visitor);
+  options.embedding_cache.Visit(visitor);
+}
+
+}  // namespace
+
+void InferenceOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("listen", listen, {.help = "host:port; empty: cluster.inference of this index"});
+  visitor.Knob("metrics_listen", metrics_listen, {.help = "Prometheus host:port; empty: none"});
+  VisitBatching(*this, visitor);
+  VisitUnrolls(*this, visitor);
+  VisitEncoding(*this, visitor);
+  visitor.Knob("torch_threads", torch_threads,
+               {.help = "inside one operation", .unit = "threads", .min = 1, .max = 256});
+  visitor.Knob("parameters_folder", parameters_folder,
+               {.help = "last parameters; empty: inference-<index> in the run's folder"});
+  visitor.Knob(
+      "retained_versions", retained_versions,
+      {.help = "newest versions that evaluations can be pinned to, besides the initial one",
+       .unit = "versions",
+       .min = 1,
+       .max = 1024});
+  visitor.Knob("lockstep_environments", lockstep_environments,
+               {.help = "deterministic mode: train environments that go in lock step",
+                .unit = "environments",
+                .min = 0,
+                .max = 1e6});
+  visitor.Knob("drain_ms", drain_ms,
+               {.help = "for answers and unrolls under way at the end",
+                .unit = "ms",
+                .min = 0,
+                .max = 600000});
+}
+
+absl::StatusOr<std::string> ListenAddress(const InferenceOptions& options,
+                                          const runtime::ClusterOptions& cluster,
+                                          std::int64_t index) {
+  if (!options.listen.empty()) return options.listen;
+  if (index >= 0 && static_cast<std::size_t>(index) < cluster.inference.size()) {
+    return cluster.inference[static_cast<std::size_t>(index)];
+  }
+  return runtime::InvalidArgument("inference.listen is empty and cluster.inference has no entry " +
+                                  std::to_string(index));
+}
+
+}  // namespace shoal::inference

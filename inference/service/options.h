@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Section [inference]: how rows are batched, where unrolls go, and how much is kept of texts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "platform/runtime/cluster.h"
+#include "platform/runtime/config.h"
+#include "platform/runtime/status.h"
+#include "text/embedding/encoder_source.h"
+
+namespace shoal::inference {
+
+struct InferenceOptions {
+  // Empty: cluster.inference of this index.
+  std::string listen = "";
+  std::string metrics_listen = "";
+  std::int64_t max_rows = 256;
+  std::int64_t max_delay_us = 200;
+  std::int64_t max_queued_rows = 65536;
+  std::int64_t max_queued_messages = 4096;
+  std::int64_t stream_window = 4096;
+  std::int64_t max_message_bytes = std::int64_t{64} << 20;
+  // "length" or "episode".
+  std::string unroll_cut = "length";
+  std::int64_t unroll_length = 16;
+  std::int64_t max_episode_rows = 4096;
+  // Replay's table that unrolls go to.
+  std::string table = "unrolls";
+  std::int64_t outbox_items = 256;
+  std::int64_t outbox_bytes = std::int64_t{64} << 20;
+  std::int64_t content_cache_bytes = std::int64_t{1} << 30;
+  std::int64_t waiting_text_bytes = std::int64_t{256} << 20;
+  std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
+  embedding::EncoderSource encoder;
+  embedding::EmbeddingCacheOptions embedding_cache;
+  std::int64_t torch_threads = 1;
+  // Empty: <run directory>/inference-<index>.
+  std::string parameters_folder = "";
+  std::int64_t retained_versions = 8;
+  std::int64_t lockstep_environments = 0;
+  std::int64_t drain_ms = 2000;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+// `options.listen`, or the address of server `index` in the cluster. INVALID_ARGUMENT naming both
+// when there is none.
+absl::StatusOr<std::string> ListenAddress(const InferenceOptions& options,
+                                          const runtime::ClusterOptions& cluster,
+                                          std::int64_t index);
+
+}  // namespace shoal::inference

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finished unrolls, as items for replay; and what the items name, for the inserter.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "inference/core/catalog_store.h"
+#include "inference/core/unroll.h"
+#include "proto/replay.pb.h"
+#include "replay/client/content_provider.h"
+#include "replay/client/inserter.h"
+#include "text/embedding/embedding_store.h"
+
+namespace shoal::inference {
+
+// `unroll` as an item of `table`.
+proto::Item ItemOf(const Unroll& unroll, const std::string& table,
+                   const std::string& encoder_version);
+
+// Thread-safe.
+class StoreProvider final : public replay::client::ContentProvider {
+ public:
+  // Both outlive this.
+  StoreProvider(embedding::EmbeddingStore& contents, CatalogStore& catalogs)
+      : contents_(contents), catalogs_(catalogs) {}
+
+  absl::StatusOr<proto::Embeddings> FindEmbeddings(std::span<const std::string> keys) override;
+  absl::StatusOr<std::variant<proto::Catalog, proto::Overlay>> FindCatalog(
+      const std::string& key) override;
+
+ private:
+  embedding::EmbeddingStore& contents_;
+  CatalogStore& catalogs_;
+};
+
+// Not thread-safe; the inserter is.
+class ReplaySink final : public UnrollSink {
+ public:
+  // `inserter` null: there is no replay, unrolls end here. It outlives this.
+  ReplaySink(replay::client::Inserter* inserter, std::string table, std::string encoder_version)
+      : inserter_(inserter),
+        table_(std::move(table)),
+        encoder_version_(std::move(encoder_version)) {}
+
+  absl::Status TryInsert(const Unroll& unroll) override;
+
+ private:
+  replay::client::Inserter* const inserter_;
+  const std::string table_;
+  const std::string encoder_version_;
+};
+
+}  // namespace shoal::inference

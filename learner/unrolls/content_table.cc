@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/unrolls/content_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "platform/runtime/tensor.h"
+
+namespace shoal::learner {
+namespace {
+
+using content::ContentKey;
+
+absl::StatusOr<std::shared_ptr<const model::CandidateTable>> MakeTable(
+    std::span<const ContentTable::Vector> vectors, std::span<const std::uint32_t> removed,
+    std::shared_ptr<const model::CandidateTable> base, const ContentTableOptions& options) {
+  runtime::Tensor embeddings(runtime::DType::kFloat16,
+                             {static_cast<std::int64_t>(vectors.size()), options.embedding_size});
+  std::byte* out = embeddings.mutable_bytes().data();
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(options.embedding_size) * sizeof(std::uint16_t);
+  for (const auto& vector : vectors) {
+    std::memcpy(out, vector->data(), row_bytes);
+    out += row_bytes;
+  }
+  return model::CandidateTable::Create(embeddings, removed, std::move(base),
+                                       options.similarity_size);
+}
+
+}  // namespace
+
+void ContentTable::AddEmbeddings(const proto::Embeddings& embeddings) {
+  const auto keys = content::KeysFromBytes(embeddings.keys());
+  const auto& vectors = embeddings.vectors();
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(options_.embedding_size) * sizeof(std::uint16_t);
+  const runtime::MutexLock lock(mutex_);
+  if (!keys.ok() || vectors.dtype() != proto::FLOAT16 ||
+      vectors.data().size() != keys->size() * row_bytes) {
+    ++ignored_total_;
+    return;
+  }
+  for (std::size_t i = 0; i < keys->size(); ++i) {
+    auto vector = std::make_shared<std::vector<std::uint16_t>>(row_bytes / sizeof(std::uint16_t));
+    std::memcpy(vector->data(), vectors.data().data() + i * row_bytes, row_bytes);
+    AddOne({embeddings.encoder_version(), (*keys)[i]}, std::move(vector));
+  }
+}
+
+void ContentTable::AddOne(Name name, Vector vector) {
+  if (std::find(versions_.begin(), versions_.end(), name.first) == versions_.end()) {
+    versions_.push_back(name.first);
+  }
+  const auto [found, added] = entries_.try_emplace(name);
+  if (!added) return;
+  found->second.vector = std::move(vector);
+  found->second.candidate = candidates_.contains(name.second);
+  if (found->second.candidate) return;
+  recent_.push_front(std::move(name));
+  found->second.position = recent_.begin();
+  if (recent_.size() <= options_.max_contents) return;
+  entries_.erase(recent_.back());
+  recent_.pop_back();
+}
+
+void ContentTable::AddCatalog(const proto::Catalog& catalog) {
+  const auto key = ContentKey::FromBytes(catalog.key());
+  auto candidates = content::KeysFromBytes(catalog.candidate_keys());
+  const runtime::MutexLock lock(mutex_);
+  if (!key.ok() || !candidates.ok()) {
+    ++ignored_total_;
+    return;
+  }
+  const auto [found, added] =
+      lists_.try_emplace(*key, List{std::move(*candidates), {}, std::nullopt});
+  if (added) KeepCandidates(found->second);
+}
+
+void ContentTable::AddOverlay(const proto::Overlay& overlay) {
+  const auto key = ContentKey::FromBytes(overlay.key());
+  const auto base = ContentKey::FromBytes(overlay.base());
+  auto appended = content::KeysFromBytes(overlay.appended_keys());
+  const runtime::MutexLock lock(mutex_);
+  const auto found = base.ok() ? lists_.find(*base) : lists_.end();
+  if (!key.ok() || !appended.ok() || found == lists_.end() || found->second.base) {
+    ++ignored_total_;
+    return;
+  }
+  List list{std::move(*appended), {overlay.removed().begin(), overlay.removed().end()}, *base};
+  KeepCandidates(list);
+  lists_.try_emplace(*key, std::move(list));
+}
+
+void ContentTable::KeepCandidates(const List& list) {
+  for (const ContentKey& key : list.candidates) {
+    if (!candidates_.insert(key).second) continue;
+    for (const std::string& version : versions_) {
+      const auto found = entries_.find(Name(version, key));
+      if (found == entries_.end() || found->second.candidate) continue;
+      found->second.candidate = true;
+      recent_.erase(found->second.position);
+    }
+  }
+}
+
+ContentTable::Vector ContentTable::Find(std::string_view encoder_version, const ContentKey& key) {
+  const runtime::MutexLock lock(mutex_);
+  const auto found = entries_.find(Name(encoder_version, key));
+  if (found == entries_.end()) return nullptr;
+  if (!found->second.candidate) recent_.splice(recent_.begin(), recent_, found->second.position);
+  return found->second.vector;
+}
+
+absl::StatusOr<std::vector<ContentTable::Vector>> ContentTable::Candidates(
+    std::string_view encoder_version, const List& list) const {
+  std::vector<Vector> vectors;
+  vectors.reserve(list.candidates.size());
+  Name name(encoder_version, ContentKey{});
+  for (const ContentKey& key : list.candidates) {
+    name.second = key;
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) return runtime::NotFound("candidate " + key.ToHex());
+    vectors.push_back(found->second.vector);
+  }
+  return vectors;
+}
+
+absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table(
+    std::string_view encoder_version, const ContentKey& key) {
+  const Name name(encoder_version, key);
+  std::vector<Vector> vectors;
+  std::vector<std::uint32_t> removed;
+  std::optional<ContentKey> base_key;
+  {
+    const runtime::MutexLock lock(mutex_);
+    const auto kept = std::find_if(tables_.begin(), tables_.end(),
+                                   [&name](const auto& table) { return table.first == name; });
+    if (kept != tables_.end()) {
+      tables_.splice(tables_.begin(), tables_, kept);
+      return tables_.front().second;
+    }
+    const auto list = lists_.find(key);
+    if (list == lists_.end()) return runtime::NotFound("catalog " + key.ToHex());
+    SHOAL_ASSIGN_OR_RETURN(vectors, Candidates(encoder_version, list->second));
+    removed = list->second.removed;
+    base_key = list->second.base;
+  }
+  TablePointer base;
+  if (base_key) {
+    SHOAL_ASSIGN_OR_RETURN(base, Table(encoder_version, *base_key));
+  }
+  SHOAL_ASSIGN_OR_RETURN(TablePointer table,
+                         MakeTable(vectors, removed, std::move(base), options_));
+  const runtime::MutexLock lock(mutex_);
+  tables_.emplace_front(name, table);
+  if (tables_.size() > options_.max_tables) tables_.pop_back();
+  return table;
+}
+
+std::size_t ContentTable::size() const {
+  const runtime::MutexLock lock(mutex_);
+  return entries_.size();
+}
+
+std::uint64_t ContentTable::ignored_total() const {
+  const runtime::MutexLock lock(mutex_);
+  return ignored_total_;
+}
+
+}  // namespace shoal::learner

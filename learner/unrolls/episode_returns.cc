@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/unrolls/episode_returns.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "rl/algorithms/unroll_batch.h"
+
+namespace shoal::learner {
+
+EpisodeSummary EpisodeReturns::Add(std::span<const DecodedUnroll> unrolls) {
+  std::vector<const DecodedUnroll*> in_order;
+  for (const DecodedUnroll& unroll : unrolls) in_order.push_back(&unroll);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const DecodedUnroll* a, const DecodedUnroll* b) { return a->key < b->key; });
+  EpisodeSummary sums;
+  for (const DecodedUnroll* unroll : in_order) AddOne(*unroll, sums);
+  if (sums.episodes > 0) {
+    sums.mean_return /= static_cast<double>(sums.episodes);
+    sums.mean_length /= static_cast<double>(sums.episodes);
+  }
+  return sums;
+}
+
+void EpisodeReturns::AddOne(const DecodedUnroll& unroll, EpisodeSummary& sums) {
+  const std::uint64_t environment = unroll.key.environment_id;
+  for (std::size_t t = 0; t < static_cast<std::size_t>(unroll.length); ++t) {
+    const std::uint8_t flags = unroll.flags[t];
+    if ((flags & algorithms::kFinal) != 0) continue;
+    if ((flags & algorithms::kFirst) != 0) open_[environment] = {unroll.episode_id[t], 0, 0};
+    const auto open = open_.find(environment);
+    if (open == open_.end()) continue;
+    if (open->second.episode_id != unroll.episode_id[t]) {
+      open_.erase(open);
+      continue;
+    }
+    open->second.sum += static_cast<double>(unroll.reward[t]);
+    ++open->second.rows;
+    if ((flags & (algorithms::kTerminated | algorithms::kTruncated)) == 0) continue;
+    ++sums.episodes;
+    sums.mean_return += open->second.sum;
+    sums.mean_length += static_cast<double>(open->second.rows);
+    open_.erase(open);
+  }
+}
+
+}  // namespace shoal::learner

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Returns of finished episodes, pieced together from unrolls as they are trained.
+//
+// An episode counts when every piece from its first row on came through here, in order; with
+// several ranks that is rare but for short episodes. Not thread-safe.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <span>
+
+#include "learner/unrolls/unroll_decoder.h"
+
+namespace shoal::learner {
+
+struct EpisodeSummary {
+  std::int64_t episodes = 0;
+  // Means; 0 without episodes.
+  double mean_return = 0;
+  double mean_length = 0;
+};
+
+class EpisodeReturns {
+ public:
+  // Adds the unrolls of one update; what ended in them.
+  EpisodeSummary Add(std::span<const DecodedUnroll> unrolls);
+
+ private:
+  struct Open {
+    std::int64_t episode_id = 0;
+    double sum = 0;
+    std::int64_t rows = 0;
+  };
+  void AddOne(const DecodedUnroll& unroll, EpisodeSummary& sums);
+
+  absl::flat_hash_map<std::uint64_t, Open> open_;  // by environment
+};
+
+}  // namespace shoal::learner

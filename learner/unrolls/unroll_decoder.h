@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an unroll as it came over the wire to arrays that are safe to train on.
+//
+// Everything is checked here, once: names, dtypes, shapes and byte counts; numbers that are not
+// finite; actions out of range or illegal; keys and catalogs that are unknown. A peer's mistake
+// costs its unroll, never the learner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "learner/unrolls/content_table.h"
+#include "learner/unrolls/unroll_ledger.h"
+#include "platform/content/content_key.h"
+#include "platform/runtime/status.h"
+#include "proto/unroll.pb.h"
+#include "rl/model/candidate_table.h"
+#include "rl/model/policy_spec.h"
+#include "rl/parameters/version.h"
+
+namespace shoal::learner {
+
+// One unroll of T rows and the bootstrap row; vectors are row-major. O, F, D, S, n: model/policy.h.
+struct DecodedUnroll {
+  UnrollKey key;
+  std::int64_t length = 0;  // T
+  std::string encoder_version;
+
+  std::vector<float> observation;                 // [T+1, O]
+  std::vector<content::ContentKey> content_keys;  // [C], distinct
+  std::vector<ContentTable::Vector> contents;     // [C]
+  std::vector<std::int32_t> content_index;        // [T+1, F] into contents, -1: none
+  std::vector<std::shared_ptr<const model::CandidateTable>> tables;
+  std::vector<std::int32_t> catalog;             // [T+1] into tables  (candidates)
+  std::vector<std::uint8_t> legal;               // [T+1, n]; empty: all  (discrete)
+  std::vector<float> past_requests;              // [D]       (past_requests)
+  std::vector<float> core_state;                 // [S]
+  std::vector<std::int64_t> action;              // [T]; -1 in FINAL rows
+  std::vector<float> behaviour_log_probability;  // [T]
+  std::vector<float> reward;                     // [T]
+  std::vector<float> value;                      // [T+1]
+  std::vector<std::uint8_t> flags;               // [T+1]
+  std::vector<float> weight;                     // [T], 0 or 1
+  std::vector<parameters::Version> acted;        // [T]
+  std::vector<std::int64_t> episode_id;          // [T+1]
+
+  // Rows with weight.
+  std::int64_t steps = 0;
+};
+
+class UnrollDecoder {
+ public:
+  // Longer unrolls are refused.
+  static constexpr std::int64_t kMaxLength = 1 << 16;
+
+  // `contents` outlives this.
+  UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents)
+      : spec_(spec), contents_(contents) {}
+
+  // INVALID_ARGUMENT naming the column and what is wrong; NOT_FOUND naming the content or catalog.
+  absl::StatusOr<DecodedUnroll> Decode(const proto::Unroll& unroll) const;
+
+ private:
+  class Columns;
+
+  absl::Status DecodeObservation(const Columns& columns, DecodedUnroll& out) const;
+  absl::Status DecodeContents(const Columns& columns, const std::string& encoder_version,
+                              DecodedUnroll& out) const;
+  absl::Status DecodeCatalogs(const Columns& columns, const proto::Unroll& unroll,
+                              DecodedUnroll& out) const;
+  absl::Status DecodeSteps(const Columns& columns, DecodedUnroll& out) const;
+  absl::Status DecodeState(const Columns& columns, DecodedUnroll& out) const;
+  absl::Status CheckActions(const DecodedUnroll& unroll) const;
+
+  const model::PolicySpec spec_;
+  ContentTable& contents_;
+};
+
+}  // namespace shoal::learner

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ids of the unrolls that were trained on, on disk before they are: no unroll is trained twice,
+// whatever dies when.
+//
+// One log a rank in the run's folder (unrolls.log; unrolls.<rank>.log for rank 1 and up), one line
+// an unroll, only ever appended:
+//
+//   <environment> <incarnation> <first sequence> <epoch> <update>
+//
+// Append returns when the lines are on disk, and the update begins after that. A batch that was
+// logged and not finished when the learner died is lost, not repeated. A last line without its
+// newline was torn by a crash: its update never began, so it is cut off. In memory are the last
+// `window` ids of all logs of the folder; older ones are forgotten (replay hands an item out once,
+// so a repeat comes soon or never). Not thread-safe.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::learner {
+
+// proto::UnrollId as a value.
+struct UnrollKey {
+  std::uint64_t environment_id = 0;
+  std::uint64_t incarnation = 0;
+  std::uint64_t first_sequence = 0;
+
+  auto operator<=>(const UnrollKey&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H hash, const UnrollKey& key) {
+    return H::combine(std::move(hash), key.environment_id, key.incarnation, key.first_sequence);
+  }
+};
+
+struct UnrollLedgerOptions {
+  // Made when missing.
+  std::string folder;
+  int rank = 0;
+  // Ids kept in memory; at least 1.
+  std::size_t window = std::size_t{1} << 20;
+};
+
+class UnrollLedger {
+ public:
+  // Reads every log of the folder. DATA_LOSS naming file and line when a whole line is malformed;
+  // INTERNAL when the folder cannot be written.
+  static absl::StatusOr<std::unique_ptr<UnrollLedger>> Create(const UnrollLedgerOptions& options);
+  ~UnrollLedger();
+  UnrollLedger(const UnrollLedger&) = delete;
+  UnrollLedger& operator=(const UnrollLedger&) = delete;
+
+  bool Contains(const UnrollKey& key) const { return keys_.contains(key); }
+
+  // Logs `keys` for one update and syncs. On an error nothing may be trained. REQUIRES: none of
+  // `keys` is contained.
+  absl::Status Append(std::uint64_t epoch, std::uint64_t update, std::span<const UnrollKey> keys);
+
+  // Another rank logs `key`; this one contains it from now on.
+  void Know(const UnrollKey& key) { Remember(key); }
+
+  std::size_t size() const { return keys_.size(); }
+
+ private:
+  explicit UnrollLedger(std::size_t window) : window_(window) {}
+  absl::Status Load(const std::string& path);
+  absl::Status Open(const std::string& path);
+  void Remember(const UnrollKey& key);
+
+  const std::size_t window_;
+  int file_ = -1;
+  absl::flat_hash_set<UnrollKey> keys_;
+  std::deque<UnrollKey> order_;  // oldest first
+};
+
+// The name of `rank`'s log.
+std::string LedgerFileName(int rank);
+
+}  // namespace shoal::learner

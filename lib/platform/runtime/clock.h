@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where time comes from. Everything that waits or stamps takes a Clock; tests pass a ManualClock.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "platform/runtime/mutex.h"
+
+namespace shoal::runtime {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+using Duration = std::chrono::steady_clock::duration;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // Monotonic.
+  virtual TimePoint Now() const = 0;
+  // Nanoseconds since the Unix epoch: names incarnations, stamps logs; never measures.
+  virtual std::uint64_t UnixNanos() const = 0;
+  // Waits on `condition` until notified or until Now() reaches `deadline`; may end early. False
+  // when the deadline has passed.
+  virtual bool WaitUntil(CondVar& condition, Mutex& mutex, TimePoint deadline)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) = 0;
+};
+
+// The process's clock; never destroyed.
+Clock& SystemClock();
+
+}  // namespace shoal::runtime

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/runtime/line_chart.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace shoal::runtime {
+namespace {
+
+constexpr double kWidth = 460;
+constexpr double kHeight = 230;
+constexpr double kLeft = 56;
+constexpr double kRight = 12;
+constexpr double kTop = 28;
+constexpr double kBottom = 38;
+constexpr std::size_t kMaxPoints = 400;
+// The difference of two values is a number, too.
+constexpr double kMaxValue = 1e300;
+constexpr std::array<const char*, 6> kColours = {"#1f6feb", "#d1542c", "#2a9d57",
+                                                 "#8a4fd0", "#b8860b", "#5b6573"};
+
+constexpr std::string_view kStyle =
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1c2430;margin:2rem auto;max-width:1480px;"
+    "padding:0 1rem}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(420px,1fr));gap:12px}"
+    "svg{width:100%;border:1px solid #d8dee6;border-radius:6px;background:#fff}"
+    "svg .t{font:11px sans-serif;fill:#5b6573}svg .h{font:600 13px sans-serif;fill:#1c2430}"
+    "svg .g{stroke:#e7ebf0}table{border-collapse:collapse;font-size:14px}"
+    "td,th{padding:3px 12px;border-bottom:1px solid #e7ebf0;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}pre{background:#f5f7fa;padding:1rem;"
+    "border-radius:6px;overflow:auto;font-size:13px}";
+
+using Points = std::vector<std::pair<double, double>>;
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void Take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Points Thinned(const Points& points) {
+  Points finite;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(finite), [](const auto& point) {
+    return std::abs(point.first) <= kMaxValue && std::abs(point.second) <= kMaxValue;
+  });
+  if (finite.size() <= kMaxPoints) return finite;
+  Points thinned;
+  const std::size_t group = (finite.size() + kMaxPoints - 1) / kMaxPoints;
+  for (std::size_t i = 0; i < finite.size(); i += group) {
+    const std::size_t end = std::min(finite.size(), i + group);
+    std::pair<double, double> mean = {0, 0};
+    for (std::size_t j = i; j < end; ++j) {
+      mean.first += finite[j].first / static_cast<double>(end - i);
+      mean.second += finite[j].second / static_cast<double>(end - i);
+    }
+    thinned.push_back(mean);
+  }
+  return thinned;
+}
+
+// Widened where it is too narrow to be divided: rounding alone tells the values apart then.
+Range Widened(Range range) {
+  constexpr double kLeast = 1e-300;
+  const double size = std::max(std::abs(range.low), std::abs(range.high));
+  if (range.high - range.low > std::max(size * 1e-9, kLeast)) return range;
+  const double pad = std::max(0.5, size * 0.1);
+  return {range.low - pad, range.high + pad};
+}
+
+// A step of 1, 2 or 5 times a power of ten that gives about `count` steps.
+double NiceStep(double span, int count) {
+  const double rough = span / count;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (rough <= factor * power) return factor * power;
+  }
+  return 10 * power;
+}
+
+// Multiples of a nice step within the range; zero has no sign.
+std::vector<double> Ticks(Range range, int count) {
+  const double step = NiceStep(range.high - range.low, count);
+  std::vector<double> ticks;
+  const double last = std::floor(range.high / step + 1e-9);
+  for (double i = std::ceil(range.low / step - 1e-9); i <= last; ++i)
+    ticks.push_back(i * step + 0.0);
+  return ticks;
+}
+
+class Frame {
+ public:
+  Frame(Range x, Range y) : x_(Widened(x)), y_(Widened(y)) {}
+  double X(double value) const {
+    return kLeft + (value - x_.low) / (x_.high - x_.low) * (kWidth - kLeft - kRight);
+  }
+  double Y(double value) const {
+    return kHeight - kBottom - (value - y_.low) / (y_.high - y_.low) * (kHeight - kTop - kBottom);
+  }
+  std::string Axes() const {
+    std::string svg;
+    for (const double x : Ticks(x_, 6)) {
+      svg +=
+          absl::StrFormat(R"(<text class="t" text-anchor="middle" x="%.1f" y="%.1f">%.5g</text>)",
+                          X(x), kHeight - kBottom + 14, x);
+    }
+    for (const double y : Ticks(y_, 4)) {
+      svg += absl::StrFormat(R"(<path class="g" d="M%.0f %.1fH%.0f"/>)"
+                             R"(<text class="t" text-anchor="end" x="%.0f" y="%.1f">%.4g</text>)",
+                             kLeft, Y(y), kWidth - kRight, kLeft - 5, Y(y) + 3.5, y);
+    }
+    return svg;
+  }
+
+ private:
+  Range x_;
+  Range y_;
+};
+
+std::string DrawLine(const Frame& frame, const Points& points, bool dots, const char* colour) {
+  std::string path;
+  std::string marks;
+  for (const auto& [x, y] : points) {
+    path += absl::StrFormat("%c%.1f %.1f", path.empty() ? 'M' : 'L', frame.X(x), frame.Y(y));
+    if (!dots) continue;
+    marks += absl::StrFormat(R"(<circle r="2.5" fill="%s" cx="%.1f" cy="%.1f"/>)", colour,
+                             frame.X(x), frame.Y(y));
+  }
+  return absl::StrFormat(R"(<path fill="none" stroke-width="1.5" stroke="%s" d="%s"/>)", colour,
+                         path) +
+         marks;
+}
+
+}  // namespace
+
+std::string EscapeHtml(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped.push_back(c);
+    }
+  }
+  return escaped;
+}
+
+std::string HtmlPage(const std::string& title, const std::string& body) {
+  const std::string name = EscapeHtml(title);
+  return "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + name +
+         "</title><style>" + std::string(kStyle) + "</style><h1>" + name + "</h1>" + body +
+         "</html>\n";
+}
+
+std::string DrawChart(const Chart& chart) {
+  Range x;
+  Range y;
+  std::vector<Points> drawn;
+  for (const ChartLine& line : chart.lines) {
+    drawn.push_back(Thinned(line.points));
+    for (const auto& point : drawn.back()) {
+      x.Take(point.first);
+      y.Take(point.second);
+    }
+  }
+  if (x.high < x.low) return "";
+  const Frame frame(x, y);
+  const std::string title = EscapeHtml(chart.title);
+  std::string svg = absl::StrFormat(R"(<svg viewBox="0 0 %.0f %.0f" role="img"><title>%s</title>)"
+                                    R"(<text class="h" x="8" y="16">%s</text>)",
+                                    kWidth, kHeight, title, title) +
+                    frame.Axes();
+  double legend = kWidth - kRight;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (drawn[i].empty()) continue;
+    const char* const colour = kColours[i % kColours.size()];
+    svg += DrawLine(frame, drawn[i], chart.lines[i].dots, colour);
+    if (chart.lines.size() < 2) continue;
+    svg +=
+        absl::StrFormat(R"(<text class="t" text-anchor="end" fill="%s" x="%.0f" y="16">%s</text>)",
+                        colour, legend, EscapeHtml(chart.lines[i].name));
+    legend -= 12 + 6.2 * static_cast<double>(chart.lines[i].name.size());
+  }
+  return svg + absl::StrFormat(
+                   R"(<text class="t" text-anchor="middle" x="%.0f" y="%.0f">%s</text></svg>)",
+                   (kLeft + kWidth - kRight) / 2, kHeight - 6, EscapeHtml(chart.x_title));
+}
+
+}  // namespace shoal::runtime

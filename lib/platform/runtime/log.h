@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logging: spdlog to standard error, one event a line, key=value.
+//
+//   spdlog::info("event=listening address={}", address);
+//
+// Hot paths count (metrics.h) instead of logging. Never log a secret.
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::runtime {
+
+// Lines read "2026-01-31T12:00:00.000Z level role=<role> index=<index> <message>".
+// INVALID_ARGUMENT for a level that is none of trace, debug, info, warn, error.
+absl::Status SetUpLog(std::string_view role, std::int64_t index, std::string_view level);
+
+// `value` with quotes and escapes when it holds a space, a quote or a control character.
+std::string Quoted(std::string_view value);
+
+}  // namespace shoal::runtime

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/runtime/tensor.h"
+
+#include <bit>
+
+namespace shoal::runtime {
+namespace {
+
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+
+}  // namespace
+
+std::size_t SizeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kInt64:
+      return 8;
+    case DType::kFloat32:
+    case DType::kInt32:
+      return 4;
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return 2;
+    case DType::kInt8:
+    case DType::kUInt8:
+    case DType::kBool:
+      return 1;
+  }
+  SHOAL_CHECK(false);
+}
+
+std::string_view Name(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "float32";
+    case DType::kFloat16:
+      return "float16";
+    case DType::kBFloat16:
+      return "bfloat16";
+    case DType::kFloat64:
+      return "float64";
+    case DType::kInt8:
+      return "int8";
+    case DType::kUInt8:
+      return "uint8";
+    case DType::kInt32:
+      return "int32";
+    case DType::kInt64:
+      return "int64";
+    case DType::kBool:
+      return "bool";
+  }
+  SHOAL_CHECK(false);
+}
+
+absl::StatusOr<std::int64_t> CountElements(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t dimension : shape) {
+    if (dimension < 0) return InvalidArgument("negative dimension in shape " + ToString(shape));
+    if (dimension != 0 && count > kMaxElements / dimension) {
+      return InvalidArgument("shape " + ToString(shape) + " has more than 2^40 elements");
+    }
+    count *= dimension;
+  }
+  return count;
+}
+
+std::string ToString(std::span<const std::int64_t> shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+  const auto count = CountElements(shape_);
+  SHOAL_CHECK(count.ok());
+  bytes_.resize(static_cast<std::size_t>(*count) * SizeOf(dtype));
+}
+
+std::uint16_t ToHalf(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
+  const std::uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude >= 0x7f800000) {
+    return static_cast<std::uint16_t>(sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00));
+  }
+  if (magnitude >= 0x477ff000) return static_cast<std::uint16_t>(sign | 0x7c00);
+  if (magnitude < 0x38800000) {
+    // Adding 0.5 aligns the mantissa of a subnormal half with the low bits of the sum, rounded.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000));
+  }
+  const std::uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000;
+  return static_cast<std::uint16_t>(sign | (rounded >> 13));
+}
+
+float FromHalf(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
+  const std::uint32_t magnitude = half & 0x7fff;
+  if (magnitude >= 0x7c00)
+    return std::bit_cast<float>(sign | 0x7f800000 | ((magnitude & 0x3ff) << 13));
+  if (magnitude >= 0x400) return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000));
+  const float value = static_cast<float>(magnitude) * 0x1.0p-24F;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+}
+
+}  // namespace shoal::runtime

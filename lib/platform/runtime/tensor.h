@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plain array that crosses folders which must not see torch or protobuf: dtype, shape, bytes.
+//
+// Tensor owns its bytes (row-major, little endian), is movable and copyable. TensorView borrows
+// them. Neither is synchronised. Bytes are aligned to 16 in a Tensor; a view promises no alignment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/runtime/check.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::runtime {
+
+enum class DType : std::uint8_t {
+  kFloat32 = 1,
+  kFloat16 = 2,
+  kBFloat16 = 3,
+  kFloat64 = 4,
+  kInt8 = 5,
+  kUInt8 = 6,
+  kInt32 = 7,
+  kInt64 = 8,
+  kBool = 9,
+};
+
+// Bytes of one element.
+std::size_t SizeOf(DType dtype);
+std::string_view Name(DType dtype);
+
+using Shape = std::vector<std::int64_t>;
+
+// Product of the dimensions; INVALID_ARGUMENT when one is negative or the product passes 2^40.
+absl::StatusOr<std::int64_t> CountElements(std::span<const std::int64_t> shape);
+// "[2, 3]".
+std::string ToString(std::span<const std::int64_t> shape);
+
+template <typename T>
+constexpr DType DTypeOf();
+template <>
+constexpr DType DTypeOf<float>() {
+  return DType::kFloat32;
+}
+template <>
+constexpr DType DTypeOf<double>() {
+  return DType::kFloat64;
+}
+template <>
+constexpr DType DTypeOf<std::int8_t>() {
+  return DType::kInt8;
+}
+template <>
+constexpr DType DTypeOf<std::uint8_t>() {
+  return DType::kUInt8;
+}
+template <>
+constexpr DType DTypeOf<std::int32_t>() {
+  return DType::kInt32;
+}
+template <>
+constexpr DType DTypeOf<std::int64_t>() {
+  return DType::kInt64;
+}
+template <>
+constexpr DType DTypeOf<bool>() {
+  return DType::kBool;
+}
+
+class Tensor {
+ public:
+  Tensor() = default;
+  // Zeros. REQUIRES: no dimension is negative.
+  Tensor(DType dtype, Shape shape);
+  // Copies `values`. REQUIRES: their number is the product of `shape`.
+  template <typename T>
+  static Tensor Of(Shape shape, std::span<const T> values) {
+    Tensor tensor(DTypeOf<T>(), std::move(shape));
+    SHOAL_CHECK(values.size_bytes() == tensor.bytes_.size());
+    if (!values.empty()) std::memcpy(tensor.bytes_.data(), values.data(), values.size_bytes());
+    return tensor;
+  }
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  // Product of the dimensions.
+  std::size_t size() const { return bytes_.size() / SizeOf(dtype_); }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<std::byte> mutable_bytes() { return bytes_; }
+
+  // REQUIRES: dtype() is T's.
+  template <typename T>
+  std::span<const T> values() const {
+    SHOAL_CHECK(dtype_ == DTypeOf<T>());
+    return {reinterpret_cast<const T*>(bytes_.data()), size()};
+  }
+  template <typename T>
+  std::span<T> mutable_values() {
+    SHOAL_CHECK(dtype_ == DTypeOf<T>());
+    return {reinterpret_cast<T*>(bytes_.data()), size()};
+  }
+
+ private:
+  DType dtype_ = DType::kFloat32;
+  Shape shape_ = {0};
+  std::vector<std::byte> bytes_;
+};
+
+struct TensorView {
+  DType dtype = DType::kFloat32;
+  std::span<const std::int64_t> shape;
+  std::span<const std::byte> bytes;
+
+  TensorView() = default;
+  TensorView(DType d, std::span<const std::int64_t> s, std::span<const std::byte> b)
+      : dtype(d), shape(s), bytes(b) {}
+  // Borrows from `tensor`, which outlives the view.
+  TensorView(
+      const Tensor& tensor)  // NOLINT(google-explicit-constructor): a view of it is what it is
+      : dtype(tensor.dtype()), shape(tensor.shape()), bytes(tensor.bytes()) {}
+};
+
+// IEEE 754 binary16 <-> binary32, round to nearest even.
+std::uint16_t ToHalf(float value);
+float FromHalf(std::uint16_t bits);
+
+}  // namespace shoal::runtime

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Redfish service as it was recorded: every resource's body by canonical URI.
+//
+// Captures are `<path>/index.json` trees in a .tar.xz archive or a folder, with or without
+// "redfish/v1" in the path; both come out as "/redfish/v1/...". What was recorded as {"error": ...}
+// is absent; pages of a collection ("Sensors?$skip=50/index.json") become part of it; a registry or
+// schema that is a file of its own ("Registries/Base.1.5.0.json") is at the URI by which a resource
+// names it. Immutable after Load, shared by pointer, safe for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "platform/runtime/status.h"
+#include "redfish/capture/archive.h"
+
+namespace shoal::redfish {
+
+// What a resource's file is called in its folder.
+inline constexpr std::string_view kIndexFile = "index.json";
+
+class Capture {
+ public:
+  using Resources = std::map<std::string, nlohmann::json, std::less<>>;
+
+  // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: truncated or corrupt
+  // archive, a body that is not a JSON object, or a tree without a service root.
+  static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
+  // The same of what was read from `path` before, every ".json" file at least.
+  static absl::StatusOr<std::shared_ptr<const Capture>> FromArchive(const Archive& tree,
+                                                                    const std::string& path);
+
+  // From bodies in memory, keys canonicalised; for tests and for services that were crawled.
+  // DATA_LOSS when there is no service root.
+  static absl::StatusOr<std::shared_ptr<const Capture>> FromResources(std::string name,
+                                                                      Resources resources);
+
+  const Resources& resources() const { return resources_; }
+  // nullptr when the service has no such resource. `uri` is canonical.
+  const nlohmann::json* Find(std::string_view uri) const;
+  const nlohmann::json& service_root() const { return *service_root_; }
+  // The @odata.type of the first resource that is a `type`, "#Chassis", of any version; empty when
+  // none is.
+  std::string_view TypeOfFirst(std::string_view type) const;
+
+  // File name without folders and ".tar.xz".
+  const std::string& name() const { return name_; }
+  // 64 hexadecimal digits: SHA-256 of the archive; of the canonical resources for a folder.
+  const std::string& digest() const { return digest_; }
+  // Members that collections list and the capture lacks: a GET of one is a 404.
+  std::int64_t dangling_count() const { return dangling_count_; }
+  // Recorded {"error": ...} bodies that were left out.
+  std::int64_t error_count() const { return error_count_; }
+
+ private:
+  Capture(std::string name, Resources resources);
+  void DropErrors();
+  void CountDangling();
+  void ListTypes();
+
+  const std::string name_;
+  Resources resources_;
+  const nlohmann::json* service_root_ = nullptr;
+  std::string digest_;
+  // By the same without version.
+  std::map<std::string, std::string, std::less<>> types_;
+  std::int64_t dangling_count_ = 0;
+  std::int64_t error_count_ = 0;
+};
+
+}  // namespace shoal::redfish

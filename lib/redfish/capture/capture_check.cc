@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/capture/capture_check.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "platform/content/content_key.h"
+#include "platform/content/nesting.h"
+#include "redfish/capture/capture.h"
+#include "redfish/capture/capture_writer.h"
+#include "redfish/capture/dangling_members.h"
+#include "redfish/capture/manifest.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+void CheckBodies(const Archive& tree, CaptureCheck& check) {
+  for (const ArchiveFile& file : tree.files) {
+    if (content::NestsDeeperThan(file.bytes, content::kMaximumNesting)) {
+      check.faults.push_back(file.path + " nests too deep");
+    } else if (!Json::parse(file.bytes, nullptr, false).is_object()) {
+      check.faults.push_back(file.path + " is no JSON object");
+    }
+  }
+}
+
+// `capture` is what Load makes of it; null when that is nothing.
+void CheckManifest(const Archive& tree, const FoundManifest& found, const Capture* capture,
+                   CaptureCheck& check) {
+  std::map<std::string_view, const std::string*> files;
+  for (const ArchiveFile& file : tree.files) files.emplace(file.path, &file.bytes);
+  std::set<std::string, std::less<>> expected;
+  for (const auto& [uri, entry] : found.manifest.resources) {
+    const std::optional<std::string> name = CaptureFileOf(uri);
+    if (entry.sha256.empty() || !name) continue;
+    const std::string path = found.folder + *name;
+    const auto file = files.find(path);
+    if (file == files.end()) {
+      check.faults.push_back(path + " is in the manifest and not there");
+    } else if (content::Sha256Hex(*file->second) != entry.sha256) {
+      check.faults.push_back(path + " has another checksum than the manifest says");
+    }
+    expected.insert(path);
+  }
+  for (const auto& [path, bytes] : files) {
+    if (!expected.contains(path)) {
+      check.faults.push_back(std::string(path) + " is not in the manifest");
+    }
+  }
+  if (capture == nullptr) return;
+  // Files of their own that a resource names (Capture).
+  for (const auto& [uri, body] : capture->resources()) {
+    const std::optional<std::string> name = CaptureFileOf(uri);
+    if (name && !files.contains(found.folder + *name)) {
+      check.faults.push_back(uri + " is not in the manifest");
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
+  CaptureCheck check;
+  absl::StatusOr<Archive> read = ReadArchive(path, ".json");
+  if (absl::IsDataLoss(read.status())) {
+    check.faults.push_back(runtime::Message(read.status()));
+    return check;
+  }
+  SHOAL_RETURN_IF_ERROR(read.status());
+  Archive& tree = *read;
+  auto found = FindManifest(tree, path);
+  const auto capture = Capture::FromArchive(tree, path);
+  std::erase_if(tree.files,
+                [](const ArchiveFile& file) { return FileName(file.path) != kIndexFile; });
+  CheckBodies(tree, check);
+  if (!found.ok()) {
+    check.faults.push_back(runtime::Message(found.status()));
+  } else if (found->has_value()) {
+    check.has_manifest = true;
+    CheckManifest(tree, **found, capture.ok() ? capture->get() : nullptr, check);
+  }
+  if (!capture.ok()) {
+    if (check.faults.empty()) check.faults.push_back(runtime::Message(capture.status()));
+    return check;
+  }
+  check.resources = static_cast<std::int64_t>((*capture)->resources().size());
+  check.error_bodies = (*capture)->error_count();
+  check.dangling = DanglingMembers((*capture)->resources());
+  return check;
+}
+
+}  // namespace shoal::redfish

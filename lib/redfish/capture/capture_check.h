@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a capture on disk is what it says it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::redfish {
+
+struct CaptureCheck {
+  std::int64_t resources = 0;
+  // Recorded {"error": ...} bodies: absent, and no fault.
+  std::int64_t error_bodies = 0;
+  bool has_manifest = false;
+  // One sentence a fault: a file that is no JSON object, one that the manifest has with another
+  // checksum or not at all, one that it has and that is not there, no service root.
+  std::vector<std::string> faults = {};
+  // Members that collections list and the capture lacks. No faults: a GET of one is a 404.
+  std::vector<std::string> dangling = {};
+};
+
+// Reads an archive or a folder; an archive that cannot be read at all is a fault too. NOT_FOUND.
+absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path);
+
+}  // namespace shoal::redfish

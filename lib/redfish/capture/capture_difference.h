@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is different between two captures, resource by resource and property by property.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "redfish/capture/capture.h"
+
+namespace shoal::redfish {
+
+struct PropertyChange {
+  // JSON Pointer into the resource's body.
+  std::string pointer;
+  // Null, both: not there.
+  const nlohmann::json* before = nullptr;
+  const nlohmann::json* after = nullptr;
+};
+
+struct ResourceChange {
+  std::string uri;
+  std::vector<PropertyChange> properties;
+};
+
+// Points into the two captures.
+struct CaptureDifference {
+  std::vector<std::string> added = {};
+  std::vector<std::string> removed = {};
+  std::vector<ResourceChange> changed = {};
+
+  bool empty() const { return added.empty() && removed.empty() && changed.empty(); }
+};
+
+// Arrays of different length are one change. With `ignore_volatile`, what changes without a change
+// of the resource (content::DefaultVolatileNames: ETags, clocks) counts as the same.
+CaptureDifference Compare(const Capture& before, const Capture& after, bool ignore_volatile);
+
+}  // namespace shoal::redfish

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members that collections list and nothing is recorded of: a GET of one is a 404.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "redfish/capture/capture.h"
+
+namespace shoal::redfish {
+
+// Their URIs, as often as they are listed. Members that stand in a collection whole are not.
+std::vector<std::string> DanglingMembers(const Capture::Resources& resources);
+
+}  // namespace shoal::redfish

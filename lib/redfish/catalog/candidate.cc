@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/catalog/candidate.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "platform/content/canonical_json.h"
+#include "redfish/capture/uri.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kDefaultMaximum = 65535.0;
+constexpr std::size_t kRandomTextLength = 8;
+
+std::string RandomText(std::size_t length, std::string_view alphabet, runtime::Random& random) {
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) text += alphabet[random.Below(alphabet.size())];
+  return text;
+}
+
+std::string RandomString(StringFormat format, runtime::Random& random) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto number = [&](std::uint64_t low, std::uint64_t high) {
+    return static_cast<int>(low + random.Below(high - low + 1));
+  };
+  switch (format) {
+    case StringFormat::kDateTime: {
+      const int year = number(2020, 2029);
+      const int month = number(1, 12);
+      const int day = number(1, 28);
+      const int hour = number(0, 23);
+      const int minute = number(0, 59);
+      return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:00Z", year, month, day, hour, minute);
+    }
+    case StringFormat::kDuration:
+      return absl::StrFormat("PT%dS", number(1, 3600));
+    case StringFormat::kGuid: {
+      std::string text = RandomText(8, kHex, random);
+      for (const std::size_t length : {4u, 4u, 4u, 12u}) {
+        text += '-' + RandomText(length, kHex, random);
+      }
+      return text;
+    }
+    case StringFormat::kPlain:
+      break;
+  }
+  return RandomText(kRandomTextLength, "abcdefghijklmnopqrstuvwxyz0123456789", random);
+}
+
+Json RandomValue(const Slot& slot, runtime::Random& random) {
+  if (slot.kind == PropertyKind::kBoolean) return random.Below(2) == 1;
+  if (slot.kind != PropertyKind::kInteger && slot.kind != PropertyKind::kNumber) {
+    return RandomString(slot.format, random);
+  }
+  const double low = slot.minimum.value_or(std::min(0.0, slot.maximum.value_or(0.0)));
+  const double high = slot.maximum.value_or(std::max(low, kDefaultMaximum));
+  const double value = low + std::floor(random.Uniform() * (std::max(high, low) - low + 1.0));
+  const double clamped = std::clamp(value, low, std::max(high, low));
+  // A whole number is one type of value, however it comes to a service.
+  if (slot.kind == PropertyKind::kNumber && std::floor(clamped) != clamped) return clamped;
+  return static_cast<std::int64_t>(std::clamp(clamped, -9.0e15, 9.0e15));
+}
+
+bool Fits(const Slot& slot, const Json& value) {
+  switch (slot.kind) {
+    case PropertyKind::kBoolean:
+      return value.is_boolean();
+    case PropertyKind::kInteger:
+      return value.is_number_integer();
+    case PropertyKind::kNumber:
+      return value.is_number();
+    default:
+      return value.is_string();
+  }
+}
+
+// Where the list is whose one element the slot is; empty when it is no element.
+std::string ListOf(const Slot& slot) {
+  constexpr std::string_view kFirst = "/0";
+  if (!slot.pointer.ends_with(kFirst)) return {};
+  return slot.pointer.substr(0, slot.pointer.size() - kFirst.size());
+}
+
+bool FitsList(const Slot& slot, const Json& values) {
+  return values.is_array() && !values.empty() && !ListOf(slot).empty() &&
+         std::all_of(values.begin(), values.end(),
+                     [&slot](const Json& value) { return Fits(slot, value); });
+}
+
+}  // namespace
+
+std::string SlotText(const std::string& name) { return "<goal." + name + ">"; }
+
+void Candidate::Seal() {
+  const Json sentence = {{"method", method}, {"uri", uri},       {"type", type},
+                         {"name", name},     {"action", action}, {"body", body}};
+  text = content::CanonicalJson(sentence);
+  key = content::KeyOf(text);
+}
+
+Json BindSlots(const Candidate& candidate, const SlotValues& values, runtime::Random& random) {
+  Json body = candidate.body;
+  for (const Slot& slot : candidate.slots) {
+    const auto bound = values.find(slot.name);
+    if (bound != values.end() && FitsList(slot, bound->second)) {
+      Assign(body, ListOf(slot), bound->second);
+      continue;
+    }
+    const bool fits = bound != values.end() && Fits(slot, bound->second);
+    Assign(body, slot.pointer, fits ? bound->second : RandomValue(slot, random));
+  }
+  return body;
+}
+
+}  // namespace shoal::redfish

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/catalog/candidate_generator.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "redfish/capture/uri.h"
+#include "redfish/schema/allowable_values.h"
+#include "redfish/schema/schema_format.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+// The values that `object` allows for `name`; null when it does not say.
+Json AllowedFor(const Json& object, const std::string& name) {
+  const Json* const listed = AllowableValues(object, name);
+  return listed == nullptr ? Json() : *listed;
+}
+
+Slot SlotFor(const std::string& pointer, const Property& property) {
+  Slot slot;
+  slot.name = property.name;
+  slot.pointer = pointer;
+  slot.kind = property.kind;
+  slot.format = property.format;
+  slot.minimum = property.minimum;
+  slot.maximum = property.maximum;
+  return slot;
+}
+
+Json BodyWith(const std::string& pointer, Json value) {
+  Json body = Json::object();
+  Assign(body, pointer, std::move(value));
+  return body;
+}
+
+bool IsText(PropertyKind kind) {
+  return kind == PropertyKind::kString || kind == PropertyKind::kInteger ||
+         kind == PropertyKind::kNumber;
+}
+
+}  // namespace
+
+bool IsOperationalType(std::string_view odata_type) {
+  static const std::array<std::string_view, 8> kDocuments = {
+      "JsonSchemaFile",      "JsonSchemaFileCollection",
+      "MessageRegistryFile", "MessageRegistryFileCollection",
+      "MessageRegistry",     "AttributeRegistry",
+      "PrivilegeRegistry",   "LogEntry"};
+  const std::string space = format::ParseTypeName(odata_type).space;
+  return !space.empty() &&
+         std::find(kDocuments.begin(), kDocuments.end(), space) == kDocuments.end();
+}
+
+bool IsOperational(const Json& resource) {
+  return IsOperationalType(TextAt(resource, "@odata.type")) &&
+         !TextAt(resource, "@odata.id").empty();
+}
+
+std::vector<Json> CandidateGenerator::ValuesOf(const Property& property,
+                                               const Json& allowable) const {
+  std::vector<Json> values;
+  if (allowable.is_array()) {
+    values.assign(allowable.begin(), allowable.end());
+  } else if (property.kind == PropertyKind::kBoolean) {
+    values = {true, false};
+  } else if (property.kind == PropertyKind::kEnumeration) {
+    values.assign(property.values.begin(), property.values.end());
+  } else if (property.kind == PropertyKind::kString && property.name == "RoleId") {
+    values.assign(outline_.role_ids().begin(), outline_.role_ids().end());
+  }
+  return values;
+}
+
+Candidate CandidateGenerator::Start(const char* method, const std::string& uri,
+                                    const Json& resource) const {
+  Candidate candidate;
+  candidate.method = method;
+  candidate.uri = uri;
+  candidate.type = TextAt(resource, "@odata.type");
+  candidate.name = TextAt(resource, "Name");
+  return candidate;
+}
+
+void CandidateGenerator::Keep(Candidate candidate) {
+  candidate.Seal();
+  if (!seen_.insert(candidate.key).second) return LeaveOut("listed twice");
+  candidates.push_back(std::move(candidate));
+}
+
+void CandidateGenerator::AddWait() {
+  Candidate wait;
+  wait.method = kWaitMethod;
+  wait.name = "wait";
+  Keep(std::move(wait));
+}
+
+void CandidateGenerator::Add(const std::string& uri, const Json& resource) {
+  if (!IsOperational(resource)) return LeaveOut("schemas, registries, log entries");
+  Keep(Start("GET", uri, resource));
+  const std::string type = TextAt(resource, "@odata.type");
+  const AllowedMethods methods = schema_.Methods(type);
+  const bool fixed = outline_.IsFixed(uri, type);
+  if (methods.update) {
+    const Place whole{uri, resource, type, resource, ""};
+    AddPatches(whole);
+    AddFillings(whole);
+  } else if (!schema_.Knows(type)) {
+    LeaveOut("resources of types that the standard does not know");
+  }
+  if (methods.insert && !fixed) AddCreations(uri, resource);
+  if (methods.remove && !fixed) Keep(Start("DELETE", uri, resource));
+  const auto actions = resource.find("Actions");
+  if (actions != resource.end() && actions->is_object()) AddActions(uri, resource, *actions);
+}
+
+void CandidateGenerator::KeepPatch(const Place& place, Json body, std::vector<Slot> slots) {
+  Candidate candidate = Start("PATCH", place.uri, place.resource);
+  candidate.body = std::move(body);
+  candidate.slots = std::move(slots);
+  Keep(std::move(candidate));
+}
+
+void CandidateGenerator::AddPatches(const Place& place) {
+  for (const auto& [name, value] : place.object.items()) {
+    if (name.find('@') != std::string::npos || name == "Actions" || name == "Links") continue;
+    const std::string pointer = AppendPointer(place.pointer, name);
+    const Property* property = schema_.Find(place.type, pointer);
+    if (property == nullptr) {
+      if (place.pointer.ends_with("/Attributes")) {
+        LeaveOut("attributes of registries");
+      } else {
+        LeaveOut("properties that the standard's version does not know");
+      }
+    } else if (property->kind == PropertyKind::kComplex) {
+      if (value.is_object()) {
+        AddPatches({place.uri, place.resource, place.type, value, pointer});
+      }
+    } else if (property->writable) {
+      AddLeaf(place, pointer, *property, AllowedFor(place.object, name));
+    }
+  }
+  AddBootOverrides(place);
+  AddProtocol(place);
+}
+
+void CandidateGenerator::AddLeaf(const Place& place, const std::string& pointer,
+                                 const Property& property, const Json& allowable) {
+  const std::vector<Json> values = ValuesOf(property, allowable);
+  if (property.kind == PropertyKind::kArray) {
+    const bool texts =
+        property.element->kind == PropertyKind::kString && property.element->writable;
+    if (!texts || !values.empty()) return LeaveOut("arrays other than of texts");
+    const std::string first = pointer + "/0";
+    KeepPatch(place, BodyWith(pointer, Json::array({SlotText(property.name)})),
+              {SlotFor(first, *property.element)});
+  } else if (!values.empty()) {
+    for (const Json& value : values) KeepPatch(place, BodyWith(pointer, value), {});
+  } else if (IsText(property.kind)) {
+    KeepPatch(place, BodyWith(pointer, SlotText(property.name)), {SlotFor(pointer, property)});
+  } else {
+    LeaveOut("links and free-form properties");
+  }
+}
+
+void CandidateGenerator::AddBootOverrides(const Place& place) {
+  constexpr const char* kTarget = "BootSourceOverrideTarget";
+  constexpr const char* kEnabled = "BootSourceOverrideEnabled";
+  if (!place.object.contains(kTarget) || !place.object.contains(kEnabled)) return;
+  const std::string target_pointer = AppendPointer(place.pointer, kTarget);
+  const std::string enabled_pointer = AppendPointer(place.pointer, kEnabled);
+  const Property* target = schema_.Find(place.type, target_pointer);
+  const Property* enabled = schema_.Find(place.type, enabled_pointer);
+  if (target == nullptr || enabled == nullptr || !target->writable || !enabled->writable) return;
+  for (const Json& how : ValuesOf(*enabled, AllowedFor(place.object, kEnabled))) {
+    for (const Json& where : ValuesOf(*target, AllowedFor(place.object, kTarget))) {
+      // An override is off exactly when it has no target.
+      if ((how == "Disabled") != (where == "None")) continue;
+      Json body = BodyWith(target_pointer, where);
+      Assign(body, enabled_pointer, how);
+      KeepPatch(place, std::move(body), {});
+    }
+  }
+}
+
+void CandidateGenerator::AddProtocol(const Place& place) {
+  constexpr const char* kSwitch = "ProtocolEnabled";
+  if (!place.object.contains(kSwitch)) return;
+  const std::string switch_pointer = AppendPointer(place.pointer, kSwitch);
+  const Property* enabled = schema_.Find(place.type, switch_pointer);
+  if (enabled == nullptr || !enabled->writable) return;
+  for (const auto& [name, value] : place.object.items()) {
+    if (name == kSwitch || name.find('@') != std::string::npos) continue;
+    const std::string pointer = AppendPointer(place.pointer, name);
+    const Property* property = schema_.Find(place.type, pointer);
+    if (property == nullptr || !property->writable) continue;
+    const bool list = property->kind == PropertyKind::kArray;
+    const Property& leaf = list ? *property->element : *property;
+    if (!IsText(leaf.kind)) continue;
+    const Json text = SlotText(property->name);
+    Json body = BodyWith(switch_pointer, true);
+    Assign(body, pointer, list ? Json::array({text}) : text);
+    KeepPatch(place, std::move(body), {SlotFor(list ? pointer + "/0" : pointer, leaf)});
+  }
+}
+
+}  // namespace shoal::redfish

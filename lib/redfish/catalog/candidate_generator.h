@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns resources into candidates, by the rules that catalog.h lists.
+//
+// One use: Add every resource, or those that were seen since, then take `candidates` and
+// `left_out`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "redfish/catalog/candidate.h"
+#include "redfish/catalog/service_outline.h"
+#include "redfish/schema/schema.h"
+
+namespace shoal::redfish {
+
+class CandidateGenerator {
+ public:
+  // Both outlive this.
+  CandidateGenerator(const ServiceOutline& outline, const Schema& schema)
+      : outline_(outline), schema_(schema) {}
+
+  // All candidates of one resource.
+  void Add(const std::string& uri, const nlohmann::json& resource);
+  void AddWait();
+
+  std::vector<Candidate> candidates;
+  std::map<std::string, std::int64_t> left_out;
+
+ private:
+  // Where in a resource the walk is.
+  struct Place {
+    const std::string& uri;
+    const nlohmann::json& resource;
+    const std::string& type;
+    const nlohmann::json& object;
+    std::string pointer;
+  };
+  // A parameter of an action, from whatever describes it, or a property that a member is made with.
+  struct Parameter {
+    std::string name;
+    bool required = false;
+    PropertyKind kind = PropertyKind::kAny;
+    StringFormat format = StringFormat::kPlain;
+    std::vector<nlohmann::json> values;
+  };
+
+  Candidate Start(const char* method, const std::string& uri, const nlohmann::json& resource) const;
+  void Keep(Candidate candidate);
+  void LeaveOut(const std::string& reason, std::int64_t count = 1) { left_out[reason] += count; }
+
+  // What the property may be set to where these are known: what `allowable` lists, booleans,
+  // enumerations, roles.
+  std::vector<nlohmann::json> ValuesOf(const Property& property,
+                                       const nlohmann::json& allowable) const;
+  void AddPatches(const Place& place);
+  void AddLeaf(const Place& place, const std::string& pointer, const Property& property,
+               const nlohmann::json& allowable);
+  void AddBootOverrides(const Place& place);
+  void AddProtocol(const Place& place);
+  void KeepPatch(const Place& place, nlohmann::json body, std::vector<Slot> slots);
+
+  void AddActions(const std::string& uri, const nlohmann::json& resource,
+                  const nlohmann::json& actions);
+  void AddAction(const nlohmann::json& resource, const std::string& type, const std::string& name,
+                 const nlohmann::json& description);
+  std::vector<Parameter> Parameters(const std::string& type, const std::string& name,
+                                    const nlohmann::json& description) const;
+  void AddActionInfo(const nlohmann::json& description, std::vector<Parameter>& parameters) const;
+  // `what` names in left_out what the parameters are of.
+  void KeepChoices(const Candidate& base, std::vector<Parameter> parameters,
+                   const std::string& what);
+  void KeepCombinations(const Candidate& base, const std::vector<Parameter>& parameters);
+
+  // Those that a POST that makes a resource of the type must have; with `writable` those that may
+  // be PATCHed, or none where one of them may not.
+  std::vector<Parameter> CreationParameters(const std::string& type, bool writable) const;
+  void AddCreations(const std::string& uri, const nlohmann::json& collection);
+  void AddFillings(const Place& place);
+
+  const ServiceOutline& outline_;
+  const Schema& schema_;
+  std::unordered_set<content::ContentKey> seen_;
+};
+
+// Not a schema file, a registry, a log entry or a document that is no resource.
+bool IsOperational(const nlohmann::json& resource);
+// The same of a type alone.
+bool IsOperationalType(std::string_view odata_type);
+
+}  // namespace shoal::redfish

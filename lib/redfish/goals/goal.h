@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goals as data: what is asked for, on which resources, from which starts.
+//
+// A goal is one TOML file (data/goals/README.md explains its keys) and knows no vendor. Apply binds
+// it to a capture by landmarks and by which properties are there; DrawEpisode makes one episode of
+// it: a text with fresh values, a start, the predicate, and the least number of mutations. The same
+// (seed, split, number) gives the same episode on every machine; the two splits share neither
+// phrasings nor random streams. Immutable, safe for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "redfish/capture/capture.h"
+#include "redfish/catalog/candidate.h"
+#include "redfish/goals/plan.h"
+#include "redfish/goals/situation.h"
+#include "redfish/goals/start_operation.h"
+#include "redfish/goals/watch.h"
+
+namespace shoal::redfish {
+
+enum class Split : std::uint8_t { kTrain, kEvaluate };
+
+struct Episode {
+  // What the agent reads.
+  std::string text;
+  // By slot name, e.g. {"AssetTag": "RACK-17-0042"}.
+  SlotValues slot_values;
+  // In order, on a fresh copy of the capture with an empty history.
+  std::vector<StartOperation> start;
+  // The goal holds at the start already: no mutation is the best answer.
+  bool satisfied = false;
+  // Always there in what DrawEpisode gives.
+  std::optional<Watch> watch;
+  // Milestones that hold at the start are to be latched before the first request: they earn
+  // nothing.
+  std::int64_t milestone_count = 0;
+  // Least number of mutating requests from this start; 0 when satisfied.
+  std::int64_t optimum = 0;
+  // What the goal's "{names}" stand for; PlanOf needs it.
+  Values values;
+  // Which of the goal's situations it starts in; empty for a goal with targets.
+  std::string situation;
+};
+
+class AppliedGoal;
+
+class Goal {
+ public:
+  // NOT_FOUND; INVALID_ARGUMENT naming the file and the key that is wrong.
+  static absl::StatusOr<std::shared_ptr<const Goal>> Load(const std::string& path);
+  ~Goal();
+
+  std::int64_t id() const;
+  // "asset_tag".
+  const std::string& name() const;
+  const std::vector<std::string>& phrasings(Split split) const;
+
+  struct Definition;
+  const Definition& definition() const { return *definition_; }
+
+ private:
+  explicit Goal(std::unique_ptr<const Definition> definition);
+  const std::unique_ptr<const Definition> definition_;
+};
+
+// All goals of a folder, by id.
+using GoalSuite = std::vector<std::shared_ptr<const Goal>>;
+// Every *.toml of `folder`. INVALID_ARGUMENT when two share an id or a name, NOT_FOUND when there
+// is none.
+absl::StatusOr<GoalSuite> LoadGoals(const std::string& folder);
+
+class AppliedGoal {
+ public:
+  // Binds `goal` to `capture`. `others`, the suite, leave leftovers in starts. NOT_FOUND naming
+  // what is missing when the goal does not apply to this capture.
+  static absl::StatusOr<std::shared_ptr<const AppliedGoal>> Create(std::shared_ptr<const Goal> goal,
+                                                                   const Capture& capture,
+                                                                   const GoalSuite& others);
+  ~AppliedGoal();
+
+  // `word_dropout`: share of its sentence's words that are left out (word_dropout.h).
+  absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
+                                      double word_dropout = 0.0) const;
+  // How an expert reaches the goal from the episode's start; empty when the file does not say.
+  Plan PlanOf(const Episode& episode) const;
+
+  const Goal& goal() const;
+  const std::string& capture_name() const;
+
+  struct Binding;
+
+ private:
+  explicit AppliedGoal(std::unique_ptr<const Binding> binding);
+  const std::unique_ptr<const Binding> binding_;
+};
+
+// All goals of the suite that apply to `capture`, by id.
+absl::StatusOr<std::vector<std::shared_ptr<const AppliedGoal>>> ApplyGoals(const GoalSuite& suite,
+                                                                           const Capture& capture);
+
+}  // namespace shoal::redfish

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/goals/goal_definition.h"
+
+#include <toml++/toml.h>
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "redfish/capture/archive.h"
+#include "redfish/goals/goal_parts.h"
+#include "redfish/goals/goal_reader.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::string& text,
+                                        bool is_part);
+
+bool IsLandmark(const std::string& name) {
+  static const std::set<std::string> kNames = {"system", "chassis", "manager", "network_protocol"};
+  return kNames.contains(name);
+}
+
+std::string Landmark(GoalReader& reader, const std::string& key) {
+  std::string name = reader.Text(key);
+  if (!IsLandmark(name)) reader.Fail(key, "no resource \"" + name + "\"");
+  return name;
+}
+
+TargetProperty ReadProperty(GoalReader& parent, GoalReader& reader) {
+  TargetProperty property;
+  property.pointer = reader.Text("pointer");
+  property.contains = reader.Boolean("contains", false);
+  property.wanted = reader.List("wanted");
+  property.start = reader.List("start");
+  if (property.wanted.empty() || property.start.empty()) {
+    reader.Fail("wanted", "\"wanted\" and \"start\" need a value each");
+  }
+  parent.Merge(reader.Finish());
+  return property;
+}
+
+Phrasings ReadPhrasings(GoalReader& reader) {
+  Phrasings phrasings{reader.Texts("train"), reader.Texts("evaluate")};
+  const std::set<std::string> trained(phrasings.train.begin(), phrasings.train.end());
+  for (const std::string& text : phrasings.evaluate) {
+    if (trained.contains(text))
+      reader.Fail("evaluate", "\"evaluate\" repeats \"" + text + "\" of \"train\"");
+  }
+  return phrasings;
+}
+
+GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader) {
+  GoalTarget target;
+  target.name = reader.Text("name");
+  target.resource = Landmark(reader, "resource");
+  target.along = reader.Texts("along");
+  for (const std::string& name : target.along) {
+    if (!IsLandmark(name)) reader.Fail("along", "no resource \"" + name + "\"");
+  }
+  target.any = reader.Boolean("any", false);
+  target.in_predicate = reader.Boolean("in_predicate", true);
+  target.cost = reader.Integer("cost", 1);
+  target.phrasings = ReadPhrasings(reader);
+  for (GoalReader& property : reader.Tables("properties")) {
+    target.properties.push_back(ReadProperty(reader, property));
+  }
+  if (target.properties.empty()) reader.Fail("properties", "\"properties\" is empty");
+  parent.Merge(reader.Finish());
+  return target;
+}
+
+// On a resource; null when there is none.
+Json ReadCondition(GoalReader& reader, const std::string& key) {
+  Json condition = reader.Value(key);
+  if (condition.is_null()) return condition;
+  const absl::Status status = Predicate::ParseOfResource(condition).status();
+  if (!status.ok()) reader.Fail(key, runtime::Message(status));
+  return condition;
+}
+
+std::vector<LandmarkProperty> ReadProperties(GoalReader& parent, const std::string& key,
+                                             const std::set<std::string>& known, bool with_value) {
+  std::vector<LandmarkProperty> properties;
+  for (GoalReader& reader : parent.Tables(key)) {
+    LandmarkProperty property;
+    property.resource = reader.Text("resource");
+    if (!known.contains(property.resource)) {
+      reader.Fail("resource", "no resource \"" + property.resource + "\"");
+    }
+    property.pointer = reader.Text("pointer");
+    if (with_value) property.value = reader.Value("value");
+    if (!with_value) property.members = reader.Boolean("members", false);
+    if (property.members) property.where = ReadCondition(reader, "where");
+    parent.Merge(reader.Finish());
+    properties.push_back(std::move(property));
+  }
+  return properties;
+}
+
+std::vector<Reading> ReadReadings(GoalReader& parent, const std::string& key,
+                                  const std::set<std::string>& known) {
+  std::vector<Reading> readings;
+  for (GoalReader& reader : parent.Tables(key)) {
+    Reading reading{.name = reader.Text("name"), .from = reader.Text("from"), .pointer = ""};
+    reading.defaults = reader.Boolean("defaults", false);
+    if (!reading.defaults) reading.pointer = reader.Text("pointer");
+    readings.push_back(std::move(reading));
+    if (!known.contains(readings.back().from)) {
+      reader.Fail("from", "no place \"" + readings.back().from + "\"");
+    }
+    parent.Merge(reader.Finish());
+  }
+  return readings;
+}
+
+GoalPlace ReadPlace(GoalReader& reader, const std::set<std::string>& known) {
+  GoalPlace place;
+  place.name = reader.Text("name");
+  if (place.name.empty() || known.contains(place.name)) {
+    reader.Fail("name", "a name of its own expected");
+  }
+  place.from = reader.Text("from");
+  if (!known.contains(place.from)) reader.Fail("from", "no place \"" + place.from + "\" before it");
+  place.links = reader.Texts("links");
+  place.member = ReadCondition(reader, "member");
+  place.nth = reader.Integer("nth", 0);
+  place.optional = reader.Boolean("optional", false);
+  return place;
+}
+
+std::vector<Choice> ReadChoices(GoalReader& parent) {
+  std::vector<Choice> choices;
+  for (GoalReader& reader : parent.Tables("choices")) {
+    Choice choice;
+    choice.where = reader.Value("where");
+    const Json values = reader.Table("values");
+    for (const auto& [name, value] : values.items()) choice.values.emplace(name, value);
+    if (choice.values.empty()) reader.Fail("values", "\"values\" is empty");
+    parent.Merge(reader.Finish());
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+void ReadParameters(Goal::Definition& goal, GoalReader& reader) {
+  const Json parameters = reader.Table("parameters");
+  for (const auto& [name, generator] : parameters.items()) {
+    if (!generator.is_string() || !IsGenerator(generator.get_ref<const std::string&>())) {
+      reader.Fail("parameters", "parameter \"" + name + "\" has no such generator");
+    } else {
+      goal.parameters.emplace(name, generator);
+    }
+  }
+}
+
+void ReadTaken(Goal::Definition& goal, GoalReader& reader) {
+  const Json taken = reader.Table("taken");
+  for (const auto& [name, values] : taken.items()) {
+    const bool is_list = values.is_string() || values.is_array();
+    if (!goal.parameters.contains(name) || !is_list) {
+      reader.Fail("taken", "\"" + name + "\" is no parameter with a list of values");
+    }
+    goal.taken[name] = values;
+  }
+}
+
+// What `goal` takes over from the goals beside it that it is the conjunction of.
+std::vector<GoalPart> ReadParts(const std::string& path, Goal::Definition& goal,
+                                GoalReader& reader) {
+  std::vector<GoalPart> parts;
+  for (const std::string& name : reader.Texts("parts")) {
+    const std::string file =
+        (std::filesystem::path(path).parent_path() / (name + ".toml")).string();
+    const absl::StatusOr<std::string> text = ReadWholeFile(file);
+    auto part = text.ok() ? ReadDefinition(file, *text, true) : text.status();
+    absl::Status status = part.status();
+    if (status.ok()) status = AddPart(**part, goal);
+    if (status.ok()) {
+      parts.push_back(*std::move(part));
+    } else {
+      reader.Fail("parts", "part \"" + name + "\": " + runtime::Message(status));
+    }
+  }
+  return parts;
+}
+
+void ReadSlots(Goal::Definition& goal, GoalReader& reader) {
+  const Json slots = reader.Table("slots");
+  for (const auto& [name, value] : slots.items()) goal.slots.emplace(name, value);
+}
+
+void ReadStarts(Goal::Definition& goal, const std::vector<GoalPart>& parts, GoalReader& reader) {
+  for (GoalReader& target : reader.Tables("targets")) {
+    goal.targets.push_back(ReadTarget(reader, target));
+  }
+  for (GoalReader& situation : reader.Tables("situations")) {
+    goal.situations.push_back(ReadSituation(situation));
+    const absl::Status status = AddStarts(parts, goal.situations.back());
+    if (!status.ok()) situation.Fail("of", runtime::Message(status));
+    reader.Merge(situation.Finish());
+  }
+  if (goal.targets.empty() == goal.situations.empty()) {
+    reader.Fail("targets", "needs \"targets\" or \"situations\", not both");
+  }
+}
+
+template <typename T>
+void Append(const std::vector<T>& from, std::vector<T>& into) {
+  into.insert(into.end(), from.begin(), from.end());
+}
+
+absl::Status ReadInto(Goal::Definition& goal, const std::vector<GoalPart>& parts,
+                      GoalReader& reader) {
+  goal.id = reader.Integer("id", 0);
+  if (goal.id <= 0) reader.Fail("id", "\"id\" needs a positive integer");
+  goal.name = reader.Text("name");
+  goal.phrasings = ReadPhrasings(reader);
+  if (goal.phrasings.train.empty() || goal.phrasings.evaluate.empty()) {
+    reader.Fail("train", "\"train\" and \"evaluate\" need a phrasing each");
+  }
+  std::set<std::string> known = {"root", "system", "chassis", "manager", "network_protocol"};
+  for (const GoalPlace& place : goal.places) known.insert(place.name);
+  for (GoalReader& place : reader.Tables("places")) {
+    goal.places.push_back(ReadPlace(place, known));
+    known.insert(goal.places.back().name);
+    reader.Merge(place.Finish());
+  }
+  ReadParameters(goal, reader);
+  ReadTaken(goal, reader);
+  ReadSlots(goal, reader);
+  ReadStarts(goal, parts, reader);
+  Append(ReadReadings(reader, "readings", known), goal.readings);
+  Append(ReadReadings(reader, "orders", known), goal.orders);
+  Append(ReadChoices(reader), goal.choices);
+  Append(reader.List("milestones"), goal.milestones);
+  Append(reader.List("require"), goal.require);
+  goal.plan = reader.List("plan");
+  const absl::Status plan = CheckPlanKeys(goal.plan);
+  if (!plan.ok()) reader.Fail("plan", runtime::Message(plan));
+  Append(ReadProperties(reader, "start", known, true), goal.start);
+  Append(ReadProperties(reader, "allowed", known, false), goal.allowed);
+  goal.reset_types = reader.Texts("reset_types");
+  goal.base_cost = reader.Integer("base_cost", goal.base_cost);
+  goal.satisfied_share = reader.Share("satisfied_share", goal.satisfied_share);
+  goal.partial_share = reader.Share("partial_share", goal.partial_share);
+  goal.no_leftovers_of = reader.Texts("no_leftovers_of");
+  return reader.Finish();
+}
+
+absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::string& text,
+                                        bool is_part) {
+  const toml::parse_result parsed = toml::parse(std::string_view(text), path);
+  if (!parsed) {
+    std::ostringstream reason;
+    reason << parsed.error();
+    return runtime::InvalidArgument("goal " + path + ": " + reason.str());
+  }
+  GoalReader reader(path, "", parsed.table());
+  auto goal = std::make_unique<Goal::Definition>();
+  if (is_part && reader.Has("parts")) reader.Fail("parts", "a part has no parts");
+  const std::vector<GoalPart> parts =
+      is_part ? std::vector<GoalPart>() : ReadParts(path, *goal, reader);
+  SHOAL_RETURN_IF_ERROR(ReadInto(*goal, parts, reader));
+  return GoalPart(std::move(goal));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
+    const std::string& path, const std::string& text) {
+  return ReadDefinition(path, text, false);
+}
+
+}  // namespace shoal::redfish

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/goals/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "redfish/capture/uri.h"
+#include "redfish/goals/predicate.h"
+#include "redfish/schema/allowable_values.h"
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kEach = "$each";
+constexpr std::string_view kWait = "WAIT";
+
+bool IsFleeting(int status) { return status == 0 || status == 412 || status == 503; }
+
+// What the service shows, each resource asked for once until something was changed.
+class Shown final : public StateView {
+ public:
+  Shown(PlanClient& client, const PlanOptions& options, PlanOutcome& outcome)
+      : client_(client), options_(options), outcome_(outcome) {}
+
+  const Json* Find(std::string_view uri) const override {
+    auto [seen, is_new] = seen_.try_emplace(std::string(uri));
+    if (is_new) seen->second = Look(seen->first);
+    return seen->second ? &*seen->second : nullptr;
+  }
+  const std::vector<HistoryRecord>& history() const override { return none_; }
+  void Forget() { seen_.clear(); }
+
+ private:
+  std::optional<Json> Look(const std::string& uri) const {
+    for (int attempt = 0; attempt < options_.attempts; ++attempt) {
+      ++outcome_.requests;
+      PlanReply reply = client_.Send({.method = "GET", .uri = uri, .body = nullptr, .token = ""});
+      if (reply.status == 200) return std::move(reply.body);
+      if (!IsFleeting(reply.status)) return std::nullopt;
+      client_.Wait(options_.pause);
+    }
+    return std::nullopt;
+  }
+
+  PlanClient& client_;
+  const PlanOptions& options_;
+  PlanOutcome& outcome_;
+  mutable std::map<std::string, std::optional<Json>> seen_;
+  const std::vector<HistoryRecord> none_;
+};
+
+// `json` with every text that is "$name", or begins with "$name/", led to its URI.
+Json Follow(const Json& json, const std::map<std::string, std::string>& uris) {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    const auto found = uris.find(text.substr(0, text.find('/')));
+    if (found == uris.end()) return json;
+    return found->second + text.substr(found->first.size());
+  }
+  if (!json.is_structured()) return json;
+  Json followed = json;
+  for (auto& item : followed) item = Follow(item, uris);
+  return followed;
+}
+
+class Runner {
+ public:
+  Runner(PlanClient& client, PlanOptions options)
+      : client_(client), options_(options), shown_(client_, options_, outcome_) {}
+
+  absl::StatusOr<PlanOutcome> Run(const Plan& plan) {
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      SHOAL_RETURN_IF_ERROR(
+          runtime::Annotate(RunStep(plan[i]), "step " + std::to_string(i + 1) + " of the plan"));
+    }
+    return outcome_;
+  }
+
+ private:
+  absl::Status RunStep(const Json& step) {
+    const auto each = step.find("each");
+    if (each == step.end()) return RunOne(Follow(step, uris_));
+    const Json quantifier = Follow(*each, uris_);
+    SHOAL_ASSIGN_OR_RETURN(const Predicate where,
+                           Predicate::ParseOfResource(quantifier.at("where")));
+    const Json* const collection = shown_.Find(CanonicalUri(TextAt(quantifier, "members")));
+    std::vector<std::string> chosen;
+    if (collection != nullptr) chosen = MemberUris(*collection);
+    std::erase_if(chosen, [&](const std::string& uri) { return !where.Evaluate(shown_, uri); });
+    for (const std::string& uri : chosen) {
+      uris_[std::string(kEach)] = uri;
+      SHOAL_RETURN_IF_ERROR(RunOne(Follow(step, uris_)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> Shows(const Json& step, const char* key) {
+    SHOAL_ASSIGN_OR_RETURN(const Predicate condition, Predicate::Parse(step.at(key)));
+    return condition.Evaluate(shown_);
+  }
+
+  absl::Status RunOne(const Json& step) {
+    if (TextAt(step, "method") == kWait) return AwaitUntil(step);
+    PlanReply reply;
+    for (int attempt = 0; attempt < options_.attempts; ++attempt) {
+      if (step.contains("when")) {
+        // Asked again before each attempt: a request whose answer was lost may have been heard.
+        SHOAL_ASSIGN_OR_RETURN(const bool due, Shows(step, "when"));
+        if (!due) return absl::OkStatus();
+      }
+      SHOAL_ASSIGN_OR_RETURN(const PlanRequest request, RequestOf(step));
+      ++outcome_.requests;
+      ++outcome_.mutations;
+      reply = client_.Send(request);
+      shown_.Forget();
+      if (!IsFleeting(reply.status)) return Conclude(step, reply);
+      client_.Wait(options_.pause);
+    }
+    return runtime::Unavailable("no lasting answer, at last " + std::to_string(reply.status));
+  }
+
+  absl::Status Conclude(const Json& step, const PlanReply& reply) {
+    // What is to go is gone: an earlier answer was lost.
+    if (reply.status == 404 && TextAt(step, "method") == "DELETE") return absl::OkStatus();
+    if (reply.status < 300) {
+      const std::string name = TextAt(step, "keep");
+      if (!name.empty()) {
+        uris_["$" + name] = CanonicalUri(reply.location);
+        tokens_[name] = reply.token;
+      }
+      return absl::OkStatus();
+    }
+    if (step.contains("shows") && (reply.status == 400 || reply.status == 409)) {
+      SHOAL_ASSIGN_OR_RETURN(const bool shows, Shows(step, "shows"));
+      if (shows) return absl::OkStatus();
+    }
+    return runtime::FailedPrecondition("answered " + std::to_string(reply.status) + " " +
+                                       reply.body.dump().substr(0, 300));
+  }
+
+  absl::Status AwaitUntil(const Json& step) {
+    for (int look = 0; look < options_.looks; ++look) {
+      SHOAL_ASSIGN_OR_RETURN(const bool shows, Shows(step, "until"));
+      if (shows) return absl::OkStatus();
+      client_.Wait(options_.pause);
+      shown_.Forget();
+    }
+    return runtime::Unavailable("what was waited for did not show");
+  }
+
+  absl::StatusOr<PlanRequest> RequestOf(const Json& step) {
+    PlanRequest request{.method = TextAt(step, "method"),
+                        .uri = TextAt(step, "uri"),
+                        .body = step.value("body", Json()),
+                        .token = ""};
+    const std::string action = TextAt(step, "action");
+    if (!action.empty()) {
+      const Json* const resource = shown_.Find(CanonicalUri(request.uri));
+      const Json* const found =
+          resource == nullptr ? nullptr : Resolve(*resource, AppendPointer("/Actions", action));
+      if (found == nullptr) return runtime::FailedPrecondition(request.uri + " has no " + action);
+      request.method = "POST";
+      request.uri = TextAt(*found, "target");
+      Choose(step, *found, request.body);
+    }
+    const auto token = tokens_.find(TextAt(step, "as"));
+    if (token != tokens_.end()) request.token = token->second;
+    return request;
+  }
+
+  void Choose(const Json& step, const Json& action, Json& body) {
+    const Json parameters = step.value("one_of", Json::object());
+    for (const auto& [name, choices] : parameters.items()) {
+      const Json* const allowable = AllowableValues(
+          action, name, [this](const std::string& uri) { return shown_.Find(uri); });
+      const auto is_listed = [&](const Json& choice) {
+        return allowable == nullptr ||
+               std::find(allowable->begin(), allowable->end(), choice) != allowable->end();
+      };
+      const auto chosen = std::find_if(choices.begin(), choices.end(), is_listed);
+      body[name] = chosen == choices.end() ? choices.front() : *chosen;
+    }
+  }
+
+  PlanClient& client_;
+  const PlanOptions options_;
+  PlanOutcome outcome_;
+  Shown shown_;
+  std::map<std::string, std::string> uris_;
+  std::map<std::string, std::string> tokens_;
+};
+
+absl::Status CheckConditions(const Json& step) {
+  for (const char* key : {"when", "until", "shows"}) {
+    if (!step.contains(key)) continue;
+    SHOAL_RETURN_IF_ERROR(runtime::Annotate(Predicate::Parse(step.at(key)).status(), key));
+  }
+  const auto each = step.find("each");
+  if (each == step.end()) return absl::OkStatus();
+  return runtime::Annotate(Predicate::ParseOfResource(each->at("where")).status(), "each");
+}
+
+absl::Status CheckEach(const Json& step) {
+  const auto each = step.find("each");
+  const bool complete =
+      each == step.end() || (each->is_object() && each->size() == 2 && each->contains("where") &&
+                             each->value("members", Json()).is_string());
+  return complete ? absl::OkStatus()
+                  : runtime::InvalidArgument("\"each\" needs \"members\" and \"where\"");
+}
+
+absl::Status CheckChoices(const Json& step) {
+  const auto choices = step.find("one_of");
+  if (choices == step.end()) return absl::OkStatus();
+  if (!choices->is_object() || !step.contains("action")) {
+    return runtime::InvalidArgument("\"one_of\" is a table and of an action");
+  }
+  for (const auto& [name, values] : choices->items()) {
+    if (!values.is_array() || values.empty()) {
+      return runtime::InvalidArgument("\"one_of\" needs a list for \"" + name + "\"");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStep(const Json& step) {
+  static const std::set<std::string> kTexts = {"method", "uri", "action", "keep", "as"};
+  static const std::set<std::string> kOthers = {"body", "when", "one_of", "each", "shows", "until"};
+  if (!step.is_object()) return runtime::InvalidArgument("a table expected");
+  for (const auto& [key, value] : step.items()) {
+    if (!kTexts.contains(key) && !kOthers.contains(key)) {
+      return runtime::InvalidArgument("unknown key \"" + key + "\"");
+    }
+    if (kTexts.contains(key) && !value.is_string()) {
+      return runtime::InvalidArgument("\"" + key + "\" needs a text");
+    }
+  }
+  if (step.contains("body") && !step.at("body").is_object()) {
+    return runtime::InvalidArgument("\"body\" needs a table");
+  }
+  const bool waits = TextAt(step, "method") == kWait;
+  if (waits != step.contains("until")) {
+    return runtime::InvalidArgument("\"until\" belongs to the method WAIT, and WAIT needs it");
+  }
+  if (!waits && !step.contains("uri")) return runtime::InvalidArgument("needs a \"uri\"");
+  if (step.contains("method") == step.contains("action")) {
+    return runtime::InvalidArgument("needs one of \"method\" and \"action\"");
+  }
+  SHOAL_RETURN_IF_ERROR(CheckEach(step));
+  return CheckChoices(step);
+}
+
+}  // namespace
+
+absl::Status CheckPlanKeys(const Plan& plan) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    SHOAL_RETURN_IF_ERROR(
+        runtime::Annotate(CheckStep(plan[i]), "plan step " + std::to_string(i + 1)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlan(const Plan& plan) {
+  SHOAL_RETURN_IF_ERROR(CheckPlanKeys(plan));
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    SHOAL_RETURN_IF_ERROR(
+        runtime::Annotate(CheckConditions(plan[i]), "plan step " + std::to_string(i + 1)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOptions options) {
+  SHOAL_RETURN_IF_ERROR(CheckPlan(plan));
+  return Runner(client, options).Run(plan);
+}
+
+}  // namespace shoal::redfish

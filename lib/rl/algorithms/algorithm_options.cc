@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/algorithm_options.h"
+
+namespace shoal::algorithms {
+
+void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("name", name, {.help = "algorithm", .choices = {"ppo", "reinforce"}});
+  visitor.Knob("gamma", gamma, {.help = "discount", .min = 0, .max = 1});
+  visitor.Knob("lambda", lambda, {.help = "trace of the advantages", .min = 0, .max = 1});
+  visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
+  visitor.Knob(
+      "dual_clip", dual_clip,
+      {.help = "how far it counts where the advantage is negative, above 1; 0: any", .min = 0});
+  visitor.Knob("value_clip", value_clip,
+               {.help = "how far a value may move in one update; 0: anywhere", .min = 0});
+  visitor.Knob("value_coefficient", value_coefficient,
+               {.help = "weight of the value's loss", .min = 0});
+  visitor.Knob("entropy", entropy, {.help = "weight of the entropy", .min = 0});
+  visitor.Knob("learning_rate", learning_rate, {.help = "Adam's rate", .min = 0, .max = 1});
+  visitor.Knob("schedule", schedule,
+               {.help = "of the learning rate", .choices = {"constant", "linear", "kl"}});
+  visitor.Knob("schedule_updates", schedule_updates,
+               {.help = "when a linear schedule reaches 0", .unit = "updates", .min = 1});
+  visitor.Knob("kl_target", kl_target, {.help = "KL of an update for schedule kl", .min = 0});
+  visitor.Knob("passes", passes, {.help = "passes over a batch", .min = 1, .max = 1000});
+  visitor.Knob("minibatches", minibatches,
+               {.help = "gradient steps in a pass", .min = 1, .max = 10000});
+  visitor.Knob("max_gradient_norm", max_gradient_norm,
+               {.help = "gradients are scaled down to this norm; 0: never", .min = 0});
+  visitor.Knob("kl_stop", kl_stop,
+               {.help = "no further pass once the KL of one is above this; 0: never", .min = 0});
+  visitor.Knob("normalise_advantages", normalise_advantages,
+               {.help = "to mean 0 and deviation 1 over the batch"});
+  visitor.Knob("adam_epsilon", adam_epsilon, {.help = "Adam's epsilon", .min = 0, .max = 1});
+  visitor.Knob("weight_decay", weight_decay, {.help = "decoupled decay", .min = 0, .max = 1});
+  visitor.Knob("reward_scale", reward_scale, {.help = "factor on rewards"});
+}
+
+}  // namespace shoal::algorithms

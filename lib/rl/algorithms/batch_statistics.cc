@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/batch_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace shoal::algorithms {
+namespace {
+
+enum Sum : std::size_t {
+  kWeight,
+  kAdvantage,
+  kAdvantageSquare,
+  kTarget,
+  kTargetSquare,
+  kStaleness,
+  kSums
+};
+
+double Variance(double sum, double squares, double weight) {
+  const double mean = sum / weight;
+  return std::max(0.0, squares / weight - mean * mean);
+}
+
+}  // namespace
+
+absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientReducer& reducer,
+                              bool normalise, Advantages& advantages, UpdateReport& report) {
+  std::array<double, kSums> sums{};
+  std::array<double, 2> maxima{};
+  for (std::size_t row = 0; row < advantages.weight.size(); ++row) {
+    const double weight = advantages.weight[row];
+    if (weight == 0) continue;
+    const double advantage = advantages.advantage[row];
+    const double target = advantages.target[row];
+    const double staleness =
+        batch.staleness.empty() ? 0 : static_cast<double>(batch.staleness[row]);
+    sums[kWeight] += weight;
+    sums[kAdvantage] += weight * advantage;
+    sums[kAdvantageSquare] += weight * advantage * advantage;
+    sums[kTarget] += weight * target;
+    sums[kTargetSquare] += weight * target * target;
+    sums[kStaleness] += weight * staleness;
+    maxima[0] = std::max(maxima[0], std::abs(static_cast<double>(batch.value[row])));
+    maxima[1] = std::max(maxima[1], staleness);
+  }
+  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sums)));
+  SHOAL_RETURN_IF_ERROR(reducer.AllReduceMax(std::span<double>(maxima)));
+  report.rows = sums[kWeight];
+  report.max_absolute_value = maxima[0];
+  report.max_staleness = maxima[1];
+  if (sums[kWeight] <= 0) return absl::OkStatus();
+  const double weight = sums[kWeight];
+  const double advantage_variance = Variance(sums[kAdvantage], sums[kAdvantageSquare], weight);
+  const double target_variance = Variance(sums[kTarget], sums[kTargetSquare], weight);
+  report.mean_advantage = sums[kAdvantage] / weight;
+  report.mean_return = sums[kTarget] / weight;
+  report.mean_staleness = sums[kStaleness] / weight;
+  // The advantage is what the value left unexplained.
+  report.explained_variance = target_variance > 0 ? 1 - advantage_variance / target_variance : 0;
+  if (!normalise) return absl::OkStatus();
+  const auto mean = static_cast<float>(report.mean_advantage);
+  // Advantages that are all the same stay as good as zero.
+  const auto factor = static_cast<float>(1 / std::max(std::sqrt(advantage_variance), 1e-6));
+  for (float& advantage : advantages.advantage) advantage = (advantage - mean) * factor;
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::algorithms

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/policy_trainer.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "platform/runtime/random.h"
+#include "rl/algorithms/advantages.h"
+#include "rl/algorithms/batch_statistics.h"
+#include "rl/algorithms/batch_tensors.h"
+#include "rl/algorithms/minibatch_items.h"
+#include "rl/algorithms/policy_gradient.h"
+#include "rl/model/digest.h"
+#include "rl/model/parameter_layout.h"
+#include "rl/model/torch_guard.h"
+#include "rl/model/torch_threads.h"
+#include "rl/training/adam.h"
+#include "rl/training/checkpoint.h"
+#include "rl/training/schedule.h"
+#include "rl/training/stopwatch.h"
+
+namespace shoal::algorithms {
+namespace {
+
+constexpr std::int64_t kKeptCheckpoints = 3;
+constexpr const char* kParametersFile = "parameters.safetensors";
+constexpr const char* kOptimiserFile = "optimiser.safetensors";
+constexpr const char* kCountersFile = "counters.json";
+
+// Floats after the gradient that carry a minibatch's sums through the same reduction.
+constexpr std::int64_t kSumFloats = 16;
+
+std::span<float> Floats(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+// A batch of demonstrations, ready for gradients.
+struct Copied {
+  Copied(const UnrollBatch& demonstrations, const model::PolicySpec& spec)
+      : batch(demonstrations),
+        advantages{.advantage = std::vector<float>(demonstrations.weight.size()),
+                   .target = std::vector<float>(demonstrations.weight.size()),
+                   .weight = demonstrations.weight},
+        tensors(MakeBatchTensors(demonstrations, spec, advantages.weight)) {}
+
+  UpdateData data() const {
+    return {.batch = batch, .tensors = tensors, .advantages = advantages, .demonstrated = true};
+  }
+
+  const UnrollBatch& batch;
+  const Advantages advantages;
+  const BatchTensors tensors;
+};
+
+}  // namespace
+
+struct PolicyTrainer::State {
+  State(const model::PolicySpec& policy_spec, const AlgorithmOptions& algorithm,
+        std::uint64_t run_seed, collectives::GradientReducer& group)
+      : spec(policy_spec),
+        options(algorithm),
+        seed(run_seed),
+        reducer(group),
+        layout(model::ParameterLayout::Of(policy_spec)),
+        flat(at::zeros({layout.total}, at::kFloat)),
+        reduced(at::zeros({layout.trainable + kSumFloats}, at::kFloat)),
+        gradient(spec, layout, options, flat, reduced.narrow(0, 0, layout.trainable)),
+        adam({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
+             static_cast<std::size_t>(layout.trainable)),
+        rate(options.learning_rate) {
+    layout.Initialise(seed, Floats(flat));
+  }
+
+  const model::PolicySpec spec;
+  const AlgorithmOptions options;
+  const std::uint64_t seed;
+  collectives::GradientReducer& reducer;
+  const model::ParameterLayout layout;
+  // [total].
+  const at::Tensor flat;
+  // [trainable + kSumFloats].
+  const at::Tensor reduced;
+  PolicyGradient gradient;
+  training::Adam adam;
+  std::int64_t updates = 0;
+  std::int64_t clonings = 0;
+  // Of the next update.
+  double rate;
+
+  // Of one update.
+  struct Material {
+    UpdateData own;
+    // Null without demonstrations.
+    const Copied* copied = nullptr;
+    double coefficient = 0;
+  };
+  // What one gradient step takes of it.
+  struct Minibatch {
+    std::span<const std::int64_t> own;
+    std::span<const std::int64_t> copied;
+  };
+
+  std::span<float> trainable() const {
+    return Floats(flat).first(static_cast<std::size_t>(layout.trainable));
+  }
+  // Of the mean loss, after MeanGradient.
+  std::span<float> gradients() const {
+    return Floats(reduced).first(static_cast<std::size_t>(layout.trainable));
+  }
+  std::vector<std::int64_t> Order(const UpdateData& data, std::int64_t pass) const;
+  absl::StatusOr<MinibatchSums> MeanGradient(const UpdateData& data,
+                                             std::span<const std::int64_t> items,
+                                             UpdateReport& report);
+  // The norm before clipping.
+  absl::StatusOr<double> Descend(double with_rate);
+  absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& pass_sums,
+                    MinibatchSums& copied_sums, UpdateReport& report);
+  absl::Status Passes(const Material& material, UpdateReport& report);
+  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch, const Imitation* imitation);
+  absl::StatusOr<CloningReport> Clone(const UnrollBatch& demonstrations, double with_rate);
+  absl::StatusOr<std::string> Restore(const training::Checkpoint& checkpoint);
+};
+
+std::vector<std::int64_t> PolicyTrainer::State::Order(const UpdateData& data,
+                                                      std::int64_t pass) const {
+  const std::string purpose = std::string(data.demonstrated ? "demonstrations" : "minibatches") +
+                              " of rank " + std::to_string(reducer.rank()) + " in pass " +
+                              std::to_string(pass);
+  return Shuffled(ItemsOf(data.batch, data.advantages.weight, spec.has_core()), seed, purpose,
+                  static_cast<std::uint64_t>(updates));
+}
+
+// Sums over all ranks; leaves the gradient of the mean loss in gradients().
+absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
+    const UpdateData& data, std::span<const std::int64_t> items, UpdateReport& report) {
+  training::Stopwatch watch;
+  const std::span<float> values = Floats(reduced);
+  std::fill(values.begin(), values.end(), 0.0F);
+  MinibatchSums sums = gradient.Add(data, items);
+  const auto tail = values.subspan(gradients().size());
+  for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
+  report.gradient_seconds += watch.Lap();
+  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(values));
+  report.reduce_seconds += watch.Lap();
+  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
+  if (sums.weight() <= 0) return sums;
+  const auto scale = static_cast<float>(1 / sums.weight());
+  for (float& g : gradients()) g *= scale;
+  return sums;
+}
+
+absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
+  const double norm = training::ClipByNorm(gradients(), options.max_gradient_norm);
+  if (!std::isfinite(norm)) return runtime::Internal("the gradient is not finite");
+  adam.Step(with_rate, gradients(), trainable());
+  return norm;
+}
+
+absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatch& minibatch,
+                                        MinibatchSums& pass_sums, MinibatchSums& copied_sums,
+                                        UpdateReport& report) {
+  std::vector<float> copied;
+  if (material.copied != nullptr) {
+    SHOAL_ASSIGN_OR_RETURN(const MinibatchSums sums,
+                           MeanGradient(material.copied->data(), minibatch.copied, report));
+    copied_sums.Add(sums);
+    copied.assign(gradients().begin(), gradients().end());
+  }
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
+  pass_sums.Add(sums);
+  if (sums.weight() <= 0) return absl::OkStatus();
+  training::Stopwatch watch;
+  const auto coefficient = static_cast<float>(material.coefficient);
+  for (std::size_t i = 0; i < copied.size(); ++i) gradients()[i] += coefficient * copied[i];
+  SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate));
+  report.gradient_norm += norm;
+  report.step_seconds += watch.Lap();
+  return absl::OkStatus();
+}
+
+absl::Status PolicyTrainer::State::Passes(const Material& material, UpdateReport& report) {
+  const bool ppo = options.name == "ppo";
+  const std::int64_t passes = ppo ? options.passes : 1;
+  const auto minibatches = static_cast<std::size_t>(ppo ? options.minibatches : 1);
+  MinibatchSums all;
+  MinibatchSums copied_sums;
+  for (std::int64_t pass = 0; pass < passes; ++pass) {
+    const std::vector<std::int64_t> own = Order(material.own, pass);
+    std::vector<std::int64_t> copied;
+    if (material.copied != nullptr) copied = Order(material.copied->data(), pass);
+    MinibatchSums sums;
+    for (std::size_t m = 0; m < minibatches; ++m) {
+      const Minibatch minibatch{PartOf(own, m, minibatches), PartOf(copied, m, minibatches)};
+      SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, copied_sums, report));
+    }
+    all.Add(sums);
+    ++report.passes;
+    if (sums.weight() > 0) report.approximate_kl = sums.kl() / sums.weight();
+    if (options.kl_stop > 0 && report.approximate_kl > options.kl_stop) break;
+  }
+  const double weight = std::max(all.weight(), 1e-9);
+  report.policy_loss = all.policy_loss() / weight;
+  report.value_loss = all.value_loss() / weight;
+  report.entropy = all.entropy() / weight;
+  report.clip_fraction = all.clipped() / weight;
+  report.gradient_norm /= static_cast<double>(report.passes) * static_cast<double>(minibatches);
+  const double copied_weight = std::max(copied_sums.weight(), 1e-9);
+  report.cloning_loss = copied_sums.policy_loss() / copied_weight;
+  report.cloning_agreement = copied_sums.agreed() / copied_weight;
+  report.cloning_coefficient = material.coefficient;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CloningReport> PolicyTrainer::State::Clone(const UnrollBatch& demonstrations,
+                                                          double with_rate) {
+  const Copied copied(demonstrations, spec);
+  const std::vector<std::int64_t> items =
+      ItemsOf(demonstrations, demonstrations.weight, spec.has_core());
+  UpdateReport times;
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(copied.data(), items, times));
+  CloningReport report{.cloning = clonings + 1, .rows = sums.weight()};
+  if (sums.weight() > 0) {
+    report.loss = sums.policy_loss() / sums.weight();
+    report.agreement = sums.agreed() / sums.weight();
+    report.entropy = sums.entropy() / sums.weight();
+    SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(with_rate));
+  }
+  ++clonings;
+  return report;
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& batch,
+                                                          const Imitation* imitation) {
+  training::Stopwatch watch;
+  UpdateReport report;
+  if (options.schedule == "linear") {
+    rate = training::LinearRate(options.learning_rate, updates, options.schedule_updates);
+  }
+  report.update = updates + 1;
+  report.learning_rate = rate;
+  Advantages advantages =
+      EstimateAdvantages(batch, {.gamma = options.gamma,
+                                 .lambda = options.name == "ppo" ? options.lambda : 1.0,
+                                 .reward_scale = options.reward_scale});
+  SHOAL_RETURN_IF_ERROR(
+      ReduceStatistics(batch, reducer, options.normalise_advantages, advantages, report));
+  const BatchTensors tensors = MakeBatchTensors(batch, spec, advantages.weight);
+  report.estimate_seconds = watch.Lap();
+  const std::vector<float> parameters_before(trainable().begin(), trainable().end());
+  const training::Adam::Moments moments_before = adam.moments();
+  std::optional<Copied> copied;
+  if (imitation != nullptr) copied.emplace(imitation->demonstrations, spec);
+  const Material material{.own = {.batch = batch, .tensors = tensors, .advantages = advantages},
+                          .copied = copied ? &*copied : nullptr,
+                          .coefficient = imitation == nullptr ? 0 : imitation->coefficient};
+  const absl::Status passed = Passes(material, report);
+  if (!passed.ok()) {
+    std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
+    adam.Restore(moments_before);
+    return passed;
+  }
+  ++updates;
+  if (options.schedule == "kl" && report.rows > 0) {
+    rate = training::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
+  }
+  return report;
+}
+
+PolicyTrainer::PolicyTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PolicyTrainer::~PolicyTrainer() = default;
+
+absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
+    const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
+    collectives::GradientReducer& reducer) {
+  SHOAL_RETURN_IF_ERROR(spec.Validate());
+  if (options.passes < 1 || options.minibatches < 1) {
+    return runtime::InvalidArgument("algorithm.passes, algorithm.minibatches: at least 1");
+  }
+  return model::GuardTorch(
+      "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
+        model::ApplyTorchThreads();
+        auto state = std::make_unique<State>(spec, options, seed, reducer);
+        return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
+      });
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
+  return model::GuardTorch("update", [&] { return state_->Update(batch, nullptr); });
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
+                                                   const Imitation& imitation) {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
+  SHOAL_RETURN_IF_ERROR(
+      runtime::Annotate(imitation.demonstrations.Validate(state_->spec), "demonstrations"));
+  return model::GuardTorch("update", [&] { return state_->Update(batch, &imitation); });
+}
+
+absl::StatusOr<CloningReport> PolicyTrainer::Clone(const UnrollBatch& demonstrations,
+                                                   double learning_rate) {
+  SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));
+  return model::GuardTorch("cloning", [&] { return state_->Clone(demonstrations, learning_rate); });
+}
+
+absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(
+    const model::Metadata& metadata) const {
+  return state_->layout.Write(Floats(state_->flat), state_->spec, metadata);
+}
+
+std::string PolicyTrainer::Digest() const {
+  const auto bytes = std::as_bytes(Floats(state_->flat));
+  return model::HexSha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::int64_t PolicyTrainer::updates() const { return state_->updates; }
+std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
+
+absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
+  const training::Adam::Moments& moments = state_->adam.moments();
+  const runtime::Shape shape = {state_->layout.trainable};
+  const std::vector<model::SafetensorsItem> items = {
+      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(std::span(moments.first))}},
+      {"second_moment",
+       {runtime::DType::kFloat32, shape, std::as_bytes(std::span(moments.second))}}};
+  const nlohmann::json counters = {{"updates", state_->updates},
+                                   {"clonings", state_->clonings},
+                                   {"optimiser_steps", moments.steps},
+                                   {"learning_rate", state_->rate},
+                                   {"seed", state_->seed},
+                                   {"note", note}};
+  training::Checkpoint checkpoint;
+  checkpoint.number = state_->clonings + state_->updates;
+  checkpoint.files[kParametersFile] = state_->layout.Write(Floats(state_->flat), state_->spec, {});
+  checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
+  checkpoint.files[kCountersFile] =
+      counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return training::WriteCheckpoint(folder, checkpoint, kKeptCheckpoints);
+}
+
+absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkpoint& checkpoint) {
+  const auto file = [&](const char* name) -> std::string_view {
+    const auto found = checkpoint.files.find(name);
+    return found == checkpoint.files.end() ? std::string_view() : found->second;
+  };
+  const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
+  if (!counters.is_object()) return runtime::DataLoss("checkpoint: counters.json is no object");
+  training::Adam::Moments moments;
+  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kOptimiserFile)));
+  const runtime::Shape shape = {layout.trainable};
+  std::vector<float> read(static_cast<std::size_t>(layout.total));
+  SHOAL_RETURN_IF_ERROR(layout.Read(file(kParametersFile), spec, read));
+  SHOAL_ASSIGN_OR_RETURN(moments.first, view.Floats("first_moment", shape));
+  SHOAL_ASSIGN_OR_RETURN(moments.second, view.Floats("second_moment", shape));
+  moments.steps = counters.at("optimiser_steps").get<std::int64_t>();
+  const auto updates_read = counters.at("updates").get<std::int64_t>();
+  const auto clonings_read = counters.value("clonings", std::int64_t{0});
+  const auto rate_read = counters.at("learning_rate").get<double>();
+  std::string note = counters.at("note").get<std::string>();
+  std::copy(read.begin(), read.end(), Floats(flat).begin());
+  adam.Restore(std::move(moments));
+  updates = updates_read;
+  clonings = clonings_read;
+  if (options.schedule == "kl") rate = rate_read;
+  return note;
+}
+
+absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint checkpoint,
+                         training::ReadNewestCheckpoint(folder));
+  try {
+    return state_->Restore(checkpoint);
+  } catch (const std::exception& error) {
+    return runtime::DataLoss(std::string("checkpoint: ") + error.what());
+  }
+}
+
+}  // namespace shoal::algorithms

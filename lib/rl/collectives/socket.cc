@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/collectives/socket.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+namespace shoal::collectives {
+namespace {
+
+std::string Reason(int error) { return std::generic_category().message(error); }
+
+absl::Status Late(const std::string& who) {
+  return absl::DeadlineExceededError(who + " did not come in time");
+}
+
+// OK when `socket` is ready for `events`.
+absl::Status WaitFor(int socket, short events, Deadline deadline, const std::string& who) {
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return Late(who);
+    pollfd item{socket, events, 0};
+    const int timeout = static_cast<int>(std::min<std::int64_t>(left.count() + 1, 60'000));
+    const int ready = ::poll(&item, 1, timeout);
+    if (ready > 0) return absl::OkStatus();
+    if (ready < 0 && errno != EINTR) return runtime::Unavailable(who + ": " + Reason(errno));
+  }
+}
+
+bool MayRetry(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+void MakeReady(int socket) {
+  const int one = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
+}
+
+using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+absl::StatusOr<Addresses> Resolve(const std::string& address, std::uint16_t port, int flags) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const std::string service = std::to_string(port);
+  const int error = ::getaddrinfo(address.c_str(), service.c_str(), &hints, &found);
+  if (error != 0) {
+    return runtime::FailedPrecondition("address " + address + ": " + ::gai_strerror(error));
+  }
+  return Addresses(found, ::freeaddrinfo);
+}
+
+// -1 with errno when it fails or is late.
+int TryConnect(const addrinfo& address, Deadline deadline) {
+  const int socket = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket < 0) return -1;
+  int error = 0;
+  if (::connect(socket, address.ai_addr, address.ai_addrlen) != 0) {
+    error = errno;
+    if (error == EINPROGRESS && WaitFor(socket, POLLOUT, deadline, "").ok()) {
+      socklen_t size = sizeof error;
+      ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    }
+  }
+  if (error == 0) return socket;
+  ::close(socket);
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline deadline,
+                     const std::string& peer) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    } else if (MayRetry(errno)) {
+      SHOAL_RETURN_IF_ERROR(WaitFor(socket, POLLOUT, deadline, peer));
+    } else {
+      return runtime::Unavailable(peer + " was lost: " + Reason(errno));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadline,
+                        const std::string& peer) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), 0);
+    if (got > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(got));
+    } else if (got == 0) {
+      return runtime::Unavailable(peer + " was lost: it closed the connection");
+    } else if (MayRetry(errno)) {
+      SHOAL_RETURN_IF_ERROR(WaitFor(socket, POLLIN, deadline, peer));
+    } else {
+      return runtime::Unavailable(peer + " was lost: " + Reason(errno));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port) {
+  SHOAL_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address, port, AI_PASSIVE));
+  const int listener = ::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int one = 1;
+  ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (listener < 0 || ::bind(listener, addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+      ::listen(listener, SOMAXCONN) != 0 ||
+      ::getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+    const std::string reason = Reason(errno);
+    if (listener >= 0) ::close(listener);
+    return runtime::FailedPrecondition("cannot listen on " + address + ":" + std::to_string(port) +
+                                       ": " + reason);
+  }
+  port = ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
+                                           : reinterpret_cast<sockaddr_in&>(bound).sin_port);
+  return listener;
+}
+
+absl::StatusOr<int> Accept(int listener, Deadline deadline) {
+  for (;;) {
+    SHOAL_RETURN_IF_ERROR(WaitFor(listener, POLLIN, deadline, "a rank"));
+    const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket >= 0) {
+      MakeReady(socket);
+      return socket;
+    }
+    if (!MayRetry(errno) && errno != ECONNABORTED) {
+      return runtime::Unavailable("accept: " + Reason(errno));
+    }
+  }
+}
+
+absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline) {
+  for (;;) {
+    const absl::StatusOr<Addresses> addresses = Resolve(address, port, 0);
+    if (addresses.ok()) {
+      const int socket = TryConnect(**addresses, deadline);
+      if (socket >= 0) {
+        MakeReady(socket);
+        return socket;
+      }
+    }
+    const auto pause = std::chrono::milliseconds(50);
+    if (std::chrono::steady_clock::now() + pause >= deadline) {
+      return addresses.ok() ? Late("rank 0 at " + address + ":" + std::to_string(port))
+                            : addresses.status();
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace shoal::collectives

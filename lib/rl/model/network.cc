@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/model/network.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/gru_cell.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/tanh.h>
+
+#include <utility>
+
+namespace shoal::model {
+
+Network::Network(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
+                 const at::Tensor& gradient)
+    : spec_(spec) {
+  for (const ParameterInfo& info : layout.parameters) {
+    at::Tensor view = flat.narrow(0, info.offset, info.size).view(info.shape).detach();
+    if (gradient.defined() && info.offset < layout.trainable) {
+      view.requires_grad_(true);
+      view.mutable_grad() = gradient.narrow(0, info.offset, info.size).view(info.shape);
+    }
+    parameters_.emplace(info.name, std::move(view));
+  }
+}
+
+at::Tensor Network::Linear(const std::string& name, const at::Tensor& input) const {
+  return at::linear(input, Parameter(name + ".weight"), Parameter(name + ".bias"));
+}
+
+at::Tensor Network::Stack(const std::string& name, std::size_t layers, at::Tensor input) const {
+  for (std::size_t i = 0; i < layers; ++i) {
+    input = Linear(name + "." + std::to_string(i), input);
+    input = spec_.activation == "relu" ? at::relu(input) : at::tanh(input);
+  }
+  return input;
+}
+
+at::Tensor Network::Features(const NetworkInputs& inputs) const {
+  std::vector<at::Tensor> parts;
+  if (spec_.observation_size > 0) parts.push_back(inputs.observation);
+  for (std::size_t i = 0; i < spec_.content_fields.size(); ++i) {
+    parts.push_back(
+        at::linear(inputs.contents[i], Parameter("content." + spec_.content_fields[i])));
+  }
+  if (spec_.past_requests) {
+    parts.push_back(at::linear(inputs.past_requests, Parameter("past_requests")));
+  }
+  return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+}
+
+at::Tensor Network::Torso(const at::Tensor& features) const {
+  return Stack("torso", spec_.hidden.size(), features);
+}
+
+at::Tensor Network::Core(const at::Tensor& torso, const at::Tensor& state) const {
+  return at::gru_cell(torso, state, Parameter("core.input.weight"), Parameter("core.state.weight"),
+                      Parameter("core.input.bias"), Parameter("core.state.bias"));
+}
+
+at::Tensor Network::Head(const at::Tensor& input) const {
+  const at::Tensor out = Linear("head", input);
+  return spec_.has_candidates() ? out.mul(spec_.query_scale) : out;
+}
+
+at::Tensor Network::Value(const at::Tensor& features, const at::Tensor& core) const {
+  const at::Tensor input = core.defined() ? at::cat({features, core}, 1) : features;
+  return Linear("value.out", Stack("value", spec_.value_hidden.size(), input)).squeeze(1);
+}
+
+at::Tensor Network::Keys(const at::Tensor& embeddings) const {
+  return at::linear(embeddings, Parameter("key"));
+}
+
+}  // namespace shoal::model

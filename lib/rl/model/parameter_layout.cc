@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/model/parameter_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "platform/runtime/random.h"
+
+namespace shoal::model {
+namespace {
+
+constexpr std::int64_t kAlignment = 16;
+constexpr std::string_view kDigestName = "spec_digest";
+
+using Start = ParameterInfo::Start;
+
+class Builder {
+ public:
+  void Add(const std::string& name, runtime::Shape shape, Start start, double scale,
+           const std::string& purpose) {
+    layout.Add(name, std::move(shape), start, scale);
+    layout.parameters.back().purpose = purpose;
+  }
+  void Projection(const std::string& name, const PolicySpec& spec, double scale,
+                  const std::string& purpose) {
+    Add(name, {spec.projection_size, spec.embedding_size}, Start::kNormal,
+        scale / std::sqrt(static_cast<double>(spec.projection_size)), purpose);
+  }
+  void Linear(const std::string& name, std::int64_t in, std::int64_t out, double gain) {
+    Add(name + ".weight", {out, in}, Start::kOrthogonal, gain, name);
+    Add(name + ".bias", {out}, Start::kZero, 0, name + ".bias");
+  }
+
+  ParameterLayout layout;
+};
+
+std::int64_t AddStack(Builder& builder, const std::string& name, std::int64_t in,
+                      const std::vector<std::int64_t>& widths) {
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    builder.Linear(name + "." + std::to_string(i), in, widths[i], std::numbers::sqrt2);
+    in = widths[i];
+  }
+  return in;
+}
+
+// Rows (or columns, where there are fewer of them) become orthonormal by modified Gram-Schmidt.
+void FillOrthogonal(runtime::Random& random, std::int64_t rows, std::int64_t columns, double gain,
+                    std::span<float> out) {
+  const bool wide = columns >= rows;
+  const std::int64_t vectors = wide ? rows : columns;
+  const std::int64_t length = wide ? columns : rows;
+  std::vector<std::vector<double>> basis;
+  while (static_cast<std::int64_t>(basis.size()) < vectors) {
+    std::vector<double> v(static_cast<std::size_t>(length));
+    for (double& x : v) x = random.Normal();
+    for (const auto& b : basis) {
+      double dot = 0;
+      for (std::size_t i = 0; i < v.size(); ++i) dot += v[i] * b[i];
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] -= dot * b[i];
+    }
+    double norm = 0;
+    for (const double x : v) norm += x * x;
+    if (norm < 1e-12) continue;
+    for (double& x : v) x /= std::sqrt(norm);
+    basis.push_back(std::move(v));
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto vector = static_cast<std::size_t>(wide ? r : c);
+      const auto element = static_cast<std::size_t>(wide ? c : r);
+      out[static_cast<std::size_t>(r * columns + c)] =
+          static_cast<float>(gain * basis[vector][element]);
+    }
+  }
+}
+
+}  // namespace
+
+void ParameterLayout::Add(std::string name, runtime::Shape shape, Start start, double scale) {
+  ParameterInfo info{name, std::move(shape), total, 1, start, scale, name};
+  for (const std::int64_t dimension : info.shape) info.size *= dimension;
+  total += (info.size + kAlignment - 1) / kAlignment * kAlignment;
+  parameters.push_back(std::move(info));
+}
+
+ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
+  Builder builder;
+  std::int64_t features = spec.observation_size;
+  for (const std::string& field : spec.content_fields) {
+    const bool shared = field == spec.goal_field || field == spec.request_field;
+    builder.Projection("content." + field, spec, shared ? 1.0 : spec.context_init,
+                       shared ? "embedding" : "content." + field);
+    features += spec.projection_size;
+  }
+  if (spec.past_requests) {
+    builder.Projection("past_requests", spec, 1.0, "embedding");
+    features += spec.projection_size;
+  }
+  std::int64_t width = AddStack(builder, "torso", features, spec.hidden);
+  std::int64_t critic = features;
+  if (spec.has_core()) {
+    const std::int64_t gates = 3 * spec.core_size;
+    builder.Linear("core.input", width, gates, 1.0);
+    builder.Linear("core.state", spec.core_size, gates, 1.0);
+    width = spec.core_size;
+    critic += spec.core_size;
+  }
+  builder.Linear("head", width, spec.has_candidates() ? spec.projection_size : spec.action_count,
+                 spec.query_init);
+  critic = AddStack(builder, "value", critic, spec.value_hidden);
+  builder.Linear("value.out", critic, 1, 1.0);
+  if (spec.has_candidates() && spec.train_keys) builder.Projection("key", spec, 1.0, "embedding");
+  builder.layout.trainable = builder.layout.total;
+  if (spec.has_candidates() && !spec.train_keys) builder.Projection("key", spec, 1.0, "embedding");
+  return std::move(builder.layout);
+}
+
+const ParameterInfo* ParameterLayout::Find(std::string_view name) const {
+  for (const ParameterInfo& info : parameters) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+void ParameterLayout::Initialise(std::uint64_t seed, std::span<float> flat) const {
+  SHOAL_CHECK(flat.size() == static_cast<std::size_t>(total));
+  std::fill(flat.begin(), flat.end(), 0.0F);
+  for (const ParameterInfo& info : parameters) {
+    const auto out =
+        flat.subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.size));
+    runtime::Random random(runtime::DeriveSeed(seed, "parameter " + info.purpose));
+    if (info.start == Start::kOrthogonal) {
+      FillOrthogonal(random, info.shape[0], info.shape[1], info.scale, out);
+    } else if (info.start == Start::kNormal) {
+      for (float& x : out) x = static_cast<float>(info.scale * random.Normal());
+    } else if (info.start == Start::kOne) {
+      std::fill(out.begin(), out.end(), 1.0F);
+    }
+  }
+}
+
+std::string ParameterLayout::Write(std::span<const float> flat, const PolicySpec& spec,
+                                   Metadata metadata) const {
+  metadata[std::string(kDigestName)] = spec.Digest();
+  std::vector<SafetensorsItem> items;
+  for (const ParameterInfo& info : parameters) {
+    const auto values =
+        flat.subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.size));
+    items.push_back({info.name, {runtime::DType::kFloat32, info.shape, std::as_bytes(values)}});
+  }
+  return WriteSafetensors(items, metadata);
+}
+
+absl::Status ParameterLayout::Read(std::string_view file, const PolicySpec& spec,
+                                   std::span<float> flat) const {
+  SHOAL_ASSIGN_OR_RETURN(const SafetensorsView view, SafetensorsView::Parse(file));
+  const auto digest = view.metadata().find(std::string(kDigestName));
+  if (digest == view.metadata().end() || digest->second != spec.Digest()) {
+    return runtime::FailedPrecondition("parameters are of another [policy] than this process's");
+  }
+  if (view.entries().size() != parameters.size()) {
+    return runtime::InvalidArgument("parameters: " + std::to_string(view.entries().size()) +
+                                    " tensors instead of " + std::to_string(parameters.size()));
+  }
+  std::vector<float> read(static_cast<std::size_t>(total), 0.0F);
+  for (const ParameterInfo& info : parameters) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<float> values, view.Floats(info.name, info.shape));
+    if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
+      return runtime::InvalidArgument("parameters: '" + info.name + "' holds no finite numbers");
+    }
+    std::copy(values.begin(), values.end(), read.begin() + info.offset);
+  }
+  std::copy(read.begin(), read.end(), flat.begin());
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::model

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/model/policy_spec.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "rl/model/digest.h"
+
+namespace shoal::model {
+namespace {
+
+constexpr double kMaxWidth = 65536;
+
+std::int64_t IndexOf(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : found - names.begin();
+}
+
+// Writes each knob as name=value, the way the digest sees it.
+class SpecWriter final : public runtime::Visitor {
+ public:
+  SpecWriter() { out_ << std::setprecision(std::numeric_limits<double>::max_digits10); }
+  void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
+    // Parameters from before it are of 0.
+    if (name == "similarity_size" && value == 0) return;
+    out_ << name << '=' << value << '\n';
+  }
+  void Knob(std::string_view name, double& value, const runtime::KnobInfo&) override {
+    out_ << name << '=' << value << '\n';
+  }
+  void Knob(std::string_view name, bool& value, const runtime::KnobInfo&) override {
+    out_ << name << '=' << value << '\n';
+  }
+  void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
+    out_ << name << '=' << value.size() << ':' << value << '\n';
+  }
+  void Knob(std::string_view name, std::vector<std::int64_t>& value,
+            const runtime::KnobInfo&) override {
+    out_ << name << '=';
+    for (const std::int64_t element : value) out_ << element << ',';
+    out_ << '\n';
+  }
+  void Knob(std::string_view name, std::vector<std::string>& value,
+            const runtime::KnobInfo&) override {
+    out_ << name << '=';
+    for (const std::string& element : value) out_ << element.size() << ':' << element << ',';
+    out_ << '\n';
+  }
+  std::string Text() const { return out_.str(); }
+
+ protected:
+  bool Enter(std::string_view) override { return true; }
+  void Leave() override {}
+
+ private:
+  std::ostringstream out_;
+};
+
+}  // namespace
+
+void PolicySpec::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("head", head,
+               {.help = "candidates: a pointer into the catalog; discrete: one logit an action",
+                .choices = {"candidates", "discrete"}});
+  visitor.Knob("observation_size", observation_size,
+               {.help = "numbers in the numeric observation", .min = 0, .max = kMaxWidth});
+  visitor.Knob("action_count", action_count,
+               {.help = "actions of a discrete head", .min = 0, .max = kMaxWidth});
+  visitor.Knob("content_fields", content_fields, {.help = "contents of a row, in order"});
+  visitor.Knob("goal_field", goal_field, {.help = "the content that candidates are compared with"});
+  visitor.Knob("request_field", request_field, {.help = "the content that is the last request"});
+  visitor.Knob("embedding_size", embedding_size,
+               {.help = "numbers in an embedding", .min = 1, .max = kMaxWidth});
+  visitor.Knob("projection_size", projection_size,
+               {.help = "numbers in a projected embedding", .min = 1, .max = kMaxWidth});
+  visitor.Knob("hidden", hidden, {.help = "widths of the torso", .min = 1, .max = kMaxWidth});
+  visitor.Knob("value_hidden", value_hidden,
+               {.help = "widths of the critic", .min = 1, .max = kMaxWidth});
+  visitor.Knob("activation", activation, {.help = "between layers", .choices = {"tanh", "relu"}});
+  visitor.Knob("core", core, {.help = "recurrent core", .choices = {"none", "gru"}});
+  visitor.Knob("core_size", core_size, {.help = "width of the core", .min = 1, .max = kMaxWidth});
+  visitor.Knob("past_requests", past_requests,
+               {.help = "the sum of the episode's earlier requests is a feature"});
+  visitor.Knob("query_scale", query_scale,
+               {.help = "factor on the product of query and key", .min = 0, .max = 1000});
+  visitor.Knob("similarity_weight", similarity_weight,
+               {.help = "weight of the similarity of goal and candidate", .min = 0, .max = 1000});
+  visitor.Knob("similarity_size", similarity_size,
+               {.help = "of an embedding's numbers, the first that the similarity sees; 0: all",
+                .min = 0,
+                .max = kMaxWidth});
+  visitor.Knob("query_init", query_init,
+               {.help = "factor on the initial weights of the head", .min = 0, .max = 100});
+  visitor.Knob(
+      "context_init", context_init,
+      {.help = "factor on the initial projections of other contents", .min = 0, .max = 100});
+  visitor.Knob("train_keys", train_keys, {.help = "learn the projection of the candidates"});
+}
+
+absl::Status PolicySpec::Validate() const {
+  const auto bad = [](const std::string& what) {
+    return runtime::InvalidArgument("policy." + what);
+  };
+  if (head != "candidates" && head != "discrete") return bad("head: unknown value " + head);
+  if (activation != "tanh" && activation != "relu") return bad("activation: unknown value");
+  if (core != "none" && core != "gru") return bad("core: unknown value " + core);
+  if (head == "discrete" && action_count < 1) return bad("action_count: at least 1 is needed");
+  if (observation_size < 0) return bad("observation_size: negative");
+  if (observation_size == 0 && content_fields.empty()) {
+    return bad("observation_size: 0, and there are no content_fields: nothing to see");
+  }
+  const std::set<std::string> names(content_fields.begin(), content_fields.end());
+  if (names.size() != content_fields.size() || names.contains("")) {
+    return bad("content_fields: an empty or repeated name");
+  }
+  if (has_candidates() && goal_index() < 0) return bad("goal_field: not one of content_fields");
+  if (past_requests && request_index() < 0) {
+    return bad("request_field: not one of content_fields, and past_requests needs it");
+  }
+  for (const std::int64_t width : {embedding_size, projection_size, core_size}) {
+    if (width < 1) return bad("embedding_size, projection_size, core_size: at least 1");
+  }
+  if (similarity_size < 0 || similarity_size > embedding_size) {
+    return bad("similarity_size: " + std::to_string(similarity_size) + ", embedding_size is " +
+               std::to_string(embedding_size));
+  }
+  for (const auto& widths : {hidden, value_hidden}) {
+    for (const std::int64_t width : widths) {
+      if (width < 1) return bad("hidden, value_hidden: widths are at least 1");
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::int64_t PolicySpec::goal_index() const { return IndexOf(content_fields, goal_field); }
+std::int64_t PolicySpec::request_index() const { return IndexOf(content_fields, request_field); }
+
+std::string PolicySpec::Digest() const {
+  PolicySpec copy = *this;
+  SpecWriter writer;
+  copy.Visit(writer);
+  return HexSha256(writer.Text());
+}
+
+}  // namespace shoal::model

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers, from the JSON of recorded services, what is worth a token of its own: the names that a
+// Redfish service says again and again.
+//
+//   URIs                values of `@odata.id` and of an action's `target`
+//   types, contexts     values of `@odata.type` and `@odata.context`
+//   actions             members of `Actions`: "#ComputerSystem.Reset"
+//   allowable values    members whose name ends in `@Redfish.AllowableValues`, and their values
+//   settings            names of the members of a `@Redfish.Settings` object
+//   structure           what stands between strings in canonical JSON: `":"`, `"},{"`
+//
+// A token is written as in canonical JSON (content/canonical_json.h), escapes included. All but
+// structure are single words: "/redfish/v1/Systems/1" is not found in "/redfish/v1/Systems/10".
+// Equal documents, in any order, give the same tokens in the same order. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/bpe/added_token.h"
+#include "text/bpe/tokenizer.h"
+
+namespace shoal::tokens {
+
+class TokenHarvest {
+ public:
+  enum class Kind { kUri, kType, kContext, kAction, kAllowable, kSettings, kStructure };
+
+  struct Options {
+    // What occurs less often is left out.
+    std::int64_t minimum_count = 8;
+    // In bytes; shorter ones are left out.
+    std::size_t minimum_length = 3;
+    // At most so many; the ones that save most bytes (count times length) stay. 0: none.
+    std::size_t limit = 1024;
+  };
+
+  struct Found {
+    std::string text;
+    Kind kind = Kind::kUri;
+    std::int64_t count = 0;
+  };
+
+  // REQUIRES: nests no deeper than content::kMaximumNesting.
+  void Add(const nlohmann::json& document);
+
+  // Most bytes saved first, then by text.
+  std::vector<Found> Best(const Options& options) const;
+
+  // As added tokens without ids, without those that are one token of `tokenizer` already: what
+  // Tokenizer::Extend takes.
+  static std::vector<AddedToken> Tokens(const std::vector<Found>& found,
+                                        const Tokenizer& tokenizer);
+
+ private:
+  void AddValue(const nlohmann::json& value);
+  void AddMember(const std::string& name, const nlohmann::json& value);
+  void AddText(const nlohmann::json& text, Kind kind);
+  void AddStructure(std::string_view canonical);
+
+  // A text keeps the kind under which it came first in the order of Kind.
+  std::map<std::string, Found, std::less<>> found_;
+};
+
+// "uri", "type", ...
+std::string_view KindName(TokenHarvest::Kind kind);
+
+}  // namespace shoal::tokens

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/embedding/encoder_source.h"
+
+namespace shoal::embedding {
+
+void EncoderSource::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("encoder", encoder,
+               {.help = "what makes vectors of texts: lexical; gpt2:<preset or folder>; both, or "
+                        "both:<preset or folder>, the two side by side"});
+  visitor.Knob("encoder_table", encoder_table,
+               {.help = "the lexical encoder's table, by `encoder lexical fit`"});
+  visitor.Knob("encoder_models", encoder_models,
+               {.help = "folder with a preset's config.json, model.safetensors and tokenizer in "
+                        "<preset>/"});
+  visitor.Knob("encoder_device", encoder_device,
+               {.help = "where the language model computes: cpu, cuda or cuda:<n>"});
+}
+
+void EmbeddingCacheOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("encoder_chunk_cache_bytes", encoder_chunk_cache_bytes,
+               {.help = "vectors of parts of texts that the language model made, in memory",
+                .unit = "bytes",
+                .min = 0,
+                .max = 1e12});
+  visitor.Knob("encoder_cache", encoder_cache,
+               {.help = "SQLite file that keeps them over restarts; processes of a machine may "
+                        "share it; none: no file; empty: embeddings.sqlite in the run's folder"});
+  visitor.Knob(
+      "encoder_cache_bytes", encoder_cache_bytes,
+      {.help = "its size; past it the oldest leave", .unit = "bytes", .min = 65536, .max = 1e13});
+}
+
+EmbeddingCacheOptions EmbeddingCacheOptions::In(const std::string& run_folder) const {
+  EmbeddingCacheOptions options = *this;
+  if (options.encoder_cache.empty()) options.encoder_cache = run_folder + "/embeddings.sqlite";
+  return options;
+}
+
+}  // namespace shoal::embedding

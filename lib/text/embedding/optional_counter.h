@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A counter that counts where there are metrics, and is nothing where there are none. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "platform/runtime/metrics.h"
+
+namespace shoal::embedding {
+
+class OptionalCounter {
+ public:
+  // `metrics` may be null, and outlives this.
+  OptionalCounter(runtime::Metrics* metrics, const std::string& name, const std::string& help)
+      : counter_(metrics == nullptr ? nullptr : &metrics->Counter(name, help)) {}
+
+  void Add(std::size_t count) const {
+    if (counter_ != nullptr && count > 0) counter_->Increment(static_cast<double>(count));
+  }
+
+ private:
+  prometheus::Counter* const counter_;
+};
+
+}  // namespace shoal::embedding

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/language/gpt2.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/stack.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "rl/model/torch_guard.h"
+#include "rl/model/torch_threads.h"
+#include "text/language/gpt2_layout.h"
+#include "text/language/gpt2_network.h"
+#include "text/language/torch_device.h"
+
+namespace shoal::language {
+namespace {
+
+using runtime::DType;
+using runtime::Tensor;
+
+// So many that threads end at about the same time, and none so small that calls cost more than
+// work.
+constexpr std::int64_t kSlicesPerThread = 4;
+constexpr std::int64_t kMinSlice = 256;
+
+// `work` without gradients, with what torch throws as a Status.
+template <typename Work>
+auto Infer(const char* what, const Work& work) -> decltype(work()) {
+  return model::GuardTorch(what, [&] {
+    const c10::InferenceMode mode;
+    return work();
+  });
+}
+
+// Rows of `tensor` into `out` from row `row` on.
+void CopyRows(const at::Tensor& tensor, std::int64_t row, Tensor& out) {
+  const at::Tensor rows = tensor.to(at::kCPU, at::kFloat).contiguous();
+  if (rows.numel() == 0) return;
+  std::memcpy(out.mutable_bytes().data() + static_cast<std::size_t>(row * rows.size(1)) * 4,
+              rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel()) * 4);
+}
+
+absl::Status CheckRanges(const TokenBatch& batch, std::span<const TokenRange> ranges) {
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const TokenRange& range = ranges[i];
+    const auto after = std::upper_bound(batch.starts.begin(), batch.starts.end(), range.begin);
+    if (range.begin < 0 || range.end <= range.begin || after == batch.starts.end() ||
+        range.end > *after) {
+      return runtime::InvalidArgument("token range " + std::to_string(i) + " of [" +
+                                      std::to_string(range.begin) + ", " +
+                                      std::to_string(range.end) + ") lies in no sequence");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct Gpt2::State {
+  Gpt2Config config;
+  Gpt2Options options;
+  at::Device device = at::kCPU;
+  at::ScalarType compute = at::kFloat;
+  std::unique_ptr<const Gpt2Network> network;
+
+  absl::StatusOr<std::int64_t> Layer(std::int64_t layer) const {
+    if (layer < -1 || layer > config.layers) {
+      return runtime::InvalidArgument("layer " + std::to_string(layer) + " of a model with " +
+                                      std::to_string(config.layers));
+    }
+    return layer < 0 ? config.layers : layer;
+  }
+
+  // Calls visit(first token, hidden states) for one slice of the batch after the other; on a CPU
+  // several at once, each on one of torch's threads: small matrices gain little from two.
+  template <typename Visit>
+  void EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const;
+
+  // The last token's logits.
+  std::vector<float> Next(std::span<const std::int32_t> sequence,
+                          std::optional<KeyValues>& past) const;
+};
+
+template <typename Visit>
+void Gpt2::State::EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const {
+  const std::int64_t threads = device.is_cpu() ? at::get_num_threads() : 1;
+  const std::int64_t share = batch.tokens() / (threads * kSlicesPerThread);
+  const std::vector<std::int64_t> cuts =
+      Cuts(batch, threads == 1 ? options.slice_tokens
+                               : std::min(options.slice_tokens, std::max(share, kMinSlice)));
+  const auto run = [&](std::size_t i) {
+    const PackedTokens tokens(batch.Slice(cuts[i], cuts[i + 1]), device);
+    visit(batch.starts[static_cast<std::size_t>(cuts[i])], network->Hidden(tokens, layer));
+  };
+  const std::size_t count = cuts.size() - 1;
+  if (static_cast<std::int64_t>(count) < threads || threads == 1) {
+    for (std::size_t i = 0; i < count; ++i) run(i);
+    return;
+  }
+  // Relaxed: it only hands out numbers.
+  std::atomic<std::size_t> next{0};
+  at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
+    const c10::InferenceMode mode;
+    for (;;) {
+      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= count) return;
+      run(i);
+    }
+  });
+}
+
+std::vector<float> Gpt2::State::Next(std::span<const std::int32_t> sequence,
+                                     std::optional<KeyValues>& past) const {
+  const std::int64_t seen = past ? past->length() : 0;
+  TokenBatch batch;
+  batch.Append(sequence.subspan(static_cast<std::size_t>(seen)));
+  PackedTokens tokens(batch, device);
+  at::Tensor hidden;
+  if (past) {
+    tokens.positions.add_(seen);
+    hidden = network->Continue(tokens, *past);
+  } else {
+    hidden = network->Hidden(tokens, config.layers);
+  }
+  const at::Tensor logits =
+      network->Logits(hidden.narrow(0, hidden.size(0) - 1, 1)).to(at::kCPU, at::kFloat);
+  const float* begin = logits.data_ptr<float>();
+  return {begin, begin + logits.numel()};
+}
+
+Gpt2::Gpt2(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+Gpt2::~Gpt2() = default;
+
+const Gpt2Config& Gpt2::config() const { return state_->config; }
+
+absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Load(const std::string& folder,
+                                                 const Gpt2Options& options) {
+  SHOAL_ASSIGN_OR_RETURN(const Gpt2Parameters parameters, ReadGpt2Folder(folder));
+  return Create(parameters, nullptr, options);
+}
+
+absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& parameters,
+                                                   const LoraParameters* adapter,
+                                                   const Gpt2Options& options) {
+  model::ApplyTorchThreads();
+  SHOAL_RETURN_IF_ERROR(parameters.config.Validate());
+  if (adapter != nullptr) SHOAL_RETURN_IF_ERROR(adapter->options.Validate());
+  if (static_cast<std::int64_t>(parameters.flat.size()) != Gpt2Layout(parameters.config).total ||
+      (adapter != nullptr && static_cast<std::int64_t>(adapter->flat.size()) !=
+                                 LoraLayout(parameters.config, adapter->options).total)) {
+    return runtime::InvalidArgument("parameters are of another config");
+  }
+  if (options.slice_tokens < 1) return runtime::InvalidArgument("slice_tokens is less than 1");
+  if (options.precision != DType::kFloat32 && options.precision != DType::kBFloat16) {
+    return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
+  }
+  auto state = std::make_unique<State>();
+  state->config = parameters.config;
+  state->options = options;
+  state->compute = options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
+  SHOAL_ASSIGN_OR_RETURN(state->device, FindDevice(options.device));
+  const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
+    auto network = std::make_unique<Gpt2Network>(
+        state->config, OnDevice(parameters.flat, state->device), at::Tensor(),
+        NetworkOptions{.compute = state->compute, .checkpoint = false});
+    if (adapter != nullptr) {
+      network->Adapt(adapter->options, OnDevice(adapter->flat, state->device), at::Tensor());
+    }
+    state->network = std::move(network);
+    return absl::OkStatus();
+  });
+  SHOAL_RETURN_IF_ERROR(made);
+  return std::unique_ptr<Gpt2>(new Gpt2(std::move(state)));
+}
+
+absl::StatusOr<Tensor> Gpt2::HiddenStates(const TokenBatch& batch, std::int64_t layer) const {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t depth, state_->Layer(layer));
+  return Infer("hidden states", [&]() -> absl::StatusOr<Tensor> {
+    Tensor out(DType::kFloat32, {batch.tokens(), state_->config.width});
+    state_->EachSlice(batch, depth, [&](std::int64_t first, const at::Tensor& hidden) {
+      CopyRows(hidden, first, out);
+    });
+    return out;
+  });
+}
+
+absl::StatusOr<Tensor> Gpt2::Embed(const TokenBatch& batch, std::span<const TokenRange> ranges,
+                                   const EmbedOptions& options) const {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
+  SHOAL_RETURN_IF_ERROR(CheckRanges(batch, ranges));
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t depth, state_->Layer(options.layer));
+  return Infer("embedding", [&]() -> absl::StatusOr<Tensor> {
+    Tensor out(DType::kFloat32, {static_cast<std::int64_t>(ranges.size()), state_->config.width});
+    state_->EachSlice(batch, depth, [&](std::int64_t first, const at::Tensor& hidden) {
+      for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const std::int64_t begin = ranges[i].begin - first;
+        const std::int64_t end = ranges[i].end - first;
+        if (begin < 0 || begin >= hidden.size(0)) continue;
+        const at::Tensor row = options.pooling == EmbedOptions::Pooling::kMean
+                                   ? hidden.narrow(0, begin, end - begin).mean(0, true)
+                                   : hidden.narrow(0, end - 1, 1);
+        CopyRows(row, static_cast<std::int64_t>(i), out);
+      }
+    });
+    return out;
+  });
+}
+
+absl::StatusOr<Tensor> Gpt2::Logits(const TokenBatch& batch) const {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
+  return Infer("logits", [&]() -> absl::StatusOr<Tensor> {
+    Tensor out(DType::kFloat32, {batch.tokens(), state_->config.vocabulary_size});
+    state_->EachSlice(batch, state_->config.layers,
+                      [&](std::int64_t first, const at::Tensor& hidden) {
+                        CopyRows(state_->network->Logits(hidden), first, out);
+                      });
+    return out;
+  });
+}
+
+absl::StatusOr<Generated> Gpt2::Generate(std::span<const std::int32_t> prompt,
+                                         const GenerateOptions& options) const {
+  SHOAL_RETURN_IF_ERROR(options.sampler.Validate());
+  if (options.max_tokens < 0) return runtime::InvalidArgument("max_tokens is negative");
+  TokenBatch batch;
+  batch.Append(prompt);
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
+  return Infer("generation", [&]() -> absl::StatusOr<Generated> {
+    const auto room = state_->config.positions - batch.tokens();
+    std::optional<KeyValues> past;
+    if (options.keep_keys_and_values) {
+      past.emplace(state_->config, batch.tokens() + std::min(room, options.max_tokens),
+                   at::TensorOptions(state_->device).dtype(state_->compute));
+    }
+    std::vector<std::int32_t> sequence(prompt.begin(), prompt.end());
+    runtime::Random random(options.seed);
+    TokenMask mask(state_->config.vocabulary_size);
+    Generated generated;
+    while (static_cast<std::int64_t>(generated.tokens.size()) < options.max_tokens) {
+      const std::vector<float> logits = state_->Next(sequence, past);
+      mask.AllowAll();
+      if (options.filter) options.filter(sequence, mask);
+      const std::int64_t id = ChooseToken(logits, mask, options.sampler, random);
+      generated.end = Generated::End::kNothingAllowed;
+      if (id < 0) return generated;
+      const auto token = static_cast<std::int32_t>(id);
+      generated.end = Generated::End::kStopToken;
+      const auto& stops = options.stop_tokens;
+      if (std::find(stops.begin(), stops.end(), token) != stops.end()) return generated;
+      generated.tokens.push_back(token);
+      sequence.push_back(token);
+      generated.end = Generated::End::kPositions;
+      if (static_cast<std::int64_t>(sequence.size()) >= state_->config.positions) return generated;
+    }
+    generated.end = Generated::End::kMaxTokens;
+    return generated;
+  });
+}
+
+}  // namespace shoal::language

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPT-2 to read with and to write with: hidden states, embeddings, logits, generation.
+//
+//   SHOAL_ASSIGN_OR_RETURN(auto model, Gpt2::Load("models/gpt2", {}));
+//   SHOAL_ASSIGN_OR_RETURN(runtime::Tensor vectors, model->Embed(batch, ranges, {}));
+//
+// Immutable; any thread may call, though torch's own threads (model/policy.h, SetTorchThreads) are
+// best used by one at a time. Batches are checked: INVALID_ARGUMENT as TokenBatch::Validate;
+// INTERNAL with torch's words when it fails, as when the device's memory is used up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "platform/runtime/tensor.h"
+#include "text/language/gpt2_config.h"
+#include "text/language/gpt2_folder.h"
+#include "text/language/lora.h"
+#include "text/language/sampler.h"
+#include "text/language/token_batch.h"
+#include "text/language/token_filter.h"
+
+namespace shoal::language {
+
+struct Gpt2Options {
+  // "cpu", "cuda" or "cuda:<n>"; FAILED_PRECONDITION where there is no such device.
+  std::string device = "cpu";
+  // kFloat32; kBFloat16: matrices and attention in half the memory and, on CUDA, a fraction of the
+  // time. Residual, norms and results stay float32.
+  runtime::DType precision = runtime::DType::kFloat32;
+  // A larger batch runs in slices of whole sequences with at most so many tokens, which bounds
+  // memory and keeps a layer's numbers in the processor's cache.
+  std::int64_t slice_tokens = 2048;
+};
+
+// Tokens [begin, end) of the batch's array, all of one sequence.
+struct TokenRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+struct EmbedOptions {
+  // Hidden states after so many blocks; 0 are the embeddings, -1 the last (normed).
+  std::int64_t layer = -1;
+  // The mean of the range's hidden states; or its last token's.
+  enum class Pooling : std::uint8_t { kMean, kLast } pooling = Pooling::kMean;
+};
+
+struct GenerateOptions {
+  SamplerOptions sampler = {};
+  // Of the draws.
+  std::uint64_t seed = 0;
+  std::int64_t max_tokens = 64;
+  // Any of them ends the text and is not part of it.
+  std::vector<std::int32_t> stop_tokens = {};
+  TokenFilter filter = {};
+  // Without, each token runs the whole sequence again: for tests.
+  bool keep_keys_and_values = true;
+};
+
+struct Generated {
+  enum class End : std::uint8_t { kMaxTokens, kStopToken, kPositions, kNothingAllowed };
+  // Without the prompt.
+  std::vector<std::int32_t> tokens;
+  End end = End::kMaxTokens;
+};
+
+class Gpt2 {
+ public:
+  // As ReadGpt2Folder.
+  static absl::StatusOr<std::unique_ptr<Gpt2>> Load(const std::string& folder,
+                                                    const Gpt2Options& options);
+  // `adapter` may be null. INVALID_ARGUMENT when a size does not fit the config.
+  static absl::StatusOr<std::unique_ptr<Gpt2>> Create(const Gpt2Parameters& parameters,
+                                                      const LoraParameters* adapter,
+                                                      const Gpt2Options& options);
+  ~Gpt2();
+
+  const Gpt2Config& config() const;
+
+  // [T, D], float32, after `layer` blocks (as EmbedOptions::layer).
+  absl::StatusOr<runtime::Tensor> HiddenStates(const TokenBatch& batch, std::int64_t layer) const;
+  // One row a range, [R, D], float32. INVALID_ARGUMENT when a range is empty or leaves a sequence.
+  absl::StatusOr<runtime::Tensor> Embed(const TokenBatch& batch, std::span<const TokenRange> ranges,
+                                        const EmbedOptions& options) const;
+  // [T, V], float32: of what follows each token.
+  absl::StatusOr<runtime::Tensor> Logits(const TokenBatch& batch) const;
+  // What may follow `prompt`. A function of (parameters, prompt, options).
+  absl::StatusOr<Generated> Generate(std::span<const std::int32_t> prompt,
+                                     const GenerateOptions& options) const;
+
+ private:
+  struct State;
+  explicit Gpt2(std::unique_ptr<const State> state);
+  const std::unique_ptr<const State> state_;
+};
+
+}  // namespace shoal::language

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPT-2's layers over one flat array of parameters: what inference and training both run.
+//
+// Shows torch: for this folder and the trainer. Methods throw what torch throws. T tokens, D width,
+// V vocabulary. Gradients flow when the flat array was bound with gradients. The residual, norms
+// and outputs are float32; the matrices of blocks and attention compute in `compute`.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/language/gpt2_config.h"
+#include "text/language/key_values.h"
+#include "text/language/lora.h"
+#include "text/language/packed_attention.h"
+
+namespace shoal::language {
+
+struct NetworkOptions {
+  // kFloat, or kBFloat16: parameters stay float32, their gradients too.
+  at::ScalarType compute = at::kFloat;
+  // Keep only each block's input for backward and run the block again there: memory of one block
+  // instead of all, for a third more time (Chen et al., "Training Deep Nets with Sublinear Memory
+  // Cost", 2016).
+  bool checkpoint = false;
+};
+
+class Gpt2Network {
+ public:
+  // `flat`: by Gpt2Layout(config), on the device to compute on; parameters are views of it. With
+  // `gradient` (the same shape) they are leaves that add their gradients into views of it;
+  // undefined: no gradients. REQUIRES: config is valid.
+  Gpt2Network(const Gpt2Config& config, const at::Tensor& flat, const at::Tensor& gradient,
+              const NetworkOptions& options);
+
+  // Adds an adapter, by LoraLayout(config, adapter); arrays as above.
+  void Adapt(const LoraOptions& adapter, const at::Tensor& flat, const at::Tensor& gradient);
+
+  // [T, D] after `layer` blocks: 0 are the embeddings, config.layers the last, normed: what
+  // transformers calls hidden_states[layer].
+  at::Tensor Hidden(const PackedTokens& tokens, std::int64_t layer) const;
+  // Of new tokens of the sequence in `past`, which keeps them: [n, D], the last layer.
+  // REQUIRES: no gradients, one sequence in `tokens`, whose positions count on from the past.
+  at::Tensor Continue(const PackedTokens& tokens, KeyValues& past) const;
+  // [..., D] to [..., V].
+  at::Tensor Logits(const at::Tensor& hidden) const;
+
+  // The token embedding and output, [V, D].
+  const at::Tensor& embedding() const { return embedding_; }
+  const Gpt2Config& config() const { return config_; }
+
+ private:
+  struct Linear {
+    at::Tensor weight;  // [in, out]
+    at::Tensor bias;    // [out]
+    at::Tensor a;       // [rank, in], undefined without an adapter
+    at::Tensor b;       // [out, rank]
+  };
+  struct Norm {
+    at::Tensor weight;
+    at::Tensor bias;
+  };
+  struct Block {
+    Norm norm1;
+    Linear attention_in;
+    Linear attention_out;
+    Norm norm2;
+    Linear feed_in;
+    Linear feed_out;
+  };
+
+  at::Tensor Embed(const PackedTokens& tokens) const;
+  at::Tensor Normed(const Norm& norm, const at::Tensor& x) const;
+  at::Tensor Apply(const Linear& linear, const at::Tensor& x) const;
+  // `past` may be null.
+  at::Tensor Run(std::int64_t block, const at::Tensor& x, const PackedTokens& tokens,
+                 KeyValues* past) const;
+  at::Tensor RunCheckpointed(std::int64_t block, const at::Tensor& x,
+                             const PackedTokens& tokens) const;
+  // All that gradients flow into.
+  std::vector<at::Tensor> Leaves(const Block& block) const;
+
+  const Gpt2Config config_;
+  const NetworkOptions options_;
+  const bool trains_;
+  double adapter_scale_ = 0;
+  at::Tensor embedding_;
+  at::Tensor positions_;
+  std::vector<Block> blocks_;
+  Norm last_norm_;
+};
+
+}  // namespace shoal::language

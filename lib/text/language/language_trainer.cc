@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/language/language_trainer.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "rl/model/safetensors.h"
+#include "rl/model/torch_guard.h"
+#include "rl/model/torch_threads.h"
+#include "text/language/causal_loss.h"
+#include "text/language/flat_optimiser.h"
+#include "text/language/gpt2_layout.h"
+#include "text/language/gpt2_network.h"
+#include "text/language/torch_device.h"
+
+namespace shoal::language {
+namespace {
+
+using runtime::DType;
+
+constexpr const char* kStateFile = "trainer.safetensors";
+constexpr const char* kCountersFile = "trainer.json";
+// Threads have gradients of their own up to so many floats.
+constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
+// As many slices a thread at least, if they are not smaller than this.
+constexpr std::int64_t kSlicesPerThread = 2;
+constexpr std::int64_t kMinSlice = 256;
+
+// Of targets: loss, weight, weight that was right.
+using Sums = std::array<double, 3>;
+
+std::vector<float> OnHost(const at::Tensor& tensor) {
+  const at::Tensor host = tensor.to(at::kCPU).contiguous();
+  const float* const begin = host.data_ptr<float>();
+  return {begin, begin + host.numel()};
+}
+
+LossReport ReportOf(const Sums& sums) {
+  LossReport report;
+  if (sums[1] <= 0) return report;
+  report.loss = sums[0] / sums[1];
+  report.perplexity = std::exp(report.loss);
+  report.accuracy = sums[2] / sums[1];
+  report.targets = sums[1];
+  return report;
+}
+
+absl::Status CheckBatch(const WeightedBatch& batch, const Gpt2Config& config) {
+  SHOAL_RETURN_IF_ERROR(batch.tokens.Validate(config));
+  if (!batch.weights.empty() && batch.weights.size() != batch.tokens.ids.size()) {
+    return runtime::InvalidArgument("token batch: weights have another size than ids");
+  }
+  for (std::size_t i = 0; i < batch.weights.size(); ++i) {
+    if (!std::isfinite(batch.weights[i]) || batch.weights[i] < 0) {
+      return runtime::InvalidArgument("token batch: weight at " + std::to_string(i) +
+                                      " is negative or not finite");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct LanguageTrainer::State {
+  State(Gpt2Parameters from, const TrainerOptions& trainer, at::Device where,
+        collectives::GradientReducer& group);
+
+  const TrainerOptions options;
+  collectives::GradientReducer& reducer;
+  const at::Device device;
+  // What is started from; its `flat` is kept where an adapter leaves it as it is.
+  Gpt2Parameters start;
+  // Of what is trained.
+  const model::ParameterLayout layout;
+  at::Tensor flat;       // [layout.total]
+  at::Tensor gradients;  // [networks, layout.total]; the first row is that of the step
+  std::vector<std::unique_ptr<const Gpt2Network>> networks;
+  std::unique_ptr<FlatOptimiser> optimiser;
+  std::int64_t steps = 0;
+
+  bool adapts() const { return options.adapter.has_value(); }
+  at::ScalarType compute() const {
+    return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
+  }
+  void RunSlice(const Gpt2Network& network, const WeightedBatch& slice, Sums& sums) const;
+  // Adds to `gradients` if they are enabled.
+  Sums Run(const WeightedBatch& batch, bool with_gradients) const;
+  absl::Status ReduceGradient();
+  absl::StatusOr<StepReport> Step(const WeightedBatch& batch, double learning_rate);
+  absl::Status Restore(const training::Checkpoint& checkpoint);
+  std::string Counters() const;
+};
+
+LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer, at::Device where,
+                              collectives::GradientReducer& group)
+    : options(trainer),
+      reducer(group),
+      device(where),
+      start(std::move(from)),
+      layout(options.adapter ? LoraLayout(start.config, *options.adapter)
+                             : Gpt2Layout(start.config)) {
+  const std::int64_t threads = device.is_cpu() ? at::get_num_threads() : 1;
+  const std::int64_t copies = layout.total <= kMaxOwnGradients ? threads : 1;
+  at::Tensor frozen;
+  if (adapts()) {
+    std::vector<float> values(static_cast<std::size_t>(layout.total));
+    layout.Initialise(options.seed, values);
+    flat = OnDevice(values, device);
+    frozen = OnDevice(start.flat, device);
+  } else {
+    flat = OnDevice(start.flat, device);
+    start.flat = {};
+  }
+  gradients = at::zeros({copies, layout.total}, flat.options());
+  const NetworkOptions network{.compute = compute(), .checkpoint = options.checkpoint_blocks};
+  for (std::int64_t i = 0; i < copies; ++i) {
+    auto made = std::make_unique<Gpt2Network>(start.config, adapts() ? frozen : flat,
+                                              adapts() ? at::Tensor() : gradients[i], network);
+    if (adapts()) made->Adapt(*options.adapter, flat, gradients[i]);
+    networks.push_back(std::move(made));
+  }
+  optimiser = std::make_unique<FlatOptimiser>(options.optimiser, layout, flat, gradients[0]);
+}
+
+void LanguageTrainer::State::RunSlice(const Gpt2Network& network, const WeightedBatch& slice,
+                                      Sums& sums) const {
+  const PackedTokens tokens(slice.tokens, device);
+  const CausalLoss loss =
+      ComputeCausalLoss(network.Hidden(tokens, start.config.layers), network.embedding(),
+                        slice.tokens, slice.weights, compute());
+  if (at::GradMode::is_enabled() && loss.weight > 0) loss.sum.backward();
+  sums[0] += loss.sum.item<double>();
+  sums[1] += loss.weight;
+  sums[2] += loss.correct;
+}
+
+Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients) const {
+  const std::size_t threads = networks.size();
+  const std::int64_t share =
+      batch.tokens.tokens() / (static_cast<std::int64_t>(threads) * kSlicesPerThread);
+  const std::vector<std::int64_t> cuts =
+      Cuts(batch.tokens, threads == 1 ? options.slice_tokens
+                                      : std::min(options.slice_tokens, std::max(share, kMinSlice)));
+  const std::size_t count = cuts.size() - 1;
+  std::vector<Sums> sums(threads, Sums{});
+  const auto run = [&](std::size_t thread, std::size_t step) {
+    const at::AutoGradMode mode(with_gradients);
+    for (std::size_t i = thread; i < count; i += step) {
+      WeightedBatch slice{batch.tokens.Slice(cuts[i], cuts[i + 1]), {}};
+      if (!batch.weights.empty()) {
+        const auto begin = batch.tokens.starts[static_cast<std::size_t>(cuts[i])];
+        slice.weights.assign(batch.weights.begin() + begin,
+                             batch.weights.begin() + begin + slice.tokens.tokens());
+      }
+      RunSlice(*networks[thread], slice, sums[thread]);
+    }
+  };
+  if (threads == 1 || count < threads) {
+    run(0, 1);
+  } else {
+    at::parallel_for(0, static_cast<std::int64_t>(threads), 1,
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (auto thread = begin; thread < end; ++thread) {
+                         run(static_cast<std::size_t>(thread), threads);
+                       }
+                     });
+  }
+  Sums total{};
+  for (const Sums& part : sums) {
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += part[i];
+  }
+  return total;
+}
+
+absl::Status LanguageTrainer::State::ReduceGradient() {
+  const at::Tensor gradient = gradients[0];
+  for (std::int64_t i = 1; i < gradients.size(0); ++i) gradient.add_(gradients[i]);
+  if (reducer.world_size() == 1) return absl::OkStatus();
+  const at::Tensor host = gradient.to(at::kCPU);
+  SHOAL_RETURN_IF_ERROR(
+      reducer.AllReduceSum({host.data_ptr<float>(), static_cast<std::size_t>(host.numel())}));
+  if (!device.is_cpu()) gradient.copy_(host);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& batch,
+                                                        double learning_rate) {
+  gradients.zero_();
+  Sums sums = Run(batch, true);
+  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sums)));
+  SHOAL_RETURN_IF_ERROR(ReduceGradient());
+  StepReport report{.loss = ReportOf(sums), .gradient_norm = 0, .step = steps + 1};
+  if (report.loss.targets > 0) {
+    const at::Tensor gradient = gradients[0];
+    report.gradient_norm =
+        at::linalg_vector_norm(gradient, 2, {}, false, at::kDouble).item<double>() / sums[1];
+    if (!std::isfinite(report.gradient_norm)) {
+      return runtime::Internal("the gradient of step " + std::to_string(report.step) +
+                               " is not finite");
+    }
+    const double allowed = options.max_gradient_norm;
+    const bool clips = allowed > 0 && report.gradient_norm > allowed;
+    gradient.mul_((clips ? allowed / report.gradient_norm : 1) / sums[1]);
+    optimiser->Step(learning_rate);
+  }
+  steps = report.step;
+  return report;
+}
+
+std::string LanguageTrainer::State::Counters() const {
+  nlohmann::json counters = {{"config", nlohmann::json::parse(start.config.ToJson())},
+                             {"optimiser", static_cast<int>(options.optimiser.kind)},
+                             {"optimiser_steps", optimiser->steps()},
+                             {"steps", steps}};
+  return counters.dump(2) + "\n";
+}
+
+absl::Status LanguageTrainer::State::Restore(const training::Checkpoint& checkpoint) {
+  const auto file = [&](const char* name) -> std::string_view {
+    const auto found = checkpoint.files.find(name);
+    return found == checkpoint.files.end() ? std::string_view() : found->second;
+  };
+  const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
+  if (!counters.is_object()) return runtime::DataLoss(std::string(kCountersFile) + " is no object");
+  const auto own = nlohmann::json::parse(Counters());
+  for (const char* key : {"config", "optimiser"}) {
+    if (counters.value(key, nlohmann::json()) != own[key]) {
+      return runtime::FailedPrecondition("the checkpoint is of another " + std::string(key));
+    }
+  }
+  const auto read_steps = counters.at("steps").get<std::int64_t>();
+  const auto optimiser_steps = counters.at("optimiser_steps").get<std::int64_t>();
+  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kStateFile)));
+  const auto tensor = [&](const char* name,
+                          const at::Tensor& like) -> absl::StatusOr<std::vector<float>> {
+    auto values = view.Floats(name, runtime::Shape{like.size(0)});
+    if (values.ok()) return values;
+    return runtime::FailedPrecondition("the checkpoint is of another model: " +
+                                       runtime::Message(values.status()));
+  };
+  SHOAL_ASSIGN_OR_RETURN(const auto parameters, tensor("parameters", flat));
+  SHOAL_ASSIGN_OR_RETURN(const auto first, tensor("first_moment", optimiser->first_moment()));
+  SHOAL_ASSIGN_OR_RETURN(const auto second, tensor("second_moment", optimiser->second_moment()));
+  flat.copy_(OnDevice(parameters, device));
+  optimiser->Restore(OnDevice(first, device), OnDevice(second, device), optimiser_steps);
+  steps = read_steps;
+  return absl::OkStatus();
+}
+
+LanguageTrainer::LanguageTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LanguageTrainer::~LanguageTrainer() = default;
+
+absl::StatusOr<std::unique_ptr<LanguageTrainer>> LanguageTrainer::Create(
+    Gpt2Parameters start, const TrainerOptions& options, collectives::GradientReducer& reducer) {
+  model::ApplyTorchThreads();
+  SHOAL_RETURN_IF_ERROR(start.config.Validate());
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  if (static_cast<std::int64_t>(start.flat.size()) != Gpt2Layout(start.config).total) {
+    return runtime::InvalidArgument("parameters are of another config");
+  }
+  SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(options.device));
+  return model::GuardTorch("trainer", [&]() -> absl::StatusOr<std::unique_ptr<LanguageTrainer>> {
+    return std::unique_ptr<LanguageTrainer>(
+        new LanguageTrainer(std::make_unique<State>(std::move(start), options, device, reducer)));
+  });
+}
+
+absl::StatusOr<StepReport> LanguageTrainer::Step(const WeightedBatch& batch, double learning_rate) {
+  SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
+  return model::GuardTorch("training step", [&] { return state_->Step(batch, learning_rate); });
+}
+
+absl::StatusOr<LossReport> LanguageTrainer::Evaluate(const WeightedBatch& batch) {
+  SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
+  return model::GuardTorch("evaluation", [&]() -> absl::StatusOr<LossReport> {
+    Sums sums = state_->Run(batch, false);
+    SHOAL_RETURN_IF_ERROR(state_->reducer.AllReduceSum(std::span<double>(sums)));
+    return ReportOf(sums);
+  });
+}
+
+const Gpt2Config& LanguageTrainer::config() const { return state_->start.config; }
+std::int64_t LanguageTrainer::steps() const { return state_->steps; }
+
+Gpt2Parameters LanguageTrainer::Parameters() const {
+  if (!state_->adapts()) return {config(), OnHost(state_->flat)};
+  Gpt2Parameters merged = state_->start;
+  MergeLora(*Adapter(), merged);
+  return merged;
+}
+
+std::optional<LoraParameters> LanguageTrainer::Adapter() const {
+  if (!state_->adapts()) return std::nullopt;
+  return LoraParameters{*state_->options.adapter, OnHost(state_->flat)};
+}
+
+void LanguageTrainer::Save(training::Checkpoint& checkpoint) const {
+  const auto parameters = OnHost(state_->flat);
+  const auto first = OnHost(state_->optimiser->first_moment());
+  const auto second = OnHost(state_->optimiser->second_moment());
+  const runtime::Shape shape = {state_->layout.total};
+  const runtime::Shape second_shape = {static_cast<std::int64_t>(second.size())};
+  const std::vector<model::SafetensorsItem> items = {
+      {"parameters", {DType::kFloat32, shape, std::as_bytes(std::span(parameters))}},
+      {"first_moment", {DType::kFloat32, shape, std::as_bytes(std::span(first))}},
+      {"second_moment", {DType::kFloat32, second_shape, std::as_bytes(std::span(second))}}};
+  checkpoint.files[kStateFile] = model::WriteSafetensors(items, {});
+  checkpoint.files[kCountersFile] = state_->Counters();
+}
+
+absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
+  try {
+    return state_->Restore(checkpoint);
+  } catch (const std::exception& error) {
+    return runtime::DataLoss(std::string("checkpoint: ") + error.what());
+  }
+}
+
+}  // namespace shoal::language

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of unequal lengths as one array of token ids, end to end: no padding, nothing to mask.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "text/language/gpt2_config.h"
+
+namespace shoal::language {
+
+// T tokens in S sequences. A sequence sees itself alone: results do not depend on what else is in
+// the batch, but for rounding.
+struct TokenBatch {
+  std::vector<std::int32_t> ids;           // [T]
+  std::vector<std::int64_t> starts = {0};  // [S + 1]; sequence s is [starts[s], starts[s + 1])
+  // [T], 1: later tokens of the sequence may attend to this one; empty: to all. A token always
+  // attends to itself.
+  std::vector<std::uint8_t> attended;
+
+  // REQUIRES: `attended` is empty.
+  void Append(std::span<const std::int32_t> sequence);
+
+  std::int64_t tokens() const { return static_cast<std::int64_t>(ids.size()); }
+  std::int64_t sequences() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+  std::int64_t length(std::int64_t sequence) const;
+  // Sequences [first, last), with starts from 0.
+  TokenBatch Slice(std::int64_t first, std::int64_t last) const;
+
+  // INVALID_ARGUMENT naming the sequence or token: ids outside the vocabulary, sequences that are
+  // empty or longer than the model's positions, sizes that do not fit.
+  absl::Status Validate(const Gpt2Config& config) const;
+};
+
+// Where to cut a batch so that no slice but one of a single sequence has more than `max_tokens`:
+// sequence numbers, from 0 to sequences(), ascending. REQUIRES: max_tokens >= 1.
+std::vector<std::int64_t> Cuts(const TokenBatch& batch, std::int64_t max_tokens);
+
+}  // namespace shoal::language

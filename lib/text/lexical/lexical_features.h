@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hashed features of a part of a text: words, pairs of neighbouring words, character 3- and
+// 4-grams of words.
+//
+// Function words are no features and part no pair. A word's grams together weigh as much as
+// `kGramWeight` words, so that a long word does not count for more than a short one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "text/lexical/text_parts.h"
+
+namespace shoal::tokens {
+
+struct Feature {
+  std::uint64_t hash = 0;
+  float weight = 0;
+};
+
+// One entry a distinct feature, ascending by hash; weight: mean weight * (1 + ln count).
+std::vector<Feature> LexicalFeatures(const Part& part);
+
+}  // namespace shoal::tokens

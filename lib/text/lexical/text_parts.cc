@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/lexical/text_parts.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "text/lexical/words.h"
+
+namespace shoal::tokens {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxDepth = 32;
+constexpr std::size_t kMaxJsonBytes = std::size_t{1} << 20;
+constexpr float kUriWeight = 0.3F;
+constexpr float kNameWeight = 0.4F;
+
+Part OneRun(float weight, std::string_view text, std::size_t word_limit) {
+  Part part{weight, {Run{}}};
+  AppendWords(text, word_limit, part.runs.front().words);
+  return part;
+}
+
+bool IsCandidate(const json& object) {
+  const auto is_text = [&object](const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string();
+  };
+  return is_text("method") && is_text("uri");
+}
+
+std::vector<Part> CandidateParts(const json& candidate, std::size_t word_limit) {
+  std::vector<Part> parts;
+  const auto add = [&](const char* key, float weight) {
+    const auto found = candidate.find(key);
+    if (found == candidate.end() || found->is_null() || found->empty()) return;
+    parts.push_back(OneRun(weight,
+                           found->is_string()
+                               ? found->get_ref<const std::string&>()
+                               : found->dump(-1, ' ', false, json::error_handler_t::replace),
+                           word_limit));
+  };
+  add("method", 1);
+  add("type", 1);
+  add("action", 1);
+  add("body", 1);
+  add("host", 1);
+  add("name", kNameWeight);
+  add("uri", kUriWeight);
+  return parts;
+}
+
+class LeafWalker {
+ public:
+  explicit LeafWalker(std::size_t word_limit) : words_left_(word_limit) {}
+
+  void Walk(const json& value, std::string_view key, std::size_t depth) {
+    if (words_left_ == 0 || depth > kMaxDepth) return;
+    if (value.is_object()) {
+      for (const auto& [name, member] : value.items()) {
+        if (name.find('@') == std::string::npos) Walk(member, name, depth + 1);
+      }
+    } else if (value.is_array()) {
+      for (const json& element : value) Walk(element, key, depth + 1);
+    } else if (!value.is_null()) {
+      AddLeaf(value, key, depth);
+    }
+  }
+
+  std::vector<Run> TakeRuns() { return std::move(runs_); }
+
+ private:
+  void AddLeaf(const json& value, std::string_view key, std::size_t depth) {
+    Run run{1.0F / static_cast<float>(depth == 0 ? 1 : depth), {}};
+    AppendWords(key, words_left_, run.words);
+    AppendWords(value.is_string() ? value.get_ref<const std::string&>() : value.dump(), words_left_,
+                run.words);
+    words_left_ -= run.words.size();
+    runs_.push_back(std::move(run));
+  }
+
+  std::size_t words_left_;
+  std::vector<Run> runs_;
+};
+
+bool LooksLikeJson(std::string_view text) {
+  return text.starts_with('{') && text.size() <= kMaxJsonBytes;
+}
+
+}  // namespace
+
+std::vector<Part> SplitIntoParts(std::string_view text, std::size_t word_limit) {
+  if (LooksLikeJson(text)) {
+    const json::parser_callback_t keep_shallow = [](int depth, json::parse_event_t, json&) {
+      return depth <= static_cast<int>(kMaxDepth);
+    };
+    const json parsed =
+        json::parse(text.begin(), text.end(), keep_shallow, /*allow_exceptions=*/false);
+    if (parsed.is_object() && IsCandidate(parsed)) return CandidateParts(parsed, word_limit);
+    if (parsed.is_object()) {
+      LeafWalker walker(word_limit);
+      walker.Walk(parsed, "", 0);
+      return {Part{1, walker.TakeRuns()}};
+    }
+  }
+  return {OneRun(1, text, word_limit)};
+}
+
+}  // namespace shoal::tokens

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/behaviours/firmware.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mockserver/behaviours/apply_time.h"
+#include "mockserver/behaviours/boot_queue.h"
+#include "mockserver/behaviours/tasks.h"
+#include "mockserver/messages/extended_info.h"
+#include "redfish/capture/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+constexpr const char* kVersion = "/Version";
+// Words that tell nothing of what an image is for.
+constexpr std::array kCommonWords = {"firmware", "update", "image", "version"};
+
+struct Update {
+  std::vector<ResourceId> items;
+  std::string version;
+  std::optional<Response> refusal;
+};
+
+struct StagedUpdates {
+  std::vector<Update> updates;
+};
+
+// A system or manager, and how it names the version that it runs.
+struct Device {
+  ResourceId id = 0;
+  const char* version = nullptr;
+  bool boots = false;
+};
+
+std::vector<ResourceId> MembersAt(const Editor& editor, ResourceId id, const char* pointer) {
+  const auto collection = editor.Linked(id, pointer);
+  return collection ? editor.Members(*collection) : std::vector<ResourceId>();
+}
+
+std::vector<Device> Devices(const Editor& editor) {
+  std::vector<Device> devices;
+  const auto root = editor.Find(redfish::kServiceRoot);
+  if (!root) return devices;
+  for (const ResourceId system : MembersAt(editor, *root, "/Systems")) {
+    devices.push_back({system, "/BiosVersion", true});
+  }
+  for (const ResourceId manager : MembersAt(editor, *root, "/Managers")) {
+    devices.push_back({manager, "/FirmwareVersion", false});
+  }
+  return devices;
+}
+
+std::vector<ResourceId> Inventory(const Editor& editor, ResourceId service) {
+  std::vector<ResourceId> items = MembersAt(editor, service, "/FirmwareInventory");
+  for (const ResourceId item : MembersAt(editor, service, "/SoftwareInventory")) {
+    if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
+  }
+  return items;
+}
+
+// The item that is the firmware of `device`.
+std::optional<ResourceId> FirmwareOf(const Editor& editor, const std::vector<ResourceId>& inventory,
+                                     const Device& device) {
+  const auto bios = editor.Linked(device.id, "/Bios");
+  const auto image = editor.Linked(bios.value_or(device.id), "/Links/ActiveSoftwareImage");
+  if (image) return image;
+  for (const ResourceId item : inventory) {
+    const std::vector<ResourceId> related = editor.LinkedAll(item, "/RelatedItem");
+    if (std::find(related.begin(), related.end(), device.id) != related.end()) return item;
+  }
+  const std::string version = editor.Text(device.id, device.version);
+  const auto same = std::find_if(inventory.begin(), inventory.end(), [&](ResourceId item) {
+    return !version.empty() && editor.Text(item, kVersion) == version;
+  });
+  return same == inventory.end() ? std::nullopt : std::optional(*same);
+}
+
+// The device whose firmware `item` is.
+std::optional<Device> DeviceOf(const Editor& editor, const std::vector<ResourceId>& inventory,
+                               ResourceId item) {
+  for (const Device& device : Devices(editor)) {
+    if (FirmwareOf(editor, inventory, device) == item) return device;
+  }
+  return std::nullopt;
+}
+
+// "http://host/dir/bios-1.1.bin?x" -> "bios-1.1.bin".
+std::string_view FileName(std::string_view uri) {
+  uri = uri.substr(0, uri.find_first_of("?#"));
+  return uri.substr(uri.rfind('/') + 1);
+}
+
+std::string VersionIn(std::string_view name) {
+  const auto is_digit = [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); };
+  std::string first;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i;
+    while (end < name.size() &&
+           (is_digit(name[end]) ||
+            (end > i && name[end] == '.' && end + 1 < name.size() && is_digit(name[end + 1])))) {
+      ++end;
+    }
+    const std::string number(name.substr(i, end - i));
+    if (number.find('.') != std::string::npos) return number;
+    if (first.empty()) first = number;
+    i = end + 1;
+  }
+  return first;
+}
+
+std::vector<std::string> WordsIn(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
+      words.back() += absl::ascii_tolower(static_cast<unsigned char>(c));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  std::erase_if(words, [](const std::string& word) {
+    return word.size() < 2 || std::all_of(word.begin(), word.end(),
+                                          [](unsigned char c) { return absl::ascii_isdigit(c); });
+  });
+  return words;
+}
+
+bool Has(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::optional<ResourceId> ItemNamedBy(const Editor& editor,
+                                      const std::vector<ResourceId>& inventory,
+                                      std::string_view name) {
+  std::vector<std::string> words = WordsIn(name.substr(0, name.rfind('.')));
+  std::erase_if(words, [](const std::string& word) {
+    return std::find(kCommonWords.begin(), kCommonWords.end(), word) != kCommonWords.end();
+  });
+  for (const Device& device : Devices(editor)) {
+    if (Has(words, device.boots ? "bios" : "bmc")) return FirmwareOf(editor, inventory, device);
+  }
+  for (const ResourceId item : inventory) {
+    const std::vector<std::string> own =
+        WordsIn(editor.Text(item, "/Id") + ' ' + editor.Text(item, "/Name"));
+    const bool is_named = std::any_of(words.begin(), words.end(),
+                                      [&own](const std::string& word) { return Has(own, word); });
+    const Json* const updateable = editor.Read(item, "/Updateable");
+    if (is_named && (updateable == nullptr || *updateable != Json(false))) return item;
+  }
+  return std::nullopt;
+}
+
+std::optional<ResourceId> ItemTargeted(const Editor& editor,
+                                       const std::vector<ResourceId>& inventory,
+                                       const Json& target) {
+  const auto id = target.is_string() ? editor.Find(redfish::CanonicalUri(target.get<std::string>()))
+                                     : std::nullopt;
+  if (!id || editor.IsA(*id, "SoftwareInventory")) return id;
+  for (const Device& device : Devices(editor)) {
+    if (device.id == *id) return FirmwareOf(editor, inventory, device);
+  }
+  return std::nullopt;
+}
+
+Update Refused(const Call& call, std::string_view id, const char* parameter,
+               const Json& value = Json()) {
+  Update update;
+  update.refusal =
+      value.is_null()
+          ? ErrorResponse(400, id, {call.action->name, parameter})
+          : ErrorResponse(400, id, {Excerpt(value, parameter), parameter, call.action->name});
+  return update;
+}
+
+Update PlanUpdate(const Editor& editor, const Call& call) {
+  const auto image = call.body.find("ImageURI");
+  if (image == call.body.end() || !image->is_string()) {
+    return Refused(call, "ActionParameterMissing", "ImageURI");
+  }
+  const std::string uri = image->get<std::string>();
+  const std::string_view name = FileName(uri);
+  const bool has_scheme = uri.find("://") != std::string::npos;
+  Update update;
+  update.version = VersionIn(name);
+  if (update.version.empty() || (!has_scheme && !call.body.contains("TransferProtocol"))) {
+    return Refused(call, "ActionParameterValueFormatError", "ImageURI", *image);
+  }
+  const std::vector<ResourceId> inventory = Inventory(editor, call.resource);
+  const Json targets = call.body.value("Targets", Json::array());
+  for (const Json& target : targets) {
+    const auto item = ItemTargeted(editor, inventory, target);
+    if (!item) return Refused(call, "ActionParameterValueFormatError", "Targets", target);
+    update.items.push_back(*item);
+  }
+  if (update.items.empty()) {
+    const auto item = ItemNamedBy(editor, inventory, name);
+    if (!item) return Refused(call, "ActionParameterMissing", "Targets");
+    update.items.push_back(*item);
+  }
+  for (const ResourceId item : update.items) {
+    const Json* const updateable = editor.Read(item, "/Updateable");
+    if (updateable != nullptr && *updateable == Json(false)) {
+      update.refusal =
+          ErrorResponse(400, "ActionParameterValueError", {"Targets", call.action->name});
+    }
+  }
+  return update;
+}
+
+Response Install(Editor& editor, const std::vector<ResourceId>& inventory,
+                 const std::vector<Update>& updates) {
+  for (const Update& update : updates) {
+    for (const ResourceId item : update.items) {
+      const auto device = DeviceOf(editor, inventory, item);
+      editor.Set(item, kVersion, update.version);
+      if (device) editor.SetPresent(device->id, device->version, update.version);
+    }
+  }
+  return Done(editor);
+}
+
+Response StartInstall(Editor& editor, ResourceId service, std::vector<Update> updates,
+                      bool on_reset) {
+  const std::vector<ResourceId> inventory = Inventory(editor, service);
+  std::optional<ResourceId> system;
+  for (const Update& update : updates) {
+    for (const ResourceId item : update.items) {
+      const auto device = DeviceOf(editor, inventory, item);
+      if (device && device->boots) system = device->id;
+    }
+  }
+  if (!system && on_reset) system = SystemOf(editor, service);
+  return StartTask(editor,
+                   {.name = "Firmware update",
+                    .complete = [inventory, updates = std::move(updates)](
+                                    Editor& later) { return Install(later, inventory, updates); },
+                    .awaits_boot_of = system});
+}
+
+Response SimpleUpdate(Editor& editor, const Call& call) {
+  const ApplyTimeChoice when =
+      OperationApplyTime(call.body, editor.Read(call.resource, call.action->pointer));
+  if (when.refusal.has_value()) return *when.refusal;
+  Update update = PlanUpdate(editor, call);
+  if (update.refusal.has_value()) return *update.refusal;
+  if (when.time == ApplyTime::kOnStartUpdateRequest) {
+    std::vector<Update>& staged = editor.Notes<StagedUpdates>().updates;
+    if (staged.size() >= kMaximumStaged) {
+      return ErrorResponse(503, "CreateLimitReachedForResource");
+    }
+    staged.push_back(std::move(update));
+    return Done(editor);
+  }
+  return StartInstall(editor, call.resource, {std::move(update)}, when.time == ApplyTime::kOnReset);
+}
+
+Response StartUpdate(Editor& editor, const Call& call) {
+  std::vector<Update> staged = std::exchange(editor.Notes<StagedUpdates>().updates, {});
+  if (staged.empty()) return ErrorResponse(400, "NoOperation");
+  return StartInstall(editor, call.resource, std::move(staged), false);
+}
+
+}  // namespace
+
+void AddFirmware(HandlerTable& handlers) {
+  handlers.OnAction("UpdateService.SimpleUpdate", &SimpleUpdate);
+  handlers.OnAction("UpdateService.StartUpdate", &StartUpdate);
+}
+
+}  // namespace shoal::mockserver

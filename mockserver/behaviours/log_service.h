@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs: LogService.ClearLog removes all entries.
+#pragma once
+
+#include "mockserver/behaviours/handler.h"
+
+namespace shoal::mockserver {
+
+void AddLogService(HandlerTable& handlers);
+
+}  // namespace shoal::mockserver

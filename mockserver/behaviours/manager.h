@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managers (BMCs): Manager.Reset restarts the one that serves the API, which is then gone for a
+// while.
+//
+// While it restarts every request is answered with 503 and Retry-After (the window is
+// InstanceOptions::manager_restart; none when 0). Systems run on. The restart is in the history as
+// "reset" with the manager's URI.
+#pragma once
+
+#include "mockserver/behaviours/handler.h"
+
+namespace shoal::mockserver {
+
+void AddManager(HandlerTable& handlers);
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/behaviours/power.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "mockserver/behaviours/boot_queue.h"
+#include "mockserver/behaviours/secure_boot.h"
+#include "mockserver/behaviours/settings.h"
+#include "mockserver/behaviours/virtual_media.h"
+#include "mockserver/events/events.h"
+#include "mockserver/messages/extended_info.h"
+#include "redfish/capture/uri.h"
+#include "redfish/goals/predicate.h"
+
+namespace shoal::mockserver {
+namespace {
+
+enum class Step { kNothing, kTurnOn, kTurnOff, kRestart, kRefuse };
+
+Step StepFor(const std::string& type, const std::string& state) {
+  const bool off = state == "Off";
+  if (state == "PoweringOn" || state == "PoweringOff") {
+    return type == "ForceOff" ? Step::kTurnOff : Step::kRefuse;
+  }
+  if (type == "On" || type == "ForceOn") return off ? Step::kTurnOn : Step::kNothing;
+  if (type == "ForceOff") return off ? Step::kNothing : Step::kTurnOff;
+  if (type == "PushPowerButton") return off ? Step::kTurnOn : Step::kTurnOff;
+  if (off) return Step::kRefuse;
+  if (type == "GracefulShutdown") return Step::kTurnOff;
+  if (type == "Nmi") return Step::kNothing;
+  const bool restarts = type == "GracefulRestart" || type == "ForceRestart" ||
+                        type == "PowerCycle" || type == "FullPowerCycle";
+  return restarts ? Step::kRestart : Step::kRefuse;
+}
+
+void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
+  editor.SetPresent(unit, "/PowerState", state);
+  for (const ResourceId chassis : editor.LinkedAll(unit, "/Links/Chassis")) {
+    const std::vector<ResourceId> systems = editor.LinkedAll(chassis, "/Links/ComputerSystems");
+    const bool another_on = std::any_of(systems.begin(), systems.end(), [&](ResourceId system) {
+      return system != unit && editor.Text(system, "/PowerState") == "On";
+    });
+    editor.SetPresent(chassis, "/PowerState", another_on ? std::string("On") : state);
+  }
+  AnnouncePower(editor, unit, state);
+}
+
+void Boot(Editor& editor, ResourceId system) {
+  ApplySettings(editor, system);
+  ApplySecureBoot(editor, system);
+  const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
+  const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
+  const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
+  Json boot = {{"target", is_overridden ? target : "None"}};
+  if (boot["target"] == "Cd") boot["image"] = InsertedDisc(editor, system);
+  editor.Record(redfish::kBootRecord, system, std::move(boot));
+  if (enabled == "Once") {
+    editor.SetPresent(system, "/Boot/BootSourceOverrideEnabled", "Disabled");
+    editor.SetPresent(system, "/Boot/BootSourceOverrideTarget", "None");
+  }
+  editor.SetPresent(system, "/BootProgress/LastState", "OSRunning");
+  RunBootQueue(editor, system);
+}
+
+// Boots are of systems; a chassis without any only changes its state.
+bool IsSystem(const Editor& editor, ResourceId unit) { return editor.IsA(unit, "ComputerSystem"); }
+
+void CompleteTransient(Editor& editor, ResourceId unit, bool power_on) {
+  SetPowerState(editor, unit, power_on ? "On" : "Off");
+  if (!IsSystem(editor, unit)) return;
+  if (power_on) {
+    Boot(editor, unit);
+  } else {
+    editor.SetPresent(unit, "/BootProgress/LastState", "None");
+  }
+}
+
+void Take(Editor& editor, ResourceId unit, Step step) {
+  if (step == Step::kNothing) return;
+  const bool power_on = step != Step::kTurnOff;
+  const std::string timer = "power:" + editor.Uri(unit);
+  editor.CancelTimer(timer);
+  if (editor.options().power_transient.count() <= 0) {
+    return CompleteTransient(editor, unit, power_on);
+  }
+  SetPowerState(editor, unit, power_on ? "PoweringOn" : "PoweringOff");
+  editor.SetTimer(timer, editor.options().power_transient,
+                  [unit, power_on](Editor& later) { CompleteTransient(later, unit, power_on); });
+}
+
+Response ResetPower(Editor& editor, const Call& call) {
+  const std::string type = redfish::TextAt(call.body, "ResetType");
+  if (type.empty()) {
+    return ErrorResponse(400, "ActionParameterMissing", {call.action->name, "ResetType"});
+  }
+  std::vector<ResourceId> units = editor.LinkedAll(call.resource, "/Links/ComputerSystems");
+  if (IsSystem(editor, call.resource) || units.empty()) units = {call.resource};
+
+  std::vector<Step> steps;
+  for (const ResourceId unit : units) {
+    steps.push_back(StepFor(type, editor.Text(unit, "/PowerState")));
+    if (steps.back() == Step::kRefuse) return ErrorResponse(409, "ResourceInStandby");
+  }
+  editor.Record(redfish::kResetRecord, call.resource, {{"ResetType", type}});
+  for (std::size_t i = 0; i < units.size(); ++i) Take(editor, units[i], steps[i]);
+  return Done(editor);
+}
+
+}  // namespace
+
+void AddPower(HandlerTable& handlers) {
+  handlers.OnAction("ComputerSystem.Reset", &ResetPower);
+  handlers.OnAction("Chassis.Reset", &ResetPower);
+}
+
+}  // namespace shoal::mockserver

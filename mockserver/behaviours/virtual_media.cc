@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/behaviours/virtual_media.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "mockserver/messages/extended_info.h"
+#include "redfish/capture/uri.h"
+
+namespace shoal::mockserver {
+namespace {
+
+// What a slot says of its medium.
+constexpr std::array kProperties = {
+    "Image",    "ImageName",     "ConnectedVia", "TransferMethod", "TransferProtocolType",
+    "UserName", "WriteProtected"};
+
+// A medium may be in the slot and not inserted: connected to nothing.
+bool IsOccupied(const Editor& editor, ResourceId slot) {
+  const Json* const inserted = editor.Read(slot, "/Inserted");
+  return (inserted != nullptr && *inserted == Json(true)) || !editor.Text(slot, "/Image").empty();
+}
+
+bool IsImageUri(const std::string& text) {
+  const std::size_t scheme = text.find("://");
+  const bool named = scheme != std::string::npos && scheme > 0 && scheme + 3 < text.size();
+  return named || (text.starts_with('/') && text.size() > 1);
+}
+
+Response InsertMedia(Editor& editor, const Call& call) {
+  const ResourceId slot = call.resource;
+  const World::Action& action = *call.action;
+  const Json& parameters = call.body;
+  const auto image = parameters.find("Image");
+  if (image == parameters.end() || !image->is_string()) {
+    return ErrorResponse(400, "ActionParameterMissing", {action.name, "Image"});
+  }
+  const std::string uri = image->get<std::string>();
+  if (!IsImageUri(uri)) {
+    return ErrorResponse(400, "ActionParameterValueFormatError", {uri, "Image", action.name});
+  }
+  if (IsOccupied(editor, slot)) return ErrorResponse(409, "ResourceInUse");
+  editor.SetPresent(slot, "/ImageName", uri.substr(uri.rfind('/') + 1));
+  editor.SetPresent(slot, "/ConnectedVia", "URI");
+  editor.SetPresent(slot, "/WriteProtected", true);
+  for (const char* name : kProperties) {
+    const auto given = parameters.find(name);
+    if (given != parameters.end()) editor.SetPresent(slot, std::string("/") + name, *given);
+  }
+  const auto inserted = parameters.find("Inserted");
+  editor.Set(slot, "/Inserted", inserted == parameters.end() || *inserted != Json(false));
+  return Done(editor);
+}
+
+Response EjectMedia(Editor& editor, const Call& call) {
+  const ResourceId slot = call.resource;
+  if (!IsOccupied(editor, slot)) return Done(editor);
+  // An empty slot looks as it was captured, if it was captured empty: vendors differ.
+  const Json& captured = *editor.resource(slot).json;
+  const bool was_empty = captured.value("Inserted", Json()) == Json(false) &&
+                         redfish::TextAt(captured, "Image").empty();
+  for (const char* name : kProperties) {
+    const Json nothing = std::string_view(name) == "ConnectedVia" ? Json("NotConnected") : Json();
+    editor.SetPresent(slot, std::string("/") + name,
+                      was_empty ? captured.value(name, nothing) : nothing);
+  }
+  editor.Set(slot, "/Inserted", false);
+  return Done(editor);
+}
+
+}  // namespace
+
+std::string InsertedDisc(const Editor& editor, ResourceId system) {
+  std::vector<ResourceId> owners = editor.LinkedAll(system, "/Links/ManagedBy");
+  owners.insert(owners.begin(), system);
+  for (const ResourceId owner : owners) {
+    const auto slots = editor.Linked(owner, "/VirtualMedia");
+    if (!slots) continue;
+    for (const ResourceId slot : editor.Members(*slots)) {
+      const Json* const types = editor.Read(slot, "/MediaTypes");
+      const bool takes_discs = types != nullptr && types->is_array() &&
+                               std::find(types->begin(), types->end(), "CD") != types->end();
+      if (takes_discs && editor.IsTrue(slot, "/Inserted")) return editor.Text(slot, "/Image");
+    }
+  }
+  return {};
+}
+
+void AddVirtualMedia(HandlerTable& handlers) {
+  handlers.OnAction("VirtualMedia.InsertMedia", &InsertMedia);
+  handlers.OnAction("VirtualMedia.EjectMedia", &EjectMedia);
+}
+
+}  // namespace shoal::mockserver

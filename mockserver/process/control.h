@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control API: makes, resets, winds and judges instances. On a port of its own, never on the
+// services'. JSON both ways.
+//
+//   GET    /shoal/v1/health                   {"status": "serving", "instances": 3}
+//   GET    /shoal/v1/captures                 {"captures": [{"name", "digest", "resources"}]}
+//   POST   /shoal/v1/instances                {"capture": "dell-r750", "id"?, "seed"?,
+//                                              "power_transient_ms"?, "task_duration_ms"?,
+//                                              "manager_restart_ms"?, "mode"?: "static",
+//                                              "clock"?: "real", "authentication"?: "required",
+//                                              "preconditions"?: "required",
+//                                              "event_delivery"?: "push", "faults"?: [..],
+//                                              "port"?: 0} -> 201 {"id", "capture", "address"?}
+//   DELETE /shoal/v1/instances/<id>           204
+//   POST   /shoal/v1/instances/<id>/reset     {"start"?: [{"uri", "pointer", "value"}],
+//                                              "watch"?: {"predicate", "milestones", "allowed"}}
+//   POST   /shoal/v1/instances/<id>/advance   {"milliseconds": 1000}
+//   POST   /shoal/v1/instances/<id>/evaluate  {} or nothing
+//   GET    /shoal/v1/instances/<id>/history   {"now", "records": [{"kind", "uri", "detail",
+//                                                                  "time"}]}
+//   POST   /shoal/v1/instances/<id>/savepoint {"name": "clean"} -> 201
+//   POST   /shoal/v1/instances/<id>/restore   {"name": "clean"}
+//   GET    /shoal/v1/instances/<id>/savepoints           {"savepoints": [{"name", "now", "records",
+//                                                                         "changed_resources"}]}
+//   DELETE /shoal/v1/instances/<id>/savepoints/<name>    204
+//
+//   GET, PUT   /shoal/v1/instances/<id>/rules            {"rules": [..]}; PUT replaces all
+//   GET, PUT   /shoal/v1/instances/<id>/faults           {"faults": [..], "seed"?}; the same
+//   GET, POST  /shoal/v1/instances/<id>/handlers         {"handlers": [..]}; POST one -> 201
+//   DELETE     /shoal/v1/instances/<id>/handlers/<name>  204
+//
+// reset, restore, advance and evaluate answer
+//   {"satisfied": false, "milestones": 3, "collateral": 0}
+// `watch` as redfish/watch.h reads it, rules as rules.h does, faults as fault.h, a handler as
+// external_handlers.h does: "url" is on this machine or on one of external_handler_hosts, and one
+// of the same "name" is replaced. What an instance is taught stays through reset. An "id" that
+// exists is replaced: a client that starts again gets its own. With "port" the instance has one of
+// its own, 0 a free one, on the services' host, and "address" is where (instance_ports.h). Errors:
+// {"error": {"code", "message"}} with 400, 404, 405, 429 (too many instances, ports or savepoints);
+// 404 for an instance that is not there also has the header Shoal-Error: unknown-instance.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mockserver/process/event_sender.h"
+#include "mockserver/process/instance_ports.h"
+#include "mockserver/process/instance_table.h"
+#include "platform/http/message.h"
+#include "platform/runtime/metrics.h"
+
+namespace shoal::mockserver {
+
+struct ControlOptions {
+  // Hosts, beside this machine, on which handlers may be.
+  std::vector<std::string> external_handler_hosts = {};
+};
+
+// Thread-safe.
+class Control {
+ public:
+  // Borrows all. Without a sender, events that are pushed stay in their instances; without ports,
+  // no instance has one of its own.
+  Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options = {},
+          EventSender* sender = nullptr, InstancePorts* ports = nullptr);
+
+  http::ServerResponse Handle(const http::ServerRequest& request);
+
+ private:
+  http::ServerResponse Route(const http::ServerRequest& request);
+  http::ServerResponse HandleInstance(std::string_view method, std::string_view id,
+                                      std::string_view verb, std::string_view body);
+  http::ServerResponse DeleteInstance(std::string_view id);
+  http::ServerResponse Act(Instance& instance, std::string_view verb, Json body);
+  http::ServerResponse Teach(std::string_view method, std::string_view id, std::string_view verb,
+                             std::string_view body);
+  http::ServerResponse CreateInstance(std::string_view body);
+  absl::StatusOr<Json> Create(std::string_view body);
+
+  InstanceTable& table_;
+  const ControlOptions options_;
+  EventSender* const sender_;
+  InstancePorts* const ports_;
+  prometheus::Gauge& instances_;
+  prometheus::Counter& resets_;
+};
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control API answers: JSON, and errors as {"error": {"code", "message"}}.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "mockserver/messages/message.h"
+#include "mockserver/service/instance_state.h"
+#include "platform/http/message.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::mockserver {
+
+// The header that tells a client to make its instance anew, and its value.
+inline constexpr std::string_view kErrorHeader = "Shoal-Error";
+inline constexpr std::string_view kUnknownInstance = "unknown-instance";
+
+http::ServerResponse ControlAnswer(int status, const Json& body);
+http::ServerResponse ControlError(int status, std::string_view code, const std::string& message);
+// 404, 429 or 400 by the code of `status`.
+http::ServerResponse ControlError(const absl::Status& status);
+http::ServerResponse ControlMethodNotAllowed(std::string_view allow);
+http::ServerResponse ControlUnknownInstance(std::string_view id);
+
+// How an instance's watch stands.
+http::ServerResponse ControlProgress(const Evaluation& evaluation);
+
+// The object in a request's body; an empty one for none. INVALID_ARGUMENT.
+absl::StatusOr<Json> ParseControlBody(std::string_view body);
+
+}  // namespace shoal::mockserver

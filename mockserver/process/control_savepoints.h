@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the control API that remembers an instance as it is and goes back to that.
+#pragma once
+
+#include <string_view>
+
+#include "mockserver/messages/message.h"
+#include "mockserver/service/instance.h"
+#include "platform/http/message.h"
+
+namespace shoal::mockserver {
+
+struct SavepointRequest {
+  std::string_view method;
+  // What follows the instance's id: "savepoint", "restore", "savepoints", "savepoints/<name>".
+  std::string_view verb;
+  const Json& body;
+};
+
+bool IsSavepoint(std::string_view verb);
+
+// REQUIRES: IsSavepoint(request.verb).
+http::ServerResponse HandleSavepoint(const SavepointRequest& request, Instance& instance);
+
+}  // namespace shoal::mockserver

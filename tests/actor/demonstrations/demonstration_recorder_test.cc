@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/demonstrations/demonstration_recorder.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "actor/demonstrations/plan_player.h"
+#include "actor/environments/redfish_source.h"
+#include "platform/runtime/atomic_file.h"
+#include "redfish/goals/candidate_match.h"
+#include "rl/demonstrations/demonstration_check.h"
+#include "tests/actor/demonstrations/played.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::actor {
+namespace {
+
+constexpr const char* kRecordedCapture = "openbmc-stock";
+
+const std::vector<std::int64_t> kGoals = {1, 2, 3, 5, 11, 101};
+
+const RedfishData& RecorderData() {
+  static const RedfishData data = LoadInProcess({.captures = {kRecordedCapture}, .goals = kGoals});
+  return data;
+}
+
+const std::vector<redfish::Candidate>& RecorderCandidates() {
+  return RecorderData().tasks->catalogs.at(kRecordedCapture).catalog->candidates();
+}
+
+// "GET", "PATCH", "POST", "WAIT" of each step.
+std::vector<std::string> MethodsOf(const PlayedEpisode& episode) {
+  std::vector<std::string> methods;
+  for (const PlayedStep& step : episode.steps) {
+    methods.push_back(RecorderCandidates()[static_cast<std::size_t>(step.action)].method);
+  }
+  return methods;
+}
+
+// The first episode of the goal that begins where something is to be done.
+PlayedEpisode PlayOpen(PlanPlayer& player, const std::string& goal) {
+  for (std::uint64_t episode = 0; episode < 50; ++episode) {
+    auto played = player.Play(PairOf(RecorderData(), goal), episode);
+    INFO(played.status());
+    REQUIRE(played.ok());
+    if (played->facts.optimum > 1) return *std::move(played);
+  }
+  throw std::runtime_error("no such episode");
+}
+
+template <typename T>
+std::vector<T> ColumnOf(const proto::Unroll& unroll, const std::string& name) {
+  for (const proto::NamedTensor& column : unroll.step_columns()) {
+    if (column.name() != name) continue;
+    std::vector<T> values(column.tensor().data().size() / sizeof(T));
+    std::memcpy(values.data(), column.tensor().data().data(), column.tensor().data().size());
+    return values;
+  }
+  throw std::runtime_error("no column " + name);
+}
+
+}  // namespace
+
+TEST_CASE("The expert looks, sets the override, looks again and restarts") {
+  PlanPlayer player(RecorderData());
+  const PlayedEpisode played = PlayOpen(player, "5 pxe_once");
+  const std::vector<std::string> methods = MethodsOf(played);
+  REQUIRE(methods.size() >= 4);
+  REQUIRE(std::vector<std::string>(methods.begin(), methods.begin() + 3) ==
+          std::vector<std::string>{"GET", "PATCH", "GET"});
+  REQUIRE(std::count(methods.begin(), methods.end(), "PATCH") == 1);
+  REQUIRE(std::count(methods.begin(), methods.end(), "POST") == 1);
+  REQUIRE(played.facts.success);
+  REQUIRE(played.facts.mutations == played.facts.optimum);
+  // What it saw before each choice is in the episode: nothing at first, then the system.
+  REQUIRE(played.steps[0].observation.contents[2].key.IsZero());
+  REQUIRE(played.steps[1].observation.contents[2].text->find("BootSourceOverrideTarget") !=
+          std::string::npos);
+  REQUIRE(played.steps.back().reward > 0.9F);
+}
+
+TEST_CASE("The sequence that MAAS sends is played request by request") {
+  PlanPlayer player(RecorderData());
+  const PlayedEpisode played = PlayOpen(player, "101 maas_power_on");
+  REQUIRE(MethodsOf(played) == std::vector<std::string>{"GET", "GET", "PATCH", "GET", "POST"});
+  REQUIRE(RecorderCandidates()[static_cast<std::size_t>(played.steps[0].action)].uri ==
+          "/redfish/v1/Systems");
+}
+
+TEST_CASE("A service that is busy is waited for and asked again") {
+  const auto faults = mockserver::FaultSet::Parse(
+      {{"faults",
+        {{{"name", "busy"}, {"path", "/redfish/v1/Systems/**"}, {"status", 503}, {"count", 1}}}}});
+  REQUIRE(faults.ok());
+  PlanPlayer player(RecorderData(), *faults);
+  const PlayedEpisode played = PlayOpen(player, "5 pxe_once");
+  const std::vector<std::string> methods = MethodsOf(played);
+  REQUIRE(std::vector<std::string>(methods.begin(), methods.begin() + 3) ==
+          std::vector<std::string>{"GET", "WAIT", "GET"});
+  REQUIRE(played.steps[0].action == played.steps[2].action);
+}
+
+TEST_CASE("A request that is no candidate is not found") {
+  const redfish::PlanRequest made_up{
+      .method = "POST", .uri = "/redfish/v1/Systems", .body = {{"Name", "x"}}, .token = ""};
+  REQUIRE(redfish::FindCandidate(RecorderCandidates(), made_up, {}) == -1);
+}
+
+TEST_CASE("A request is a candidate by method, canonical URI and bound body") {
+  const redfish::PlanRequest look{
+      .method = "GET", .uri = "/redfish/v1/Systems/", .body = nullptr, .token = ""};
+  const std::int64_t found = redfish::FindCandidate(RecorderCandidates(), look, {});
+  REQUIRE(found >= 0);
+  REQUIRE(RecorderCandidates()[static_cast<std::size_t>(found)].uri == "/redfish/v1/Systems");
+  for (const redfish::Candidate& candidate : RecorderCandidates()) {
+    if (candidate.slots.size() != 1 || candidate.method != "PATCH") continue;
+    if (candidate.slots[0].kind != redfish::PropertyKind::kString) continue;
+    const redfish::SlotValues values = {{candidate.slots[0].name, "a-value"}};
+    runtime::Random random(1);
+    const redfish::PlanRequest request{.method = "PATCH",
+                                       .uri = candidate.uri,
+                                       .body = redfish::BindSlots(candidate, values, random),
+                                       .token = ""};
+    const std::int64_t index = redfish::FindCandidate(RecorderCandidates(), request, values);
+    REQUIRE(index >= 0);
+    REQUIRE(RecorderCandidates()[static_cast<std::size_t>(index)].key == candidate.key);
+    // Unbound, a slot would be filled by chance.
+    REQUIRE(redfish::FindCandidate(RecorderCandidates(), request, {}) == -1);
+    return;
+  }
+  FAIL("no candidate with a slot");
+}
+
+TEST_CASE("A recording is sound, has every pair, and is the same each time") {
+  const auto recorded = RecordDemonstrations(RecorderData(), {.episodes = 6});
+  INFO(recorded.status());
+  REQUIRE(recorded.ok());
+  demonstrations::DemonstrationCheck check;
+  const absl::Status verdict = check.Add(*recorded);
+  INFO(verdict);
+  REQUIRE(verdict.ok());
+  REQUIRE(check.Finish().ok());
+
+  std::map<std::string, int> episodes;
+  for (const proto::Demonstration& one : recorded->demonstrations()) {
+    ++episodes[one.goal()];
+    const auto flags = ColumnOf<std::uint8_t>(one.unroll(), "flags");
+    REQUIRE(flags.size() == one.unroll().length() + 1);
+    REQUIRE((flags.front() & proto::ROW_FLAG_FIRST) != 0);
+    REQUIRE((flags[flags.size() - 2] & proto::ROW_FLAG_TERMINATED) != 0);
+    for (const std::int64_t action : ColumnOf<std::int64_t>(one.unroll(), "action")) {
+      REQUIRE(action >= 0);
+      REQUIRE(action < static_cast<std::int64_t>(RecorderCandidates().size()));
+    }
+  }
+  for (const char* goal : {"1 power_on", "2 graceful_off", "3 locate", "5 pxe_once"}) {
+    INFO(goal);
+    REQUIRE(episodes[goal] == 6);
+  }
+  for (const proto::LeftOut& left_out : recorded->left_out()) {
+    INFO(left_out.goal() << ": " << left_out.reason());
+    REQUIRE(left_out.episodes() + static_cast<std::uint32_t>(episodes[left_out.goal()]) == 6);
+  }
+  REQUIRE(RecordDemonstrations(RecorderData(), {.episodes = 6})->SerializeAsString() ==
+          recorded->SerializeAsString());
+}
+
+TEST_CASE("What comes and goes in an episode is recorded as overlays") {
+  const RedfishData data =
+      LoadInProcess({.captures = {"hpe-dl380a-gen12"}, .goals = {13}, .episode_limit = 48});
+  const auto recorded = RecordDemonstrations(data, {.episodes = 40});
+  REQUIRE(recorded.ok());
+  REQUIRE(recorded->demonstrations_size() == 40);
+  REQUIRE(recorded->catalogs_size() == 1);
+  REQUIRE(recorded->overlays_size() > 0);
+  demonstrations::DemonstrationCheck check;
+  const absl::Status verdict = check.Add(*recorded);
+  INFO(verdict);
+  REQUIRE(verdict.ok());
+  REQUIRE(check.Finish().ok());
+}
+
+TEST_CASE("A plan with a request that is no candidate leaves its pair out whole, by name") {
+  const doubles::TemporaryFolder folder;
+  for (const char* name : {"captures", "schema", "registries"}) {
+    std::filesystem::create_directory_symlink(
+        std::filesystem::absolute(std::string("data/") + name), folder.At(name));
+  }
+  const std::string sound = runtime::ReadFile("data/goals/01-power_on.toml").value();
+  const std::size_t plan = sound.find("[[plan]]");
+  REQUIRE(plan != std::string::npos);
+  folder.Write("goals/01-power_on.toml",
+               sound.substr(0, plan) +
+                   "[[plan]]\nmethod = \"POST\"\nuri = \"$system\"\n"
+                   "body = { Password = \"secret\" }\n"
+                   "when = { equals = { uri = \"$system\", pointer = \"/PowerState\", "
+                   "value = \"Off\" } }\n\n" +
+                   sound.substr(plan));
+  const RedfishData data =
+      LoadInProcess({.captures = {kRecordedCapture}, .goals = {1}, .data = folder.path()});
+  const auto recorded = RecordDemonstrations(data, {.episodes = 20});
+  REQUIRE(recorded.ok());
+  REQUIRE(recorded->demonstrations_size() == 0);
+  REQUIRE(recorded->left_out_size() == 1);
+  REQUIRE(recorded->left_out(0).goal() == "1 power_on");
+  REQUIRE(recorded->left_out(0).episodes() == 20);
+  const std::string& reason = recorded->left_out(0).reason();
+  INFO(reason);
+  REQUIRE(reason.starts_with("no candidate is POST /redfish/v1/Systems/"));
+  REQUIRE(reason.ends_with(" with /Password"));
+}
+
+TEST_CASE("A file has whole sentences, whatever training leaves out of its own") {
+  const doubles::TemporaryFolder folder;
+  const auto recorded = [&](double word_dropout) {
+    EnvironmentOptions options;
+    options.captures = {kRecordedCapture};
+    options.goals = {1, 3};
+    options.word_dropout = word_dropout;
+    const std::string path = folder.At(word_dropout > 0 ? "dropped" : "whole");
+    REQUIRE(RecordToFile(options, {}, {.episodes = 4}, path).ok());
+    return runtime::ReadFile(path).value();
+  };
+  REQUIRE(recorded(1) == recorded(0));
+}
+
+TEST_CASE("Another seed records other starts") {
+  const RedfishData other = LoadInProcess({.captures = {kRecordedCapture}, .goals = kGoals}, 6);
+  REQUIRE(RecordDemonstrations(RecorderData(), {.episodes = 3})
+              ->demonstrations(0)
+              .SerializeAsString() !=
+          RecordDemonstrations(other, {.episodes = 3})->demonstrations(0).SerializeAsString());
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goals that need what comes during an episode, or a value that is a list, reached by what the
+// environment offers.
+#include <catch2/catch.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "actor/environments/inprocess_service.h"
+#include "actor/environments/redfish_environment.h"
+#include "tests/actor/demonstrations/played.h"
+
+namespace shoal::actor {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kAccounts = "/redfish/v1/AccountService/Accounts";
+
+const RedfishData& MembersData() {
+  static const RedfishData data =
+      LoadInProcess({.captures = {"openbmc-stock", "dell-r750"}, .goals = {6, 8}});
+  return data;
+}
+
+class MembersPlayer {
+ public:
+  // Starts an episode of the goal in the situation.
+  MembersPlayer(const std::string& goal, const std::string& capture, const std::string& situation)
+      : environment_(MembersData().tasks, std::make_unique<InProcessService>(MembersData().worlds),
+                     std::make_shared<Sights>()) {
+    std::size_t pair = 0;
+    const auto& pairs = MembersData().tasks->pairs;
+    while (pairs.at(pair).goal != goal || pairs.at(pair).capture != capture) ++pair;
+    for (std::uint64_t episode = 0; environment_.episode().situation != situation; ++episode) {
+      REQUIRE(episode < 100);
+      environment_.Reset({.environment_id = 1, .episode = episode, .pair = pair}, Keep());
+    }
+  }
+
+  // What the list offers first of this request; `body` null for any.
+  void Ask(const std::string& method, const std::string& uri, const Json& body = nullptr) {
+    const auto& list = *transition_.observation.catalog;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Json sentence = Json::parse(*list.at(i).text);
+      const bool is_it = sentence.at("method") == method && sentence.at("uri") == uri &&
+                         (body.is_null() || sentence.at("body") == body);
+      if (!is_it) continue;
+      environment_.Step(static_cast<std::int64_t>(i), Keep());
+      return;
+    }
+    FAIL("not offered: " << method << " " << uri << " " << body.dump());
+  }
+
+  std::string Value(const std::string& slot) const {
+    return environment_.episode().slot_values.at(slot).get<std::string>();
+  }
+  void RequireReached(int mutations) const {
+    const EpisodeFacts facts = environment_.facts();
+    REQUIRE(facts.clean);
+    REQUIRE(facts.mutations == mutations);
+    REQUIRE(facts.optimum == mutations);
+    REQUIRE(facts.client_errors == 0);
+  }
+
+ private:
+  Environment::Done Keep() {
+    return [this](absl::StatusOr<Transition> transition) {
+      INFO(transition.status());
+      REQUIRE(transition.ok());
+      transition_ = *std::move(transition);
+    };
+  }
+
+  Transition transition_;
+  RedfishEnvironment environment_;
+};
+
+const Json kOperator = {
+    {"UserName", "<goal.UserName>"}, {"Password", "<goal.Password>"}, {"RoleId", "Operator"}};
+
+}  // namespace
+
+TEST_CASE("An operator who is missing is added by one POST") {
+  MembersPlayer player("8 add_operator", "openbmc-stock", "absent");
+  player.Ask("POST", kAccounts, kOperator);
+  player.RequireReached(1);
+}
+
+TEST_CASE("An account that is there is found by reading, and put right by what its body allows") {
+  for (const auto& [situation, body] : {std::pair("another_role", Json{{"RoleId", "Operator"}}),
+                                        {"disabled", {{"Enabled", true}}}}) {
+    MembersPlayer player("8 add_operator", "openbmc-stock", situation);
+    const std::string account = kAccounts + "/" + player.Value("UserName");
+    player.Ask("GET", kAccounts);
+    player.Ask("GET", account);
+    player.Ask("PATCH", account, body);
+    player.RequireReached(1);
+  }
+}
+
+TEST_CASE("A slot takes the operator in one PATCH, whatever was in it") {
+  Json filled = kOperator;
+  filled["Enabled"] = true;
+  for (const char* situation : {"absent", "another_role", "disabled"}) {
+    MembersPlayer player("8 add_operator", "dell-r750", situation);
+    player.Ask("PATCH", kAccounts + "/1", filled);
+    player.RequireReached(1);
+  }
+}
+
+TEST_CASE("A boot order goes into its slot as a whole") {
+  MembersPlayer player("6 boot_order", "dell-r750", "other_order");
+  player.Ask("PATCH", "/redfish/v1/Systems/System.Embedded.1",
+             {{"Boot", {{"BootOrder", {"<goal.BootOrder>"}}}}});
+  player.RequireReached(1);
+}
+
+}  // namespace shoal::actor

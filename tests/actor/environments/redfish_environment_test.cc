@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/redfish_environment.h"
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "actor/environments/http_service.h"
+#include "actor/environments/inprocess_service.h"
+#include "actor/environments/redfish_source.h"
+#include "actor/environments/reward.h"
+#include "mockserver/faults/fault.h"
+#include "tests/actor/demonstrations/played.h"
+#include "tests/actor/environments/http_servers.h"
+
+namespace shoal::actor {
+namespace {
+
+constexpr const char* kCapture = "openbmc-stock";
+
+const RedfishData& Data() {
+  static const RedfishData data = LoadInProcess({.captures = {kCapture}});
+  return data;
+}
+
+const redfish::Catalog& Catalog() { return *Data().tasks->catalogs.at(kCapture).catalog; }
+
+// Index of the first candidate for which `wanted` holds.
+std::int64_t Find(const std::function<bool(const redfish::Candidate&)>& wanted) {
+  const auto& candidates = Catalog().candidates();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (wanted(candidates[i])) return static_cast<std::int64_t>(i);
+  }
+  throw std::runtime_error("no such candidate");
+}
+
+std::int64_t GetSystem() {
+  return Find([](const auto& candidate) {
+    return candidate.method == "GET" && candidate.type.find("#ComputerSystem.") == 0;
+  });
+}
+
+std::int64_t ResetTo(const std::string& type) {
+  return Find([&](const auto& candidate) {
+    return candidate.action == "ComputerSystem.Reset" && candidate.body["ResetType"] == type;
+  });
+}
+
+// An environment whose calls are waited for.
+class Player {
+ public:
+  explicit Player(std::unique_ptr<RedfishService> service,
+                  boost::asio::io_context* context = nullptr)
+      : context_(context),
+        environment_(Data().tasks, std::move(service), std::make_shared<Sights>()) {}
+  Player() : Player(std::make_unique<InProcessService>(Data().worlds)) {}
+
+  Transition Reset(const EpisodeStart& start) {
+    return Await(context_, [&](auto done) { environment_.Reset(start, done); });
+  }
+  Transition Step(std::int64_t action) {
+    return Await(context_, [&](auto done) { environment_.Step(action, done); });
+  }
+  RedfishEnvironment& environment() { return environment_; }
+  std::size_t actions() const { return Catalog().size(); }
+
+ private:
+  boost::asio::io_context* const context_;
+  RedfishEnvironment environment_;
+};
+
+// The first episode of `goal` whose goal does (not) hold at the start.
+EpisodeStart EpisodeWhere(Player& player, const std::string& goal, bool satisfied) {
+  for (std::uint64_t episode = 0; episode < 100; ++episode) {
+    const EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf(Data(), goal)};
+    player.Reset(start);
+    if (player.environment().episode().satisfied == satisfied) return start;
+  }
+  throw std::runtime_error("no such episode");
+}
+
+TEST_CASE("Turning a server on by the one right request succeeds at once") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "1 power_on", false);
+  const Transition first = player.Reset(start);
+  REQUIRE(first.observation.contents.size() == 3);
+  REQUIRE(*first.observation.contents[0].text == player.environment().episode().text);
+  REQUIRE(first.observation.contents[1].key.IsZero());
+  REQUIRE(first.observation.numeric.size() == RedfishEnvironment::kObservationSize);
+
+  const Transition looked = player.Step(GetSystem());
+  REQUIRE(looked.end == End::kNone);
+  REQUIRE(looked.reward == Approx(-0.01));
+  REQUIRE(looked.observation.contents[1].key ==
+          Catalog().candidates()[static_cast<std::size_t>(GetSystem())].key);
+  REQUIRE(looked.observation.contents[2].text->find("PowerState") != std::string::npos);
+  REQUIRE(looked.observation.numeric[1] == 1.0F);
+
+  const Transition done = player.Step(ResetTo("On"));
+  REQUIRE(done.end == End::kTerminated);
+  REQUIRE(done.reward >= 0.99F);
+  const EpisodeFacts facts = player.environment().facts();
+  REQUIRE(facts.success);
+  REQUIRE(facts.clean);
+  REQUIRE(facts.steps == 2);
+  REQUIRE(facts.mutations == 1);
+  REQUIRE(facts.optimum == 1);
+  REQUIRE(facts.goal == "1 power_on");
+}
+
+TEST_CASE("A goal that holds at the start is reached by looking") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "1 power_on", true);
+  player.Reset(start);
+  const Transition looked = player.Step(GetSystem());
+  REQUIRE(looked.end == End::kTerminated);
+  REQUIRE(player.environment().facts().success);
+  REQUIRE(player.environment().facts().satisfied_at_start);
+  REQUIRE(player.environment().facts().mutations == 0);
+}
+
+TEST_CASE("The episode limit terminates, and the remaining budget is observed") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "1 power_on", false);
+  player.Reset(start);
+  const std::int64_t get = GetSystem();
+  for (int step = 1; step <= 16; ++step) {
+    const Transition transition = player.Step(get);
+    REQUIRE(transition.end == (step == 16 ? End::kTerminated : End::kNone));
+    REQUIRE(transition.observation.numeric[6] == Approx(1.0 - step / 16.0));
+  }
+  REQUIRE_FALSE(player.environment().facts().success);
+}
+
+TEST_CASE("Evaluation has texts that training never shows") {
+  Player player;
+  std::set<std::string> training;
+  std::set<std::string> evaluation;
+  for (std::uint64_t episode = 0; episode < 60; ++episode) {
+    EpisodeStart start{
+        .environment_id = 1, .episode = episode, .pair = PairOf(Data(), "1 power_on")};
+    player.Reset(start);
+    training.insert(player.environment().episode().text);
+    start.evaluation = true;
+    player.Reset(start);
+    evaluation.insert(player.environment().episode().text);
+  }
+  for (const std::string& text : evaluation) REQUIRE(training.count(text) == 0);
+}
+
+TEST_CASE("The same seed, environment and actions give the same trajectory") {
+  Player one;
+  Player two;
+  const auto trace = Walk(one, 9, 12);
+  Walk(two, 3, 2);
+  REQUIRE(Walk(two, 9, 12) == trace);
+  REQUIRE(Walk(two, 10, 12) != trace);
+}
+
+TEST_CASE("A service over HTTP and one in process give the same trajectory") {
+  HttpServers servers(Data().worlds);
+  boost::asio::io_context context;
+  const auto connections = servers.Connect(context, 1);
+  Player over_http(std::make_unique<HttpService>(connections, 9), &context);
+  Player in_process;
+  REQUIRE(Walk(over_http, 9, 12) == Walk(in_process, 9, 12));
+}
+
+TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {
+  HttpServers servers(Data().worlds);
+  boost::asio::io_context context;
+  const auto connections = servers.Connect(context, 1);
+  Player player(std::make_unique<HttpService>(connections, 9), &context);
+  player.Reset({.environment_id = 9});
+  REQUIRE(servers.table->Delete("e9-" + std::string(kCapture)));
+  std::optional<absl::Status> lost;
+  player.environment().Step(
+      GetSystem(), [&](absl::StatusOr<Transition> transition) { lost = transition.status(); });
+  context.restart();
+  while (!lost && context.run_one_for(std::chrono::seconds(5)) > 0) {
+  }
+  REQUIRE(lost.has_value());
+  REQUIRE(absl::IsUnavailable(*lost));
+  player.Reset({.environment_id = 9, .episode = 1});
+  player.Step(GetSystem());
+  REQUIRE(servers.table->Delete("e9-" + std::string(kCapture)));
+  player.Reset({.environment_id = 9, .episode = 2});
+}
+
+TEST_CASE("An action outside of the catalog is an error") {
+  Player player;
+  player.Reset({.environment_id = 1});
+  absl::Status status;
+  player.environment().Step(
+      static_cast<std::int64_t>(Catalog().size()),
+      [&](absl::StatusOr<Transition> transition) { status = transition.status(); });
+  REQUIRE(absl::IsInvalidArgument(status));
+}
+
+TEST_CASE("Rewards add up as the knobs say") {
+  const RewardOptions options;
+  const auto judge = [&](StepOutcome outcome) { return Judge(options, outcome).reward; };
+  REQUIRE(judge({.status = 200}) == Approx(-0.01));
+  REQUIRE(judge({.status = 404}) == Approx(-0.06));
+  REQUIRE(judge({.status = 200, .after = {.milestones = 1}, .milestone_count = 2}) == Approx(0.09));
+  REQUIRE(judge({.status = 200,
+                 .before = {.milestones = 1},
+                 .after = {.milestones = 1},
+                 .milestone_count = 2}) == Approx(-0.01));
+  REQUIRE(judge({.status = 200, .after = {.collateral = 2}}) == Approx(-0.21));
+  REQUIRE(judge({.status = 200, .before = {.collateral = 1}}) == Approx(0.09));
+  REQUIRE(judge({.status = 200, .after = {.satisfied = true}}) == Approx(0.99));
+  REQUIRE(judge({.status = 200,
+                 .before = {.collateral = 1},
+                 .after = {.satisfied = true, .collateral = 1}}) == Approx(0.29));
+  REQUIRE(Judge(options, {.status = 200, .last = true}).ends);
+  REQUIRE_FALSE(Judge(options, {.status = 500}).ends);
+}
+
+TEST_CASE("A read that can tell nothing new costs what its knob says, whatever it answers") {
+  const RewardOptions options;
+  REQUIRE(Judge(options, {.status = 200, .repeated = true}).reward == Approx(-0.11));
+  REQUIRE(Judge(options, {.status = 404, .repeated = true}).reward == Approx(-0.16));
+  REQUIRE(Judge(options, {.status = 200}).reward == Approx(-0.01));
+}
+
+// The first PATCH that the service answers 4xx in this episode.
+std::int64_t FindRefusedPatch(Player& player, const EpisodeStart& start) {
+  const auto& candidates = Catalog().candidates();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].method != "PATCH") continue;
+    player.Reset(start);
+    const auto action = static_cast<std::int64_t>(i);
+    const bool ends = player.Step(action).end != End::kNone;
+    const int status = player.environment().last_status();
+    if (!ends && status >= 400 && status < 500 && status != 412) return action;
+  }
+  throw std::runtime_error("no PATCH is refused");
+}
+
+TEST_CASE("A read repeats what is known until something changes or time goes by") {
+  Player player;
+  const EpisodeStart start = EpisodeWhere(player, "2 graceful_off", false);
+  const std::int64_t get = GetSystem();
+  const std::int64_t wait =
+      Find([](const auto& candidate) { return candidate.method == redfish::kWaitMethod; });
+  const std::int64_t other = Find([&](const auto& candidate) {
+    return candidate.method == "GET" && candidate.uri.find("/Chassis/") != std::string::npos;
+  });
+  // What is refused changes nothing.
+  const std::int64_t refused = FindRefusedPatch(player, start);
+  const auto repeats = [&](std::int64_t action) {
+    const Transition transition = player.Step(action);
+    REQUIRE(transition.end == End::kNone);
+    const bool repeated = player.environment().last_repeated();
+    if (action == get || action == other) {
+      REQUIRE(transition.reward == Approx(repeated ? -0.11 : -0.01));
+    }
+    return repeated;
+  };
+  player.Reset(start);
+  REQUIRE_FALSE(repeats(get));
+  REQUIRE_FALSE(repeats(other));
+  REQUIRE(repeats(get));
+  REQUIRE_FALSE(repeats(wait));
+  REQUIRE_FALSE(repeats(get));
+  REQUIRE(repeats(get));
+  REQUIRE_FALSE(repeats(refused));
+  REQUIRE(repeats(get));
+  REQUIRE_FALSE(repeats(ResetTo("ForceRestart")));
+  REQUIRE_FALSE(repeats(get));
+  player.Reset(start);
+  REQUIRE_FALSE(repeats(get));
+}
+
+TEST_CASE("A read that was not answered is none, however often it is tried") {
+  const auto busy = mockserver::FaultSet::Parse(
+      {{"faults", {{{"name", "busy"}, {"path", "/redfish/v1/Systems/**"}, {"status", 503}}}}});
+  REQUIRE(busy.ok());
+  Player player(std::make_unique<InProcessService>(Data().worlds,
+                                                   mockserver::InstanceOptions{.faults = *busy}));
+  player.Reset({.environment_id = 1});
+  for (int time = 0; time < 3; ++time) {
+    player.Step(GetSystem());
+    REQUIRE(player.environment().last_status() == 503);
+    REQUIRE_FALSE(player.environment().last_repeated());
+  }
+}
+
+TEST_CASE("Training's sentences lose words as the knob says, evaluation's never do") {
+  auto tasks = std::make_shared<RedfishTasks>(*Data().tasks);
+  tasks->options.word_dropout = 1;
+  RedfishEnvironment dropping(tasks, std::make_unique<InProcessService>(Data().worlds),
+                              std::make_shared<Sights>());
+  Player player;
+  for (const bool evaluation : {false, true}) {
+    for (std::uint64_t episode = 0; episode < 5; ++episode) {
+      const EpisodeStart start{.environment_id = 1,
+                               .episode = episode,
+                               .pair = PairOf(Data(), "3 locate"),
+                               .evaluation = evaluation};
+      player.Reset(start);
+      Await(nullptr, [&](auto done) { dropping.Reset(start, done); });
+      const bool same = dropping.episode().text == player.environment().episode().text;
+      REQUIRE(same == evaluation);
+    }
+  }
+}
+
+TEST_CASE("The igc preset keeps its fixed values and clips") {
+  RewardOptions options;
+  options.preset = "igc";
+  const auto judge = [&](StepOutcome outcome) { return Judge(options, outcome).reward; };
+  REQUIRE(judge({.status = 200}) == Approx(0.1));
+  REQUIRE(judge({.status = 404}) == Approx(-0.2));
+  REQUIRE(judge({.status = 405}) == Approx(-0.1));
+  REQUIRE(judge({.status = 503}) == Approx(-0.5));
+  REQUIRE(Judge(options, {.status = 503}).ends);
+  REQUIRE(judge({.status = 200, .after = {.satisfied = true}}) == Approx(1.0));
+  REQUIRE(judge({.status = 404, .last = true}) == Approx(-1.0));
+}
+
+TEST_CASE("A watch result is read to its last character") {
+  const auto progress = ParseWatchResult("satisfied=1;milestones=5;collateral=2");
+  REQUIRE(progress.ok());
+  REQUIRE(progress->satisfied);
+  REQUIRE(progress->milestones == 5);
+  REQUIRE(progress->collateral == 2);
+  for (const char* bad : {"", "satisfied=1", "satisfied=1;milestones=5;collateral=x",
+                          "satisfied=1;milestones=5;collateral=2;more"}) {
+    REQUIRE(absl::IsDataLoss(ParseWatchResult(bad).status()));
+  }
+}
+
+TEST_CASE("Bodies are canonicalised once, and the oldest go when the cache is full") {
+  BodyTexts bodies(4);
+  const auto one = bodies.Read(R"({"b": 1, "a": 2.0})");
+  REQUIRE(*one->content.text == R"({"a":2,"b":1})");
+  REQUIRE(bodies.Read(R"({"b": 1, "a": 2.0})") == one);
+  REQUIRE(bodies.Read(R"({"a":2,"b":1})")->content.key == one->content.key);
+  REQUIRE(bodies.Read("")->content.key.IsZero());
+  REQUIRE(*bodies.Read("no json")->content.text == "\"no json\"");
+  for (int i = 0; i < 20; ++i) bodies.Read(std::to_string(i));
+  REQUIRE(bodies.size() <= 4);
+}
+
+TEST_CASE("A body that comes parsed is the same content as its text, made once") {
+  BodyTexts bodies;
+  const std::string raw = R"({"b": [1, "\u0041"], "a": 2.0, "@odata.etag": "W/\"1\""})";
+  const auto of_text = bodies.Read(raw)->content;
+  const auto parsed = nlohmann::json::parse(raw);
+  const auto first = bodies.ReadParsed(parsed)->content;
+  REQUIRE(first.key == of_text.key);
+  REQUIRE(*first.text == *of_text.text);
+  REQUIRE(bodies.ReadParsed(parsed)->content.text == first.text);
+}
+
+TEST_CASE("Bodies that differ in ETags alone are one, unless they are no JSON") {
+  BodyTexts bodies;
+  const auto tagged = [](const std::string& etag, const std::string& name) {
+    return R"({"@odata.etag":"W/\")" + etag + R"(\"","Name":")" + name +
+           R"(","Part":{"@odata.etag":")" + etag + R"("}})";
+  };
+  const auto first = bodies.Read(tagged("1", "a"));
+  REQUIRE(*first->content.text == R"({"Name":"a","Part":{}})");
+  REQUIRE(bodies.Read(tagged("22", "a")) == first);
+  REQUIRE(*bodies.Read(tagged("1", "b"))->content.text == R"({"Name":"b","Part":{}})");
+  // Whether it is JSON does not hang on what was seen before.
+  REQUIRE(*bodies.Read(tagged("\n", "c"))->content.text != R"({"Name":"c","Part":{}})");
+  REQUIRE(*bodies.Read(tagged("3", "c"))->content.text == R"({"Name":"c","Part":{}})");
+  // Neither a text that speaks of one, nor what ends within one.
+  const auto saying = [](const std::string& value) {
+    return R"({"Name":"\"@odata.etag\":\")" + value + R"(\""})";
+  };
+  REQUIRE(bodies.Read(saying("1"))->content.key != bodies.Read(saying("2"))->content.key);
+  const auto naming = [](const std::string& value) {
+    return R"({"a\"@odata.etag":")" + value + R"("})";
+  };
+  REQUIRE(bodies.Read(naming("1"))->content.key != bodies.Read(naming("2"))->content.key);
+  for (const std::string cut : {R"({"@odata.etag":"1)", R"({"@odata.etag":"2)",
+                                R"({"@odata.etag":"1"])", R"({"@odata.etag":"2"])"}) {
+    const std::string expected = nlohmann::json(cut).dump();
+    REQUIRE(*bodies.Read(cut)->content.text == expected);
+  }
+  REQUIRE(*bodies.Read(R"({"@odata.etag":")")->content.text == R"("{\"@odata.etag\":\"")");
+  REQUIRE(*bodies.Read(R"("@odata.etag":"\)")->content.text == R"("\"@odata.etag\":\"\\")");
+}
+
+TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
+  BodyTexts bodies;
+  const auto arrays = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  REQUIRE(*bodies.Read(arrays(64))->content.text == arrays(64));
+  REQUIRE(*bodies.Read(arrays(65))->content.text == "\"" + arrays(65) + "\"");
+  REQUIRE(*bodies.Read(arrays(500000))->content.text == "\"" + arrays(500000) + "\"");
+  REQUIRE(bodies.Read(std::string(500000, '['))->content.text->size() == 500002);
+}
+
+TEST_CASE("A body shows the resource that it is, and the members of a collection") {
+  BodyTexts bodies;
+  const auto text = bodies.Read(
+      R"({"@odata.id": "/redfish/v1/A/", "Members": [{"@odata.id": "/redfish/v1/A/1"}, 7]})");
+  REQUIRE(text->uri == "/redfish/v1/A");
+  REQUIRE(text->members == std::vector<std::string>{"/redfish/v1/A/1"});
+  REQUIRE(bodies.Read(R"({"error": {}})")->uri.empty());
+  REQUIRE(bodies.Read("[1]")->members.empty());
+}
+
+}  // namespace
+}  // namespace shoal::actor

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/redfish_source.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/actor/demonstrations/played.h"
+
+namespace shoal::actor {
+namespace {
+
+absl::StatusOr<RedfishData> Load(const std::vector<std::int64_t>& goals,
+                                 std::int64_t fleet_size = 1) {
+  EnvironmentOptions options;
+  options.captures = {"openbmc-stock"};
+  options.goals = goals;
+  options.fleet_size = fleet_size;
+  return LoadRedfishData(ConfigOf(options));
+}
+
+// Of the goals that are played.
+std::set<int> NumbersOf(const RedfishData& data) {
+  std::set<int> numbers;
+  for (const Pair& pair : data.tasks->pairs) numbers.insert(std::stoi(pair.goal));
+  return numbers;
+}
+
+TEST_CASE("Without numbers all goals are played where they apply, and no request sequence") {
+  const std::set<int> all = NumbersOf(Load({}).value());
+  REQUIRE(*all.begin() == 1);
+  REQUIRE(all.contains(19));
+  // 101 applies here, as the next case shows.
+  REQUIRE(*all.rbegin() < 101);
+}
+
+TEST_CASE("Goals and request sequences are played by their numbers") {
+  REQUIRE(NumbersOf(Load({3, 101}).value()) == std::set<int>{3, 101});
+}
+
+TEST_CASE("Captures are let go once their catalogs are made, but where fleets need them") {
+  REQUIRE(Load({1}).value().captures.empty());
+  REQUIRE(Load({1}, 2).value().captures.size() == 1);
+}
+
+TEST_CASE("A number that is neither a goal's nor a sequence's is named") {
+  const absl::Status unknown = Load({3, 77}).status();
+  REQUIRE(unknown.code() == absl::StatusCode::kNotFound);
+  REQUIRE(std::string(unknown.message()).find("no goal 77") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace shoal::actor

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/supervisor.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "cli/cluster/loopback_ports.h"
+#include "platform/runtime/atomic_file.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+ProcessSpec Shell(const doubles::TemporaryFolder& folder, const std::string& name,
+                  const std::string& script) {
+  return {.name = name, .command = {"/bin/sh", "-c", script}, .log_path = folder.At(name + ".log")};
+}
+
+std::string TextOf(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
+
+// Polls until `condition` holds; false after ten seconds.
+template <typename Condition>
+bool Eventually(Supervisor& supervisor, absl::Status& status, const Condition& condition) {
+  const auto end = runtime::SystemClock().Now() + seconds(10);
+  while (runtime::SystemClock().Now() < end) {
+    status = supervisor.Poll();
+    if (condition()) return true;
+    ::usleep(2000);
+  }
+  return false;
+}
+
+SupervisorOptions Quick() {
+  return {.min_back_off = milliseconds(10),
+          .max_back_off = milliseconds(40),
+          .settled_after = milliseconds(20),
+          .stop_within = milliseconds(600),
+          .stage_within = milliseconds(200)};
+}
+
+}  // namespace
+
+TEST_CASE("a process that dies is started again") {
+  const doubles::TemporaryFolder folder;
+  Supervisor supervisor(Quick());
+  REQUIRE(supervisor.Start(Shell(folder, "a", "echo run; exit 1"), 0).ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] { return supervisor.restarts() >= 3; }));
+  REQUIRE(status.ok());
+  const auto events = supervisor.TakeEvents();
+  REQUIRE(events[0] == "event=ended process=a by=\"exit code 1\"\n  run");
+  REQUIRE(events[1].starts_with("event=restarted process=a pid="));
+}
+
+TEST_CASE("a configuration error ends the run with the process's own words") {
+  const doubles::TemporaryFolder folder;
+  SupervisorOptions options = Quick();
+  options.settled_after = seconds(3600);  // however slowly the shell starts
+  Supervisor supervisor(options);
+  REQUIRE(supervisor.Start(Shell(folder, "a", "echo 'a.toml:3: unknown key'; exit 2"), 0).ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));
+  REQUIRE(runtime::Message(status) == "a cannot start:\na.toml:3: unknown key\n");
+  REQUIRE(supervisor.restarts() == 0);
+}
+
+TEST_CASE("a process that finishes with code 0 is done") {
+  const doubles::TemporaryFolder folder;
+  Supervisor supervisor(Quick());
+  ProcessSpec spec = Shell(folder, "a", "exit 0");
+  spec.finishes = true;
+  REQUIRE(supervisor.Start(spec, 0).ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] { return supervisor.finished(); }));
+  REQUIRE(supervisor.restarts() == 0);
+}
+
+TEST_CASE("stages end in order, and each gets SIGTERM") {
+  const doubles::TemporaryFolder folder;
+  const std::string log = folder.At("order");
+  Supervisor supervisor(Quick());
+  for (const int stage : {2, 0, 1}) {
+    const std::string name = std::to_string(stage);
+    REQUIRE(supervisor
+                .Start(Shell(folder, name,
+                             "trap 'echo " + name + " >> " + log + "; exit 0' TERM; touch " + log +
+                                 name + "; while :; do sleep 0.01; done"),
+                       stage)
+                .ok());
+  }
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] {
+    return std::filesystem::exists(log + "0") && std::filesystem::exists(log + "1") &&
+           std::filesystem::exists(log + "2");
+  }));
+  REQUIRE(supervisor.Stop());
+  REQUIRE(TextOf(log) == "0\n1\n2\n");
+}
+
+TEST_CASE("what ignores SIGTERM is killed in time, with what it started") {
+  const doubles::TemporaryFolder folder;
+  const std::string pids = folder.At("pids");
+  Supervisor supervisor(Quick());
+  REQUIRE(
+      supervisor
+          .Start(Shell(folder, "a",
+                       "trap '' TERM; sleep 100 & echo $! > " + pids + "; while :; do wait; done"),
+                 0)
+          .ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] { return TextOf(pids).ends_with('\n'); }));
+  const auto start = runtime::SystemClock().Now();
+  REQUIRE_FALSE(supervisor.Stop());
+  REQUIRE(runtime::SystemClock().Now() - start < seconds(3));
+  const pid_t grandchild = std::stoi(TextOf(pids));
+  REQUIRE(Eventually(supervisor, status, [&] {
+    const std::string state = TextOf("/proc/" + std::to_string(grandchild) + "/stat");
+    return state.empty() || state.find(" Z ") != std::string::npos;
+  }));
+}
+
+TEST_CASE("stages that do not end leave the last one time to end by itself") {
+  const doubles::TemporaryFolder folder;
+  const std::string started = folder.At("started");
+  SupervisorOptions options = Quick();
+  options.stop_within = milliseconds(2000);
+  options.stage_within = milliseconds(700);
+  Supervisor supervisor(options);
+  for (int stage = 0; stage < 3; ++stage) {
+    const std::string name = std::to_string(stage);
+    const std::string script =
+        "trap '' TERM; touch " + started + name + "; while :; do sleep 0.05; done";
+    REQUIRE(supervisor.Start(Shell(folder, name, script), stage).ok());
+  }
+  const std::string script = "trap 'sleep 0.1; echo ended; exit 0' TERM; touch " + started +
+                             "3; while :; do sleep 0.01; done";
+  REQUIRE(supervisor.Start(Shell(folder, "last", script), 3).ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] {
+    for (const char* name : {"0", "1", "2", "3"}) {
+      if (!std::filesystem::exists(started + name)) return false;
+    }
+    return true;
+  }));
+  REQUIRE_FALSE(supervisor.Stop());
+  REQUIRE(TextOf(folder.At("last.log")) == "ended\n");
+}
+
+TEST_CASE("a program that is not there is named") {
+  Supervisor supervisor;
+  const absl::Status status = supervisor.Start({.name = "a", .command = {"/nowhere/actor"}}, 0);
+  REQUIRE(absl::IsNotFound(status));
+  REQUIRE(runtime::Message(status).find("/nowhere/actor") != std::string::npos);
+}
+
+TEST_CASE("a command's output comes back, or its errors") {
+  REQUIRE(RunToEnd({"/bin/sh", "-c", "echo out; echo error >&2"}).value() == "out\n");
+  const auto refused = RunToEnd({"/bin/sh", "-c", "echo out; echo wrong key >&2; exit 2"});
+  REQUIRE(absl::IsInvalidArgument(refused.status()));
+  REQUIRE(runtime::Message(refused.status()) == "wrong key");
+  REQUIRE(absl::IsInternal(RunToEnd({"/bin/sh", "-c", "kill -9 $$"}).status()));
+}
+
+TEST_CASE("free addresses are all different") {
+  auto addresses = FreeLoopbackAddresses(50);
+  REQUIRE(addresses.ok());
+  std::sort(addresses->begin(), addresses->end());
+  REQUIRE(std::unique(addresses->begin(), addresses->end()) == addresses->end());
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/results/evaluation.h"
+
+#include <catch2/catch.hpp>
+
+#include "cli/session/stop_rule.h"
+
+namespace shoal::cli {
+namespace {
+
+std::string Line(const std::string& policy, const std::string& goal, const std::string& capture,
+                 bool success, int collateral, int steps, int mutations, int optimum,
+                 bool satisfied = false) {
+  return "{\"policy\":\"" + policy + "\",\"goal\":\"" + goal + "\",\"capture\":\"" + capture +
+         "\",\"success\":" + (success ? "true" : "false") +
+         ",\"satisfied_at_start\":" + (satisfied ? "true" : "false") +
+         ",\"collateral\":" + std::to_string(collateral) + ",\"steps\":" + std::to_string(steps) +
+         ",\"mutations\":" + std::to_string(mutations) + ",\"optimum\":" + std::to_string(optimum) +
+         ",\"status_4xx\":1,\"return\":0.5}\n";
+}
+
+Evaluation EvaluationOf(const std::string& lines) {
+  auto evaluation = ParseEvaluation(lines, 100);
+  REQUIRE(evaluation.ok());
+  return *evaluation;
+}
+
+}  // namespace
+
+TEST_CASE("success needs the goal and no collateral change; satisfied starts are not counted") {
+  const Evaluation evaluation = EvaluationOf(Line("current", "1", "a", true, 0, 3, 2, 1) +
+                                             Line("current", "1", "a", true, 2, 9, 9, 1) +
+                                             Line("1.27", "2", "a", false, 0, 16, 4, 1) +
+                                             Line("current", "2", "a", true, 0, 1, 1, 1, true) +
+                                             Line("uniform", "1", "a", false, 0, 16, 8, 1));
+  const Score total = evaluation.Total("learned");
+  REQUIRE(total.episodes == 3);
+  REQUIRE(total.satisfied_at_start == 1);
+  REQUIRE(total.success_rate() == Approx(1.0 / 3));
+  REQUIRE(total.reached_rate() == Approx(2.0 / 3));
+  REQUIRE(total.clean_rate() == Approx(2.0 / 3));
+  REQUIRE(total.steps_per_optimal() == Approx(3.0));
+  REQUIRE(total.mutations_per_optimal() == Approx(2.0));
+  REQUIRE(total.client_error_rate() == Approx(3.0 / 28));
+  REQUIRE(evaluation.Total("learned", "2").success_rate() == 0);
+}
+
+TEST_CASE("the first episodes that count are counted, by number and in any order of lines") {
+  const auto line = [](int episode, bool success, bool satisfied) {
+    return "{\"policy\":\"learned\",\"goal\":\"1\",\"capture\":\"a\",\"episode\":" +
+           std::to_string(episode) + ",\"success\":" + (success ? "true" : "false") +
+           ",\"satisfied_at_start\":" + (satisfied ? "true" : "false") + "}\n";
+  };
+  const auto evaluation = ParseEvaluation(
+      line(4, false, false) + line(2, true, false) + line(0, true, true) + line(1, true, false), 2);
+  REQUIRE(evaluation.ok());
+  const Score total = evaluation->Total("learned");
+  REQUIRE(total.episodes == 2);
+  REQUIRE(total.success_rate() == 1);
+  REQUIRE(total.satisfied_at_start == 1);
+}
+
+TEST_CASE("ratios are of sums, so long episodes weigh more") {
+  const Evaluation evaluation = EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                                             Line("learned", "5", "a", true, 0, 6, 4, 2));
+  REQUIRE(evaluation.Total("learned").steps_per_optimal() == Approx(7.0 / 3));
+}
+
+TEST_CASE("a held-out capture is in no total") {
+  const Evaluation evaluation = EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                                             Line("learned", "1", "b", false, 0, 1, 1, 1));
+  REQUIRE(evaluation.Total("learned", "", "", "b").success_rate() == 1);
+  REQUIRE(evaluation.Total("learned", "", "b").success_rate() == 0);
+  REQUIRE(FormatTable(evaluation, "b").find("learned, zero-shot on b") != std::string::npos);
+}
+
+TEST_CASE("goals stand in the order of their numbers") {
+  const Evaluation evaluation = EvaluationOf(Line("learned", "11", "a", true, 0, 1, 1, 1) +
+                                             Line("learned", "2", "a", true, 0, 1, 1, 1));
+  REQUIRE(evaluation.goals() == std::vector<std::string>{"2", "11"});
+}
+
+TEST_CASE("a line that does not parse is named by its number") {
+  const auto evaluation = ParseEvaluation(Line("learned", "1", "a", true, 0, 1, 1, 1) + "{\n", 100);
+  REQUIRE(absl::IsInvalidArgument(evaluation.status()));
+  REQUIRE(runtime::Message(evaluation.status()).starts_with("line 2 "));
+}
+
+TEST_CASE("training ends after enough good evaluations in a row, and only then") {
+  StopRule rule({.stop_evaluations = 2, .stop_score = 0.9, .stop_mutations = 1.3});
+  const Evaluation good = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1));
+  const Evaluation wasteful = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 2, 1));
+  const Evaluation bad = EvaluationOf(Line("learned", "1", "a", false, 0, 2, 1, 1));
+  REQUIRE_FALSE(rule.Observe(good));
+  REQUIRE_FALSE(rule.Observe(bad));
+  REQUIRE_FALSE(rule.Observe(good));
+  REQUIRE_FALSE(rule.Observe(wasteful));
+  REQUIRE_FALSE(rule.Observe(good));
+  REQUIRE(rule.Observe(good));
+}
+
+TEST_CASE("one pair that was not learned keeps training going, whatever the mean") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = 0.6, .stop_pair_success = 0.5});
+  const std::string good = Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                           Line("learned", "1", "b", true, 0, 1, 1, 1) +
+                           Line("uniform", "1", "b", false, 0, 1, 1, 1);
+  const std::string bad = Line("learned", "2", "b", false, 0, 1, 1, 1);
+  REQUIRE(EvaluationOf(good + bad).Total("learned").success_rate() > 0.6);
+  REQUIRE_FALSE(rule.Observe(EvaluationOf(good + bad)));
+  REQUIRE(rule.Observe(EvaluationOf(good + bad + Line("learned", "2", "b", true, 0, 1, 1, 1))));
+  REQUIRE(rule.Observe(EvaluationOf(good)));
+}
+
+TEST_CASE("without goals the bar is the mean return alone") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = 475, .stop_pair_success = 0.5});
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":470}\n")));
+  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":480}\n")));
+}
+
+TEST_CASE("an evaluation without episodes never ends training") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = 0});
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("")));
+}
+
+}  // namespace shoal::cli

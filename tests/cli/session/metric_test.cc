@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "cli/session/metric_text.h"
+#include "cli/session/metric_totals.h"
+#include "cli/session/progress.h"
+
+namespace shoal::cli {
+namespace {
+
+std::vector<MetricSample> Parse(const std::string& text) {
+  auto samples = ParseMetricText(text);
+  REQUIRE(samples.ok());
+  return *samples;
+}
+
+std::string ActorText(int steps, int episodes, int clean, double returns) {
+  return "# TYPE shoal_environment_steps_total counter\nshoal_environment_steps_total " +
+         std::to_string(steps) + "\n# TYPE shoal_episodes_total counter\nshoal_episodes_total " +
+         std::to_string(episodes) +
+         "\n# TYPE shoal_episode_clean_total counter\nshoal_episode_clean_total " +
+         std::to_string(clean) +
+         "\n# TYPE shoal_episode_return_sum gauge\nshoal_episode_return_sum " +
+         std::to_string(returns) + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("names, labels and values are read from the text format") {
+  const auto samples = Parse(
+      "# HELP a Some \"help\" {x}\n# TYPE a counter\na{goal=\"1\",text=\"q\\\"{}\\n\"} 3\n"
+      "# TYPE b gauge\nb 1.5 1700000000\n# TYPE c histogram\nc_bucket{le=\"+Inf\"} 2\nc_sum 7\n");
+  REQUIRE(samples.size() == 4);
+  REQUIRE(samples[0].name == "a");
+  REQUIRE(samples[0].counter);
+  REQUIRE(samples[0].labels.at("goal") == "1");
+  REQUIRE(samples[0].labels.at("text") == "q\"{}\n");
+  REQUIRE(samples[0].value == 3);
+  REQUIRE_FALSE(samples[1].counter);
+  REQUIRE(samples[1].value == 1.5);
+  REQUIRE(samples[3].counter);
+}
+
+TEST_CASE("a line that is no metric is named") {
+  for (const std::string text : {"a{b=\"c} 1\n", "a\n", "a b\n", "{} 1\n"}) {
+    const auto samples = ParseMetricText(text);
+    REQUIRE(absl::IsInvalidArgument(samples.status()));
+    REQUIRE(runtime::Message(samples.status()).find(text.substr(0, text.size() - 1)) !=
+            std::string::npos);
+  }
+}
+
+TEST_CASE("counters go on where a process that was started again begins at zero") {
+  MetricTotals totals;
+  totals.Update("actor-0", Parse(ActorText(100, 10, 5, -8)));
+  totals.Update("actor-1", Parse(ActorText(7, 1, 1, 1)));
+  totals.Update("actor-0", Parse(ActorText(150, 12, 6, -9)));
+  REQUIRE(totals.Counter("shoal_environment_steps_total") == 157);
+  totals.Update("actor-0", Parse(ActorText(30, 3, 3, 2)));
+  REQUIRE(totals.Counter("shoal_environment_steps_total") == 187);
+  REQUIRE(totals.Counter("shoal_episode_return_sum") == Approx(-9 + 2 + 1));
+}
+
+TEST_CASE("gauges are averaged over processes") {
+  MetricTotals totals;
+  totals.Update("a", Parse("# TYPE g gauge\ng 1\n"));
+  totals.Update("b", Parse("# TYPE g gauge\ng 2\n"));
+  REQUIRE(totals.Gauge("g") == 1.5);
+  REQUIRE(totals.LeastGauge("g") == 1);
+  REQUIRE_FALSE(totals.Gauge("h"));
+}
+
+TEST_CASE("progress is about the last seconds, not about the whole run") {
+  MetricTotals totals;
+  ProgressTracker tracker(true);
+  for (int second = 0; second <= 60; ++second) {
+    const bool late = second > 30;
+    const int steps = late ? 3000 + (second - 30) * 500 : second * 100;
+    const int episodes = steps / 10;
+    const int clean = late ? episodes - 300 : 0;
+    totals.Update("actor-0", Parse(ActorText(steps, episodes, clean, clean)));
+    const Progress progress = tracker.Observe(second, totals);
+    if (second != 60) continue;
+    REQUIRE(progress.environment_steps == 18000);
+    REQUIRE(progress.environment_steps_per_second == Approx(500));
+    REQUIRE(progress.success == Approx(1.0));
+    REQUIRE(progress.mean_return == Approx(1.0));
+  }
+}
+
+TEST_CASE("the status line says how much is left, and what matters before column 80") {
+  Progress progress = {.seconds = 90, .environment_steps = 123456, .updates = 12};
+  progress.success = 0.5;
+  progress.mean_return = 12.25;
+  progress.environment_steps_per_second = 1500;
+  const std::string line = StatusLine(progress, {.seconds = 360.0}, 8);
+  REQUIRE(line.starts_with("[##......] 1:30 left 4:30  1500 steps/s  success 0.50  return 12.25"));
+  REQUIRE(line.find("updates 12") < 70);
+  REQUIRE(line.ends_with("steps 123.5k"));
+  REQUIRE(StatusLine(progress, {}, 8).find("left") == std::string::npos);
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/client/act_client.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "inference/client/reply_reader.h"
+#include "platform/runtime/mutex.h"
+#include "tests/doubles/manual_clock.h"
+#include "tests/inference/client/scripted_server.h"
+
+namespace shoal::inference::client {
+namespace {
+
+using actor::test::Agree;
+using actor::test::Scripted;
+using actor::test::ScriptedServer;
+using actor::test::SeenRow;
+
+class Recorder final : public ActHandler {
+ public:
+  void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) override {
+    const runtime::MutexLock lock(mutex_);
+    connection_ = connection;
+    epochs_.push_back(server_epoch);
+    changed_.NotifyAll();
+  }
+  void OnAnswers(std::vector<Answer> answers) override {
+    const runtime::MutexLock lock(mutex_);
+    for (Answer& answer : answers) answers_.push_back(std::move(answer));
+    changed_.NotifyAll();
+  }
+  void OnDisconnected(const absl::Status& status) override {
+    const runtime::MutexLock lock(mutex_);
+    ends_.push_back(status);
+    changed_.NotifyAll();
+  }
+
+  std::vector<Answer> AwaitAnswers(std::size_t count) {
+    Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return answers_.size() >= count; });
+    const runtime::MutexLock lock(mutex_);
+    return answers_;
+  }
+  std::vector<std::uint64_t> AwaitEpochs(std::size_t count) {
+    Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return epochs_.size() >= count; });
+    const runtime::MutexLock lock(mutex_);
+    return epochs_;
+  }
+  std::vector<absl::Status> AwaitEnds(std::size_t count) {
+    Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return ends_.size() >= count; });
+    const runtime::MutexLock lock(mutex_);
+    return ends_;
+  }
+
+  std::uint64_t connection() const {
+    const runtime::MutexLock lock(mutex_);
+    return connection_;
+  }
+
+ private:
+  void Await(const std::function<bool()>& condition) {
+    const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+    const runtime::MutexLock lock(mutex_);
+    while (!condition()) {
+      if (!changed_.WaitUntil(mutex_, deadline)) break;
+    }
+    REQUIRE(condition());
+  }
+
+  mutable runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  std::uint64_t connection_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::uint64_t> epochs_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Answer> answers_ ABSL_GUARDED_BY(mutex_);
+  std::vector<absl::Status> ends_ ABSL_GUARDED_BY(mutex_);
+};
+
+ActClientOptions Options(const std::string& address) {
+  ActClientOptions options{.address = address};
+  proto::ObservationSpec* observation = options.spec.add_observations();
+  observation->set_name("numeric");
+  observation->set_dtype(proto::FLOAT32);
+  observation->add_shape(2);
+  options.spec.add_content_fields("body");
+  options.spec.mutable_action()->mutable_candidates();
+  options.min_backoff = std::chrono::milliseconds(10);
+  return options;
+}
+
+ContentReference Text(const std::string& text) {
+  return {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
+}
+
+std::shared_ptr<const CandidateList> Candidates(const std::string& prefix) {
+  return std::make_shared<const CandidateList>(
+      std::vector<ContentReference>{Text(prefix + " a"), Text(prefix + " b")});
+}
+
+Row MakeRow(std::uint64_t environment, std::uint64_t sequence, const std::string& body) {
+  Row row{.environment_id = environment, .incarnation = 5, .sequence = sequence};
+  row.observation = {1.0F, static_cast<float>(environment)};
+  row.contents = {Text(body)};
+  row.catalog = Candidates("service");
+  return row;
+}
+
+void SendAll(ActClient& client, std::vector<Row> rows, std::uint64_t connection = 1) {
+  REQUIRE(client.Send(rows, connection).ok());
+}
+
+void AwaitCount(const ActClient& client, proto::RowStatus status, std::uint64_t count) {
+  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+  while (client.status_counts()[status] < count) {
+    REQUIRE(runtime::SystemClock().Now() < deadline);
+    std::this_thread::yield();
+  }
+}
+
+// Of the rows that a server saw, in order: environment and sequence.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Order(const ScriptedServer& server) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
+  for (const SeenRow& row : server.rows()) order.emplace_back(row.environment_id, row.sequence);
+  return order;
+}
+
+TEST_CASE("Each row is answered once with what the server said") {
+  ScriptedServer server([](const SeenRow& row) {
+    return Scripted{.action = static_cast<std::int64_t>(row.environment_id) * 10};
+  });
+  Recorder recorder;
+  ActClient client(Options(server.address()), recorder);
+  REQUIRE(recorder.AwaitEpochs(1).front() == 1);
+  SendAll(client, {MakeRow(3, 0, "x"), MakeRow(4, 0, "y")});
+  const auto answers = recorder.AwaitAnswers(2);
+  REQUIRE(answers.size() == 2);
+  for (const Answer& answer : answers) {
+    REQUIRE(answer.outcome == Answer::Outcome::kAction);
+    REQUIRE(answer.action == static_cast<std::int64_t>(answer.environment_id) * 10);
+    REQUIRE(answer.policy_step == 2);
+  }
+  const auto rows = server.rows();
+  REQUIRE(rows[1].observation == std::vector<float>{1.0F, 4.0F});
+  REQUIRE(rows[1].content_keys[0] == content::KeyOf("y").AsBytes());
+  REQUIRE(rows[1].catalog_key == Candidates("service")->key().AsBytes());
+}
+
+TEST_CASE("A text and a catalog cross a stream once") {
+  ScriptedServer server(Agree);
+  Recorder recorder;
+  ActClient client(Options(server.address()), recorder);
+  recorder.AwaitEpochs(1);
+  for (std::uint64_t sequence = 0; sequence < 3; ++sequence) {
+    SendAll(client, {MakeRow(1, sequence, "same"), MakeRow(2, sequence, "same")});
+  }
+  recorder.AwaitAnswers(6);
+  std::multiset<std::string> texts;
+  for (const auto& [key, text] : server.contents()) texts.insert(text);
+  REQUIRE(texts == std::multiset<std::string>{"same", "service a", "service b"});
+  REQUIRE(server.catalogs() == 1);
+}
+
+TEST_CASE("NEED_CONTENT brings the same sequence again, with the text") {
+  std::atomic<int> refusals = 1;
+  ScriptedServer server([&](const SeenRow& row) {
+    if (row.sequence == 1 && refusals-- > 0) {
+      return Scripted{.status = proto::ROW_NEED_CONTENT, .missing_keys = {row.content_keys[0]}};
+    }
+    return Scripted{};
+  });
+  Recorder recorder;
+  ActClient client(Options(server.address()), recorder);
+  recorder.AwaitEpochs(1);
+  SendAll(client, {MakeRow(1, 0, "forgotten")});
+  recorder.AwaitAnswers(1);
+  SendAll(client, {MakeRow(1, 1, "forgotten")});
+  const auto answers = recorder.AwaitAnswers(2);
+  REQUIRE(answers[1].outcome == Answer::Outcome::kAction);
+  const auto rows = server.rows();
+  REQUIRE(rows.size() == 3);
+  REQUIRE(rows[2].sequence == 1);
+  int times = 0;
+  for (const auto& [key, text] : server.contents()) times += text == "forgotten" ? 1 : 0;
+  REQUIRE(times == 2);
+  REQUIRE(client.status_counts()[proto::ROW_NEED_CONTENT] == 1);
+}
+
+TEST_CASE("A server that never has room for a content gets the row refused, not a loop") {
+  ScriptedServer server([](const SeenRow& row) {
+    return Scripted{.status = proto::ROW_NEED_CONTENT, .missing_keys = {row.content_keys[0]}};
+  });
+  Recorder recorder;
+  ActClient client(Options(server.address()), recorder);
+  recorder.AwaitEpochs(1);
+  SendAll(client, {MakeRow(1, 0, "x")});
+  REQUIRE(recorder.AwaitAnswers(1).front().outcome == Answer::Outcome::kInvalid);
+}
+
+TEST_CASE("A row that the server was too busy for is sent again") {
+  std::atomic<int> refusals = 2;
+  ScriptedServer server([&](const SeenRow&) {
+    return Scripted{.status = refusals-- > 0 ? proto::ROW_OVERLOADED : proto::ROW_OK};
+  });
+  Recorder recorder;
+  ActClient client(Options(server.address()), recorder);
+  recorder.AwaitEpochs(1);
+  SendAll(client, {MakeRow(1, 0, "x")});
+  REQUIRE(recorder.AwaitAnswers(1).front().outcome == Answer::Outcome::kAction);
+  REQUIRE(server.rows().size() == 3);
+}
+
+TEST_CASE("When the stream ends every pending row fails once, and a new epoch is seen") {
+  auto server = std::make_unique<ScriptedServer>(
+      [](const SeenRow&) { return Scripted{.status = proto::ROW_OVERLOADED}; }, 1);
+  const std::string address = server->address();
+  Recorder recorder;
+  ActClientOptions options = Options(address);
+  options.overload_delay = std::chrono::hours(1);
+  ActClient client(options, recorder);
+  recorder.AwaitEpochs(1);
+  SendAll(client, {MakeRow(1, 0, "x"), MakeRow(2, 0, "x")});
+  REQUIRE(server->Await([](const auto& rows) { return rows.size() == 2; }));
+  server.reset();
+  recorder.AwaitEnds(1);
+  std::vector<Row> late = {MakeRow(3, 7, "x")};
+  REQUIRE(absl::IsUnavailable(client.Send(late, recorder.connection())));
+  REQUIRE(late.size() == 1);
+  const auto answers = recorder.AwaitAnswers(2);
+  std::set<std::uint64_t> lost;
+  for (const Answer& answer : answers) {
+    REQUIRE(answer.outcome == Answer::Outcome::kLost);
+    REQUIRE(answer.row.contents.size() == 1);
+    REQUIRE(lost.insert(answer.environment_id).second);
+  }
+  REQUIRE(lost == std::set<std::uint64_t>{1, 2});
+
+  ScriptedServer next(Agree, 2, address);
+  REQUIRE(recorder.AwaitEpochs(2).back() == 2);
+  SendAll(client, {MakeRow(1, 1, "x")}, recorder.connection());
+  REQUIRE(recorder.AwaitAnswers(3).back().outcome == Answer::Outcome::kAction);
+  REQUIRE(next.contents().size() == 3);
+}
+
+TEST_CASE("A row meant for a connection that has ended is not written to the next one") {
+  auto server = std::make_unique<ScriptedServer>(Agree);
+  const std::string address = server->address();
+  Recorder recorder;
+  ActClient client(Options(address), recorder);
+  recorder.AwaitEpochs(1);
+  const std::uint64_t old = recorder.connection();
+  server.reset();
+  recorder.AwaitEnds(1);
+  ScriptedServer same(Agree, 1, address);
+  recorder.AwaitEpochs(2);
+  std::vector<Row> rows = {MakeRow(1, 1, "x")};
+  REQUIRE(absl::IsUnavailable(client.Send(rows, old)));
+  REQUIRE(rows.size() == 1);
+  rows.insert(rows.begin(), MakeRow(1, 0, "x"));
+  REQUIRE(recorder.connection() == old + 1);
+  SendAll(client, std::move(rows), recorder.connection());
+  recorder.AwaitAnswers(2);
+  REQUIRE(Order(same) == decltype(Order(same)){{1, 0}, {1, 1}});
+}
+
+TEST_CASE("A row that waits to be sent again holds up the later ones of its environment alone") {
+  std::atomic<int> refusals = 1;
+  ScriptedServer server([&](const SeenRow& row) {
+    if (row.environment_id != 1 || refusals-- <= 0) return Scripted{};
+    return Scripted{.status = proto::ROW_OVERLOADED};
+  });
+  Recorder recorder;
+  doubles::ManualClock clock;
+  ActClientOptions options = Options(server.address());
+  options.overload_delay = std::chrono::hours(1);
+  ActClient client(options, recorder, clock);
+  recorder.AwaitEpochs(1);
+  SendAll(client, {MakeRow(1, 0, "x")});
+  AwaitCount(client, proto::ROW_OVERLOADED, 1);
+  SendAll(client, {MakeRow(1, 1, "x"), MakeRow(2, 0, "x")});
+  REQUIRE(recorder.AwaitAnswers(1).front().environment_id == 2);
+  clock.Advance(std::chrono::hours(1));
+  recorder.AwaitAnswers(3);
+  REQUIRE(Order(server) == decltype(Order(server)){{1, 0}, {2, 0}, {1, 0}, {1, 1}});
+  REQUIRE(server.message_sizes().back() == 2);
+}
+
+TEST_CASE("More rows than the window are refused and stay with the caller") {
+  ScriptedServer server([](const SeenRow&) { return Scripted{.status = proto::ROW_OVERLOADED}; });
+  Recorder recorder;
+  ActClientOptions options = Options(server.address());
+  options.max_outstanding = 2;
+  ActClient client(options, recorder);
+  recorder.AwaitEpochs(1);
+  std::vector<Row> rows = {MakeRow(1, 0, "x"), MakeRow(2, 0, "x"), MakeRow(3, 0, "x")};
+  REQUIRE(absl::IsResourceExhausted(client.Send(rows, 1)));
+  REQUIRE(rows.size() == 3);
+  rows.pop_back();
+  REQUIRE(client.Send(rows, 1).ok());
+  REQUIRE(client.room() == 0);
+}
+
+TEST_CASE("A reply with arrays of different lengths is an error that names the array") {
+  proto::RowReplies replies;
+  replies.add_environment_ids(1);
+  replies.add_sequences(0);
+  REQUIRE(runtime::Message(ReadReplies(replies).status()).find("statuses") != std::string::npos);
+  replies.add_statuses(proto::ROW_OK);
+  REQUIRE(runtime::Message(ReadReplies(replies).status()).find("policy_epochs") !=
+          std::string::npos);
+  replies.add_policy_epochs(0);
+  replies.add_policy_steps(0);
+  REQUIRE(runtime::Message(ReadReplies(replies).status()).find("actions") != std::string::npos);
+}
+
+TEST_CASE("Most blocks stay with their server when another one joins") {
+  const std::vector<std::string> two = {"a:1", "b:1"};
+  const std::vector<std::string> three = {"a:1", "b:1", "c:1"};
+  std::map<std::size_t, int> shares;
+  int moved = 0;
+  for (std::uint64_t block = 0; block < 300; ++block) {
+    const std::size_t before = ChooseServer(two, block);
+    const std::size_t after = ChooseServer(three, block);
+    ++shares[after];
+    if (after != before) {
+      REQUIRE(after == 2);
+      ++moved;
+    }
+  }
+  for (const auto& [server, count] : shares) REQUIRE(count > 60);
+  REQUIRE(moved < 140);
+}
+
+}  // namespace
+}  // namespace shoal::inference::client

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/core/lockstep_gate.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/inference/core/row_maker.h"
+
+namespace shoal::inference {
+namespace {
+
+using testing::MakeRow;
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Ids(const std::vector<Row>& rows) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ids;
+  for (const Row& row : rows) ids.emplace_back(row.environment(), row.sequence());
+  return ids;
+}
+
+TEST_CASE("A step waits for every environment and is sorted") {
+  LockstepGate gate(2);
+  gate.Add(MakeRow({.environment = 9, .sequence = 0, .flags = kFirst}));
+  REQUIRE(gate.TakeStep({1, 1}).empty());
+  gate.Add(MakeRow({.environment = 4, .sequence = 1, .flags = kFirst}));
+  gate.Add(MakeRow({.environment = 4, .sequence = 0, .flags = kTerminated}));
+  REQUIRE(Ids(gate.TakeStep({1, 1})) ==
+          std::vector<std::pair<std::uint64_t, std::uint64_t>>{{4, 0}, {4, 1}, {9, 0}});
+  REQUIRE(gate.TakeStep({1, 1}).empty());
+}
+
+TEST_CASE("An end row alone does not complete a step") {
+  LockstepGate gate(1);
+  gate.Add(MakeRow({.sequence = 0, .flags = kTerminated}));
+  REQUIRE(gate.TakeStep({1, 1}).empty());
+  gate.Add(MakeRow({.sequence = 1, .flags = kFirst}));
+  REQUIRE(gate.TakeStep({1, 1}).size() == 2);
+}
+
+TEST_CASE("Who has delivered waits for the others, and all for a newer version") {
+  LockstepGate gate(2);
+  gate.Add(MakeRow({.environment = 1, .flags = kFirst}));
+  gate.Add(MakeRow({.environment = 2, .flags = kFirst}));
+  REQUIRE(gate.TakeStep({1, 1}).size() == 2);
+  gate.Delivered(1);
+  gate.Add(MakeRow({.environment = 1, .sequence = 1}));
+  REQUIRE(gate.TakeStep({1, 1}).empty());
+  gate.Add(MakeRow({.environment = 2, .sequence = 1}));
+  REQUIRE(Ids(gate.TakeStep({1, 1})) ==
+          std::vector<std::pair<std::uint64_t, std::uint64_t>>{{2, 1}});
+  gate.Delivered(2);
+  gate.Add(MakeRow({.environment = 2, .sequence = 2}));
+  REQUIRE(gate.TakeStep({1, 1}).empty());
+  REQUIRE(gate.size() == 2);
+  REQUIRE(gate.TakeStep({1, 2}).size() == 2);
+}
+
+}  // namespace
+}  // namespace shoal::inference

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/core/unroll_builder.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/inference/core/row_maker.h"
+
+namespace shoal::inference {
+namespace {
+
+using testing::MakeRow;
+
+const PolicyShape kShape = testing::PlainShape();
+
+const runtime::Tensor& Column(const Unroll& unroll, const std::string& name) {
+  for (const UnrollColumn& column : unroll.step_columns) {
+    if (column.name == name) return column.values;
+  }
+  FAIL("no column " << name);
+  std::abort();
+}
+
+template <typename T>
+std::vector<T> Values(const Unroll& unroll, const std::string& name) {
+  const auto values = Column(unroll, name).values<T>();
+  return {values.begin(), values.end()};
+}
+
+// Row `sequence` observes 10 * sequence, takes action `sequence`, has value 100 + sequence.
+class Life {
+ public:
+  explicit Life(const UnrollCut& cut) : builder_(kShape, cut) {}
+
+  // One row; `reward` of the action before it.
+  std::optional<Unroll> Go(std::uint8_t flags, float reward = 0) {
+    const std::uint64_t sequence = sequence_++;
+    std::optional<Unroll> done;
+    if ((flags & kFirst) == 0) done = builder_.SetOutcome(reward, flags);
+    if (Row::EndsOnly(flags)) return done;
+    REQUIRE(!done);
+    const bool final_row = (flags & kFinal) != 0;
+    const auto number = static_cast<float>(sequence);
+    return builder_.Append(
+        MakeRow({.sequence = sequence, .flags = flags, .observation = 10 * number, .episode = 3}),
+        {.action = final_row ? -1 : static_cast<std::int64_t>(sequence),
+         .log_probability = final_row ? 0 : -number,
+         .value = 100 + number,
+         .version = {1, sequence}});
+  }
+
+  std::size_t open_rows() const { return builder_.size(); }
+
+ private:
+  UnrollBuilder builder_;
+  std::uint64_t sequence_ = 0;
+};
+
+TEST_CASE("Cut by length: the row after T bootstraps, and begins the next unroll") {
+  Life life({.max_rows = 2});
+  REQUIRE(!life.Go(kFirst));
+  REQUIRE(!life.Go(0, 1));
+  const auto unroll = life.Go(0, 2);
+  REQUIRE(unroll);
+  REQUIRE(unroll->length == 2);
+  REQUIRE(unroll->first_sequence == 0);
+  REQUIRE(unroll->steps == 2);
+  REQUIRE(unroll->oldest == PolicyVersion{1, 0});
+  REQUIRE(unroll->newest == PolicyVersion{1, 1});
+  REQUIRE(Column(*unroll, "observation/x").shape() == runtime::Shape{3, 1});
+  REQUIRE(Values<float>(*unroll, "observation/x") == std::vector<float>{0, 10, 20});
+  REQUIRE(Values<std::int64_t>(*unroll, "action") == std::vector<std::int64_t>{0, 1});
+  REQUIRE(Values<float>(*unroll, "behaviour_log_probability") == std::vector<float>{0, -1});
+  REQUIRE(Values<float>(*unroll, "value") == std::vector<float>{100, 101, 102});
+  REQUIRE(Values<float>(*unroll, "reward") == std::vector<float>{1, 2});
+  REQUIRE(Values<std::uint8_t>(*unroll, "flags") == std::vector<std::uint8_t>{kFirst, 0, 0});
+  REQUIRE(Values<std::int64_t>(*unroll, "policy_step") == std::vector<std::int64_t>{0, 1});
+  REQUIRE(Values<std::int64_t>(*unroll, "episode_id") == std::vector<std::int64_t>{3, 3, 3});
+  REQUIRE(life.open_rows() == 1);
+  REQUIRE(!life.Go(0, 3));
+  REQUIRE(life.Go(0, 4)->first_sequence == 2);
+}
+
+TEST_CASE("A terminated end row is folded into the row before it") {
+  Life life({.max_rows = 3});
+  REQUIRE(!life.Go(kFirst));
+  REQUIRE(!life.Go(kTerminated, 7));
+  REQUIRE(!life.Go(kFirst));
+  REQUIRE(!life.Go(0, 1));
+  const auto unroll = life.Go(0, 2);
+  REQUIRE(unroll);
+  REQUIRE(Values<float>(*unroll, "observation/x") == std::vector<float>{0, 20, 30, 40});
+  REQUIRE(Values<float>(*unroll, "reward") == std::vector<float>{7, 1, 2});
+  REQUIRE(Values<std::uint8_t>(*unroll, "flags") ==
+          std::vector<std::uint8_t>{kFirst | kTerminated, kFirst, 0, 0});
+  REQUIRE(unroll->steps == 3);
+}
+
+TEST_CASE("An unroll whose last row terminated is complete at once, and row T is zeros") {
+  Life life({.max_rows = 2});
+  life.Go(kFirst);
+  REQUIRE(!life.Go(0, 1));
+  const auto unroll = life.Go(kTerminated, 5);
+  REQUIRE(unroll);
+  REQUIRE(unroll->length == 2);
+  REQUIRE(Values<float>(*unroll, "observation/x") == std::vector<float>{0, 10, 0});
+  REQUIRE(Values<float>(*unroll, "value") == std::vector<float>{100, 101, 0});
+  REQUIRE(Values<float>(*unroll, "reward") == std::vector<float>{1, 5});
+  REQUIRE(Values<std::uint8_t>(*unroll, "flags") ==
+          std::vector<std::uint8_t>{kFirst, kTerminated, 0});
+  REQUIRE(life.open_rows() == 0);
+}
+
+TEST_CASE("The final observation of a truncated episode is a row without action") {
+  Life life({.max_rows = 3});
+  life.Go(kFirst);
+  REQUIRE(!life.Go(kTruncated | kFinal, 4));
+  REQUIRE(!life.Go(kFirst));
+  const auto unroll = life.Go(0, 6);
+  REQUIRE(unroll);
+  REQUIRE(Values<std::int64_t>(*unroll, "action") == std::vector<std::int64_t>{0, -1, 2});
+  REQUIRE(Values<float>(*unroll, "behaviour_log_probability") == std::vector<float>{0, 0, -2});
+  REQUIRE(Values<float>(*unroll, "reward") == std::vector<float>{4, 0, 6});
+  REQUIRE(Values<std::uint8_t>(*unroll, "flags") ==
+          std::vector<std::uint8_t>{kFirst | kTruncated, kFinal, kFirst, 0});
+  REQUIRE(unroll->steps == 2);
+}
+
+TEST_CASE("A final row that bootstraps does not begin the next unroll") {
+  Life life({.max_rows = 1});
+  life.Go(kFirst);
+  const auto unroll = life.Go(kTruncated | kFinal, 4);
+  REQUIRE(unroll);
+  REQUIRE(unroll->length == 1);
+  REQUIRE(Values<float>(*unroll, "value") == std::vector<float>{100, 101});
+  REQUIRE(Values<std::uint8_t>(*unroll, "flags") ==
+          std::vector<std::uint8_t>{kFirst | kTruncated, kFinal});
+  REQUIRE(life.open_rows() == 0);
+}
+
+TEST_CASE("Truncated without final observation: the row gets no weight") {
+  Life life({.max_rows = 2});
+  life.Go(kFirst);
+  REQUIRE(!life.Go(kTruncated, 9));
+  REQUIRE(!life.Go(kFirst));
+  const auto unroll = life.Go(0, 1);
+  REQUIRE(unroll);
+  REQUIRE(Values<std::uint8_t>(*unroll, "flags") ==
+          std::vector<std::uint8_t>{kFirst | kTruncated, kFirst, 0});
+  REQUIRE(unroll->steps == 1);
+}
+
+TEST_CASE("Cut by episode: an unroll is an episode") {
+  Life life({.by_episode = true, .max_rows = 100});
+  life.Go(kFirst);
+  life.Go(0, 1);
+  const auto terminated = life.Go(kTerminated, 2);
+  REQUIRE(terminated);
+  REQUIRE(terminated->length == 2);
+  REQUIRE(Values<float>(*terminated, "reward") == std::vector<float>{1, 2});
+  life.Go(kFirst);
+  const auto truncated = life.Go(kTruncated | kFinal, 3);
+  REQUIRE(truncated);
+  REQUIRE(truncated->length == 1);
+  REQUIRE(truncated->first_sequence == 3);
+  REQUIRE(Values<float>(*truncated, "value") == std::vector<float>{103, 104});
+  life.Go(kFirst);
+  const auto lost = life.Go(kTruncated, 3);
+  REQUIRE(lost);
+  REQUIRE(lost->steps == 0);
+}
+
+TEST_CASE("An episode longer than the limit is cut there") {
+  Life life({.by_episode = true, .max_rows = 2});
+  life.Go(kFirst);
+  life.Go(0, 1);
+  REQUIRE(life.Go(0, 2));
+  REQUIRE(life.open_rows() == 1);
+}
+
+TEST_CASE("The state of the core and of past requests is that before row 0") {
+  PolicyShape shape = kShape;
+  shape.core_state_size = 2;
+  shape.past_requests = true;
+  shape.embedding_size = 1;
+  UnrollBuilder builder(shape, {.max_rows = 1});
+  const std::vector<float> before = {1, 2};
+  const std::vector<float> later = {3, 4};
+  const std::vector<float> past = {5};
+  builder.Append(MakeRow({.flags = kFirst}), {.core_state = before, .past_requests = past});
+  builder.SetOutcome(0, 0);
+  const auto unroll = builder.Append(MakeRow({.sequence = 1}), {.core_state = later});
+  REQUIRE(unroll);
+  REQUIRE(unroll->unroll_columns.size() == 2);
+  REQUIRE(unroll->unroll_columns[0].name == "core/state");
+  REQUIRE(unroll->unroll_columns[0].values.values<float>()[1] == 2);
+  REQUIRE(unroll->unroll_columns[1].name == "past_requests");
+  REQUIRE(unroll->unroll_columns[1].values.values<float>()[0] == 5);
+}
+
+}  // namespace
+}  // namespace shoal::inference

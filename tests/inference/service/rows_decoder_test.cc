@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/service/rows_decoder.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "inference/service/replay_sink.h"
+#include "inference/service/reply_encoder.h"
+#include "platform/transport/wire_tensor.h"
+#include "tests/inference/core/row_maker.h"
+
+namespace shoal::inference {
+namespace {
+
+const PolicyShape kShape = testing::PlainShape();
+
+// Two rows, all well.
+proto::Rows TwoRows() {
+  proto::Rows rows;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    rows.add_environment_ids(10 + i);
+    rows.add_incarnations(1);
+    rows.add_sequences(i);
+    rows.add_episode_ids(0);
+    rows.add_modes(proto::ROW_MODE_TRAIN);
+    rows.add_rewards(0.5F);
+    rows.add_flags(proto::ROW_FLAG_FIRST);
+  }
+  proto::NamedTensor& tensor = *rows.add_observations();
+  tensor.set_name("x");
+  const std::vector<float> values = {1, 2};
+  transport::ToWire(runtime::Tensor::Of<float>({2, 1}, values), *tensor.mutable_tensor());
+  return rows;
+}
+
+std::shared_ptr<RowBlock> Decode(const proto::Rows& rows, const PolicyShape& shape = kShape) {
+  const auto block = DecodeRows(rows, testing::PlainLayout(), shape, runtime::TimePoint{});
+  REQUIRE(block.ok());
+  return *block;
+}
+
+std::string ErrorOfAll(const proto::Rows& rows) {
+  const auto block = Decode(rows);
+  REQUIRE(block->errors.size() == 2);
+  REQUIRE(block->errors[0] == block->errors[1]);
+  return block->errors[0];
+}
+
+std::string ErrorOfSecond(const proto::Rows& rows) {
+  const auto block = Decode(rows);
+  REQUIRE(block->errors.size() == 2);
+  REQUIRE(block->errors[0].empty());
+  return block->errors[1];
+}
+
+TEST_CASE("Good rows are decoded") {
+  const auto block = Decode(TwoRows());
+  REQUIRE(block->errors.empty());
+  REQUIRE(block->environments == std::vector<std::uint64_t>{10, 11});
+  REQUIRE(block->observations == std::vector<float>{1, 2});
+  REQUIRE(block->rewards == std::vector<float>{0.5F, 0.5F});
+}
+
+TEST_CASE("A tensor of a wrong shape or byte count is every row's error, by name") {
+  proto::Rows rows = TwoRows();
+  rows.mutable_observations(0)->mutable_tensor()->set_shape(1, 2);
+  REQUIRE(ErrorOfAll(rows) == "observation x: float32 [2, 2] needs 16 bytes, got 8");
+  rows = TwoRows();
+  rows.mutable_observations(0)->mutable_tensor()->set_dtype(proto::INT32);
+  REQUIRE(ErrorOfAll(rows) == "observation x: expected float32 [2, 1], got int32 [2, 1]");
+  rows = TwoRows();
+  rows.mutable_observations(0)->set_name("y");
+  REQUIRE(ErrorOfAll(rows) == "observation x is missing");
+  rows = TwoRows();
+  rows.add_flags(0);
+  REQUIRE(ErrorOfAll(rows) == "flags: 3 entries for 2 rows");
+}
+
+TEST_CASE("What is wrong with one row is that row's error") {
+  proto::Rows rows = TwoRows();
+  rows.set_rewards(1, std::numeric_limits<float>::quiet_NaN());
+  REQUIRE(ErrorOfSecond(rows) == "rewards: not a finite number");
+  rows = TwoRows();
+  rows.set_flags(1, proto::ROW_FLAG_FINAL);
+  REQUIRE(ErrorOfSecond(rows) == "flags: 8 is no combination of row flags");
+  rows = TwoRows();
+  rows.set_flags(1, proto::ROW_FLAG_TERMINATED | proto::ROW_FLAG_TRUNCATED);
+  REQUIRE(!ErrorOfSecond(rows).empty());
+  rows = TwoRows();
+  const std::vector<float> values = {1, std::numeric_limits<float>::infinity()};
+  transport::ToWire(runtime::Tensor::Of<float>({2, 1}, values),
+                    *rows.mutable_observations(0)->mutable_tensor());
+  REQUIRE(ErrorOfSecond(rows) == "observation: a number is not finite");
+  rows = TwoRows();
+  rows.add_forced_actions(1);
+  rows.add_forced_actions(2);
+  REQUIRE(ErrorOfSecond(rows) == "forced_actions: there is no action 2");
+  rows = TwoRows();
+  rows.add_policy_indices(0);
+  rows.add_policy_indices(4);
+  rows.add_policies()->set_uniform(true);
+  REQUIRE(ErrorOfSecond(rows) == "policy_indices: index 4 of 1 policies");
+}
+
+TEST_CASE("A row without a legal action is refused") {
+  proto::Rows rows = TwoRows();
+  proto::Tensor& legal = *rows.mutable_legal();
+  legal.set_dtype(proto::BOOL);
+  legal.add_shape(2);
+  legal.add_shape(2);
+  legal.set_data(std::string("\x01\x00\x00\x00", 4));
+  REQUIRE(ErrorOfSecond(rows) == "legal: no action is legal");
+}
+
+TEST_CASE("Nothing is reserved for extras before their tensors are seen") {
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  constexpr std::size_t kHuge = std::size_t{1} << 50;
+  layout->extras = {{"e", runtime::DType::kUInt8, {std::int64_t{1} << 50}, kHuge, kHuge}};
+  layout->extras_bytes = kHuge;
+  const auto block = DecodeRows(TwoRows(), layout, kShape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors[0] == "extra e is missing");
+  REQUIRE((*block)->extras.empty());
+}
+
+TEST_CASE("Extras lie side by side in a row") {
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  layout->extras = {{"a", runtime::DType::kUInt8, {1}, 1, 1},
+                    {"b", runtime::DType::kUInt8, {2}, 2, 2}};
+  layout->extras_bytes = 3;
+  proto::Rows rows = TwoRows();
+  const auto add = [&rows](const std::string& name, std::int64_t width, const std::string& data) {
+    proto::NamedTensor& extra = *rows.add_extras();
+    extra.set_name(name);
+    extra.mutable_tensor()->set_dtype(proto::UINT8);
+    extra.mutable_tensor()->add_shape(2);
+    extra.mutable_tensor()->add_shape(width);
+    extra.mutable_tensor()->set_data(data);
+  };
+  add("b", 2, "BBbb");
+  add("a", 1, "Aa");
+  const auto block = DecodeRows(rows, layout, kShape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors.empty());
+  const auto* text = reinterpret_cast<const char*>((*block)->extras.data());
+  REQUIRE(std::string(text, (*block)->extras.size()) == "ABBabb");
+}
+
+TEST_CASE("Rows that cannot be named are refused as a message") {
+  proto::Rows rows = TwoRows();
+  rows.add_sequences(7);
+  REQUIRE(absl::IsInvalidArgument(DecodeRows(rows, testing::PlainLayout(), kShape, {}).status()));
+  REQUIRE(absl::IsInvalidArgument(
+      DecodeRows(proto::Rows(), testing::PlainLayout(), kShape, {}).status()));
+}
+
+TEST_CASE("Content keys must be 16 bytes a row") {
+  PolicyShape shape = kShape;
+  shape.content_count = 1;
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  layout->content_fields = {"goal"};
+  proto::Rows rows = TwoRows();
+  rows.add_content_keys(std::string(31, 'k'));
+  const auto block = DecodeRows(rows, layout, shape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors[0] == "content_keys of goal: 31 bytes for 2 rows");
+}
+
+TEST_CASE("A reply lists missing keys once and errors in order") {
+  const auto key = content::KeyOf("text");
+  const std::vector<RowAnswer> answers = {
+      {.environment = 1, .status = RowStatus::kNeedContent, .missing = {key}},
+      {.environment = 2, .status = RowStatus::kNeedContent, .missing = {key}},
+      {.environment = 3, .status = RowStatus::kInvalid, .error = "wrong"},
+      {.environment = 4, .sequence = 9, .action = 1, .version = {2, 3}}};
+  const proto::ActReply reply = EncodeReply(answers, 77);
+  REQUIRE(reply.replies().server_epoch() == 77);
+  REQUIRE(reply.replies().missing_keys_size() == 1);
+  REQUIRE(reply.replies().errors(0) == "wrong");
+  REQUIRE(reply.replies().statuses(3) == proto::ROW_OK);
+  REQUIRE(reply.replies().policy_steps(3) == 3);
+  const auto actions = transport::Copy(reply.replies().actions(), "actions");
+  REQUIRE(actions->values<std::int64_t>()[3] == 1);
+}
+
+TEST_CASE("An unroll becomes an item that names what it uses") {
+  Unroll unroll;
+  unroll.environment = 5;
+  unroll.first_sequence = 6;
+  unroll.length = 1;
+  unroll.steps = 1;
+  unroll.newest = {1, 4};
+  unroll.content_keys = {content::KeyOf("a")};
+  unroll.catalog_keys = {content::KeyOf("b")};
+  const std::vector<float> reward = {2};
+  unroll.step_columns.push_back({"reward", runtime::Tensor::Of<float>({1}, reward)});
+  const proto::Item item = ItemOf(unroll, "unrolls", "lexical-1");
+  REQUIRE(item.table() == "unrolls");
+  REQUIRE(item.newest_version().step() == 4);
+  REQUIRE(item.content_keys(0) == std::string(content::KeyOf("a").AsBytes()));
+  REQUIRE(item.catalog_keys(0) == std::string(content::KeyOf("b").AsBytes()));
+  proto::Unroll payload;
+  REQUIRE(payload.ParseFromString(item.payload()));
+  REQUIRE(payload.id().environment_id() == 5);
+  REQUIRE(payload.encoder_version() == "lexical-1");
+  REQUIRE(payload.step_columns(0).name() == "reward");
+}
+
+}  // namespace
+}  // namespace shoal::inference

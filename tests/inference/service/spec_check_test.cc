@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/service/spec_check.h"
+
+#include <catch2/catch.hpp>
+
+#include "platform/transport/protocol.h"
+
+namespace shoal::inference {
+namespace {
+
+model::PolicySpec Policy() {
+  model::PolicySpec spec;
+  spec.head = "discrete";
+  spec.observation_size = 2;
+  spec.action_count = 2;
+  spec.content_fields = {};
+  return spec;
+}
+
+proto::ActHello Hello() {
+  proto::ActHello hello;
+  hello.set_protocol_version(transport::kProtocolVersion);
+  proto::ObservationSpec& observation = *hello.mutable_spec()->add_observations();
+  observation.set_name("state");
+  observation.set_dtype(proto::FLOAT32);
+  observation.add_shape(2);
+  hello.mutable_spec()->mutable_action()->mutable_discrete()->set_count(2);
+  return hello;
+}
+
+void AddExtra(proto::ActHello& hello, const std::string& name, std::int64_t bytes) {
+  proto::ObservationSpec& extra = *hello.mutable_spec()->add_extras();
+  extra.set_name(name);
+  extra.set_dtype(proto::UINT8);
+  extra.add_shape(bytes);
+}
+
+TEST_CASE("An environment that fits the policy has its rows laid out") {
+  proto::ActHello hello = Hello();
+  AddExtra(hello, "one", 3);
+  AddExtra(hello, "two", 4);
+  const auto layout = CheckHello(hello, Policy());
+  REQUIRE(layout.ok());
+  REQUIRE((*layout)->observation_size == 2);
+  REQUIRE((*layout)->extras_bytes == 7);
+}
+
+TEST_CASE("Extras of 64 KiB a row are taken, and more are refused by name and limit") {
+  proto::ActHello hello = Hello();
+  AddExtra(hello, "fits", static_cast<std::int64_t>(kMaxExtrasBytes));
+  REQUIRE(CheckHello(hello, Policy()).ok());
+  AddExtra(hello, "beyond", 1);
+  const absl::Status refused = CheckHello(hello, Policy()).status();
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(runtime::Message(refused) ==
+          "extra beyond: the extras of a row come to 65537 bytes, the limit is 65536");
+}
+
+TEST_CASE("Many extras of many elements are refused before anything is reserved for them") {
+  proto::ActHello hello = Hello();
+  for (int i = 0; i < 64; ++i) AddExtra(hello, "extra " + std::to_string(i), 1 << 24);
+  REQUIRE(absl::IsInvalidArgument(CheckHello(hello, Policy()).status()));
+}
+
+}  // namespace
+}  // namespace shoal::inference

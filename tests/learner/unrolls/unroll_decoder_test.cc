@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/unrolls/unroll_decoder.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "learner/unrolls/batch_builder.h"
+#include "learner/unrolls/episode_returns.h"
+#include "tests/learner/unrolls/unroll_maker.h"
+
+namespace shoal::learner {
+namespace {
+
+constexpr std::uint8_t kFirst = 1;
+constexpr std::uint8_t kTerminated = 2;
+constexpr std::uint8_t kTruncated = 4;
+constexpr std::uint8_t kFinal = 8;
+
+void SetFlags(proto::Unroll& unroll, const std::vector<std::uint8_t>& flags) {
+  SetColumn(Column(unroll, "flags"), "flags", proto::UINT8,
+            {static_cast<std::int64_t>(flags.size())}, flags);
+}
+
+DecodedUnroll Decode(const model::PolicySpec& spec, ContentTable& contents,
+                     const proto::Unroll& unroll) {
+  auto decoded = UnrollDecoder(spec, contents).Decode(unroll);
+  INFO(decoded.status().message());
+  REQUIRE(decoded.ok());
+  return *std::move(decoded);
+}
+
+void RequireRefused(const model::PolicySpec& spec, ContentTable& contents,
+                    const proto::Unroll& unroll, const std::string& name) {
+  const auto decoded = UnrollDecoder(spec, contents).Decode(unroll);
+  REQUIRE_FALSE(decoded.ok());
+  INFO(decoded.status().message());
+  REQUIRE(std::string(decoded.status().message()).find(name) != std::string::npos);
+}
+
+TEST_CASE("a sound unroll of a discrete policy decodes", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  const DecodedUnroll unroll = Decode(DiscreteSpec(), contents, MakeDiscrete(1));
+  REQUIRE(unroll.length == 2);
+  REQUIRE(unroll.observation == std::vector<float>{10, 11, 12, 13, 14, 15});
+  REQUIRE(unroll.weight == std::vector<float>{1, 1});
+  REQUIRE(unroll.acted[1] == parameters::Version{1, 5});
+}
+
+TEST_CASE("whatever a peer spoils costs its unroll and names the column", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  using Spoil = std::function<void(proto::Unroll&)>;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::pair<std::string, Spoil>> spoils = {
+      {"length", [](proto::Unroll& u) { u.set_length(0); }},
+      {"length", [](proto::Unroll& u) { u.set_length(4000000000U); }},
+      {"action", [](proto::Unroll& u) { u.set_length(3); }},
+      {"reward",
+       [](proto::Unroll& u) { Column(u, "reward").mutable_tensor()->mutable_data()->pop_back(); }},
+      {"reward",
+       [](proto::Unroll& u) { Column(u, "reward").mutable_tensor()->set_dtype(proto::INT64); }},
+      {"reward", [](proto::Unroll& u) { Column(u, "reward").mutable_tensor()->set_shape(0, -2); }},
+      {"reward",
+       [=](proto::Unroll& u) {
+         SetColumn<float>(Column(u, "reward"), "reward", proto::FLOAT32, {2}, {0, nan});
+       }},
+      {"value", [](proto::Unroll& u) { Column(u, "value").set_name("values"); }},
+      {"reward: twice", [](proto::Unroll& u) { *u.add_step_columns() = Column(u, "reward"); }},
+      {"observation", [](proto::Unroll& u) { Column(u, "observation/state").set_name("x"); }},
+      {"observation",
+       [](proto::Unroll& u) {
+         SetColumn<float>(Column(u, "observation/more"), "observation/more", proto::FLOAT32, {3, 1},
+                          {1, 2, 3});
+       }},
+      {"flags",
+       [](proto::Unroll& u) {
+         SetFlags(u, {16, 0, 0});
+       }},
+      {"behaviour_log_probability",
+       [](proto::Unroll& u) {
+         SetColumn<float>(Column(u, "behaviour_log_probability"), "behaviour_log_probability",
+                          proto::FLOAT32, {2}, {0.5F, 0});
+       }},
+      {"action: 3 of 3",
+       [](proto::Unroll& u) {
+         SetColumn<std::int64_t>(Column(u, "action"), "action", proto::INT64, {2}, {0, 3});
+       }},
+      {"action: -1 of 3",
+       [](proto::Unroll& u) {
+         SetColumn<std::int64_t>(Column(u, "action"), "action", proto::INT64, {2}, {-1, 0});
+       }},
+      {"illegal",
+       [](proto::Unroll& u) {
+         SetColumn<char>(Column(u, "legal"), "legal", proto::BOOL, {3, 3},
+                         {1, 1, 1, 1, 0, 1, 1, 1, 1});
+       }},
+      {"legal", [](proto::Unroll& u) {
+         SetColumn<char>(Column(u, "legal"), "legal", proto::BOOL, {3, 2}, {1, 1, 1, 1, 1, 1});
+       }}};
+  for (const auto& [name, spoil] : spoils) {
+    proto::Unroll unroll = MakeDiscrete(1);
+    spoil(unroll);
+    RequireRefused(DiscreteSpec(), contents, unroll, name);
+  }
+}
+
+TEST_CASE("final rows, forced rows and blind cuts carry no weight", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1, 4);
+  SetFlags(unroll, {kTruncated, kFinal, kFirst | kTruncated, kFirst, 0});
+  SetColumn<std::int64_t>(Column(unroll, "action"), "action", proto::INT64, {4}, {1, -1, 1, 1});
+  SetColumn<char>(Column(unroll, "forced"), "forced", proto::BOOL, {4}, {0, 0, 0, 1});
+  const DecodedUnroll decoded = Decode(DiscreteSpec(), contents, unroll);
+  REQUIRE(decoded.weight == std::vector<float>{1, 0, 0, 0});
+  REQUIRE(decoded.steps == 1);
+}
+
+TEST_CASE("an unroll of candidates needs its contents and its catalog", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  const model::PolicySpec spec = CandidateSpec();
+  RequireRefused(spec, contents, MakeCandidates(1), "content " + KeyOf("goal").ToHex());
+  AddEmbeddings(contents, {"goal"});
+  RequireRefused(spec, contents, MakeCandidates(1), "catalog " + KeyOf("catalog").ToHex());
+  AddCatalog(contents);
+  const DecodedUnroll unroll = Decode(spec, contents, MakeCandidates(1));
+  REQUIRE(unroll.content_index == std::vector<std::int32_t>{0, -1, 0, -1, 0, -1});
+  REQUIRE(unroll.tables.size() == 1);
+  REQUIRE(unroll.tables[0]->size() == 3);
+
+  proto::Unroll other = MakeCandidates(1);
+  other.set_encoder_version("encoder-2");
+  RequireRefused(spec, contents, other, "content");
+  proto::Unroll beyond = MakeCandidates(1);
+  SetColumn<std::int32_t>(Column(beyond, "catalog"), "catalog", proto::INT32, {3}, {0, 1, 0});
+  RequireRefused(spec, contents, beyond, "catalog: 1 of 1");
+}
+
+TEST_CASE("an overlay's removed candidates are illegal and its own are appended", "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  AddCatalog(contents);
+  AddEmbeddings(contents, {"d"});
+  proto::Overlay overlay;
+  overlay.set_key(std::string(KeyOf("overlay").AsBytes()));
+  overlay.set_base(std::string(KeyOf("catalog").AsBytes()));
+  overlay.add_removed(1);
+  overlay.set_appended_keys(std::string(KeyOf("d").AsBytes()));
+  contents.AddOverlay(overlay);
+  const auto table = contents.Table(kEncoder, KeyOf("overlay"));
+  REQUIRE(table.ok());
+  REQUIRE((*table)->size() == 4);
+  REQUIRE_FALSE((*table)->legal(1));
+  REQUIRE((*table)->legal(3));
+  REQUIRE((*contents.Table(kEncoder, KeyOf("overlay"))).get() == table->get());
+}
+
+TEST_CASE("contents leave past the limit and candidates never do", "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 3});
+  AddCatalog(contents);
+  for (const char* text : {"p", "q", "r"}) AddEmbeddings(contents, {text});
+  REQUIRE(contents.Find(kEncoder, KeyOf("p")) != nullptr);
+  AddEmbeddings(contents, {"s"});
+  REQUIRE(contents.Find(kEncoder, KeyOf("q")) == nullptr);
+  REQUIRE(contents.Find(kEncoder, KeyOf("p")) != nullptr);
+  REQUIRE(contents.Find(kEncoder, KeyOf("a")) != nullptr);
+  REQUIRE(contents.size() == 6);
+}
+
+TEST_CASE("malformed contents are ignored and counted", "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Embeddings embeddings;
+  embeddings.set_keys("short");
+  contents.AddEmbeddings(embeddings);
+  proto::Catalog catalog;
+  catalog.set_key("short");
+  contents.AddCatalog(catalog);
+  contents.AddOverlay({});
+  REQUIRE(contents.ignored_total() == 3);
+  REQUIRE(contents.size() == 0);
+}
+
+TEST_CASE("a batch pads shorter unrolls and holds each content and catalog once", "[batch]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  AddCatalog(contents);
+  AddEmbeddings(contents, {"goal"});
+  const model::PolicySpec spec = CandidateSpec();
+  const std::vector<DecodedUnroll> unrolls = {Decode(spec, contents, MakeCandidates(1, 1)),
+                                              Decode(spec, contents, MakeCandidates(2, 3))};
+  const auto batch = BuildBatch(spec, unrolls, {1, 7});
+  REQUIRE(batch.Validate(spec).ok());
+  REQUIRE(batch.length == 3);
+  REQUIRE(batch.columns == 2);
+  REQUIRE(batch.tables.size() == 1);
+  REQUIRE(batch.embeddings.size() == static_cast<std::size_t>(kEmbedding));
+  REQUIRE(batch.weight == std::vector<float>{1, 1, 0, 1, 0, 1});
+  REQUIRE(batch.staleness == std::vector<std::int64_t>{2, 2, 0, 2, 0, 2});
+  REQUIRE(batch.observation[0] == 10);
+  REQUIRE(batch.observation[2] == 20);
+  REQUIRE(batch.observation[4 * 2 + 2] == 24);  // row 2 of the second
+}
+
+TEST_CASE("a batch of masked and unmasked unrolls masks the one alone", "[batch]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll masked = MakeDiscrete(1, 1);
+  SetColumn<char>(Column(masked, "legal"), "legal", proto::BOOL, {2, 3}, {0, 1, 0, 1, 1, 1});
+  const model::PolicySpec spec = DiscreteSpec();
+  const std::vector<DecodedUnroll> unrolls = {Decode(spec, contents, masked),
+                                              Decode(spec, contents, MakeDiscrete(2, 1))};
+  const auto batch = BuildBatch(spec, unrolls, {1, 5});
+  REQUIRE(batch.Validate(spec).ok());
+  REQUIRE(batch.legal == std::vector<std::uint8_t>{0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  REQUIRE(BuildBatch(spec, {}, {1, 5}).columns == 0);
+}
+
+TEST_CASE("an episode's return adds up over unrolls from its first row on", "[returns]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll begin = MakeDiscrete(1);
+  SetFlags(begin, {kFirst, 0, 0});
+  proto::Unroll end = MakeDiscrete(1);
+  end.mutable_id()->set_first_sequence(2);
+  SetFlags(end, {0, kTerminated, kFirst});
+  proto::Unroll headless = MakeDiscrete(2);
+  SetFlags(headless, {0, kTerminated, kFirst});
+  EpisodeReturns returns;
+  const model::PolicySpec spec = DiscreteSpec();
+  const std::vector<DecodedUnroll> first = {Decode(spec, contents, begin)};
+  REQUIRE(returns.Add(first).episodes == 0);
+  const std::vector<DecodedUnroll> second = {Decode(spec, contents, headless),
+                                             Decode(spec, contents, end)};
+  const EpisodeSummary summary = returns.Add(second);
+  REQUIRE(summary.episodes == 1);
+  REQUIRE(summary.mean_return == 4);
+  REQUIRE(summary.mean_length == 4);
+}
+
+}  // namespace
+}  // namespace shoal::learner

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mockserver/behaviours/firmware.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/mockserver/service/worlds.h"
+
+namespace shoal::mockserver {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Known {
+  std::string bios;
+  std::string bmc;
+};
+
+// By capture: the inventory items of its BIOS and its BMC.
+const std::map<std::string, Known> kKnown = {
+    {"dmtf-rackmount1", {"BIOS", "BMC"}},
+    {"hpe-dl380a-gen12", {"2", "1"}},
+    {"dell-r750",
+     {"Installed-159-1.8.2__BIOS.Setup.1-1", "Installed-25227-6.00.30.00__iDRAC.Embedded.1-1"}}};
+const std::string kService = "/redfish/v1/UpdateService";
+
+struct Updater {
+  explicit Updater(const std::string& capture, InstanceOptions options = {})
+      : instance(WorldOf(capture), options) {
+    const redfish::Landmarks landmarks = LandmarksOf(instance.world());
+    system = landmarks.system;
+    manager = landmarks.manager;
+    bios = kService + "/FirmwareInventory/" + kKnown.at(capture).bios;
+    bmc = kService + "/FirmwareInventory/" + kKnown.at(capture).bmc;
+  }
+  Response Start(const Json& body) {
+    return Post(instance, kService + "/Actions/UpdateService.SimpleUpdate", body);
+  }
+  Json Version(const std::string& item) const { return At(instance, item, "/Version"); }
+  std::map<std::string, Json> Others(const std::string& item) const {
+    std::map<std::string, Json> versions;
+    for (const Json& link : At(instance, kService + "/FirmwareInventory", "/Members")) {
+      const std::string uri = redfish::LinkTarget(link);
+      if (uri != item && instance.Find(uri) != nullptr) versions[uri] = *instance.Find(uri);
+    }
+    return versions;
+  }
+  void Boot() { mockserver::Boot(instance, system); }
+
+  Instance instance;
+  std::string system;
+  std::string manager;
+  std::string bios;
+  std::string bmc;
+};
+
+}  // namespace
+
+TEST_CASE("A BIOS update is applied by the boot after it, and changes nothing else") {
+  for (const auto& [name, known] : kKnown) {
+    for (const bool targeted : {false, true}) {
+      INFO(name);
+      Updater updater(name, {.task_duration = std::chrono::seconds(4)});
+      const Json before = updater.Version(updater.bios);
+      const auto others = updater.Others(updater.bios);
+      Json body = {{"ImageURI", "http://images.test/v2/bios-1.1.bin?token=9.9"}};
+      if (targeted) body = {{"ImageURI", "http://images.test/x_1.1"}, {"Targets", {updater.bios}}};
+      const Response started = updater.Start(body);
+      INFO(*started.body);
+      REQUIRE(started.status == 202);
+      updater.instance.Advance(std::chrono::seconds(4));
+      REQUIRE(Get(updater.instance, started.location).json->at("TaskState") == "Starting");
+      REQUIRE(updater.Version(updater.bios) == before);
+      updater.Boot();
+      REQUIRE(updater.Version(updater.bios) == "1.1");
+      REQUIRE(At(updater.instance, updater.system, "/BiosVersion") == "1.1");
+      REQUIRE(updater.Others(updater.bios) == others);
+      REQUIRE(Get(updater.instance, started.location).status == 200);
+      const redfish::HistoryRecord& record = updater.instance.history().back();
+      REQUIRE(record.kind == redfish::kTaskRecord);
+      REQUIRE(record.detail == Json{{"Name", "Firmware update"}, {"TaskState", "Completed"}});
+      REQUIRE(updater.instance.Reset().ok());
+      updater.Boot();
+      REQUIRE(updater.Version(updater.bios) == before);
+    }
+  }
+}
+
+TEST_CASE("A BMC update needs no boot, and the manager's version follows") {
+  for (const auto& [name, known] : kKnown) {
+    for (const bool by_manager : {false, true}) {
+      INFO(name);
+      Updater updater(name);
+      const auto others = updater.Others(updater.bmc);
+      const Json bios = At(updater.instance, updater.system, "/BiosVersion");
+      Json body = {{"ImageURI", "https://images.test/bmc_2.0.7.bin"}};
+      if (by_manager) body["Targets"] = {updater.manager};
+      REQUIRE(updater.Start(body).json->at("TaskState") == "Completed");
+      REQUIRE(updater.Version(updater.bmc) == "2.0.7");
+      REQUIRE(At(updater.instance, updater.manager, "/FirmwareVersion") == "2.0.7");
+      REQUIRE(At(updater.instance, updater.system, "/BiosVersion") == bios);
+      REQUIRE(updater.Others(updater.bmc) == others);
+    }
+  }
+}
+
+TEST_CASE("What is not a BIOS is updated at once, or when asked for at the next boot") {
+  Updater dell("dell-r750");
+  const std::string cpld = kService + "/FirmwareInventory/Installed-27763-1.0.5__CPLD.Embedded.1";
+  Json body = {{"ImageURI", "https://images.test/cpld-1.0.6.bin"},
+               {"@Redfish.OperationApplyTime", "OnReset"}};
+  REQUIRE(dell.Start(body).json->at("TaskState") == "Starting");
+  REQUIRE(dell.Version(cpld) == "1.0.5");
+  dell.Boot();
+  REQUIRE(dell.Version(cpld) == "1.0.6");
+  body = {{"ImageURI", "https://images.test/fw-1.0.7.bin"}, {"Targets", {cpld}}};
+  REQUIRE(dell.Start(body).json->at("TaskState") == "Completed");
+  REQUIRE(dell.Version(cpld) == "1.0.7");
+}
+
+TEST_CASE("An update may be kept until all start") {
+  Updater updater("dell-r750");
+  const std::string start = kService + "/Actions/UpdateService.StartUpdate";
+  REQUIRE(Messages(Post(updater.instance, start, Json::object())) == Names{"NoOperation"});
+  const Json before = updater.Version(updater.bmc);
+  const Json wait = "OnStartUpdateRequest";
+  REQUIRE(
+      updater.Start({{"ImageURI", "http://h/bmc-7.1.bin"}, {"@Redfish.OperationApplyTime", wait}})
+          .status == 200);
+  REQUIRE(
+      updater.Start({{"ImageURI", "http://h/bios-1.9.bin"}, {"@Redfish.OperationApplyTime", wait}})
+          .status == 200);
+  updater.Boot();
+  REQUIRE(updater.Version(updater.bmc) == before);
+  REQUIRE(Post(updater.instance, start, Json::object()).json->at("TaskState") == "Starting");
+  updater.Boot();
+  REQUIRE(updater.Version(updater.bmc) == "7.1");
+  REQUIRE(updater.Version(updater.bios) == "1.9");
+  REQUIRE(Post(updater.instance, start, Json::object()).status == 400);
+  for (std::size_t i = 0; i <= kMaximumStaged; ++i) {
+    const Response response = updater.Start(
+        {{"ImageURI", "http://h/bios-1.9.bin"}, {"@Redfish.OperationApplyTime", wait}});
+    REQUIRE(response.status == (i < kMaximumStaged ? 200 : 503));
+  }
+}
+
+TEST_CASE("An update that cannot be is refused in words, and nothing changes") {
+  for (const auto& [name, known] : kKnown) {
+    INFO(name);
+    Updater updater(name);
+    const auto refusal = [&](const Json& body) {
+      const Response response = updater.Start(body);
+      INFO(*response.body);
+      REQUIRE(response.status == 400);
+      return Messages(response);
+    };
+    const Json image = "http://h/bios-1.1.bin";
+    REQUIRE(refusal(Json::object()) == Names{"ActionParameterMissing"});
+    REQUIRE(refusal({{"ImageURI", 5}}) == Names{"ActionParameterValueTypeError"});
+    REQUIRE(refusal({{"ImageURI", "http://h/1.1/bios.bin"}}) ==
+            Names{"ActionParameterValueFormatError"});
+    REQUIRE(refusal({{"ImageURI", "h/bios-1.1.bin"}}) == Names{"ActionParameterValueFormatError"});
+    REQUIRE(refusal({{"ImageURI", "http://h/zzz-1.1.bin"}}) == Names{"ActionParameterMissing"});
+    REQUIRE(refusal({{"ImageURI", image}, {"TransferProtocol", "OEM"}}) ==
+            Names{"ActionParameterValueNotInList"});
+    REQUIRE(refusal({{"ImageURI", image}, {"Targets", {"/redfish/v1/NoSuchItem"}}}) ==
+            Names{"ActionParameterValueFormatError"});
+    REQUIRE(refusal({{"ImageURI", image}, {"Targets", {"/redfish/v1"}}}) ==
+            Names{"ActionParameterValueFormatError"});
+    REQUIRE(refusal({{"ImageURI", image}, {"Targets", 5}}) ==
+            Names{"ActionParameterValueTypeError"});
+    REQUIRE(refusal({{"ImageURI", image}, {"@Redfish.OperationApplyTime", "Later"}}) ==
+            Names{"PropertyValueNotInList"});
+    REQUIRE(updater.instance.changed_resources() == 0);
+    REQUIRE(updater.Start({{"ImageURI", "h/bios-1.1.bin"}, {"TransferProtocol", "HTTP"}}).status ==
+            202);
+  }
+  Updater hpe("hpe-dl380a-gen12");
+  const Response fixed = hpe.Start(
+      {{"ImageURI", "http://h/gpu-97.00.bin"}, {"Targets", {kService + "/FirmwareInventory/29"}}});
+  REQUIRE(fixed.status == 400);
+  REQUIRE(Messages(fixed) == Names{"ActionParameterValueError"});
+}
+
+TEST_CASE("The version is the image's first number with a dot, else its first number") {
+  const std::map<std::string, std::string> versions = {{"BIOS_HN5GT_WN64_1.9.2.EXE", "1.9.2"},
+                                                       {"bios-7.bin", "7"},
+                                                       {"bios-2.15.0-dev-686.tar", "2.15.0"},
+                                                       {"bios_v3_1.40.fwpkg", "1.40"},
+                                                       {"bios-1.1.", "1.1"}};
+  for (const auto& [image, version] : versions) {
+    Updater updater("dmtf-rackmount1");
+    REQUIRE(
+        updater.Start({{"ImageURI", "http://h/" + image}, {"Targets", {updater.bios}}}).status ==
+        202);
+    updater.Boot();
+    REQUIRE(updater.Version(updater.bios) == version);
+  }
+}
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/runtime/stop_signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+namespace shoal::runtime {
+namespace {
+
+bool IsBlocked(int signal) {
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  return ::sigismember(&blocked, signal) == 1;
+}
+
+// Whoever is not blocked, or not taken before it is let through again, ends this test.
+TEST_CASE("a signal to stop is seen and ends nothing, neither then nor afterwards") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    {
+      const StopSignals signals;
+      REQUIRE_FALSE(signals.pending());
+      REQUIRE(::raise(signal) == 0);
+      REQUIRE(signals.pending());
+      REQUIRE(signals.pending());
+    }
+    REQUIRE_FALSE(IsBlocked(signal));
+    const StopSignals again;
+    REQUIRE_FALSE(again.pending());
+  }
+}
+
+TEST_CASE("threads that are started afterwards do not take a signal to stop either") {
+  const StopSignals signals;
+  bool blocked = false;
+  std::thread([&] { blocked = IsBlocked(SIGTERM) && IsBlocked(SIGINT); }).join();
+  REQUIRE(blocked);
+}
+
+TEST_CASE("other signals do not stop") {
+  const StopSignals signals;
+  REQUIRE_FALSE(IsBlocked(SIGHUP));
+  REQUIRE_FALSE(IsBlocked(SIGCHLD));
+}
+
+}  // namespace
+}  // namespace shoal::runtime

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/client/sampler.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+
+#include "platform/transport/server.h"
+#include "platform/transport/server_stream.h"
+#include "proto/replay.grpc.pb.h"
+#include "replay/client/link.h"
+#include "tests/replay/messages.h"
+
+namespace shoal::replay::client {
+namespace {
+
+using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
+
+constexpr std::chrono::seconds kPatience{20};
+
+// A shard whose answer to each message of a sampler is what the test says.
+class ScriptedShard final : public proto::Replay::CallbackService {
+ public:
+  using Script = std::function<std::vector<proto::SampleReply>(const proto::SampleRequest&)>;
+
+  explicit ScriptedShard(Script script) : script_(std::move(script)) {
+    auto server = transport::Server::Create({.listen = "127.0.0.1:0"}, {this});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+  ~ScriptedShard() override { server_->Shutdown(std::chrono::milliseconds(0)); }
+
+  const std::string& address() const { return server_->address(); }
+
+  // Blocks until a stream has ended; false after a while.
+  bool AwaitEnd() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const runtime::MutexLock lock(mutex_);
+    while (ends_ == 0) {
+      if (!changed_.WaitUntil(mutex_, deadline)) break;
+    }
+    return ends_ > 0;
+  }
+
+ private:
+  class Stream final : public transport::ServerStream<proto::SampleRequest, proto::SampleReply> {
+   public:
+    explicit Stream(ScriptedShard& shard)
+        : ServerStream(transport::ServerStreamOptions{.window = 1 << 20}, shard.registry_),
+          shard_(shard) {}
+
+   private:
+    void OnMessage(proto::SampleRequest&& request) override {
+      for (proto::SampleReply& reply : shard_.script_(request)) Send(std::move(reply));
+      Release();
+    }
+    void OnEnd() override {
+      const runtime::MutexLock lock(shard_.mutex_);
+      ++shard_.ends_;
+      shard_.changed_.NotifyAll();
+    }
+    ScriptedShard& shard_;
+  };
+
+  grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Sample(
+      grpc::CallbackServerContext*) override {
+    return std::make_shared<Stream>(*this)->Start();
+  }
+
+  const Script script_;
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  int ends_ ABSL_GUARDED_BY(mutex_) = 0;
+  transport::StreamRegistry registry_;
+  std::unique_ptr<transport::Server> server_;
+};
+
+proto::SampleReply ReplyOf(std::size_t items) {
+  proto::SampleReply reply;
+  for (std::size_t i = 0; i < items; ++i) *reply.add_items()->mutable_item() = ItemOf(i);
+  return reply;
+}
+
+// Takes contents when the test opens it.
+class GatedSink final : public ContentSink {
+ public:
+  void AddEmbeddings(const proto::Embeddings&) override {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const runtime::MutexLock lock(mutex_);
+    while (!open_) {
+      if (!changed_.WaitUntil(mutex_, deadline)) return;
+    }
+  }
+  void AddCatalog(const proto::Catalog&) override {}
+  void AddOverlay(const proto::Overlay&) override {}
+  void Open() {
+    const runtime::MutexLock lock(mutex_);
+    open_ = true;
+    changed_.NotifyAll();
+  }
+
+ private:
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  bool open_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+std::unique_ptr<Sampler> SamplerOf(const ScriptedShard& shard, ContentSink& sink,
+                                   runtime::Metrics& metrics) {
+  return *Sampler::Create(
+      {.addresses = {shard.address()}, .client = "test", .table = "unrolls", .prefetch = 4}, sink,
+      metrics);
+}
+
+TEST_CASE("items beyond the credit are dropped and counted, and the shard's stream is cancelled") {
+  ScriptedShard shard([](const proto::SampleRequest& request) {
+    if (request.credit() == 0) return std::vector<proto::SampleReply>{};
+    return std::vector<proto::SampleReply>{ReplyOf(request.credit()), ReplyOf(1), ReplyOf(1000)};
+  });
+  FakeSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = SamplerOf(shard, sink, metrics);
+  REQUIRE(shard.AwaitEnd());
+  const SamplerStats stats = sampler->stats();
+  REQUIRE(stats.dropped_invalid_total >= 1);
+  REQUIRE(stats.received_total == 4);
+  REQUIRE(stats.waiting == 4);
+  REQUIRE(sampler->Next(kPatience).ok());
+}
+
+TEST_CASE("a shard that floods a busy sampler has its stream cancelled") {
+  ScriptedShard shard([](const proto::SampleRequest& request) {
+    std::vector<proto::SampleReply> flood;
+    if (!request.has_hello()) return flood;
+    flood.resize(2 * SampleLink::kMaxReplies + 1);
+    const std::vector<std::string> keys = {KeyBytes("a")};
+    *flood[0].add_embeddings() = EmbeddingsOf(keys);
+    return flood;
+  });
+  GatedSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = SamplerOf(shard, sink, metrics);
+  REQUIRE(shard.AwaitEnd());
+  sink.Open();
+}
+
+}  // namespace
+}  // namespace shoal::replay::client

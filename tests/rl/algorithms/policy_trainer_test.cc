@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/policy_trainer.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "tests/doubles/temporary_folder.h"
+#include "tests/rl/algorithms/pointer_task.h"
+#include "tests/rl/algorithms/trainers.h"
+
+namespace shoal::algorithms {
+namespace {
+
+AlgorithmOptions OneStep() {
+  AlgorithmOptions options;
+  options.passes = 1;
+  options.minibatches = 1;
+  return options;
+}
+
+void RequireRatioOne(const model::PolicySpec& spec) {
+  const auto trainer = Trainer(spec, OneStep());
+  PointerTask task(spec, {});
+  const auto policy = PolicyOf(*trainer, spec);
+  task.Play(*policy, 4);
+  const auto report = trainer->Update(task.Play(*policy, 9));
+  REQUIRE(report.ok());
+  REQUIRE(report->approximate_kl < 1e-9);
+  REQUIRE(report->clip_fraction == 0);
+  REQUIRE(report->entropy > 0.3);
+  REQUIRE(report->gradient_norm > 0);
+}
+
+TEST_CASE("on the first pass the trainer finds the probabilities that inference gave") {
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1.5;
+  RequireRatioOne(spec);
+}
+
+TEST_CASE("so it does with a core, over episode borders and final rows") {
+  model::PolicySpec spec = SmallSpec();
+  spec.core = "gru";
+  RequireRatioOne(spec);
+}
+
+TEST_CASE("so it does without past requests and with trained keys") {
+  model::PolicySpec spec = SmallSpec();
+  spec.past_requests = false;
+  spec.train_keys = true;
+  RequireRatioOne(spec);
+}
+
+TEST_CASE("so it does for discrete actions") {
+  model::PolicySpec spec = SmallSpec();
+  spec.head = "discrete";
+  spec.action_count = 5;
+  RequireRatioOne(spec);
+}
+
+TEST_CASE("PPO learns to point at what the goal names") {
+  const bool trained = GENERATE(false, true);
+  model::PolicySpec spec = SmallSpec();
+  spec.train_keys = trained;
+  AlgorithmOptions options;
+  options.learning_rate = 1e-2;
+  options.passes = 4;
+  const auto trainer = Trainer(spec, options);
+  PointerTask task(spec, {.columns = 32});
+  for (int update = 0; update < 25; ++update) {
+    REQUIRE(trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12)).ok());
+    if (update == 0) REQUIRE(task.TakeSuccess() < 0.35);
+  }
+  task.TakeSuccess();
+  task.Play(*PolicyOf(*trainer, spec), 12);
+  REQUIRE(task.TakeSuccess() > 0.8);
+}
+
+TEST_CASE("REINFORCE with a baseline learns it too") {
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.name = "reinforce";
+  options.learning_rate = 2e-2;
+  const auto trainer = Trainer(spec, options);
+  PointerTask task(spec, {.columns = 32});
+  for (int update = 0; update < 60; ++update) {
+    const auto report = trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12));
+    REQUIRE(report.ok());
+    REQUIRE(report->passes == 1);
+  }
+  task.TakeSuccess();
+  task.Play(*PolicyOf(*trainer, spec), 12);
+  REQUIRE(task.TakeSuccess() > 0.7);
+}
+
+TEST_CASE("the same seed and batches give the same parameters, another seed gives others") {
+  const model::PolicySpec spec = SmallSpec();
+  const auto run = [&](std::uint64_t seed) {
+    collectives::SingleRank alone;
+    const auto trainer = PolicyTrainer::Create(spec, {}, seed, alone).value();
+    PointerTask task(spec, {});
+    for (int i = 0; i < 3; ++i) {
+      REQUIRE(trainer->Update(task.Play(*PolicyOf(*trainer, spec), 6)).ok());
+    }
+    return trainer->Digest();
+  };
+  REQUIRE(run(1) == run(1));
+  REQUIRE(run(1) != run(2));
+}
+
+TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.schedule = "kl";
+  const doubles::TemporaryFolder folder;
+  const auto first = Trainer(spec, options);
+  PointerTask task(spec, {});
+  const UnrollBatch batch = task.Play(*PolicyOf(*first, spec), 6);
+  REQUIRE(first->Update(batch).ok());
+  REQUIRE(first->Save(folder.path(), "a note").ok());
+  REQUIRE(first->Update(batch).ok());
+
+  const auto second = Trainer(spec, options);
+  REQUIRE(second->Load(folder.path()).value() == "a note");
+  REQUIRE(second->updates() == 1);
+  REQUIRE(second->Update(batch).ok());
+  REQUIRE(second->Digest() == first->Digest());
+}
+
+TEST_CASE("loading falls back to the checkpoint before a damaged one, and refuses another spec") {
+  const model::PolicySpec spec = SmallSpec();
+  const doubles::TemporaryFolder folder;
+  const auto trainer = Trainer(spec, {});
+  PointerTask task(spec, {});
+  REQUIRE(absl::IsNotFound(trainer->Load(folder.path()).status()));
+  for (const char* note : {"older", "newer"}) {
+    REQUIRE(trainer->Update(task.Play(*PolicyOf(*trainer, spec), 6)).ok());
+    REQUIRE(trainer->Save(folder.path(), note).ok());
+  }
+  std::filesystem::resize_file(folder.path() + "/checkpoint-000000000002/optimiser.safetensors", 9);
+  REQUIRE(trainer->Load(folder.path()).value() == "older");
+
+  model::PolicySpec other = spec;
+  other.hidden = {8};
+  REQUIRE(absl::IsFailedPrecondition(Trainer(other, {})->Load(folder.path()).status()));
+}
+
+TEST_CASE("passes end once the policy has moved far enough") {
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.passes = 50;
+  options.learning_rate = 0.05;
+  options.kl_stop = 0.01;
+  const auto trainer = Trainer(spec, options);
+  PointerTask task(spec, {});
+  const auto report = trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12)).value();
+  REQUIRE(report.passes < 50);
+  REQUIRE(report.approximate_kl > 0.01);
+}
+
+TEST_CASE("a batch that does not fit is refused before anything changes") {
+  const model::PolicySpec spec = SmallSpec();
+  const auto trainer = Trainer(spec, {});
+  PointerTask task(spec, {});
+  const UnrollBatch good = task.Play(*PolicyOf(*trainer, spec), 6);
+  const std::string digest = trainer->Digest();
+  const auto refused = [&](auto change) {
+    UnrollBatch bad = good;
+    change(bad);
+    return absl::IsInvalidArgument(trainer->Update(bad).status());
+  };
+  REQUIRE(refused([](UnrollBatch& b) { b.reward.pop_back(); }));
+  REQUIRE(refused([](UnrollBatch& b) { b.value[3] = std::numeric_limits<float>::quiet_NaN(); }));
+  REQUIRE(refused([](UnrollBatch& b) { b.action[0] = 1000; }));
+  REQUIRE(refused([](UnrollBatch& b) { b.content_index[0] = 1 << 30; }));
+  REQUIRE(refused([](UnrollBatch& b) { b.catalog[0] = 9; }));
+  REQUIRE(refused([](UnrollBatch& b) { b.lengths.assign(8, 7); }));
+  REQUIRE(refused([](UnrollBatch& b) { b.tables[0] = nullptr; }));
+  REQUIRE(refused([](UnrollBatch& b) { b.length = -1; }));
+  REQUIRE(trainer->Digest() == digest);
+  REQUIRE(trainer->Update(good).ok());
+}
+
+TEST_CASE("a loss that is not finite leaves the parameters as they were") {
+  const model::PolicySpec spec = SmallSpec();
+  const auto trainer = Trainer(spec, {});
+  PointerTask task(spec, {});
+  UnrollBatch batch = task.Play(*PolicyOf(*trainer, spec), 6);
+  const std::string digest = trainer->Digest();
+  for (float& reward : batch.reward) reward = std::numeric_limits<float>::max();
+  REQUIRE_FALSE(trainer->Update(batch).ok());
+  REQUIRE(trainer->Digest() == digest);
+  REQUIRE(trainer->updates() == 0);
+}
+
+TEST_CASE("a batch without columns moves nothing") {
+  const model::PolicySpec spec = SmallSpec();
+  const auto trainer = Trainer(spec, {});
+  const std::string digest = trainer->Digest();
+  UnrollBatch empty;
+  empty.length = 4;
+  const auto report = trainer->Update(empty);
+  REQUIRE(report.ok());
+  REQUIRE(report->rows == 0);
+  REQUIRE(trainer->Digest() == digest);
+}
+
+TEST_CASE("the report says how stale the rows were") {
+  const model::PolicySpec spec = SmallSpec();
+  const auto trainer = Trainer(spec, OneStep());
+  PointerTask task(spec, {});
+  const auto report = trainer->Update(task.Play(*PolicyOf(*trainer, spec), 6)).value();
+  REQUIRE(report.mean_staleness > 0.3);
+  REQUIRE(report.max_staleness == 1);
+  REQUIRE(report.update == 1);
+}
+
+}  // namespace
+}  // namespace shoal::algorithms

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/model/candidate_table.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "tests/rl/model/small_policy.h"
+
+namespace shoal::model {
+namespace {
+
+// The first `count` rows of `whole` from `begin`.
+runtime::Tensor Slice(const runtime::Tensor& whole, std::int64_t begin, std::int64_t count) {
+  const std::int64_t size = whole.shape()[1];
+  runtime::Tensor part(runtime::DType::kFloat16, {count, size});
+  const auto row_bytes = static_cast<std::size_t>(size) * sizeof(std::uint16_t);
+  const auto bytes = whole.bytes().subspan(static_cast<std::size_t>(begin) * row_bytes,
+                                           static_cast<std::size_t>(count) * row_bytes);
+  if (!bytes.empty()) std::memcpy(part.mutable_bytes().data(), bytes.data(), bytes.size());
+  return part;
+}
+
+TEST_CASE("an overlay is the table of its base's candidates and its own, some of them removed") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  const runtime::Tensor whole = Embeddings(5, kCandidates, spec.embedding_size);
+  const std::vector<std::uint32_t> removed = {1};
+  for (const std::int64_t added : {0, 2}) {
+    const std::int64_t below = kCandidates - added;
+    const auto base = CandidateTable::Create(Slice(whole, 0, below), {}).value();
+    const auto overlay = CandidateTable::Create(Slice(whole, below, added), removed, base).value();
+    REQUIRE(overlay->size() == kCandidates);
+    REQUIRE(overlay->legal_count() == kCandidates - 1);
+    REQUIRE(overlay->id() != base->id());
+    PolicyInputs inputs = Inputs(spec, 1);
+    inputs.tables = {Table(5, removed)};
+    const auto expected = Distribution(*policy, inputs, kCandidates);
+    inputs.tables = {overlay};
+    const auto found = Distribution(*policy, inputs, kCandidates);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      REQUIRE(found[i] == Approx(expected[i]).margin(1e-6));
+    }
+    REQUIRE_FALSE(CandidateTable::Create(Slice(whole, 0, 1), {}, overlay).ok());
+  }
+}
+
+TEST_CASE("only the first numbers of goal and candidates are compared where the table says so") {
+  PolicySpec spec = Small();
+  spec.query_scale = 0;
+  const auto policy = PolicyOf(spec);
+  const std::int64_t size = spec.embedding_size;
+  const std::int64_t compared = size / 2;
+  const runtime::Tensor whole = Embeddings(5, kCandidates, size);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto distribution = [&](std::shared_ptr<const CandidateTable> table) {
+    inputs.tables = {std::move(table)};
+    return Distribution(*policy, inputs, kCandidates);
+  };
+  const auto found = distribution(CandidateTable::Create(whole, {}, nullptr, compared).value());
+  const auto base = CandidateTable::Create(Slice(whole, 0, 3), {}, nullptr, compared).value();
+  const runtime::Tensor rest = Slice(whole, 3, kCandidates - 3);
+  const auto of_overlay = distribution(CandidateTable::Create(rest, {}, base, compared).value());
+  const auto of_all = distribution(CandidateTable::Create(whole, {}).value());
+
+  runtime::Tensor front = whole;
+  auto* const numbers = reinterpret_cast<std::uint16_t*>(front.mutable_bytes().data());
+  for (std::int64_t i = 0; i < kCandidates * size; ++i) {
+    if (i % size >= compared) numbers[i] = 0;
+  }
+  const auto goal = inputs.contents.begin() + spec.goal_index() * size;
+  std::fill(goal + compared, goal + size, std::uint16_t{0});
+  const auto expected = distribution(CandidateTable::Create(front, {}).value());
+  REQUIRE(of_all[0] != Approx(expected[0]).margin(1e-3));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    REQUIRE(found[i] == Approx(expected[i]).margin(1e-6));
+    REQUIRE(of_overlay[i] == Approx(expected[i]).margin(1e-6));
+  }
+  REQUIRE_FALSE(CandidateTable::Create(rest, {}, base).ok());
+  REQUIRE_FALSE(CandidateTable::Create(whole, {}, nullptr, size + 1).ok());
+}
+
+TEST_CASE("tables refuse what is no table") {
+  const std::vector<std::uint32_t> outside = {7};
+  const std::vector<std::uint32_t> all = {0, 1};
+  const std::vector<std::uint32_t> none;
+  REQUIRE_FALSE(CandidateTable::Create(Embeddings(1, 7, 4), outside).ok());
+  REQUIRE_FALSE(CandidateTable::Create(Embeddings(1, 2, 4), all).ok());
+  REQUIRE_FALSE(CandidateTable::Create(Embeddings(1, 0, 4), none).ok());
+  REQUIRE_FALSE(
+      CandidateTable::Create(runtime::Tensor(runtime::DType::kFloat32, {2, 4}), none).ok());
+  runtime::Tensor infinite = Embeddings(1, 2, 4);
+  infinite.mutable_bytes()[1] = std::byte{0x7c};
+  infinite.mutable_bytes()[0] = std::byte{0};
+  REQUIRE_FALSE(CandidateTable::Create(infinite, none).ok());
+}
+
+}  // namespace
+}  // namespace shoal::model

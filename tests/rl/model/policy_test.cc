@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/model/policy.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/rl/model/small_policy.h"
+
+namespace shoal::model {
+namespace {
+
+TEST_CASE("sampling inverts the cumulative distribution in the order of the actions") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto probabilities = Distribution(*policy, inputs, kCandidates);
+  double below = 0;
+  for (std::int64_t action = 0; action < kCandidates; ++action) {
+    const double p = probabilities[static_cast<std::size_t>(action)];
+    inputs.draw[0] = below + p / 2;
+    const PolicyOutputs outputs = Act(*policy, inputs);
+    REQUIRE(outputs.action[0] == action);
+    REQUIRE(std::exp(static_cast<double>(outputs.log_probability[0])) == Approx(p));
+    below += p;
+  }
+  REQUIRE(below == Approx(1));
+  inputs.draw[0] = std::nextafter(1.0, 0.0);
+  REQUIRE(Act(*policy, inputs).action[0] == kCandidates - 1);
+}
+
+TEST_CASE("a row gets the same answer alone, among others and from another policy object") {
+  PolicySpec spec = Small();
+  spec.core = "gru";
+  const auto policy = PolicyOf(spec);
+  PolicyInputs many = Inputs(spec, 5);
+  many.tables.push_back(Table(6, {1}, 9));
+  many.table = {0, 1, 0, 1, 1};
+  const PolicyOutputs outputs = Act(*PolicyOf(spec), many);
+  for (std::size_t row = 0; row < 5; ++row) {
+    PolicyInputs one = Inputs(spec, 1);
+    const auto take = [row](const auto& from, auto& to) {
+      const std::size_t width = from.size() / 5;
+      to.assign(from.begin() + static_cast<std::ptrdiff_t>(row * width),
+                from.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+    };
+    take(many.observation, one.observation);
+    take(many.contents, one.contents);
+    take(many.goal_keys, one.goal_keys);
+    take(many.draw, one.draw);
+    take(many.table, one.table);
+    one.tables = many.tables;
+    const PolicyOutputs alone = Act(*policy, one);
+    REQUIRE(alone.action[0] == outputs.action[row]);
+    REQUIRE(alone.log_probability[0] == Approx(outputs.log_probability[row]).margin(1e-5));
+    REQUIRE(alone.value[0] == Approx(outputs.value[row]).margin(1e-5));
+  }
+}
+
+TEST_CASE("a removed candidate is never chosen, however it is asked") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  inputs.tables = {Table(5, {0, 6})};
+  inputs.similarity_rank = {0};
+  REQUIRE(inputs.tables[0]->legal_count() == 5);
+  for (const Choice choice : {Choice::kSample, Choice::kUniform, Choice::kSimilarity}) {
+    inputs.choice[0] = choice;
+    for (int i = 0; i < 20; ++i) {
+      inputs.draw[0] = i / 20.0;
+      inputs.similarity_rank = {i};
+      const std::int64_t action = Act(*policy, inputs).action[0];
+      REQUIRE(inputs.tables[0]->legal(action));
+    }
+  }
+  inputs.draw[0] = 0;
+  inputs.choice[0] = Choice::kSample;
+  REQUIRE(Act(*policy, inputs).action[0] == 1);
+}
+
+TEST_CASE("greedy takes the most probable action") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto probabilities = Distribution(*policy, inputs, kCandidates);
+  inputs.choice[0] = Choice::kGreedy;
+  const auto best = std::max_element(probabilities.begin(), probabilities.end());
+  REQUIRE(Act(*policy, inputs).action[0] == best - probabilities.begin());
+}
+
+TEST_CASE("uniform gives every legal action its share") {
+  const PolicySpec spec = Small();
+  PolicyInputs inputs = Inputs(spec, 1);
+  inputs.tables = {Table(5, {2})};
+  inputs.choice[0] = Choice::kUniform;
+  inputs.draw[0] = 0.999;
+  const PolicyOutputs outputs = Act(*PolicyOf(spec), inputs);
+  REQUIRE(outputs.action[0] == 6);
+  REQUIRE(outputs.log_probability[0] == Approx(-std::log(6.0)));
+  inputs.draw[0] = 2.5 / 6;
+  REQUIRE(Act(*PolicyOf(spec), inputs).action[0] == 3);
+}
+
+TEST_CASE("ranks by similarity run through all candidates, the most similar first") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const runtime::Tensor embeddings = Embeddings(5, kCandidates, spec.embedding_size);
+  // The goal is candidate 4.
+  const std::size_t bytes = static_cast<std::size_t>(spec.embedding_size) * 2;
+  std::memcpy(inputs.contents.data(), embeddings.bytes().data() + 4 * bytes, bytes);
+  inputs.choice[0] = Choice::kSimilarity;
+  std::vector<bool> seen(static_cast<std::size_t>(kCandidates));
+  for (std::int64_t rank = 0; rank < kCandidates; ++rank) {
+    inputs.similarity_rank = {rank};
+    const std::int64_t action = Act(*policy, inputs).action[0];
+    if (rank == 0) REQUIRE(action == 4);
+    seen[static_cast<std::size_t>(action)] = true;
+  }
+  REQUIRE(std::find(seen.begin(), seen.end(), false) == seen.end());
+}
+
+TEST_CASE("the similarity moves the logits by its weight and no more") {
+  PolicySpec spec = Small();
+  spec.similarity_weight = 0;
+  const std::string bytes = InitialParameters(spec, 1).value();
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto without = Distribution(*PolicyOf(spec), inputs, kCandidates);
+  spec.similarity_weight = 2;
+  const auto with = Distribution(*PolicyOf(spec), inputs, kCandidates);
+  double sum = 0;
+  double square = 0;
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    const double z = (std::log(with[i]) - std::log(without[i])) / 2;
+    sum += z;
+    square += z * z;
+  }
+  const double mean = sum / static_cast<double>(kCandidates);
+  REQUIRE(square / static_cast<double>(kCandidates) - mean * mean == Approx(1).epsilon(1e-3));
+}
+
+TEST_CASE("a value-only row gets a value and the next state, and no action") {
+  PolicySpec spec = Small();
+  spec.core = "gru";
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const PolicyOutputs acted = Act(*policy, inputs);
+  inputs.choice[0] = Choice::kValueOnly;
+  const PolicyOutputs outputs = Act(*policy, inputs);
+  REQUIRE(outputs.action[0] == -1);
+  REQUIRE(outputs.log_probability[0] == 0);
+  REQUIRE(outputs.value == acted.value);
+  REQUIRE(outputs.core_state == acted.core_state);
+}
+
+TEST_CASE("the first row of an episode sees neither state nor past requests") {
+  PolicySpec spec = Small();
+  spec.core = "gru";
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  inputs.first[0] = 1;
+  PolicyInputs clean = inputs;
+  std::fill(clean.past_requests.begin(), clean.past_requests.end(), 0.0F);
+  std::fill(clean.core_state.begin(), clean.core_state.end(), 0.0F);
+  REQUIRE(Act(*policy, inputs).value == Act(*policy, clean).value);
+  inputs.first[0] = 0;
+  REQUIRE(Act(*policy, inputs).value != Act(*policy, clean).value);
+}
+
+TEST_CASE("illegal discrete actions are never taken") {
+  PolicySpec spec = Small();
+  spec.head = "discrete";
+  spec.action_count = 4;
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  inputs.legal = {0, 1, 0, 0};
+  for (const Choice choice : {Choice::kSample, Choice::kGreedy, Choice::kUniform}) {
+    inputs.choice[0] = choice;
+    const PolicyOutputs outputs = Act(*policy, inputs);
+    REQUIRE(outputs.action[0] == 1);
+    REQUIRE(outputs.log_probability[0] == Approx(0).margin(1e-6));
+  }
+}
+
+TEST_CASE("a NaN in one row leaves the other rows alone") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 2);
+  const PolicyOutputs clean = Act(*policy, inputs);
+  inputs.observation[0] = std::numeric_limits<float>::quiet_NaN();
+  const PolicyOutputs outputs = Act(*policy, inputs);
+  REQUIRE(outputs.action[1] == clean.action[1]);
+  REQUIRE(outputs.value[1] == clean.value[1]);
+  REQUIRE(outputs.action[0] >= 0);
+}
+
+TEST_CASE("inputs that do not fit are refused by name") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  const auto error = [&](auto change) {
+    PolicyInputs inputs = Inputs(spec, 2);
+    change(inputs);
+    SimilarityCache cache;
+    return std::string(policy->Act(inputs, cache).status().message());
+  };
+  const auto says = [](const std::string& message, const char* name) {
+    return message.find(name) != std::string::npos;
+  };
+  REQUIRE(says(error([](PolicyInputs& i) { i.observation.pop_back(); }), "observation"));
+  REQUIRE(says(error([](PolicyInputs& i) { i.contents.clear(); }), "contents"));
+  REQUIRE(says(error([](PolicyInputs& i) { i.table[1] = 1; }), "table of row 1"));
+  REQUIRE(says(error([](PolicyInputs& i) { i.draw[0] = 1; }), "draw of row 0"));
+  REQUIRE(says(error([](PolicyInputs& i) { i.choice[0] = Choice::kForced; }), "forced_action"));
+  REQUIRE(says(error([](PolicyInputs& i) {
+                 i.choice[1] = Choice::kForced;
+                 i.forced_action = {0, kCandidates};
+               }),
+               "forced_action of row 1"));
+  REQUIRE(says(error([](PolicyInputs& i) { i.tables[0] = nullptr; }), "table is null"));
+  REQUIRE(says(error([](PolicyInputs& i) { i.goal_keys.pop_back(); }), "goal_keys"));
+}
+
+TEST_CASE("parameters of another policy or with damage are refused") {
+  const PolicySpec spec = Small();
+  const std::string bytes = InitialParameters(spec, 1).value();
+  PolicySpec other = spec;
+  other.query_scale = 5;
+  REQUIRE(absl::IsFailedPrecondition(Policy::FromSafetensors(other, bytes, nullptr).status()));
+  REQUIRE_FALSE(Policy::FromSafetensors(spec, bytes.substr(0, bytes.size() - 4), nullptr).ok());
+  std::string poisoned = bytes;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(poisoned.data() + poisoned.size() - 4, &nan, 4);
+  REQUIRE(absl::IsInvalidArgument(Policy::FromSafetensors(spec, poisoned, nullptr).status()));
+}
+
+TEST_CASE("initial parameters are a function of spec and seed") {
+  const PolicySpec spec = Small();
+  REQUIRE(InitialParameters(spec, 1).value() == InitialParameters(spec, 1).value());
+  REQUIRE(InitialParameters(spec, 1).value() != InitialParameters(spec, 2).value());
+  PolicySpec bad = spec;
+  bad.goal_field = "nowhere";
+  REQUIRE(absl::IsInvalidArgument(InitialParameters(bad, 1).status()));
+  bad = spec;
+  bad.hidden = {0};
+  REQUIRE_FALSE(InitialParameters(bad, 1).ok());
+}
+
+}  // namespace
+}  // namespace shoal::model

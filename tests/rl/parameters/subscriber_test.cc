@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/parameters/subscriber.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <catch2/catch.hpp>
+#include <thread>
+#include <vector>
+
+#include "platform/runtime/mutex.h"
+#include "platform/transport/server.h"
+#include "proto/parameters.grpc.pb.h"
+#include "rl/parameters/assembly.h"
+#include "tests/rl/parameters/values.h"
+
+namespace shoal::parameters {
+namespace {
+
+// What a subscriber handed over, in order.
+struct Taken {
+  void operator()(const Parameters& parameters) ABSL_LOCKS_EXCLUDED(mutex) {
+    const runtime::MutexLock lock(mutex);
+    all.push_back(parameters);
+    changed.NotifyAll();
+  }
+  void Await(const Version& version) ABSL_LOCKS_EXCLUDED(mutex) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const runtime::MutexLock lock(mutex);
+    while (all.empty() || all.back().version < version) {
+      REQUIRE(changed.WaitUntil(mutex, deadline));
+    }
+    REQUIRE(all.back().version == version);
+  }
+  std::vector<Version> versions() ABSL_LOCKS_EXCLUDED(mutex) {
+    const runtime::MutexLock lock(mutex);
+    std::vector<Version> out;
+    for (const Parameters& one : all) out.push_back(one.version);
+    return out;
+  }
+
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  std::vector<Parameters> all ABSL_GUARDED_BY(mutex);
+};
+
+struct Subscribed {
+  explicit Subscribed(const std::string& address, const std::string& folder = "",
+                      const std::string& spec_digest = "")
+      : subscriber(*Subscriber::Create(
+            {.address = address, .client = "test", .folder = folder, .spec_digest = spec_digest},
+            [this](const Parameters& p) { taken(p); }, metrics)) {}
+  runtime::Metrics metrics;
+  Taken taken;
+  std::unique_ptr<Subscriber> subscriber;
+};
+
+// Sends the parts that the test wrote, to each subscriber once, then ends the stream.
+class Script final : public proto::Parameters::Service {
+ public:
+  explicit Script(std::vector<proto::ParametersPart> parts) : parts_(std::move(parts)) {
+    auto server = transport::Server::Create({}, {this});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+  grpc::Status Subscribe(grpc::ServerContext*, const proto::SubscribeRequest*,
+                         grpc::ServerWriter<proto::ParametersPart>* writer) override {
+    for (const auto& part : parts_) writer->Write(part);
+    return grpc::Status::OK;
+  }
+  const std::string& address() const { return server_->address(); }
+
+ private:
+  const std::vector<proto::ParametersPart> parts_;
+  std::unique_ptr<transport::Server> server_;
+};
+
+proto::ParametersPart WholePart(const Parameters& parameters) {
+  return PartAt(parameters, Sha256(*parameters.bytes), 0);
+}
+
+TEST_CASE("a subscriber follows its publisher, across a restart of it") {
+  auto server = std::make_unique<PublisherServer>();
+  const std::string address = server->address();
+  server->publisher().Publish(ParametersOf(1, 0, 3 << 20));
+  Subscribed subscribed(address);
+  subscribed.taken.Await({1, 0});
+  server->publisher().Publish(ParametersOf(1, 1));
+  subscribed.taken.Await({1, 1});
+  server.reset();
+  server = std::make_unique<PublisherServer>(address);
+  server->publisher().Publish(ParametersOf(1, 1));
+  server->publisher().Publish(ParametersOf(2, 0));
+  subscribed.taken.Await({2, 0});
+  REQUIRE(subscribed.taken.versions() == std::vector<Version>{{1, 0}, {1, 1}, {2, 0}});
+  REQUIRE(subscribed.subscriber->known() == Version{2, 0});
+  const runtime::MutexLock lock(subscribed.taken.mutex);
+  REQUIRE(*subscribed.taken.all[0].bytes == *ParametersOf(1, 0, 3 << 20).bytes);
+}
+
+TEST_CASE("the newest version is there again at the next start, and so is the initial one") {
+  const doubles::TemporaryFolder folder;
+  {
+    PublisherServer server;
+    server.publisher().Publish(ParametersOf(1, 0));
+    Subscribed subscribed(server.address(), folder.path());
+    subscribed.taken.Await({1, 0});
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!subscribed.subscriber->LoadInitial().ok()) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::yield();
+    }
+    for (std::uint64_t step = 1; step <= 4; ++step) {
+      server.publisher().Publish(ParametersOf(1, step));
+      subscribed.taken.Await({1, step});
+    }
+  }
+  std::string nobody;
+  {
+    const PublisherServer gone;
+    nobody = gone.address();
+  }
+  Subscribed again(nobody, folder.path());
+  again.taken.Await({1, 4});
+  REQUIRE(again.subscriber->LoadInitial()->version == Version{1, 0});
+  REQUIRE(ParametersFolder(folder.path()).List().size() <= 3);
+}
+
+TEST_CASE("a version whose SHA-256 does not match is refused, and the next good one is taken") {
+  auto bad = WholePart(ParametersOf(1, 5));
+  bad.set_sha256(std::string(32, 'x'));
+  std::string address;
+  {
+    Script script({bad});
+    Subscribed subscribed(script.address());
+    const auto refused = [&subscribed] {
+      return subscribed.metrics.Counter("shoal_parameters_refused_total", "Versions refused")
+          .Value();
+    };
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (refused() < 1) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::yield();
+    }
+    REQUIRE(subscribed.taken.versions().empty());
+  }
+}
+
+TEST_CASE("what is not newer, or of another spec, is refused and the stream goes on") {
+  Parameters other = ParametersOf(1, 3);
+  other.spec_digest = "other";
+  Script script({WholePart(ParametersOf(1, 2)), WholePart(ParametersOf(1, 1)), WholePart(other),
+                 WholePart(ParametersOf(1, 2)), WholePart(ParametersOf(2, 0))});
+  Subscribed subscribed(script.address(), "", "spec");
+  subscribed.taken.Await({2, 0});
+  REQUIRE(subscribed.taken.versions() == std::vector<Version>{{1, 2}, {2, 0}});
+}
+
+TEST_CASE("a folder of another spec is not handed over") {
+  const doubles::TemporaryFolder folder;
+  REQUIRE(ParametersFolder(folder.path()).Save(ParametersOf(1, 9)).ok());
+  PublisherServer server;
+  server.publisher().Publish(ParametersOf(1, 1));
+  Subscribed subscribed(server.address(), folder.path(), "another");
+  REQUIRE(absl::IsNotFound(subscribed.subscriber->LoadInitial().status()));
+  Parameters right = ParametersOf(1, 2);
+  right.spec_digest = "another";
+  server.publisher().Publish(right);
+  subscribed.taken.Await({1, 2});
+  REQUIRE(subscribed.taken.versions().size() == 1);
+}
+
+TEST_CASE("a subscriber needs an address and somebody who takes the parameters") {
+  runtime::Metrics metrics;
+  REQUIRE(absl::IsInvalidArgument(Subscriber::Create(
+                                      {}, [](const Parameters&) {}, metrics)
+                                      .status()));
+  REQUIRE(absl::IsInvalidArgument(
+      Subscriber::Create({.address = "127.0.0.1:1"}, nullptr, metrics).status()));
+}
+
+}  // namespace
+}  // namespace shoal::parameters

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/parameters/subscription.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "platform/transport/channel.h"
+
+namespace shoal::parameters {
+namespace {
+
+TEST_CASE("The last wake has returned when the end of a subscription is known") {
+  const auto channel = transport::CreateChannel("127.0.0.1:1");
+  const auto stub = proto::Parameters::NewStub(channel);
+  for (int i = 0; i < 20; ++i) {
+    const auto wakes = std::make_shared<std::atomic<int>>(0);
+    const auto subscription = std::make_shared<Subscription>([wakes] {
+      // A waiter that could come back would.
+      for (int turn = 0; turn < 1'000; ++turn) std::this_thread::yield();
+      ++*wakes;
+    });
+    subscription->Start(*stub, {});
+    REQUIRE(absl::IsUnavailable(subscription->AwaitEnd()));
+    REQUIRE(*wakes == 1);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::parameters

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters, folders and servers for these tests.
+#pragma once
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "platform/runtime/metrics.h"
+#include "platform/transport/server.h"
+#include "rl/parameters/parameters_file.h"
+#include "rl/parameters/publisher.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::parameters {
+
+constexpr std::chrono::seconds kPatience{20};
+
+inline Parameters ParametersOf(std::uint64_t epoch, std::uint64_t step, std::size_t bytes = 100) {
+  const std::string text = std::to_string(epoch) + "/" + std::to_string(step) + " ";
+  auto data = std::make_shared<std::string>();
+  while (data->size() < bytes) *data += text;
+  return {.version = {.epoch = epoch, .step = step},
+          .spec_digest = "spec",
+          .encoder_version = "encoder",
+          .bytes = std::move(data)};
+}
+
+// A publisher on a loopback port.
+class PublisherServer {
+ public:
+  explicit PublisherServer(const std::string& listen = "127.0.0.1:0") : publisher_(metrics_) {
+    auto server = transport::Server::Create({.listen = listen}, {publisher_.service()});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+  ~PublisherServer() {
+    publisher_.Drain(std::chrono::seconds(10));
+    server_->Shutdown(std::chrono::milliseconds(0));
+  }
+
+  Publisher& publisher() { return publisher_; }
+  const std::string& address() const { return server_->address(); }
+
+ private:
+  runtime::Metrics metrics_;
+  Publisher publisher_;
+  std::unique_ptr<transport::Server> server_;
+};
+
+}  // namespace shoal::parameters

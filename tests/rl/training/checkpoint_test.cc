@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/training/checkpoint.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::training {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  std::string path() const { return folder_.At("checkpoints"); }
+  std::string At(std::int64_t number, const std::string& file) const {
+    return path() + "/checkpoint-00000000000" + std::to_string(number) + "/" + file;
+  }
+
+ private:
+  const doubles::TemporaryFolder folder_;
+};
+
+void Write(const Folder& folder, std::int64_t number, std::int64_t keep = 10) {
+  const std::string text = "contents of " + std::to_string(number);
+  REQUIRE(WriteCheckpoint(folder.path(), {number, {{"a", text}, {"b", std::string(3, '\0')}}}, keep)
+              .ok());
+}
+
+void Overwrite(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::trunc) << text;
+}
+
+TEST_CASE("the newest checkpoint comes back as it was written") {
+  const Folder folder;
+  Write(folder, 2);
+  Write(folder, 3);
+  const Checkpoint read = ReadNewestCheckpoint(folder.path()).value();
+  REQUIRE(read.number == 3);
+  REQUIRE(read.files.at("a") == "contents of 3");
+  REQUIRE(read.files.at("b") == std::string(3, '\0'));
+}
+
+TEST_CASE("where nothing was written, nothing is found") {
+  const Folder folder;
+  REQUIRE(absl::IsNotFound(ReadNewestCheckpoint(folder.path()).status()));
+}
+
+TEST_CASE("a damaged checkpoint is passed over for the one before") {
+  const Folder folder;
+  Write(folder, 1);
+  Write(folder, 2);
+  const std::string file = folder.At(2, "a");
+  SECTION("cut short") { fs::resize_file(file, 4); }
+  SECTION("another byte") { Overwrite(file, "contents of 9"); }
+  SECTION("missing") { fs::remove(file); }
+  SECTION("no manifest") { fs::remove(folder.At(2, "manifest.json")); }
+  SECTION("a manifest that is no JSON") { Overwrite(folder.At(2, "manifest.json"), "{"); }
+  SECTION("a manifest that names a file elsewhere") {
+    Overwrite(folder.At(2, "manifest.json"),
+              R"({"files": {"../../x": {"bytes": 1, "sha256": "00"}}})");
+  }
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 1);
+}
+
+TEST_CASE("when every checkpoint is damaged the error names what is wrong") {
+  const Folder folder;
+  Write(folder, 1);
+  Overwrite(folder.At(1, "a"), "other");
+  const absl::Status status = ReadNewestCheckpoint(folder.path()).status();
+  REQUIRE(absl::IsNotFound(status));
+  REQUIRE(std::string(status.message()).find("/a is not what was written") != std::string::npos);
+}
+
+TEST_CASE("what a crash left half written is not taken for a checkpoint") {
+  const Folder folder;
+  Write(folder, 1);
+  fs::create_directories(folder.path() + "/.writing-checkpoint-000000000002");
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 1);
+  Write(folder, 2);
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 2);
+}
+
+TEST_CASE("old checkpoints are removed, the newest stay") {
+  const Folder folder;
+  for (std::int64_t number = 1; number <= 5; ++number) Write(folder, number, 2);
+  REQUIRE_FALSE(fs::exists(folder.At(3, "")));
+  REQUIRE(fs::exists(folder.At(4, "a")));
+  REQUIRE(fs::exists(folder.At(5, "a")));
+}
+
+TEST_CASE("a checkpoint of the same number is replaced") {
+  const Folder folder;
+  Write(folder, 1);
+  REQUIRE(WriteCheckpoint(folder.path(), {1, {{"a", "again"}}}, 3).ok());
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().files.at("a") == "again");
+}
+
+TEST_CASE("a name that is no plain file name is refused") {
+  const Folder folder;
+  for (const char* name : {"", "..", "x/y", "manifest.json"}) {
+    REQUIRE(absl::IsInvalidArgument(WriteCheckpoint(folder.path(), {1, {{name, "x"}}}, 3)));
+  }
+}
+
+}  // namespace
+}  // namespace shoal::training

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/embedding/make_text_encoder.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "platform/runtime/config.h"
+#include "tests/doubles/temporary_folder.h"
+#include "tests/text/embedding/counting_encoder.h"
+#include "tests/text/embedding/small_encoder.h"
+
+namespace shoal::embedding {
+namespace {
+
+using doubles::TemporaryFolder;
+
+std::unique_ptr<tokens::TextEncoder> Make(const EncoderSource& source,
+                                          const EmbeddingCacheOptions& caches = {},
+                                          runtime::Metrics* metrics = nullptr) {
+  auto encoder = MakeTextEncoder(source, caches, metrics);
+  INFO(encoder.status().ToString());
+  REQUIRE(encoder.ok());
+  return *std::move(encoder);
+}
+
+std::string ErrorOf(const EncoderSource& source, absl::StatusCode code,
+                    const EmbeddingCacheOptions& caches = {}) {
+  const absl::Status status = MakeTextEncoder(source, caches, nullptr).status();
+  INFO(status.ToString());
+  REQUIRE(status.code() == code);
+  return runtime::Message(status);
+}
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("the default is lexical vectors") {
+  const auto encoder = Make({});
+  REQUIRE(encoder->version().starts_with("lexical-"));
+  REQUIRE(encoder->dimension() == 512);
+}
+
+TEST_CASE("a preset's folder and a folder by name are the same language model") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  const EncoderSource preset{.encoder = "gpt2:tiny", .encoder_models = folder.path()};
+  const auto by_preset = Make(preset);
+  const auto by_folder = Make({.encoder = "gpt2:" + folder.At("tiny")});
+  REQUIRE(by_preset->version().starts_with("gpt2-"));
+  REQUIRE(by_preset->version() == by_folder->version());
+  REQUIRE(by_preset->dimension() == kSmallWidth);
+}
+
+TEST_CASE("both is lexical and language side by side, tiny unless another is named") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  const auto language = Make({.encoder = "gpt2:tiny", .encoder_models = folder.path()});
+  const auto both = Make({.encoder = "both", .encoder_models = folder.path()});
+  REQUIRE(both->version() == Make({})->version() + "+" + language->version());
+  REQUIRE(both->version() == Make({.encoder = "both:" + folder.At("tiny")})->version());
+  REQUIRE(both->dimension() == 512 + kSmallWidth);
+  const runtime::Tensor vectors = EncodeAll(*both, {"set the asset tag"});
+  const auto row = RowOf(vectors, 0);
+  REQUIRE(std::abs(Dot(row, row) - 1) < 2e-3);
+  const std::vector<std::uint16_t> tail(row.begin() + 512, row.end());
+  REQUIRE(std::abs(Dot(tail, tail) - 0.5) < 2e-3);
+}
+
+TEST_CASE("after a restart the language part comes out of the cache's file") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  const EncoderSource source{.encoder = "both", .encoder_models = folder.path()};
+  const EmbeddingCacheOptions caches{.encoder_cache = folder.At("vectors.sqlite")};
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "\"name\":" + std::to_string(i) + ",";
+  const std::vector<std::string> texts = {text, "set the asset tag"};
+  const runtime::Tensor before = EncodeAll(*Make(source, caches), texts);
+  runtime::Metrics metrics;
+  const runtime::Tensor after = EncodeAll(*Make(source, caches, &metrics), texts);
+  REQUIRE(std::ranges::equal(before.bytes(), after.bytes()));
+  REQUIRE(metrics.Counter("shoal_embedding_file_found_total", "Vectors found in the file").Value() >
+          3);
+  REQUIRE(
+      metrics.Counter("shoal_embedding_file_missing_total", "Vectors that the file did not have")
+          .Value() == 0);
+}
+
+TEST_CASE(
+    "an encoder that cannot be made is one sentence that names the knob and what would work") {
+  const TemporaryFolder folder;
+  const std::string models = folder.At("models");
+  for (const char* encoder : {"", "gpt3", "gpt2", "gpt2:", "both:", "Lexical"}) {
+    CAPTURE(encoder);
+    REQUIRE(ErrorOf({.encoder = encoder}, absl::StatusCode::kInvalidArgument) ==
+            "encoder is '" + std::string(encoder) +
+                "' and may be lexical, gpt2:<preset or folder>, both or both:<preset or folder>");
+  }
+  REQUIRE(
+      ErrorOf({.encoder = "gpt2:small", .encoder_models = models}, absl::StatusCode::kNotFound) ==
+      "encoder is 'gpt2:small', but " + models +
+          "/small does not have config.json and model.safetensors of preset small "
+          "(encoder_models): give a folder that has them (gpt2:<folder>), or use lexical");
+  WriteSmallModel(models + "/tiny");
+  REQUIRE(Contains(
+      ErrorOf({.encoder = "both:xl", .encoder_models = models}, absl::StatusCode::kNotFound),
+      "use a preset that has (tiny), or lexical"));
+  REQUIRE(Contains(ErrorOf({.encoder = "gpt2:" + folder.At("nothing"), .encoder_models = models},
+                           absl::StatusCode::kNotFound),
+                   folder.At("nothing") + " does not have config.json"));
+  REQUIRE(Contains(ErrorOf({.encoder_table = folder.At("none.idf")}, absl::StatusCode::kNotFound),
+                   "encoder_table: "));
+  REQUIRE(Contains(
+      ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models, .encoder_device = "abacus"},
+              absl::StatusCode::kInvalidArgument),
+      "encoder is 'gpt2:tiny' on encoder_device 'abacus': device 'abacus'"));
+  REQUIRE(Contains(ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models},
+                           absl::StatusCode::kFailedPrecondition, {.encoder_cache = folder.path()}),
+                   "encoder_cache: " + folder.path()));
+  std::filesystem::remove(models + "/tiny/tokenizer.json");
+  REQUIRE(Contains(
+      ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models}, absl::StatusCode::kNotFound),
+      "tokenizer.json"));
+}
+
+TEST_CASE("the knobs are read from a file's section") {
+  struct Options {
+    void Visit(runtime::Visitor& visitor) {
+      source.Visit(visitor);
+      caches.Visit(visitor);
+    }
+    EncoderSource source;
+    EmbeddingCacheOptions caches;
+  } options;
+  runtime::Config config;
+  config.Add("inference", options);
+  REQUIRE(config
+              .Load("", {"inference.encoder=both:tiny", "inference.encoder_device=cuda:1",
+                         "inference.encoder_cache=vectors.sqlite",
+                         "inference.encoder_cache_bytes=1000000"})
+              .ok());
+  REQUIRE(options.source.encoder == "both:tiny");
+  REQUIRE(options.source.encoder_device == "cuda:1");
+  REQUIRE(options.source.encoder_table == "data/encoder/lexical.idf");
+  REQUIRE(options.caches.encoder_cache == "vectors.sqlite");
+  REQUIRE(options.caches.encoder_cache_bytes == 1000000);
+  REQUIRE_FALSE(config.Load("", {"inference.encoder_cache_bytes=1000"}).ok());
+}
+
+}  // namespace
+}  // namespace shoal::embedding
