@@ -31,7 +31,7 @@ class ServiceOutline {
   bool IsFixed(const std::string& uri, std::string_view odata_type) const;
   // The type of members that come to the collection; empty when nothing tells.
   std::string MemberType(const std::string& collection) const;
-  // Of the roles that accounts may have.
+  // The Ids of the roles that accounts may have.
   const std::vector<std::string>& role_ids() const { return role_ids_; }
   // A recorded description of an action's parameters; null when there is none.
   const nlohmann::json* FindActionInfo(const std::string& uri) const;

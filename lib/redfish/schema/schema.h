@@ -53,17 +53,17 @@ struct Property {
   // Minor version of the type that brought it, e.g. {1, 5}.
   std::uint16_t since_major = 0;
   std::uint16_t since_minor = 0;
-  // Of kComplex, "ComputerSystem.Boot".
+  // The complex type of a kComplex property: "ComputerSystem.Boot".
   std::string type;
-  // Of kLink, the type that it leads to: "Chassis.Chassis".
+  // The type that a kLink property leads to: "Chassis.Chassis".
   std::string target;
-  // Of kEnumeration, in the standard's order.
+  // The values of a kEnumeration property, in the standard's order.
   std::vector<std::string> values;
   std::optional<double> minimum;
   std::optional<double> maximum;
   // ECMA-262 expression, empty when any text will do.
   std::string pattern;
-  // Of kArray.
+  // What a kArray property holds.
   std::unique_ptr<Property> element;
 
   // Excerpts show a part of a resource inside another one (DSP0266, "Excerpt").
@@ -72,8 +72,8 @@ struct Property {
   std::vector<std::string> excerpt_keys;
   // Only excerpts have it, the resource itself does not.
   bool copy_only = false;
-  // Of kLink, or an array of them: what stands here is the excerpt of `target` with this key; an
-  // empty one shows what any key does.
+  // A kLink property, or an array of them, may hold the excerpt of `target` with this key in place
+  // of a link; an empty key stands for the excerpt that any key shows.
   std::optional<std::string> excerpt_copy;
 };
 

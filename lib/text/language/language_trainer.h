@@ -44,7 +44,7 @@ struct OptimiserOptions {
   double beta2 = 0.95;
   // kAdamW.
   double epsilon = 1e-8;
-  // Of matrices, decoupled: each step takes rate x weight_decay of them away.
+  // Decoupled weight decay: each step takes rate x weight_decay of every matrix away.
   double weight_decay = 0.1;
 
   // INVALID_ARGUMENT naming the option that is not finite or out of range.
@@ -76,7 +76,7 @@ struct TrainerOptions {
   absl::Status Validate() const;
 };
 
-// Of the targets of all ranks.
+// Sums over the targets of all ranks.
 struct LossReport {
   double loss = 0;
   // exp(loss).
