@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/behaviours/apply_time.h"
-#include "mockserver/behaviours/boot_queue.h"
 #include "mockserver/behaviours/tasks.h"
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/resources/apply_time.h"
+#include "mockserver/resources/boot_queue.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::mockserver {

@@ -2,7 +2,7 @@
 // Logs: LogService.ClearLog removes all entries.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -7,7 +7,7 @@
 // "reset" with the manager's URI.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -5,10 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "mockserver/behaviours/boot_queue.h"
-#include "mockserver/behaviours/secure_boot.h"
-#include "mockserver/behaviours/settings.h"
-#include "mockserver/behaviours/virtual_media.h"
 #include "mockserver/events/events.h"
 #include "mockserver/messages/extended_info.h"
 #include "redfish/capture/uri.h"
@@ -48,20 +44,21 @@ void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
 }
 
 void Boot(Editor& editor, ResourceId system) {
-  ApplySettings(editor, system);
-  ApplySecureBoot(editor, system);
+  const HandlerTable& handlers = editor.handlers();
+  Json boot = Json::object();
+  handlers.RunBootHooks(BootStage::kApply, editor, system, boot);
   const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
   const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
   const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
-  Json boot = {{"target", is_overridden ? target : "None"}};
-  if (boot["target"] == "Cd") boot["image"] = InsertedDisc(editor, system);
-  editor.Record(redfish::kBootRecord, system, std::move(boot));
+  boot["target"] = is_overridden ? target : "None";
+  handlers.RunBootHooks(BootStage::kStart, editor, system, boot);
+  editor.Record(redfish::kBootRecord, system, boot);
   if (enabled == "Once") {
     editor.SetPresent(system, "/Boot/BootSourceOverrideEnabled", "Disabled");
     editor.SetPresent(system, "/Boot/BootSourceOverrideTarget", "None");
   }
   editor.SetPresent(system, "/BootProgress/LastState", "OSRunning");
-  RunBootQueue(editor, system);
+  handlers.RunBootHooks(BootStage::kUp, editor, system, boot);
 }
 
 // Boots are of systems; a chassis without any only changes its state.

@@ -16,7 +16,7 @@
 // In a transient only ForceOff is accepted. Refused: 409, no record.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -3,19 +3,10 @@
 // asked for while the BIOS boots in legacy mode.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "mockserver/service/editor.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 
-// The property that forbids `value` at `pointer` of this resource; nothing when none does.
-std::optional<std::string> SecureBootConflict(const Editor& editor, ResourceId id,
-                                              std::string_view pointer, const Json& value);
-
-// The system boots: SecureBootCurrentBoot becomes what was asked for.
-void ApplySecureBoot(Editor& editor, ResourceId system);
+void AddSecureBoot(HandlerTable& handlers);
 
 }  // namespace shoal::mockserver

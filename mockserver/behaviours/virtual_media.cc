@@ -70,8 +70,6 @@ Response EjectMedia(Editor& editor, const Call& call) {
   return Done(editor);
 }
 
-}  // namespace
-
 std::string InsertedDisc(const Editor& editor, ResourceId system) {
   std::vector<ResourceId> owners = editor.LinkedAll(system, "/Links/ManagedBy");
   owners.insert(owners.begin(), system);
@@ -88,7 +86,14 @@ std::string InsertedDisc(const Editor& editor, ResourceId system) {
   return {};
 }
 
+void NameDisc(Editor& editor, ResourceId system, Json& boot) {
+  if (boot["target"] == "Cd") boot["image"] = InsertedDisc(editor, system);
+}
+
+}  // namespace
+
 void AddVirtualMedia(HandlerTable& handlers) {
+  handlers.OnBoot(BootStage::kStart, &NameDisc);
   handlers.OnAction("VirtualMedia.InsertMedia", &InsertMedia);
   handlers.OnAction("VirtualMedia.EjectMedia", &EjectMedia);
 }

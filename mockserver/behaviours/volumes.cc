@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/behaviours/apply_time.h"
-#include "mockserver/behaviours/boot_queue.h"
 #include "mockserver/behaviours/raid.h"
 #include "mockserver/behaviours/tasks.h"
 #include "mockserver/messages/extended_info.h"
-#include "mockserver/service/members.h"
-#include "mockserver/service/new_object.h"
+#include "mockserver/resources/apply_time.h"
+#include "mockserver/resources/boot_queue.h"
+#include "mockserver/resources/members.h"
+#include "mockserver/resources/new_object.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema.h"
 

@@ -21,7 +21,7 @@
 // ..RAID0..}}.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "mockserver/service/world.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/landmarks.h"
