@@ -5,9 +5,11 @@
 #include "mockserver/access/roles.h"
 #include "mockserver/access/sessions.h"
 #include "mockserver/behaviours/bios_actions.h"
+#include "mockserver/behaviours/boot_options.h"
 #include "mockserver/behaviours/firmware.h"
 #include "mockserver/behaviours/log_service.h"
 #include "mockserver/behaviours/manager.h"
+#include "mockserver/behaviours/network_protocol.h"
 #include "mockserver/behaviours/power.h"
 #include "mockserver/behaviours/secure_boot.h"
 #include "mockserver/behaviours/tasks.h"
@@ -26,12 +28,14 @@ const HandlerTable& BuiltInHandlers() {
     HandlerTable table;
     AddAccounts(table);
     AddBiosActions(table);
+    AddBootOptions(table);
     AddBootQueue(table);
     AddEventStreams(table);
     AddEvents(table);
     AddFirmware(table);
     AddLogService(table);
     AddManager(table);
+    AddNetworkProtocol(table);
     AddPower(table);
     AddRoles(table);
     AddSecureBoot(table);

@@ -85,7 +85,13 @@ Instance::Instance(std::shared_ptr<const World> world, InstanceOptions options)
 
 Response Instance::Handle(const Request& request) {
   std::string storage;
-  const std::string_view uri = CanonicalPath(request.uri, storage);
+  std::string_view uri = CanonicalPath(request.uri, storage);
+  const bool is_escaped = uri.find('%') != std::string_view::npos && !Locate(uri).has_value() &&
+                          FindAction(uri) == nullptr;
+  if (is_escaped) {
+    storage = redfish::DecodedPath(uri);
+    uri = storage;
+  }
   if (faults_.empty()) return Serve(request, uri);
   const std::optional<ResourceId> id = LocateTarget(request.method, uri);
   // The resource's own name: one in other capitals must not pass a fault by.

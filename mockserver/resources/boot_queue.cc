@@ -21,6 +21,10 @@ struct BootQueue {
   std::vector<QueuedBoot> entries;
 };
 
+bool CanBoot(const Editor& editor, ResourceId system) {
+  return editor.Read(system, "/Actions/#ComputerSystem.Reset") != nullptr;
+}
+
 void RunBootQueue(Editor& editor, ResourceId system, Json& /*boot*/) {
   if (editor.FindNotes<BootQueue>() == nullptr) return;
   std::vector<QueuedBoot>& entries = editor.Notes<BootQueue>().entries;
@@ -49,16 +53,23 @@ void ForgetNextBoot(Editor& editor, std::string_view key) {
 void AddBootQueue(HandlerTable& handlers) { handlers.OnBoot(BootStage::kUp, &RunBootQueue); }
 
 std::optional<ResourceId> SystemOf(const Editor& editor, ResourceId id) {
-  std::string_view uri = editor.Uri(id);
+  const World& world = editor.world();
+  std::string_view uri = editor.Uri(world.ActiveOf(id).value_or(id));
   while (!uri.empty()) {
     const auto above = editor.Find(uri);
-    if (above.has_value() && editor.IsA(*above, "ComputerSystem")) return above;
+    // A system's settings object is a ComputerSystem, too.
+    const bool is_system = above.has_value() && editor.IsA(*above, "ComputerSystem") &&
+                           !world.ActiveOf(*above).has_value();
+    if (is_system && CanBoot(editor, *above)) return above;
     uri = uri.substr(0, uri.rfind('/'));
   }
   const auto root = editor.Find(redfish::kServiceRoot);
   const auto systems = root ? editor.Linked(*root, "/Systems") : std::nullopt;
   if (!systems) return std::nullopt;
   const std::vector<ResourceId> members = editor.Members(*systems);
+  const auto boots = std::find_if(members.begin(), members.end(),
+                                  [&](ResourceId system) { return CanBoot(editor, system); });
+  if (boots != members.end()) return *boots;
   return members.empty() ? std::nullopt : std::optional(members.front());
 }
 

@@ -23,8 +23,9 @@ void ForgetNextBoot(Editor& editor, std::string_view key);
 // Runs the work when its system has booted. What the work itself queues waits for the boot after.
 void AddBootQueue(HandlerTable& handlers);
 
-// The system whose boot changes to the resource wait for: the one it is below, else the service's
-// first.
+// The system whose boot changes to the resource wait for: the one that the resource, or the
+// resource that it holds settings for, is or is below; where that one has no reset action, the
+// service's first that has one, else its first.
 std::optional<ResourceId> SystemOf(const Editor& editor, ResourceId id);
 
 }  // namespace shoal::mockserver

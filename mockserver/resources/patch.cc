@@ -31,7 +31,11 @@ class Judge {
     Json value;
   };
   Judge(const Editor& editor, ResourceId id, const PatchRules& rules)
-      : editor_(editor), id_(id), rules_(rules), type_(editor.resource(id).odata_type) {}
+      : editor_(editor),
+        id_(id),
+        active_(editor.world().ActiveOf(id)),
+        rules_(rules),
+        type_(TypeFor(editor, id)) {}
 
   void Visit(const Json& members, const std::string& parent) {
     for (const auto& [name, value] : members.items()) {
@@ -50,7 +54,7 @@ class Judge {
       return VisitAttributes(value, pointer);
     }
     const Property* const property = editor_.world().schema().Find(type_, pointer);
-    const Json* const present = editor_.Read(id_, pointer);
+    const Json* const present = Present(pointer);
     if (present == nullptr) return Complain("PropertyUnknown", {name}, pointer);
     if (property == nullptr) return Complain("PropertyNotWritable", {name}, pointer);
     switch (property->kind) {
@@ -62,11 +66,21 @@ class Judge {
         return VisitArray(*property, value, *present, pointer);
       default:
         if (!Fits(*property, value, pointer, parent)) return;
-        if (auto objection = rules_.objection ? rules_.objection(pointer, value) : std::nullopt) {
-          problems.push_back({pointer, *std::move(objection)});
-          return;
-        }
-        changes.push_back({pointer, value});
+        Accept(pointer, value);
+    }
+  }
+
+  // A settings object need not list what it takes: its resource does.
+  const Json* Present(const std::string& pointer) const {
+    const Json* const own = editor_.Read(id_, pointer);
+    return own != nullptr || !active_ ? own : editor_.Read(*active_, pointer);
+  }
+
+  void Accept(const std::string& pointer, Json value) {
+    if (auto objection = rules_.objection ? rules_.objection(pointer, value) : std::nullopt) {
+      problems.push_back({pointer, *std::move(objection)});
+    } else {
+      changes.push_back({pointer, std::move(value)});
     }
   }
 
@@ -100,8 +114,8 @@ class Judge {
       Complain(misfit, {Excerpt(value, property.name), property.name}, pointer);
       return false;
     }
-    const Json* const allowed = editor_.Read(
-        id_, redfish::AppendPointer(parent, property.name + "@Redfish.AllowableValues"));
+    const Json* const allowed =
+        Present(redfish::AppendPointer(parent, property.name + "@Redfish.AllowableValues"));
     const bool is_listed = allowed == nullptr || !allowed->is_array() || allowed->empty() ||
                            value.is_null() ||
                            std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
@@ -131,7 +145,9 @@ class Judge {
       }
       return;
     }
-    if (!property.writable) return Complain("PropertyNotWritable", {property.name}, pointer);
+    if (!property.writable && !(is_complex && HasWritable(*property.element))) {
+      return Complain("PropertyNotWritable", {property.name}, pointer);
+    }
     Json result = Json::array();
     for (std::size_t i = 0; i < value.size(); ++i) {
       const Json& element = value[i];
@@ -156,7 +172,15 @@ class Judge {
         result.push_back(element);
       }
     }
-    changes.push_back({pointer, std::move(result)});
+    Accept(pointer, std::move(result));
+  }
+
+  // The standard leaves it to the members of an array's elements whether clients may write them.
+  bool HasWritable(const Property& complex) const {
+    const std::vector<const Property*> members = editor_.world().schema().Members(type_, complex);
+    return std::any_of(members.begin(), members.end(), [&](const Property* member) {
+      return member->writable || (member->kind == PropertyKind::kComplex && HasWritable(*member));
+    });
   }
 
   bool FitsElement(const Property& property, const Json& element, const std::string& pointer) {
@@ -176,15 +200,36 @@ class Judge {
     problems.push_back({pointer, ExtendedInfo(id, args, pointer)});
   }
 
+  // A settings object is judged as its resource where its own type takes no PATCH ("Settings").
+  static const std::string& TypeFor(const Editor& editor, ResourceId id) {
+    const std::string& own = editor.resource(id).odata_type;
+    const auto active = editor.world().ActiveOf(id);
+    if (!active || editor.world().schema().Methods(own).update) return own;
+    return editor.resource(*active).odata_type;
+  }
+
   const Editor& editor_;
   const ResourceId id_;
+  const std::optional<ResourceId> active_;
   const PatchRules& rules_;
   const std::string& type_;
 };
 
+// Makes the objects that `pointer` goes through and that a settings object does not list yet.
+void MakeRoom(Editor& editor, ResourceId settings, const std::string& pointer) {
+  std::vector<std::string> tokens = redfish::PointerTokens(pointer);
+  tokens.pop_back();
+  std::string above;
+  for (const std::string& token : tokens) {
+    above = redfish::AppendPointer(above, token);
+    if (editor.Read(settings, above) == nullptr) editor.Set(settings, above, Json::object());
+  }
+}
+
 void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes,
            const PatchRules& rules, const ApplyTimeChoice& when) {
   std::vector<std::string> pointers;
+  const bool is_settings = editor.world().ActiveOf(id).has_value();
   for (Judge::Change& change : changes) {
     if (rules.take && rules.take(change.pointer, change.value)) continue;
     HideSecrets(editor.world().schema(), editor.resource(id).odata_type, change.pointer,
@@ -192,10 +237,11 @@ void Apply(Editor& editor, ResourceId id, std::vector<Judge::Change> changes,
     if (change.value.is_array()) {
       editor.SetPresent(id, change.pointer + "@odata.count", change.value.size());
     }
+    if (is_settings) MakeRoom(editor, id, change.pointer);
     editor.Set(id, change.pointer, std::move(change.value));
     pointers.push_back(std::move(change.pointer));
   }
-  if (editor.world().ActiveOf(id).has_value()) AwaitApplyTime(editor, id, pointers, when);
+  if (is_settings) AwaitApplyTime(editor, id, pointers, when);
 }
 
 Response PartlyDone(Editor& editor, ResourceId id, std::vector<Problem> problems) {

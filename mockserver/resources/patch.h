@@ -4,9 +4,11 @@
 // Each member of the body is judged alone. All good: the resource as it is now, Success or 204, by
 // the world's style. Some good: those are written; 200, the resource, and the messages both at its
 // top and as Prop@Message.ExtendedInfo at each of the others. None good: 400.
-// A property that the resource does not have is unknown, whatever the schema says. Members with '@'
+// A property that neither the resource nor, for a settings object, the resource that it is for has
+// is unknown, whatever the schema says. Members with '@'
 // in their name are ignored, but for @Redfish.SettingsApplyTime of a settings object; a body of
-// only such is 400 NoOperation. In arrays null removes, {} keeps, a shorter array truncates.
+// only such is 400 NoOperation. In arrays null removes, {} keeps, a shorter array truncates, a
+// longer one appends; so it is with arrays of objects that have a member which may be written.
 #pragma once
 
 #include <functional>

@@ -114,7 +114,8 @@ void ApplySettings(Editor& editor, ResourceId system, Json& /*boot*/) {
 }  // namespace
 
 bool HasBiosAttributes(const Editor& editor, ResourceId id) {
-  return editor.IsA(id, "Bios") && editor.Read(id, kAttributes) != nullptr;
+  const ResourceId bios = editor.world().ActiveOf(id).value_or(id);
+  return editor.IsA(bios, "Bios") && editor.Read(bios, kAttributes) != nullptr;
 }
 
 std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId id,

@@ -317,4 +317,25 @@ TEST_CASE("Equal calls give equal answers, ETags included") {
   REQUIRE(play() == play());
 }
 
+TEST_CASE("A path may be percent-encoded, in requests of every kind") {
+  const std::string uri = "/redfish/v1/Chassis/Disk.Bay.7:Enclosure";
+  const Json captured = {{"@odata.id", uri},
+                         {"@odata.type", "#Chassis.v1_21_0.Chassis"},
+                         {"Id", "7"},
+                         {"Name", "Bay"},
+                         {"AssetTag", ""}};
+  Instance instance(WorldWith("dmtf-rackmount1", {{uri, captured}}));
+  const std::string encoded = "/redfish/v1/Chassis/Disk.Bay.7%3AEnclosure";
+  REQUIRE(Get(instance, encoded).status == 200);
+  REQUIRE(Get(instance, "/redfish/v1/Chassis/%44isk.Bay.7%3aEnclosure/").status == 200);
+  REQUIRE(Patch(instance, encoded, {{"AssetTag", "x"}}).status == 200);
+  REQUIRE(At(instance, uri, "/AssetTag") == "x");
+  // Those would change what the path means, or are none.
+  for (const char* other : {"/redfish/v1%2FChassis", "/redfish/v1/Chassis%00", "/redfish/v1/%",
+                            "/redfish/v1/%zz", "/redfish/v1/Chassis%3Fa"}) {
+    INFO(other);
+    REQUIRE(Get(instance, other).status == 404);
+  }
+}
+
 }  // namespace shoal::mockserver

@@ -221,4 +221,30 @@ TEST_CASE("The style of messages answers a PATCH with Success alone") {
   REQUIRE(response.etag == Get(instance, system).etag);
 }
 
+TEST_CASE("An array of objects grows, is merged, shrinks and is cleared") {
+  const std::string capture = "dmtf-rackmount1";
+  const std::string uri = "/redfish/v1/Managers/BMC/EthernetInterfaces/shoal";
+  const Json interface = {{"@odata.id", uri},
+                          {"@odata.type", "#EthernetInterface.v1_9_0.EthernetInterface"},
+                          {"Id", "shoal"},
+                          {"Name", "shoal"},
+                          {"IPv4StaticAddresses", Json::array()}};
+  Instance instance(WorldWith(capture, {{uri, interface}}));
+  const auto addresses = [](const Json& list) { return Json{{"IPv4StaticAddresses", list}}; };
+  const Json first = {
+      {"Address", "10.9.8.7"}, {"SubnetMask", "255.255.255.0"}, {"Gateway", "10.9.8.1"}};
+  Json second = first;
+  second["Address"] = "10.9.8.6";
+  const std::string pointer = "/IPv4StaticAddresses";
+  REQUIRE(Patch(instance, uri, addresses({first})).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json({first}));
+  REQUIRE(Patch(instance, uri, addresses({Json::object(), second})).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json({first, second}));
+  REQUIRE(Patch(instance, uri, addresses({nullptr, Json::object()})).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json({second}));
+  REQUIRE(Patch(instance, uri, addresses({second, {{"NoSuchThing", 1}}})).status == 400);
+  REQUIRE(Patch(instance, uri, addresses(Json::array())).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json::array());
+}
+
 }  // namespace shoal::mockserver

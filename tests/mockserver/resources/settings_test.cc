@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "redfish/schema/attribute_registry.h"
@@ -180,6 +181,62 @@ TEST_CASE("A registry's bounds, lengths, terms and orders hold") {
   REQUIRE(registry->Misfit("Name", "abc", {{"Count", 1}, {"On", true}}) == "PropertyNotWritable");
   REQUIRE_FALSE(redfish::AttributeRegistry::Parse(Json::object()));
   REQUIRE_FALSE(redfish::AttributeRegistry::Parse({{"@odata.type", "#AttributeRegistry.v1.x"}}));
+}
+
+TEST_CASE("What a system's own settings object takes is the system's from its next boot") {
+  const std::string capture = "hpe-dl380a-gen12";
+  const std::string system = LandmarksOf(*WorldOf(capture)).system;
+  const std::string settings = system + "/Pending";
+  Json active = *WorldOf(capture)->capture().Find(system);
+  active["@Redfish.Settings"] = {{"SettingsObject", {{"@odata.id", settings}}}};
+  const Json pending = {
+      {"@odata.id", settings},
+      {"@odata.type", active.at("@odata.type")},
+      {"Id", "Pending"},
+      {"Name", "Pending"},
+      {"AssetTag", ""},
+      {"Boot", {{"BootSourceOverrideTarget", "None"}, {"BootSourceOverrideEnabled", "Disabled"}}}};
+  Instance instance(WorldWith(capture, {{system, active}, {settings, pending}}));
+  Json order = At(instance, system, "/Boot/BootOrder");
+  std::swap(order[0], order[1]);
+  const Json asked = {{"AssetTag", "rack-7"},
+                      {"Boot",
+                       {{"BootSourceOverrideTarget", "Cd"},
+                        {"BootSourceOverrideEnabled", "Once"},
+                        {"BootOrder", order}}}};
+  REQUIRE(Patch(instance, settings, asked).status == 200);
+  REQUIRE(At(instance, system, "/AssetTag") != "rack-7");
+  REQUIRE(At(instance, settings, "/Boot/BootOrder") == order);
+  Boot(instance, system);
+  REQUIRE(At(instance, system, "/AssetTag") == "rack-7");
+  REQUIRE(At(instance, system, "/Boot/BootOrder") == order);
+  REQUIRE(instance.history().back().detail.at("target") == "Cd");
+  REQUIRE(At(instance, system, "/Boot/BootSourceOverrideEnabled") == "Disabled");
+  const Response gone = Delete(instance, settings);
+  REQUIRE(gone.status == 405);
+  REQUIRE(Get(instance, settings).status == 200);
+}
+
+TEST_CASE("A BIOS settings object needs neither attributes of its own nor the BIOS's type") {
+  const std::string capture = "hpe-dl380a-gen12";
+  const Bios shipped(capture);
+  for (const std::string type : {"#Bios.v1_2_3.Bios", "#Settings.v1_3_5.Settings"}) {
+    INFO(type);
+    const Json bare = {{"@odata.id", shipped.settings},
+                       {"@odata.type", type},
+                       {"Id", "Settings"},
+                       {"Name", "Settings"}};
+    Instance instance(WorldWith(capture, {{shipped.settings, bare}}));
+    const Bios::Change change = shipped.Free();
+    const Json asked = {{"Attributes", {{change.name, change.after}}}};
+    REQUIRE(Patch(instance, shipped.settings, asked).status == 200);
+    REQUIRE(At(instance, shipped.settings, "/Attributes/" + change.name) == change.after);
+    REQUIRE(Patch(instance, shipped.settings, {{"Attributes", {{"NoSuchThing", 1}}}}).status ==
+            400);
+    Boot(instance, shipped.system);
+    REQUIRE(At(instance, shipped.active, "/Attributes/" + change.name) == change.after);
+    REQUIRE(At(instance, shipped.settings, "/Attributes") == Json::object());
+  }
 }
 
 }  // namespace shoal::mockserver

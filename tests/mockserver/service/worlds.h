@@ -66,6 +66,16 @@ inline std::shared_ptr<const World> WorldOf(const std::string& name) {
   return world;
 }
 
+// The shipped capture with further resources, or others in place of its own.
+inline std::shared_ptr<const World> WorldWith(const std::string& name,
+                                              const redfish::Capture::Resources& others) {
+  redfish::Capture::Resources resources = WorldOf(name)->capture().resources();
+  for (const auto& [uri, json] : others) resources.insert_or_assign(uri, json);
+  const auto capture = redfish::Capture::FromResources(name, std::move(resources));
+  REQUIRE(capture.ok());
+  return World::Create(*capture, TestSchema()).value();
+}
+
 inline redfish::Landmarks LandmarksOf(const World& world) {
   return redfish::FindLandmarks(world.capture());
 }
