@@ -101,9 +101,17 @@ Response PatchSystem(Editor& editor, const Call& call) {
                }});
 }
 
+Response SetDefaultBootOrder(Editor& editor, const Call& call) {
+  const Json* const captured =
+      redfish::Resolve(*editor.resource(call.resource).json, "/Boot/BootOrder");
+  if (captured != nullptr) editor.Set(call.resource, "/Boot/BootOrder", *captured);
+  return Done(editor);
+}
+
 }  // namespace
 
 void AddBootOptions(HandlerTable& handlers) {
+  handlers.OnAction("ComputerSystem.SetDefaultBootOrder", &SetDefaultBootOrder);
   handlers.On(Method::kPatch, "ComputerSystem", &PatchSystem);
 }
 

@@ -6,7 +6,8 @@
 //   BootSourceOverrideTarget UefiBootNext is for one boot and conflicts with Continuous
 //
 // A system's options are the members of its BootOptions and what BootOrder has; where it has
-// neither, every name is taken.
+// neither, every name is taken. ComputerSystem.SetDefaultBootOrder brings back the order that was
+// captured.
 #pragma once
 
 #include "mockserver/service/handler.h"

@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/resources/captured_state.h"
 #include "mockserver/resources/patch.h"
 #include "redfish/capture/uri.h"
 
@@ -39,9 +41,67 @@ void ApplySecureBoot(Editor& editor, ResourceId system, Json& /*boot*/) {
   editor.SetPresent(*secure_boot, "/SecureBootCurrentBoot", enabled ? "Enabled" : "Disabled");
 }
 
+void ResetDatabase(Editor& editor, ResourceId database, bool deletes) {
+  for (const char* keys : {"/Certificates", "/Signatures"}) {
+    const auto collection = editor.Linked(database, keys);
+    if (!collection) continue;
+    if (deletes) {
+      editor.RemoveMembers(*collection);
+    } else {
+      RestoreCaptured(editor, std::string(editor.Uri(*collection)));
+    }
+  }
+}
+
+// What a type of reset is for: "PK" of ResetPK and DeletePK, empty for all databases.
+std::string DatabaseOf(std::string_view type) {
+  for (const std::string_view verb : {"Reset", "Delete"}) {
+    if (type.starts_with(verb)) type.remove_prefix(verb.size());
+  }
+  return type.starts_with("AllKeys") ? std::string() : std::string(type);
+}
+
+Response ResetKeys(Editor& editor, const Call& call) {
+  const std::string type = redfish::TextAt(call.body, "ResetKeysType");
+  if (type.empty()) {
+    return ErrorResponse(400, "ActionParameterMissing", {call.action->name, "ResetKeysType"});
+  }
+  const bool deletes = type.starts_with("Delete");
+  const std::string chosen = DatabaseOf(type);
+  if (const auto databases = editor.Linked(call.resource, "/SecureBootDatabases")) {
+    for (const ResourceId database : editor.Members(*databases)) {
+      const std::string name = editor.Text(database, "/DatabaseId");
+      const bool is_default = name.ends_with("Default");
+      const bool is_meant = chosen.empty() ? !is_default : absl::EqualsIgnoreCase(name, chosen);
+      if (is_meant) ResetDatabase(editor, database, deletes);
+    }
+  }
+  if (chosen.empty() || chosen == "PK") {
+    editor.SetPresent(call.resource, "/SecureBootMode", deletes ? "SetupMode" : "UserMode");
+  }
+  return Done(editor);
+}
+
+Response ResetKeysOfDatabase(Editor& editor, const Call& call) {
+  const std::string type = redfish::TextAt(call.body, "ResetKeysType");
+  if (type.empty()) {
+    return ErrorResponse(400, "ActionParameterMissing", {call.action->name, "ResetKeysType"});
+  }
+  ResetDatabase(editor, call.resource, type == "DeleteAllKeys");
+  const auto databases = editor.Parent(call.resource);
+  const auto secure_boot = databases ? editor.Parent(*databases) : std::nullopt;
+  if (secure_boot && editor.Text(call.resource, "/DatabaseId") == "PK") {
+    editor.SetPresent(*secure_boot, "/SecureBootMode",
+                      type == "DeleteAllKeys" ? "SetupMode" : "UserMode");
+  }
+  return Done(editor);
+}
+
 }  // namespace
 
 void AddSecureBoot(HandlerTable& handlers) {
+  handlers.OnAction("SecureBoot.ResetKeys", &ResetKeys);
+  handlers.OnAction("SecureBootDatabase.ResetKeys", &ResetKeysOfDatabase);
   handlers.On(Method::kPatch, "SecureBoot", &PatchSecureBoot);
   handlers.OnBoot(BootStage::kStart, &ApplySecureBoot);
 }

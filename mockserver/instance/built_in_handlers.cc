@@ -9,10 +9,13 @@
 #include "mockserver/behaviours/firmware.h"
 #include "mockserver/behaviours/log_service.h"
 #include "mockserver/behaviours/manager.h"
+#include "mockserver/behaviours/network_adapter.h"
 #include "mockserver/behaviours/network_protocol.h"
 #include "mockserver/behaviours/power.h"
 #include "mockserver/behaviours/secure_boot.h"
+#include "mockserver/behaviours/sensor.h"
 #include "mockserver/behaviours/tasks.h"
+#include "mockserver/behaviours/telemetry.h"
 #include "mockserver/behaviours/virtual_media.h"
 #include "mockserver/behaviours/volumes.h"
 #include "mockserver/events/event_streams.h"
@@ -35,14 +38,17 @@ const HandlerTable& BuiltInHandlers() {
     AddFirmware(table);
     AddLogService(table);
     AddManager(table);
+    AddNetworkAdapter(table);
     AddNetworkProtocol(table);
     AddPower(table);
     AddRoles(table);
     AddSecureBoot(table);
+    AddSensor(table);
     AddSessions(table);
     AddSettings(table);
     AddSubscriptions(table);
     AddTasks(table);
+    AddTelemetry(table);
     AddVirtualMedia(table);
     AddVolumes(table);
     return table;

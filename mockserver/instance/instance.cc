@@ -31,6 +31,7 @@
 #include "mockserver/service/tree_pool.h"
 #include "mockserver/service/world_documents.h"
 #include "redfish/capture/capture.h"
+#include "redfish/capture/percent_encoding.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema.h"
 

@@ -85,24 +85,6 @@ std::string CanonicalUri(std::string_view uri) {
   return canonical;
 }
 
-std::string DecodedPath(std::string_view path) {
-  std::string decoded;
-  decoded.reserve(path.size());
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    unsigned value = 0;
-    const bool is_escape = path[i] == '%' && i + 2 < path.size();
-    const char* const digits = path.data() + i + 1;
-    const bool is_number =
-        is_escape && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
-    const char c = static_cast<char>(value);
-    const bool means_itself = is_number && value > 0x20 && value < 0x7F &&
-                              std::string_view("/?#%").find(c) == std::string_view::npos;
-    decoded += means_itself ? c : path[i];
-    if (means_itself) i += 2;
-  }
-  return decoded;
-}
-
 bool IsAtOrBelow(std::string_view uri, std::string_view root) {
   return uri.starts_with(root) && (uri.size() == root.size() || uri[root.size()] == '/');
 }

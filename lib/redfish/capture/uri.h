@@ -16,9 +16,6 @@ inline constexpr std::string_view kServiceRoot = "/redfish/v1";
 std::string CanonicalUri(std::string_view uri);
 // Whether `uri` is canonical already.
 bool IsCanonicalUri(std::string_view uri);
-// `path` with its percent-encoded characters decoded (RFC 3986, section 6.2.2), but for those that
-// would then mean something else: '/', '?', '#', '%', controls, and what is not ASCII.
-std::string DecodedPath(std::string_view path);
 // Whether `uri` is `root`, or `root` and more segments; both as they are written.
 bool IsAtOrBelow(std::string_view uri, std::string_view root);
 

@@ -170,11 +170,10 @@ TEST_CASE("Parameters are checked against what the service lists") {
 }
 
 TEST_CASE("An action without a handler is 404 ActionNotSupported") {
-  Machine machine("openbmc-stock");
-  const Json& bmc = *machine.instance.Find(machine.marks.manager);
-  const std::string target = bmc.at("Actions").at("#Manager.ResetToDefaults").at("target");
-  const Response response = machine.instance.Handle(
-      {.method = Method::kPost, .uri = target, .body = "{\"ResetType\":\"ResetAll\"}"});
+  Machine machine("dmtf-rackmount1");
+  const Json& system = *machine.instance.Find(machine.marks.system);
+  const std::string target = system.at("Actions").at("Oem").begin()->at("target");
+  const Response response = Post(machine.instance, target, Json::object());
   REQUIRE(response.status == 404);
   REQUIRE(Messages(response) == Names{"ActionNotSupported"});
 }

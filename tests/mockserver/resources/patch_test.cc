@@ -236,13 +236,14 @@ TEST_CASE("An array of objects grows, is merged, shrinks and is cleared") {
   Json second = first;
   second["Address"] = "10.9.8.6";
   const std::string pointer = "/IPv4StaticAddresses";
-  REQUIRE(Patch(instance, uri, addresses({first})).status == 200);
-  REQUIRE(At(instance, uri, pointer) == Json({first}));
-  REQUIRE(Patch(instance, uri, addresses({Json::object(), second})).status == 200);
-  REQUIRE(At(instance, uri, pointer) == Json({first, second}));
-  REQUIRE(Patch(instance, uri, addresses({nullptr, Json::object()})).status == 200);
-  REQUIRE(At(instance, uri, pointer) == Json({second}));
-  REQUIRE(Patch(instance, uri, addresses({second, {{"NoSuchThing", 1}}})).status == 400);
+  REQUIRE(Patch(instance, uri, addresses(Json::array({first}))).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json::array({first}));
+  REQUIRE(Patch(instance, uri, addresses(Json::array({Json::object(), second}))).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json::array({first, second}));
+  REQUIRE(Patch(instance, uri, addresses(Json::array({nullptr, Json::object()}))).status == 200);
+  REQUIRE(At(instance, uri, pointer) == Json::array({second}));
+  REQUIRE(Patch(instance, uri, addresses(Json::array({second, {{"NoSuchThing", 1}}}))).status ==
+          400);
   REQUIRE(Patch(instance, uri, addresses(Json::array())).status == 200);
   REQUIRE(At(instance, uri, pointer) == Json::array());
 }
