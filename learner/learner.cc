@@ -99,11 +99,16 @@ struct Learner::Parts {
   UpdateRecord record;
 };
 
-absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(const LearnerSetup& setup) {
-  SHOAL_RETURN_IF_ERROR(setup.policy.Validate());
+absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(
+    const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group) {
   model::SetTorchThreads(static_cast<int>(setup.learner.torch_threads));
   auto learner = std::unique_ptr<Learner>(new Learner(std::make_unique<Parts>(), setup));
-  SHOAL_RETURN_IF_ERROR(learner->Start());
+  learner->parts_->reducer = std::move(group);
+  const absl::Status started = learner->Start();
+  if (!started.ok()) {
+    learner->parts_->reducer->Abort(started);
+    return started;
+  }
   return learner;
 }
 
@@ -123,10 +128,7 @@ std::string Learner::Digest() const { return parts_->trainer->Digest(); }
 absl::Status Learner::Start() {
   Parts& parts = *parts_;
   const LearnerOptions& options = setup_.learner;
-  SHOAL_ASSIGN_OR_RETURN(
-      parts.reducer,
-      collectives::JoinGroup(options.reduction == "nccl" ? collectives::Reduction::kNccl
-                                                         : collectives::Reduction::kSocket));
+  SHOAL_RETURN_IF_ERROR(setup_.policy.Validate());
   const std::int64_t ranks = parts.reducer->world_size();
   if (setup_.run.deterministic && ranks > 1) {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
@@ -271,6 +273,12 @@ absl::Status Learner::SaveCheckpoint() {
 }
 
 absl::Status Learner::Run() {
+  const absl::Status end = RunRounds();
+  if (!end.ok()) parts_->reducer->Abort(end);
+  return end;
+}
+
+absl::Status Learner::RunRounds() {
   while (!finished()) {
     SHOAL_ASSIGN_OR_RETURN(const bool go_on, RunRound());
     if (!go_on) break;
@@ -368,11 +376,10 @@ absl::Status Learner::AfterUpdate() {
   return absl::OkStatus();
 }
 
-// A loss that is not finite fails on all ranks alike and changed nothing; a batch that one rank
-// cannot use would leave the others waiting, so only a group of one outlives it.
+// After a failure that this rank alone has seen, the others wait in a reduction that it left.
 absl::Status Learner::Forgive(const absl::Status& failure) {
-  const bool alike = absl::IsInternal(failure) || parts_->reducer->world_size() == 1;
-  if (!alike || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;
+  const bool in_step = collectives::IsShared(failure) || parts_->reducer->world_size() == 1;
+  if (!in_step || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;
   spdlog::error("event=update_failed update={} reason={}", parts_->trainer->updates(),
                 runtime::Quoted(runtime::Message(failure)));
   if (parts_->reports != nullptr) parts_->reports->RecordFailure();

@@ -159,7 +159,7 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
 
 absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
   const double norm = training::ClipByNorm(gradients(), options.max_gradient_norm);
-  if (!std::isfinite(norm)) return runtime::Internal("the gradient is not finite");
+  if (!std::isfinite(norm)) return collectives::SharedFailure("the gradient is not finite");
   adam.Step(with_rate, gradients(), trainable());
   return norm;
 }
@@ -261,7 +261,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   const Material material{.own = {.batch = batch, .tensors = tensors, .advantages = advantages},
                           .copied = copied ? &*copied : nullptr,
                           .coefficient = imitation == nullptr ? 0 : imitation->coefficient};
-  const absl::Status passed = Passes(material, report);
+  const absl::Status passed = model::GuardTorch("update", [&] { return Passes(material, report); });
   if (!passed.ok()) {
     std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
     adam.Restore(moments_before);

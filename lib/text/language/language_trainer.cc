@@ -205,8 +205,8 @@ absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& bat
     report.gradient_norm =
         at::linalg_vector_norm(gradient, 2, {}, false, at::kDouble).item<double>() / sums[1];
     if (!std::isfinite(report.gradient_norm)) {
-      return runtime::Internal("the gradient of step " + std::to_string(report.step) +
-                               " is not finite");
+      return collectives::SharedFailure("the gradient of step " + std::to_string(report.step) +
+                                        " is not finite");
     }
     const double allowed = options.max_gradient_norm;
     const bool clips = allowed > 0 && report.gradient_norm > allowed;
