@@ -96,13 +96,13 @@ void RequireGradient(const model::PolicySpec& spec) {
   }
 }
 
-TEST_CASE("the pointer's gradient is that of differences") {
+TEST_CASE("the gradient of a pointer policy is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.similarity_weight = 1;
   RequireGradient(spec);
 }
 
-TEST_CASE("so it is with trained keys, projecting queries up") {
+TEST_CASE("the gradient with trained keys that project queries up is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.train_keys = true;
   spec.embedding_size = 4;
@@ -110,20 +110,20 @@ TEST_CASE("so it is with trained keys, projecting queries up") {
   RequireGradient(spec);
 }
 
-TEST_CASE("so it is with trained keys, projecting candidates down") {
+TEST_CASE("the gradient with trained keys that project candidates down is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.train_keys = true;
   spec.projection_size = 3;
   RequireGradient(spec);
 }
 
-TEST_CASE("so it is through a core") {
+TEST_CASE("the gradient through a recurrent core is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.core = "gru";
   RequireGradient(spec);
 }
 
-TEST_CASE("so it is for discrete actions") {
+TEST_CASE("the gradient for discrete actions is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.head = "discrete";
   spec.action_count = 4;
