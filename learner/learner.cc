@@ -29,6 +29,7 @@
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::learner {
 namespace {
@@ -330,7 +331,7 @@ absl::Status Learner::Train() {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
   const algorithms::UnrollBatch batch = BuildBatch(setup_.policy, parts.unrolls, parts.version);
-  std::vector<UnrollKey> keys;
+  std::vector<replay::UnrollId> keys;
   for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
   SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
       parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));

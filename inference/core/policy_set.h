@@ -16,12 +16,12 @@
 #include <optional>
 #include <utility>
 
-#include "inference/core/policy_version.h"
 #include "inference/core/row_block.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
 #include "rl/model/policy.h"
+#include "rl/parameters/version.h"
 
 namespace shoal::inference {
 
@@ -34,7 +34,7 @@ class ActingPolicy {
 };
 
 struct VersionedPolicy {
-  PolicyVersion version;
+  parameters::Version version;
   std::shared_ptr<const ActingPolicy> policy;
 };
 
@@ -83,7 +83,7 @@ class PolicySet {
     runtime::TimePoint refused;
   };
   // nullopt: the version that the run began with.
-  using MissingVersion = std::optional<PolicyVersion>;
+  using MissingVersion = std::optional<parameters::Version>;
 
   static MissingVersion Key(const PolicySelector& selector) {
     if (selector.kind == PolicySelector::Kind::kInitial) return std::nullopt;
@@ -101,7 +101,7 @@ class PolicySet {
   std::function<void(const PolicySelector&)> on_missing_;
 
   mutable runtime::Mutex mutex_;
-  std::map<PolicyVersion, Entry> versions_ ABSL_GUARDED_BY(mutex_);
+  std::map<parameters::Version, Entry> versions_ ABSL_GUARDED_BY(mutex_);
   VersionedPolicy initial_ ABSL_GUARDED_BY(mutex_);
   std::map<MissingVersion, Missing> missing_ ABSL_GUARDED_BY(mutex_);
 };

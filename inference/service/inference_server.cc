@@ -289,7 +289,7 @@ void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parame
     return;
   }
   policies.Put(*std::move(policy));
-  const PolicyVersion current = policies.current().version;
+  const parameters::Version current = policies.current().version;
   shared_metrics.parameter_epoch.Set(static_cast<double>(current.epoch));
   shared_metrics.parameter_step.Set(static_cast<double>(current.step));
   spdlog::debug("event=parameters version={}", parameters::ToString(parameters.version));

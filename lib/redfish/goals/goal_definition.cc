@@ -133,10 +133,10 @@ GoalPlace ReadPlace(GoalReader& reader, const std::set<std::string>& known) {
   return place;
 }
 
-std::vector<Choice> ReadChoices(GoalReader& parent) {
-  std::vector<Choice> choices;
+std::vector<ValueGroup> ReadChoices(GoalReader& parent) {
+  std::vector<ValueGroup> choices;
   for (GoalReader& reader : parent.Tables("choices")) {
-    Choice choice;
+    ValueGroup choice;
     choice.where = reader.Value("where");
     const Json values = reader.Table("values");
     for (const auto& [name, value] : values.items()) choice.values.emplace(name, value);

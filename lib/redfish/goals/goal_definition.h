@@ -79,7 +79,7 @@ struct Goal::Definition {
   std::vector<GoalPlace> places;
   std::vector<Reading> readings;
   std::vector<Reading> orders;
-  std::vector<Choice> choices;
+  std::vector<ValueGroup> choices;
   // Values of further slots, which parameters may fill.
   std::map<std::string, nlohmann::json> slots;
   // Conditions beside those of targets.

@@ -31,10 +31,10 @@ struct Situation {
 };
 
 // Values that go together, where the capture fits; an episode draws one.
-struct Choice {
+struct ValueGroup {
   nlohmann::json where;
   std::map<std::string, nlohmann::json> values;
-  bool operator==(const Choice&) const = default;
+  bool operator==(const ValueGroup&) const = default;
 };
 
 // A text, or for an order an array, that is read in the capture.

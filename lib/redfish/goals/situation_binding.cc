@@ -55,7 +55,7 @@ absl::StatusOr<Json> ReadIn(const Reading& reading, const Places& places, const 
 
 absl::Status BindChoices(const Goal::Definition& goal, const Places& places, const Capture& capture,
                          AppliedGoal::Binding& binding) {
-  for (const Choice& choice : goal.choices) {
+  for (const ValueGroup& choice : goal.choices) {
     const Values values(choice.values.begin(), choice.values.end());
     SHOAL_ASSIGN_OR_RETURN(const bool fits,
                            Fits(FillValues(choice.where, values), places, capture));

@@ -13,6 +13,7 @@
 #include "platform/transport/status.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 namespace {

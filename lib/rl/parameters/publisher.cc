@@ -15,6 +15,7 @@
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
 #include "rl/parameters/published_versions.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 namespace {

@@ -12,6 +12,7 @@
 #include "platform/transport/protocol.h"
 #include "rl/parameters/assembly.h"
 #include "rl/parameters/subscription.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 namespace {

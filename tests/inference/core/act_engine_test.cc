@@ -98,7 +98,7 @@ TEST_CASE("Rows of a batch share one forward pass and get their own answers") {
   REQUIRE(answers.size() == 2);
   REQUIRE(answers[0].action == 1);
   REQUIRE(answers[1].action == 0);
-  REQUIRE(answers[0].version == PolicyVersion{1, 1});
+  REQUIRE(answers[0].version == parameters::Version{1, 1});
   REQUIRE(fixture.sink->released() == 1);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("A row whose version is being fetched comes again and is then answered
   fixture.policies.PutFetched(asked[0], {{1, 0}, fixture.policy});
   const RowAnswer answer = go();
   REQUIRE(answer.status == RowStatus::kOk);
-  REQUIRE(answer.version == PolicyVersion{1, 0});
+  REQUIRE(answer.version == parameters::Version{1, 0});
 }
 
 TEST_CASE("A bad row is refused and the others are answered") {
@@ -321,7 +321,7 @@ TEST_CASE("A version that is not here is refused by name; the initial one stays"
   const auto answers = fixture.sink->Take(2);
   REQUIRE(answers[0].status == RowStatus::kInvalid);
   REQUIRE(answers[0].error == "parameters of version 1.3 are not here");
-  REQUIRE(answers[1].version == PolicyVersion{1, 1});
+  REQUIRE(answers[1].version == parameters::Version{1, 1});
 }
 
 TEST_CASE("The stage waits for parameters, then acts; draining lets parked answers go") {

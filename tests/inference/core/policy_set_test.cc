@@ -44,25 +44,25 @@ TEST_CASE("A server that came late has to fetch the run's first version") {
   REQUIRE(fixture.asked.size() == 1);
   REQUIRE(fixture.asked[0].kind == PolicySelector::Kind::kInitial);
   fixture.policies.PutFetched(kInitial, Policy(1, 0));
-  REQUIRE(fixture.policies.Select(kInitial)->version == PolicyVersion{1, 0});
-  REQUIRE(fixture.policies.Select(Pinned(1, 0))->version == PolicyVersion{1, 0});
-  REQUIRE(fixture.policies.current().version == PolicyVersion{1, 7});
+  REQUIRE(fixture.policies.Select(kInitial)->version == parameters::Version{1, 0});
+  REQUIRE(fixture.policies.Select(Pinned(1, 0))->version == parameters::Version{1, 0});
+  REQUIRE(fixture.policies.current().version == parameters::Version{1, 7});
   for (std::uint64_t step = 8; step < 12; ++step) fixture.policies.Put(Policy(1, step));
-  REQUIRE(fixture.policies.Select(kInitial)->version == PolicyVersion{1, 0});
+  REQUIRE(fixture.policies.Select(kInitial)->version == parameters::Version{1, 0});
 }
 
 TEST_CASE("A pinned version that was skipped is fetched and stays while rows ask for it") {
   PolicySetFixture fixture;
   for (const std::uint64_t step : {7U, 9U}) fixture.policies.Put(Policy(1, step));
   REQUIRE(absl::IsUnavailable(fixture.policies.Select(Pinned(1, 5)).status()));
-  REQUIRE(fixture.asked.back().version == PolicyVersion{1, 5});
+  REQUIRE(fixture.asked.back().version == parameters::Version{1, 5});
   fixture.policies.PutFetched(Pinned(1, 5), Policy(1, 5));
   for (std::uint64_t step = 10; step < 16; ++step) {
     fixture.policies.Put(Policy(1, step));
     fixture.clock.Advance(std::chrono::seconds(60));
-    REQUIRE(fixture.policies.Select(Pinned(1, 5))->version == PolicyVersion{1, 5});
+    REQUIRE(fixture.policies.Select(Pinned(1, 5))->version == parameters::Version{1, 5});
   }
-  REQUIRE(fixture.policies.current().version == PolicyVersion{1, 15});
+  REQUIRE(fixture.policies.current().version == parameters::Version{1, 15});
   fixture.clock.Advance(std::chrono::seconds(600));
   fixture.policies.Put(Policy(1, 16));
   REQUIRE_FALSE(fixture.policies.Select(Pinned(1, 5)).ok());

@@ -294,7 +294,8 @@ TEST_CASE("each optimiser learns a text by heart") {
     double rate;
   };
   for (const Case& one : {Case{Kind::kAdamW, 1e-2}, {Kind::kSgd, 0.1}, {Kind::kLion, 2e-3}}) {
-    const auto trainer = Trainer({.optimiser = {.kind = one.kind, .weight_decay = 0.01}});
+    const auto trainer =
+        Trainer({.optimiser = {.kind = one.kind, .beta2 = 0.95, .weight_decay = 0.01}});
     const WeightedBatch batch = Batch(3);
     const double before = trainer->Evaluate(batch)->loss;
     for (int i = 0; i < 60; ++i) REQUIRE(trainer->Step(batch, one.rate).ok());
