@@ -44,7 +44,7 @@ class BatchStream {
   const std::uint64_t order_seed_;
   const std::uint64_t span_seed_;
   Position position_;
-  // Of this epoch: chunk numbers.
+  // The chunk numbers of this epoch, in the order in which they are read.
   std::vector<std::size_t> order_;
 };
 

@@ -35,7 +35,7 @@ constexpr const char* kProgressFile = "progress.json";
 // What a checkpoint holds besides the trainer.
 struct Course {
   BatchStream::Position position;
-  // Of texts, over all ranks.
+  // Tokens of texts that were trained on, over all ranks.
   std::int64_t tokens = 0;
   double best_loss = std::numeric_limits<double>::infinity();
   std::int64_t evaluations_since_best = 0;

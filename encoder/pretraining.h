@@ -42,7 +42,7 @@ struct PretrainingOptions {
   std::int64_t tokens = 0;
   std::int64_t steps = 0;
   std::int64_t epochs = 5;
-  // Of a step, over all ranks.
+  // Tokens of one step, over all ranks.
   std::int64_t batch_tokens = 8192;
   // At once on a rank; gradients of a larger batch add up.
   std::int64_t slice_tokens = 2048;
@@ -70,8 +70,8 @@ struct PretrainingOptions {
   std::int64_t evaluate_every = 100;
   std::int64_t checkpoint_every = 100;
   std::int64_t keep_checkpoints = 3;
-  // Of the numbers in model/: "float32", "float16" or "bfloat16". Training and checkpoints are
-  // float32 whatever it is.
+  // The type of the numbers in model/: "float32", "float16" or "bfloat16". Training and checkpoints
+  // use float32 in any case.
   std::string weights = "float32";
   // Ends after so many evaluations in a row none of which was better than the best by
   // `least_improvement` in loss; 0: never.
@@ -82,7 +82,7 @@ struct PretrainingOptions {
   std::string device = "cpu";
   bool bfloat16 = false;
   bool checkpoint_blocks = false;
-  // Of a rank; 0: the processor's, shared by the ranks.
+  // Threads of one rank; 0 divides the processor's threads among the ranks.
   int threads = 0;
   // How long ranks wait for each other.
   collectives::GroupOptions group;
@@ -101,7 +101,7 @@ struct TrainingMaterial {
   std::vector<Chunk> training;
   std::vector<Chunk> held_out;
   std::int64_t vocabulary_size = 0;
-  // Of the longest text.
+  // Tokens of the longest text.
   std::int64_t longest = 0;
   // Equal only for the same texts.
   std::string fingerprint;

@@ -21,7 +21,7 @@ struct Chunk {
   std::span<const dataset::Span> spans;
 };
 
-// Of random spans: the part of a text's tokens that they cover at least, and the longest one.
+// Random spans cover at least this share of a text's tokens, and none is longer than this.
 inline constexpr double kRandomShare = 0.15;
 inline constexpr std::uint64_t kLongestRandomSpan = 16;
 

@@ -22,7 +22,7 @@ using nlohmann::json;
 using Rows = std::vector<json>;
 
 constexpr std::chrono::seconds kPlainInterval{5};
-// Of the report's table, from the last on.
+// How many evaluations the report's table shows; the newest ones are kept.
 constexpr std::size_t kShownEvaluations = 30;
 
 std::string MetricsPath(const std::string& folder) { return folder + "/metrics.jsonl"; }

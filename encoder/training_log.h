@@ -21,12 +21,12 @@ namespace shoal::encoder {
 struct TrainingRow {
   language::StepReport report;
   double epochs = 0;
-  // Of the run, over restarts and all ranks.
+  // Tokens of the whole run, over restarts and all ranks.
   std::int64_t tokens = 0;
   double learning_rate = 0;
   // The curriculum's.
   std::string stage;
-  // Of the last seconds, without evaluations.
+  // The rate of the last seconds, evaluations left out.
   double tokens_per_second = 0;
   // How much of the run is over, 0 to 1, and the seconds that the rest will take.
   double done = 0;

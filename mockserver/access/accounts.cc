@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kPassword = "Password";
 constexpr const char* kUserName = "UserName";
-constexpr const char* kNewestType = "#ManagerAccount.v1_7_0.ManagerAccount";
+constexpr const char* kNewestAccountType = "#ManagerAccount.v1_7_0.ManagerAccount";
 
 // What is written and never shown.
 constexpr std::array<std::string_view, 3> kWriteOnly = {"/Password", "/SNMP/AuthenticationKey",
@@ -302,7 +302,7 @@ Json NewAccount(const Editor& editor, const std::vector<ResourceId>& others,
 Response MakeAccount(Editor& editor, const Call& call) {
   if (auto refusal = RefuseDisabled(editor, AccountService(editor))) return *std::move(refusal);
   std::string type = MemberType(editor, call.resource);
-  if (type.empty()) type = kNewestType;
+  if (type.empty()) type = kNewestAccountType;
   std::vector<Json> messages = JudgeNewAccount(editor, type, call);
   if (!messages.empty()) {
     const bool exists =

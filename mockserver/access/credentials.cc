@@ -29,7 +29,7 @@ struct Credentials {
   std::set<ResourceId> locked;
 };
 
-std::string TimerOf(const Editor& editor, ResourceId account) {
+std::string LockoutTimer(const Editor& editor, ResourceId account) {
   return "lockout:" + editor.Uri(account);
 }
 
@@ -62,7 +62,7 @@ void Lock(Editor& editor, ResourceId account, std::optional<std::chrono::seconds
   editor.Notes<Credentials>().locked.insert(account);
   editor.SetPresent(account, "/Locked", true);
   if (duration) {
-    editor.SetTimer(TimerOf(editor, account), *duration,
+    editor.SetTimer(LockoutTimer(editor, account), *duration,
                     [account](Editor& later) { Unlock(later, account); });
   }
   EndSessionsOf(editor, editor.Text(account, "/UserName"), kAccountChanged);
@@ -166,7 +166,7 @@ void Unlock(Editor& editor, ResourceId account) {
   auto& notes = editor.Notes<Credentials>();
   notes.failures.erase(account);
   notes.locked.erase(account);
-  editor.CancelTimer(TimerOf(editor, account));
+  editor.CancelTimer(LockoutTimer(editor, account));
   if (editor.Find(editor.Uri(account)) == account) editor.SetPresent(account, "/Locked", false);
 }
 

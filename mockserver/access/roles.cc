@@ -19,7 +19,7 @@ namespace shoal::mockserver {
 namespace {
 
 constexpr const char* kRoleId = "RoleId";
-constexpr const char* kNewestType = "#Role.v1_3_0.Role";
+constexpr const char* kNewestRoleType = "#Role.v1_3_0.Role";
 
 std::string RoleIdOf(const Editor& editor, ResourceId role) {
   const std::string id = editor.Text(role, "/RoleId");
@@ -74,7 +74,7 @@ std::vector<Json> JudgeNewRole(const Editor& editor, const std::string& type, co
 Response MakeRole(Editor& editor, const Call& call) {
   if (auto refusal = RefuseDisabled(editor, AccountService(editor))) return *std::move(refusal);
   std::string type = MemberType(editor, call.resource);
-  if (type.empty()) type = kNewestType;
+  if (type.empty()) type = kNewestRoleType;
   std::vector<Json> messages = JudgeNewRole(editor, type, call.body);
   if (!messages.empty()) return ErrorResponse(400, std::move(messages));
   const std::string id = redfish::TextAt(call.body, kRoleId);

@@ -20,7 +20,7 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr const char* kNewestType = "#Session.v1_5_0.Session";
+constexpr const char* kNewestSessionType = "#Session.v1_5_0.Session";
 
 struct OpenSession {
   LiveSession session;
@@ -37,7 +37,7 @@ std::optional<ResourceId> SessionService(const Editor& editor) {
   return root ? editor.Linked(*root, "/SessionService") : std::nullopt;
 }
 
-std::string TimerOf(const Editor& editor, ResourceId session) {
+std::string SessionTimer(const Editor& editor, ResourceId session) {
   return "session:" + editor.Uri(session);
 }
 
@@ -61,7 +61,7 @@ void EndSession(Editor& editor, ResourceId session, std::string_view reason) {
                 {{"UserName", editor.Text(session, "/UserName")}, {"Reason", std::string(reason)}});
   std::erase_if(editor.Notes<Tokens>().entries,
                 [session](const auto& one) { return one.second.session.id == session; });
-  editor.CancelTimer(TimerOf(editor, session));
+  editor.CancelTimer(SessionTimer(editor, session));
   editor.RemoveMember(session, Membership::kBookkeeping);
 }
 
@@ -74,7 +74,7 @@ void AwaitEnd(Editor& editor, const std::string& token) {
   const auto end = EndOf(editor, found->second);
   if (!end) return;
   if (*end <= editor.now()) return EndSession(editor, session, "Expired");
-  editor.SetTimer(TimerOf(editor, session), *end - editor.now(),
+  editor.SetTimer(SessionTimer(editor, session), *end - editor.now(),
                   [token](Editor& later) { AwaitEnd(later, token); });
 }
 
@@ -162,7 +162,7 @@ Response LogIn(Editor& editor, const Call& call) {
   if (auto refusal = RefuseDisabled(editor, SessionService(editor))) return *std::move(refusal);
   if (auto refusal = RefuseDisabled(editor, AccountService(editor))) return *std::move(refusal);
   std::string type = MemberType(editor, call.resource);
-  if (type.empty()) type = kNewestType;
+  if (type.empty()) type = kNewestSessionType;
   std::vector<Json> problems = JudgeLogin(editor, type, call.body);
   if (!problems.empty()) return ErrorResponse(400, std::move(problems));
   auto identity = Verify(editor, redfish::TextAt(call.body, "UserName"),

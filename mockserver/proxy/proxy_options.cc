@@ -91,7 +91,7 @@ absl::StatusOr<ProxySettings> ProxyOptions::Settings(std::string password) const
     RecordingOptions& recording =
         settings.recording.emplace(RecordingOptions{.folder = record,
                                                     .source = url->Origin(),
-                                                    .address = url->address,
+                                                    .address = http::Format(url->address),
                                                     .max_bytes = max_record_bytes});
     if (redact == "none") recording.redaction.reset();
     if (redact == "serials") recording.redaction->serial_numbers = true;

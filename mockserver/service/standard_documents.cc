@@ -18,8 +18,6 @@ using Entry = StandardDocuments::Entry;
 
 constexpr std::string_view kSchemas = "/redfish/v1/Schemas/";
 constexpr std::string_view kRegistries = "/redfish/v1/Registries/";
-constexpr std::string_view kXml = "application/xml";
-constexpr std::string_view kJson = "application/json";
 constexpr int kCompression = 3;
 
 // "ComputerSystem" and "v1_24_0", "Base" and "1.22.1"; no version for a name without one.
@@ -89,7 +87,7 @@ absl::StatusOr<std::shared_ptr<const StandardDocuments>> StandardDocuments::Load
 absl::Status StandardDocuments::AddCsdl(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const redfish::Archive archive, redfish::ReadArchive(path, ".xml"));
   for (const redfish::ArchiveFile& file : archive.files) {
-    Add(std::string(kSchemas) + FileName(file.path), file.bytes, kXml);
+    Add(std::string(kSchemas) + FileName(file.path), file.bytes, kXmlType);
   }
   return absl::OkStatus();
 }
@@ -99,7 +97,7 @@ absl::Status StandardDocuments::AddJsonSchemas(const std::string& path) {
   for (const redfish::ArchiveFile& file : archive.files) {
     const std::string name = FileName(file.path);
     Entry entry = EntryFor(name, std::string(kSchemas) + name);
-    Add(entry.uri, file.bytes, kJson);
+    Add(entry.uri, file.bytes, kJsonType);
     if (IsOfResources(entry)) schemas_.push_back(std::move(entry));
   }
   return absl::OkStatus();
@@ -111,7 +109,7 @@ absl::Status StandardDocuments::AddRegistries(const std::string& path) {
     const std::string name = FileName(file.path);
     Entry entry = EntryFor(name, {});
     entry.uri = std::string(kRegistries) + entry.versioned + "/" + name;
-    Add(entry.uri, file.bytes, kJson);
+    Add(entry.uri, file.bytes, kJsonType);
     registries_.push_back(std::move(entry));
   }
   return absl::OkStatus();

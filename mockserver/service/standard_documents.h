@@ -16,10 +16,13 @@
 
 namespace shoal::mockserver {
 
+inline constexpr std::string_view kXmlType = "application/xml";
+inline constexpr std::string_view kJsonType = "application/json";
+
 struct Document {
   // Null when there is no such document.
   std::shared_ptr<const std::string> bytes = {};
-  // "application/xml" or "application/json".
+  // kXmlType or kJsonType.
   std::string_view content_type = {};
 };
 

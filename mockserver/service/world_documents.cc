@@ -18,9 +18,7 @@ namespace {
 using Entry = StandardDocuments::Entry;
 
 constexpr const char* kServiceDocumentUri = "/redfish/v1/odata";
-constexpr std::string_view kXml = "application/xml";
 constexpr std::string_view kYaml = "application/yaml";
-constexpr std::string_view kJson = "application/json";
 
 // DSP0266, "OData service document": the service root, and everything that it links to.
 Json ServiceDocument(const Json& root) {
@@ -75,9 +73,9 @@ struct WorldDocuments::Kind {
 WorldDocuments::WorldDocuments(const World& world,
                                std::shared_ptr<const StandardDocuments> standard)
     : standard_(std::move(standard)) {
-  AddGenerated(kMetadataUri, MetadataOf(world, *standard_), kXml);
+  AddGenerated(kMetadataUri, MetadataOf(world, *standard_), kXmlType);
   AddGenerated(kServiceDocumentUri, Serialise(ServiceDocument(world.capture().service_root())),
-               kJson);
+               kJsonType);
   AddGenerated(kOpenApiUri, OpenApiOf(world), kYaml);
   AddFileResources(world, {.folder = "/redfish/v1/JsonSchemas",
                            .name = "JSON Schema Files",
@@ -119,14 +117,14 @@ void WorldDocuments::AddFileResources(const World& world, const Kind& kind) {
                    {"Languages", Json::array({"en"})},
                    {kind.subject, kind.subject_of(entry)}};
     member["Location"] = Json::array({{{"Language", "en"}, {"Uri", entry.uri}}});
-    AddGenerated(uri, Serialise(member), kJson);
+    AddGenerated(uri, Serialise(member), kJsonType);
   }
   Json collection = {{"@odata.id", kind.folder},
                      {"@odata.type", kind.collection_type},
                      {"Name", kind.name},
                      {"Members@odata.count", members.size()}};
   collection["Members"] = std::move(members);
-  AddGenerated(kind.folder, Serialise(collection), kJson);
+  AddGenerated(kind.folder, Serialise(collection), kJsonType);
 }
 
 void WorldDocuments::AddOwnFiles(const World& world) {

@@ -9,8 +9,8 @@
 
 namespace shoal::content {
 
-// Of the bytes of the list's key, of the indices that are removed (four bytes each, little endian)
-// and of the keys that are appended.
+// The key of the bytes of the list's key, followed by the removed indices (four bytes each, little
+// endian) and by the appended keys.
 ContentKey OverlayKey(const ContentKey& base, std::span<const std::uint32_t> removed,
                       std::span<const ContentKey> appended);
 

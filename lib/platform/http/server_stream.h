@@ -56,7 +56,7 @@ class ServerStream {
 
   // Speaks plain text from now on, before any handshake.
   void GiveTlsUp() { tls_.reset(); }
-  // Of a handshake of which `begun` was read already.
+  // Continues a TLS handshake whose first bytes, `begun`, were read already.
   template <typename Callback>
   void Handshake(std::string_view begun, Callback callback);
   // Says that nothing more will be sent.

@@ -82,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnAhead(Error error, std::size_t bytes);
   // Reads into the parser's room. A LookAhead under way becomes this read.
   void ReadSome(std::function<void(Error, std::size_t)> callback);
-  // Of a deferred answer; nullopt when there will be none.
+  // Takes a deferred answer; nullopt means that there will be none.
   void Deliver(const std::optional<ServerResponse>& response);
   void Reject(const Rejection& rejection);
   // To the same URI by TLS.

@@ -66,7 +66,7 @@ class TlsEngine {
   struct Wire {
     std::string_view input;
     std::string output;
-    // Of the Write under way, until it was offered a record.
+    // The sink of the Write that is under way; it is null once the sink was offered a record.
     const Sink* sink = nullptr;
   };
   static const BIO_METHOD* WireMethod();

@@ -48,7 +48,7 @@ absl::StatusOr<std::shared_ptr<const Capture>> ImportFlat(const std::string& pat
   return Capture::FromResources(ArchiveName(path), std::move(resources));
 }
 
-// Of DMTF's mockup creator: {"GET": {"Allow": "GET, PATCH", ...}} beside an index.json.
+// DMTF's mockup creator writes {"GET": {"Allow": "GET, PATCH", ...}} beside an index.json.
 void AddHeaders(const Archive& tree, Manifest& manifest) {
   for (const ArchiveFile& file : tree.files) {
     const std::string_view path = file.path;

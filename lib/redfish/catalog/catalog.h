@@ -48,18 +48,19 @@ class Catalog {
                                                               const Schema& schema);
   const std::vector<Candidate>& candidates() const { return candidates_; }
   std::size_t size() const { return candidates_.size(); }
-  // Of the ordered candidate keys.
+  // The key of the ordered candidate keys.
   const content::ContentKey& key() const { return key_; }
   const std::string& capture_name() const { return capture_name_; }
   // Index of the first candidate that is the same request; -1 when there is none.
   std::int64_t IndexOf(const content::ContentKey& key) const;
 
-  // Of the service that this was made of, for what is seen of it later.
+  // The outline of the service from which the catalog was built; candidates of resources that
+  // appear later are generated with it.
   const ServiceOutline& outline() const { return *outline_; }
 
   // Candidates by method ("GET", "PATCH", ...) and "slots": those that have any.
   const Counts& counts() const { return counts_; }
-  // Requests that were not made, by reason in words.
+  // How many requests were left out, by reason in words.
   const Counts& left_out() const { return left_out_; }
   // "openbmc-stock: 219 candidates (GET 69, ...); left out: ...".
   std::string Summary() const;

@@ -4,8 +4,8 @@
 //
 // A resource takes the spelling of the others (spelling.h) only where its own "@odata.id" differs
 // from that in capitals alone and no other resource has the name; of two that are one, one stays.
-// Of several records of one URI the last counts; those that have a member "aside" are not of a
-// resource (a proxy records requests that change something beside what it reads).
+// When several records name one URI, the last one counts. A record with a member "aside" describes
+// no resource: a proxy records requests that change something beside what it reads.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,8 @@ struct CrawlOptions {
   std::int64_t concurrency = 4;
   // 0: no limit.
   double requests_per_second = 0;
-  // Of each URI, where an answer may be better the next time (frontier.h). At least 1.
+  // How often a URI is asked for when another attempt may bring a better answer (frontier.h). At
+  // least 1.
   std::int64_t attempts = 5;
   // Waiting before the second attempt; it doubles from one to the next, by chance half as much or
   // half as much again, never over the longest. A service's Retry-After counts where it is longer.

@@ -33,7 +33,7 @@ struct CrawlProgress {
   std::int64_t done = 0;
   std::int64_t queued = 0;
   std::int64_t failed = 0;
-  // Of this run.
+  // Requests and retries of this run alone.
   std::int64_t requests = 0;
   std::int64_t retries = 0;
   // Answered in earlier runs.

@@ -38,7 +38,7 @@ std::string SessionOf(const http::ClientResponse& response, const std::string& s
   return is_session(uri) ? uri : std::string();
 }
 
-// Of the new session whose Id `response` tells: the member of the collection that is called so.
+// The URI of the new session: the member of the collection whose Id `response` tells.
 std::string SessionById(const CrawlOptions& options, const http::Headers& headers,
                         const http::ClientResponse& response, const std::string& sessions) {
   const std::string id = redfish::TextAt(content::ParseJson(response.body), "Id");

@@ -38,9 +38,9 @@ class Login {
 
   const CrawlOptions& options_;
   http::Headers headers_;
-  // Of the session; empty without one.
+  // The URI of the session; empty without one.
   std::string session_;
-  // There is one, and nobody knows where.
+  // There is a session, and the service has not said where.
   bool is_lost_ = false;
 };
 

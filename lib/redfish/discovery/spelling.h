@@ -22,7 +22,7 @@ class Spelling {
   std::string Of(std::string_view uri) const;
 
  private:
-  // Of a prefix in lower case: its last segment as most have it.
+  // Maps a prefix in lower case to the spelling of its last segment that most URIs use.
   std::map<std::string, std::string, std::less<>> segments_;
 };
 

@@ -15,12 +15,12 @@ inline constexpr const char* kEnumerations = "enumerations";
 inline constexpr const char* kDefinitions = "definitions";
 inline constexpr const char* kActions = "actions";
 
-// Of a type.
+// The members of a type.
 inline constexpr const char* kBase = "base";
 inline constexpr const char* kMethods = "methods";
 inline constexpr const char* kProperties = "properties";
 
-// Of a property or parameter.
+// The members of a property or a parameter.
 inline constexpr const char* kName = "name";
 inline constexpr const char* kKind = "k";
 inline constexpr const char* kFormat = "f";

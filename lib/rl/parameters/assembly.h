@@ -29,7 +29,7 @@ class Assembly {
   absl::StatusOr<std::optional<Parameters>> AddChecked(const proto::ParametersPart& part);
 
   const std::uint64_t max_bytes_;
-  // Of the version in the making.
+  // The first part of the version that is being assembled.
   std::optional<proto::ParametersPart> first_;
   std::string bytes_;
 };

@@ -31,7 +31,7 @@ struct BuildOptions {
   std::int32_t overlap = 128;
   // Each chunk begins with its resource's request line.
   bool prompt = true;
-  // Of chunks with the same tokens only the first is kept.
+  // Only the first of several chunks with the same tokens is kept.
   bool distinct = true;
   // Schemas and registries become chunks too.
   bool definitions = false;

@@ -55,7 +55,7 @@ class Chunker {
   // By id, whether it was added and is not special.
   std::vector<bool> is_added_;
   tokens::TokenEncoder encoder_;
-  // Of the resource that is being cut.
+  // The tokens of the resource that is being cut.
   std::vector<std::int32_t> request_;
   std::vector<std::int32_t> body_;
 };

@@ -34,7 +34,7 @@ struct FetchOptions {
   // Times in a row that a piece may fail by what passes: no answer, a broken one, 429, 5xx. 0: the
   // first one ends it.
   int retries = 4;
-  // Of each piece.
+  // The deadline of each piece.
   std::chrono::milliseconds deadline{60'000};
 };
 

@@ -41,7 +41,7 @@ struct SourceCapture {
   std::int64_t chunks = 0;
   // Chunks that the dataset had already, from here or elsewhere, and does not have twice.
   std::int64_t repeated = 0;
-  // Of its chunks.
+  // Tokens of its chunks.
   std::int64_t tokens = 0;
 };
 

@@ -26,9 +26,9 @@ class MirrorClient {
     http::Url url = {};
     // Null: no TLS.
     std::shared_ptr<boost::asio::ssl::context> tls = {};
-    // Of a request.
+    // The deadline of one request.
     std::chrono::milliseconds deadline{60'000};
-    // Of a body; RESOURCE_EXHAUSTED past it.
+    // The largest body; a larger one is RESOURCE_EXHAUSTED.
     std::int64_t max_body_bytes = 0;
   };
 

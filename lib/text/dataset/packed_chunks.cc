@@ -82,7 +82,7 @@ class PackedChunks::Layout {
     return view;
   }
 
-  // Of the bytes between parts and within spans.
+  // The bytes between parts and within spans must be zero.
   absl::Status RequireZeros() const {
     SHOAL_RETURN_IF_ERROR(RequireZeros(captures_end(), tokens_at()));
     SHOAL_RETURN_IF_ERROR(RequireZeros(tokens_end(), spans_at()));

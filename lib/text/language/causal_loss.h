@@ -21,7 +21,7 @@ struct CausalLoss {
   at::Tensor sum;
   // Sum of the weights that counted.
   double weight = 0;
-  // Of it, the weight of tokens that were the most probable ones.
+  // The part of that weight whose tokens were the most probable ones.
   double correct = 0;
 };
 

@@ -52,7 +52,7 @@ struct EmbedOptions {
 
 struct GenerateOptions {
   SamplerOptions sampler = {};
-  // Of the draws.
+  // The seed of sampling.
   std::uint64_t seed = 0;
   std::int64_t max_tokens = 64;
   // Any of them ends the text and is not part of it.

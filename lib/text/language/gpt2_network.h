@@ -43,7 +43,7 @@ class Gpt2Network {
   // [T, D] after `layer` blocks: 0 are the embeddings, config.layers the last, normed: what
   // transformers calls hidden_states[layer].
   at::Tensor Hidden(const PackedTokens& tokens, std::int64_t layer) const;
-  // Of new tokens of the sequence in `past`, which keeps them: [n, D], the last layer.
+  // The last layer's states of new tokens of the sequence in `past`, which keeps them: [n, D].
   // REQUIRES: no gradients, one sequence in `tokens`, whose positions count on from the past.
   at::Tensor Continue(const PackedTokens& tokens, KeyValues& past) const;
   // [..., D] to [..., V].

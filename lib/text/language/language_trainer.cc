@@ -35,7 +35,7 @@ constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
 constexpr std::int64_t kSlicesPerThread = 2;
 constexpr std::int64_t kMinSlice = 256;
 
-// Of targets: loss, weight, weight that was right.
+// Sums over targets: loss, weight, and the weight of those that were predicted right.
 using Sums = std::array<double, 3>;
 
 std::vector<float> OnHost(const at::Tensor& tensor) {
@@ -96,7 +96,7 @@ struct LanguageTrainer::State {
   const at::Device device;
   // What is started from; its `flat` is kept where an adapter leaves it as it is.
   Gpt2Parameters start;
-  // Of what is trained.
+  // The layout of the parameters that are trained.
   const model::ParameterLayout layout;
   at::Tensor flat;       // [layout.total]
   at::Tensor gradients;  // [networks, layout.total]; the first row is that of the step

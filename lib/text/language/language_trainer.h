@@ -55,7 +55,7 @@ struct TrainerOptions {
   absl::Status Validate() const;
 };
 
-// Of the targets of all ranks.
+// Sums over the targets of all ranks.
 struct LossReport {
   double loss = 0;
   // exp(loss).

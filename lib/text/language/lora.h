@@ -23,7 +23,8 @@ namespace shoal::language {
 struct LoraOptions {
   std::int64_t rank = 8;
   double alpha = 16;
-  // Of every block, out of "attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj".
+  // The layers of every block that get an adapter: any of "attn.c_attn", "attn.c_proj", "mlp.c_fc",
+  // "mlp.c_proj".
   std::vector<std::string> layers = {"attn.c_attn", "attn.c_proj"};
 
   // INVALID_ARGUMENT naming the option: a rank outside 1 to 1024, an unknown or repeated layer.

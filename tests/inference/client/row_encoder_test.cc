@@ -42,7 +42,7 @@ TEST_CASE("The memory of what a stream has carried is bounded, and contents go o
   REQUIRE(TextsWith(encoder, "e").empty());
 }
 
-ContentReference Text(const std::string& text) {
+ContentReference Content(const std::string& text) {
   return {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
 }
 
@@ -57,9 +57,9 @@ std::vector<proto::ActRequest> Encode(RowEncoder& encoder,
 
 TEST_CASE("An overlay goes after its catalog, which goes once, with the texts that it appends") {
   RowEncoder encoder(Spec());
-  const auto base = std::make_shared<const CandidateList>(std::vector{Text("a"), Text("b")});
+  const auto base = std::make_shared<const CandidateList>(std::vector{Content("a"), Content("b")});
   const auto overlay = std::make_shared<const CandidateList>(base, std::vector<std::uint32_t>{1},
-                                                             std::vector{Text("c")});
+                                                             std::vector{Content("c")});
   REQUIRE(overlay->size() == 3);
   REQUIRE(*overlay->at(1).text == "b");
   REQUIRE(*overlay->at(2).text == "c");
@@ -75,7 +75,7 @@ TEST_CASE("An overlay goes after its catalog, which goes once, with the texts th
   REQUIRE(first.overlays(0).removed(0) == 1);
   REQUIRE(first.rows().catalog_keys(0) == key.AsBytes());
   const auto other = std::make_shared<const CandidateList>(base, std::vector<std::uint32_t>{},
-                                                           std::vector{Text("d")});
+                                                           std::vector{Content("d")});
   const proto::ActRequest second = Encode(encoder, other).at(0);
   REQUIRE(second.catalogs_size() == 0);
   REQUIRE(second.overlays_size() == 1);
@@ -85,12 +85,12 @@ TEST_CASE("An overlay goes after its catalog, which goes once, with the texts th
 }
 
 TEST_CASE("Overlays of the same content have the same key, whoever made them") {
-  const auto base = std::make_shared<const CandidateList>(std::vector{Text("a"), Text("b")});
-  const auto again = std::make_shared<const CandidateList>(std::vector{Text("a"), Text("b")});
+  const auto base = std::make_shared<const CandidateList>(std::vector{Content("a"), Content("b")});
+  const auto again = std::make_shared<const CandidateList>(std::vector{Content("a"), Content("b")});
   const std::vector<std::uint32_t> removed = {0};
-  const CandidateList one(base, removed, {Text("c")});
-  REQUIRE(one.key() == CandidateList(again, removed, {Text("c")}).key());
-  REQUIRE(one.key() != CandidateList(base, {}, {Text("c")}).key());
+  const CandidateList one(base, removed, {Content("c")});
+  REQUIRE(one.key() == CandidateList(again, removed, {Content("c")}).key());
+  REQUIRE(one.key() != CandidateList(base, {}, {Content("c")}).key());
   REQUIRE(one.key() != base->key());
 }
 

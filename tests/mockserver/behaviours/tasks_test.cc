@@ -26,8 +26,8 @@ Task Tagging(const std::string& system, const std::string& tag) {
           }};
 }
 
-struct Service {
-  explicit Service(const std::string& capture, InstanceOptions options = {})
+struct SlowService {
+  explicit SlowService(const std::string& capture, InstanceOptions options = {})
       : instance(WorldOf(capture), options) {
     system = LandmarksOf(instance.world()).system;
     const std::string service = redfish::LinkTarget(At(instance, "/redfish/v1", "/Tasks"));
@@ -61,7 +61,7 @@ std::vector<std::string> StatesIn(const Instance& instance) {
 TEST_CASE("A task runs in quarters, ends, and its monitor gives the operation's response once") {
   for (const std::string& name : CaptureNames()) {
     INFO(name);
-    Service service(name, kSlow);
+    SlowService service(name, kSlow);
     const Json before = service.Tag();
     const Response started = service.Start();
     REQUIRE(started.status == 202);
@@ -104,7 +104,7 @@ TEST_CASE("A task runs in quarters, ends, and its monitor gives the operation's 
 }
 
 TEST_CASE("A task without duration is done when the request is answered, and still a task") {
-  Service service("hpe-dl380a-gen12");
+  SlowService service("hpe-dl380a-gen12");
   const Response started = service.Start();
   REQUIRE(started.status == 202);
   REQUIRE(started.json->at("TaskState") == "Completed");
@@ -113,7 +113,7 @@ TEST_CASE("A task without duration is done when the request is answered, and sti
 }
 
 TEST_CASE("A task is never a side effect") {
-  Service service("dell-r750");
+  SlowService service("dell-r750");
   REQUIRE(
       service.instance.Reset({}, WatchFor({{"exists", {{"uri", "/x"}, {"pointer", "/y"}}}})).ok());
   service.Start({.name = "Nothing", .complete = [](Editor& later) { return Done(later); }});
@@ -121,7 +121,7 @@ TEST_CASE("A task is never a side effect") {
 }
 
 TEST_CASE("A task whose operation fails is an Exception with the operation's messages") {
-  Service service("openbmc-stock");
+  SlowService service("openbmc-stock");
   const Response started = service.Start(
       {.name = "Fails", .complete = [](Editor&) { return ErrorResponse(409, "ResourceInUse"); }});
   const std::string task = started.json->at("@odata.id");
@@ -134,7 +134,7 @@ TEST_CASE("A task whose operation fails is an Exception with the operation's mes
 }
 
 TEST_CASE("Deleting the monitor cancels the work and leaves the task") {
-  Service service("dmtf-rackmount1", kSlow);
+  SlowService service("dmtf-rackmount1", kSlow);
   const Json before = service.Tag();
   const Response started = service.Start();
   const std::string task = started.json->at("@odata.id");
@@ -149,7 +149,7 @@ TEST_CASE("Deleting the monitor cancels the work and leaves the task") {
 }
 
 TEST_CASE("Deleting a task cancels and removes it") {
-  Service service("dmtf-rackmount1", kSlow);
+  SlowService service("dmtf-rackmount1", kSlow);
   const Json before = service.Tag();
   const Response started = service.Start();
   REQUIRE(Delete(service.instance, started.json->at("@odata.id").get<std::string>()).status == 200);
@@ -161,7 +161,7 @@ TEST_CASE("Deleting a task cancels and removes it") {
 }
 
 TEST_CASE("What cannot be cancelled is not") {
-  Service service("openbmc-stock", kSlow);
+  SlowService service("openbmc-stock", kSlow);
   Task task = Tagging(service.system, "new");
   task.is_cancellable = false;
   const Response started = service.Start(std::move(task));
@@ -177,7 +177,7 @@ TEST_CASE("What cannot be cancelled is not") {
 TEST_CASE("A task that awaits a boot is Starting until its system boots after the work") {
   for (const std::string& name : CaptureNames()) {
     INFO(name);
-    Service service(name, kSlow);
+    SlowService service(name, kSlow);
     const Json before = service.Tag();
     Task task = Tagging(service.system, "new");
     task.awaits_boot_of = Editor(service.instance).Find(service.system);
@@ -198,7 +198,7 @@ TEST_CASE("A task that awaits a boot is Starting until its system boots after th
 }
 
 TEST_CASE("A cancelled task does nothing at the boot that it awaited") {
-  Service service("dell-r750");
+  SlowService service("dell-r750");
   const Json before = service.Tag();
   Task task = Tagging(service.system, "new");
   task.awaits_boot_of = Editor(service.instance).Find(service.system);
@@ -210,7 +210,7 @@ TEST_CASE("A cancelled task does nothing at the boot that it awaited") {
 
 TEST_CASE(
     "Where finished tasks may be overwritten the oldest goes, elsewhere further are refused") {
-  Service oldest("openbmc-stock");
+  SlowService oldest("openbmc-stock");
   const std::string first = oldest.Start().json->at("@odata.id");
   for (std::size_t i = 1; i < kMaximumTasks; ++i) REQUIRE(oldest.Start().status == 202);
   REQUIRE(Get(oldest.instance, first).status == 200);
@@ -218,7 +218,7 @@ TEST_CASE(
   REQUIRE(Get(oldest.instance, first).status == 404);
   REQUIRE(At(oldest.instance, oldest.tasks, "/Members").size() == kMaximumTasks);
 
-  Service manual("hpe-dl380a-gen12");
+  SlowService manual("hpe-dl380a-gen12");
   const std::string kept = manual.Start().json->at("@odata.id");
   for (std::size_t i = 1; i < kMaximumTasks; ++i) REQUIRE(manual.Start().status == 202);
   const Response refused = manual.Start(Tagging(manual.system, "refused"));
@@ -228,13 +228,13 @@ TEST_CASE(
   REQUIRE(Delete(manual.instance, kept).status == 200);
   REQUIRE(manual.Start().status == 202);
 
-  Service busy("openbmc-stock", kSlow);
+  SlowService busy("openbmc-stock", kSlow);
   for (std::size_t i = 0; i < kMaximumTasks; ++i) REQUIRE(busy.Start().status == 202);
   REQUIRE(busy.Start().status == 503);
 }
 
 TEST_CASE("A monitor takes no other methods and answers for no other URI") {
-  Service service("dell-r750", kSlow);
+  SlowService service("dell-r750", kSlow);
   const std::string monitor = service.Start().location;
   const Response options = service.instance.Handle({.method = Method::kOptions, .uri = monitor});
   REQUIRE(options.status == 204);

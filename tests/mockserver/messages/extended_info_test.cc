@@ -38,7 +38,7 @@ TEST_CASE("Every message that a source names is in the registry, with as many ar
   static const std::regex kUse(
       R"re((ExtendedInfo|ErrorResponse|Complain)\(\s*(\d+,\s*)?"([A-Za-z]*)")re");
   std::size_t uses = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("mockserver")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("mockserver")) {
     if (entry.path().extension() != ".cc") continue;
     std::ifstream file(entry.path());
     const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -11,7 +11,7 @@
 namespace shoal::mockserver {
 namespace {
 
-const std::string kReset = kOpenBmcSystem + "/Actions/ComputerSystem.Reset";
+const std::string kHandledReset = kOpenBmcSystem + "/Actions/ComputerSystem.Reset";
 
 Json Handler(const std::string& name, const std::string& method, const std::string& path) {
   return {{"name", name}, {"method", method}, {"path", path}, {"url", "http://127.0.0.1:9/x"}};
@@ -36,7 +36,7 @@ Instance Asking(std::uint64_t seed = 0) {
 
 Response PressReset(Instance& instance) {
   return instance.Handle({.method = Method::kPost,
-                          .uri = kReset,
+                          .uri = kHandledReset,
                           .body = R"({"ResetType":"ForceOff"})",
                           .accept = "application/json",
                           .authorization = "Basic c2VjcmV0",
@@ -57,7 +57,7 @@ TEST_CASE("A handler outside is told the request and the resource, but no creden
   const Json question = Json::parse(response.external->question);
   REQUIRE(question.at("name") == "reset");
   REQUIRE(question.at("method") == "POST");
-  REQUIRE(question.at("uri") == kReset);
+  REQUIRE(question.at("uri") == kHandledReset);
   REQUIRE(question.at("path_pieces") == Json({"system", "Actions/ComputerSystem.Reset"}));
   REQUIRE(question.at("body") == Json{{"ResetType", "ForceOff"}});
   REQUIRE(question.at("headers") == Json{{"Accept", "application/json"}});

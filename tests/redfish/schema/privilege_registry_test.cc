@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using Texts = std::vector<std::string>;
 
-const PrivilegeRegistry& Registry() {
+const PrivilegeRegistry& Privileges() {
   static const auto kRegistry = PrivilegeRegistry::Load("data/registries/registries.tar.xz");
   REQUIRE(kRegistry.ok());
   return **kRegistry;
@@ -31,7 +31,7 @@ const Texts kNobody = {};
 
 bool May(const Texts& granted, const char* method, const char* entity, const Texts& properties = {},
          const Texts& ancestors = {}) {
-  return Registry().Allows(
+  return Privileges().Allows(
       {.method = method, .entity = entity, .ancestors = ancestors, .properties = properties},
       granted);
 }
@@ -52,7 +52,7 @@ Json Sample() {
 }
 
 TEST_CASE("The shipped registry lets each role do what the standard lets it") {
-  REQUIRE(Registry().size() > 250);
+  REQUIRE(Privileges().size() > 250);
   REQUIRE(May(kLogin, "GET", "ComputerSystem"));
   REQUIRE_FALSE(May(kNobody, "GET", "ComputerSystem"));
   REQUIRE(May(kOperator, "PATCH", "ComputerSystem"));
