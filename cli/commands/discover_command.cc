@@ -14,11 +14,11 @@
 
 #include "cli/commands/command_result.h"
 #include "cli/commands/redact_flag.h"
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/live_line.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/program.h"
-#include "platform/runtime/secret_file.h"
 #include "platform/runtime/stop_signals.h"
 #include "platform/runtime/thread.h"
 #include "redfish/capture/capture.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 #include "redfish/discovery/service_url.h"
 
 namespace shoal::mockserver {

@@ -6,9 +6,8 @@
 #include <fstream>
 #include <utility>
 
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 #include "text/dataset/dataset_files.h"
-#include "text/dataset/mirror.h"
 #include "text/dataset/mirror_client.h"
 #include "text/dataset/mirror_index.h"
 #include "text/dataset/pack.h"

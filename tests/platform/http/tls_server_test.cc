@@ -21,7 +21,7 @@
 #include "platform/http/development_certificate.h"
 #include "platform/http/responder.h"
 #include "platform/http/server.h"
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 #include "platform/runtime/bounded_queue.h"
 #include "tests/doubles/eventually.h"
 #include "tests/platform/http/development_files.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/dataset/mirror.h"
+#include "text/dataset/mirror_index.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
