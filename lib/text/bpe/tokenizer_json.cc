@@ -8,89 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "platform/content/nesting.h"
 #include "platform/runtime/atomic_file.h"
 
 namespace shoal::tokens {
 
 using nlohmann::json;
-
-JsonNode JsonNode::At(const std::string& key) const {
-  static const json kNull;
-  const bool has_it = value->is_object() && value->contains(key);
-  return {has_it ? &value->at(key) : &kNull, pointer + "/" + key};
-}
-
-JsonNode JsonNode::At(std::size_t index) const {
-  return {&(*value)[index], pointer + "/" + std::to_string(index)};
-}
-
-absl::Status JsonNode::Wrong(const std::string& why) const {
-  return runtime::InvalidArgument((pointer.empty() ? "the document" : pointer) + " " + why);
-}
-
-absl::StatusOr<std::string> JsonNode::String() const {
-  if (!value->is_string()) return Wrong("is no string");
-  return value->get_ref<const std::string&>();
-}
-
-absl::StatusOr<bool> JsonNode::Bool(bool missing) const {
-  if (value->is_null()) return missing;
-  if (!value->is_boolean()) return Wrong("is neither true nor false");
-  return value->get<bool>();
-}
-
-absl::StatusOr<std::int32_t> JsonNode::Id() const {
-  constexpr std::int64_t kLimit = std::int64_t{1} << 30;
-  if (!value->is_number_integer()) return Wrong("is no whole number");
-  const bool fits = value->is_number_unsigned()
-                        ? value->get<std::uint64_t>() < static_cast<std::uint64_t>(kLimit)
-                        : value->get<std::int64_t>() >= 0;
-  if (!fits) return Wrong("is no id: negative, or not below 2^30");
-  return static_cast<std::int32_t>(value->get<std::int64_t>());
-}
-
-absl::StatusOr<std::string> JsonNode::Type() const {
-  if (!value->is_object()) return Wrong("is no object");
-  return At("type").String();
-}
-
-absl::StatusOr<JsonNode> JsonNode::List(const std::string& key) const {
-  JsonNode list = At(key);
-  if (!list.value->is_array()) return list.Wrong("is no list");
-  return list;
-}
-
-absl::Status JsonNode::RequireNull() const {
-  return value->is_null() ? absl::OkStatus() : Wrong("is not null, which is not supported");
-}
-
-absl::Status JsonNode::RequireFalse() const {
-  SHOAL_ASSIGN_OR_RETURN(const bool is_true, Bool(false));
-  return is_true ? Wrong("is true, which is not supported") : absl::OkStatus();
-}
-
-absl::Status JsonNode::RequireEmptyString() const {
-  if (value->is_null()) return absl::OkStatus();
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, String());
-  return text.empty() ? absl::OkStatus() : Wrong("is not supported");
-}
-
-// The library's exceptions end here.
-absl::StatusOr<json> ParseJsonDocument(std::string_view text) {
-  if (content::NestsDeeperThan(text, content::kMaximumNesting)) {
-    return runtime::InvalidArgument("nests deeper than " +
-                                    std::to_string(content::kMaximumNesting) + " levels");
-  }
-  try {
-    return json::parse(text);
-  } catch (const json::parse_error& error) {
-    return runtime::InvalidArgument("is no JSON at byte " + std::to_string(error.byte) + ": " +
-                                    error.what());
-  } catch (const json::exception& error) {
-    return runtime::InvalidArgument(std::string("is no JSON: ") + error.what());
-  }
-}
 
 absl::StatusOr<MergeRule> ResolveMerge(const std::string& left, const std::string& right,
                                        const IdByText& ids) {
@@ -117,13 +39,14 @@ absl::StatusOr<MergeRule> ParseMerge(std::string_view text, const IdByText& ids)
   return ResolveMerge(std::string(text.substr(0, space)), std::string(text.substr(space + 1)), ids);
 }
 
-absl::StatusOr<IdByText> ReadVocabulary(const JsonNode& node, std::vector<std::string>& texts) {
+absl::StatusOr<IdByText> ReadVocabulary(const content::JsonNode& node,
+                                        std::vector<std::string>& texts) {
   if (!node.value->is_object()) return node.Wrong("is no object");
   IdByText ids;
   ids.reserve(node.value->size());
   const std::size_t limit = node.value->size() + Vocabulary::kMaximumHoles;
   for (const auto& [text, value] : node.value->items()) {
-    const JsonNode member{&value, node.pointer + "/" + text};
+    const content::JsonNode member{&value, node.pointer + "/" + text};
     SHOAL_ASSIGN_OR_RETURN(const std::int32_t id, member.Id());
     const auto place = static_cast<std::size_t>(id);
     if (text.empty()) return node.Wrong("has an empty token");
@@ -141,7 +64,7 @@ absl::StatusOr<IdByText> ReadVocabulary(const JsonNode& node, std::vector<std::s
 
 namespace {
 
-absl::StatusOr<MergeRule> ReadMerge(const JsonNode& node, const IdByText& ids) {
+absl::StatusOr<MergeRule> ReadMerge(const content::JsonNode& node, const IdByText& ids) {
   if (node.value->is_array() && node.value->size() == 2) {
     SHOAL_ASSIGN_OR_RETURN(const std::string left, node.At(std::size_t{0}).String());
     SHOAL_ASSIGN_OR_RETURN(const std::string right, node.At(std::size_t{1}).String());
@@ -155,11 +78,12 @@ absl::StatusOr<MergeRule> ReadMerge(const JsonNode& node, const IdByText& ids) {
 
 }  // namespace
 
-absl::Status ReadMerges(const JsonNode& node, const IdByText& ids, std::vector<MergeRule>& rules) {
+absl::Status ReadMerges(const content::JsonNode& node, const IdByText& ids,
+                        std::vector<MergeRule>& rules) {
   if (!node.value->is_array()) return node.Wrong("is no list");
   rules.reserve(node.value->size());
   for (std::size_t i = 0; i < node.value->size(); ++i) {
-    const JsonNode member = node.At(i);
+    const content::JsonNode member = node.At(i);
     const bool is_version = member.value->is_string() &&
                             member.value->get_ref<const std::string&>().starts_with("#version");
     if (is_version) continue;
@@ -169,13 +93,13 @@ absl::Status ReadMerges(const JsonNode& node, const IdByText& ids, std::vector<M
   return absl::OkStatus();
 }
 
-absl::Status ReadBpeModel(const JsonNode& node, Tokenizer::Parts& parts) {
+absl::Status ReadBpeModel(const content::JsonNode& node, Tokenizer::Parts& parts) {
   if (!node.value->is_object()) return node.Wrong("is no object");
-  const JsonNode type = node.At("type");
+  const content::JsonNode type = node.At("type");
   if (!type.value->is_null() && *type.value != "BPE") {
     return type.Wrong("is " + type.value->dump() + "; only \"BPE\" is supported");
   }
-  const JsonNode dropout = node.At("dropout");
+  const content::JsonNode dropout = node.At("dropout");
   if (!dropout.value->is_null() && *dropout.value != 0.0) {
     return dropout.Wrong("is neither null nor 0");
   }
@@ -193,25 +117,25 @@ constexpr std::array<std::string_view, 9> kMembers = {
     "version",       "truncation",     "padding", "added_tokens", "normalizer",
     "pre_tokenizer", "post_processor", "decoder", "model"};
 
-absl::StatusOr<std::shared_ptr<const Pattern>> PatternOf(const JsonNode& node) {
-  const JsonNode regex = node.At("Regex");
-  const JsonNode literal = node.At("String");
+absl::StatusOr<std::shared_ptr<const Pattern>> PatternOf(const content::JsonNode& node) {
+  const content::JsonNode regex = node.At("Regex");
+  const content::JsonNode literal = node.At("String");
   if (regex.value->is_null() == literal.value->is_null()) {
     return node.Wrong("is neither {\"Regex\": ...} nor {\"String\": ...}");
   }
   const bool is_regex = literal.value->is_null();
-  const JsonNode& chosen = is_regex ? regex : literal;
+  const content::JsonNode& chosen = is_regex ? regex : literal;
   SHOAL_ASSIGN_OR_RETURN(const std::string text, chosen.String());
   auto pattern = is_regex ? Pattern::Compile(text) : Pattern::Literal(text);
   if (!pattern.ok()) return chosen.Wrong("cannot be used: " + runtime::Message(pattern.status()));
   return pattern;
 }
 
-absl::Status ReadNormalizer(const JsonNode& node, std::vector<Normalizer::Step>& steps) {
+absl::Status ReadNormalizer(const content::JsonNode& node, std::vector<Normalizer::Step>& steps) {
   if (node.value->is_null()) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(const std::string type, node.Type());
   if (type == "Sequence") {
-    SHOAL_ASSIGN_OR_RETURN(const JsonNode list, node.List("normalizers"));
+    SHOAL_ASSIGN_OR_RETURN(const content::JsonNode list, node.List("normalizers"));
     for (std::size_t i = 0; i < list.value->size(); ++i) {
       SHOAL_RETURN_IF_ERROR(ReadNormalizer(list.At(i), steps));
     }
@@ -228,7 +152,7 @@ absl::Status ReadNormalizer(const JsonNode& node, std::vector<Normalizer::Step>&
   return absl::OkStatus();
 }
 
-absl::StatusOr<PreTokenizer::Split> ReadSplit(const JsonNode& node) {
+absl::StatusOr<PreTokenizer::Split> ReadSplit(const content::JsonNode& node) {
   using Keeps = PreTokenizer::Split::Keeps;
   SHOAL_ASSIGN_OR_RETURN(auto pattern, PatternOf(node.At("pattern")));
   SHOAL_ASSIGN_OR_RETURN(const std::string behavior, node.At("behavior").String());
@@ -241,12 +165,12 @@ absl::StatusOr<PreTokenizer::Split> ReadSplit(const JsonNode& node) {
 }
 
 // `has_bytes`: ByteLevel came; nothing may follow it.
-absl::Status ReadPreTokenizer(const JsonNode& node, PreTokenizer::Options& options,
+absl::Status ReadPreTokenizer(const content::JsonNode& node, PreTokenizer::Options& options,
                               bool& has_bytes) {
   SHOAL_ASSIGN_OR_RETURN(const std::string type, node.Type());
   if (has_bytes) return node.Wrong("follows ByteLevel, which is not supported");
   if (type == "Sequence") {
-    SHOAL_ASSIGN_OR_RETURN(const JsonNode list, node.List("pretokenizers"));
+    SHOAL_ASSIGN_OR_RETURN(const content::JsonNode list, node.List("pretokenizers"));
     for (std::size_t i = 0; i < list.value->size(); ++i) {
       SHOAL_RETURN_IF_ERROR(ReadPreTokenizer(list.At(i), options, has_bytes));
     }
@@ -265,18 +189,18 @@ absl::Status ReadPreTokenizer(const JsonNode& node, PreTokenizer::Options& optio
 }
 
 // `key`: how a Sequence calls its list.
-absl::Status RequireByteLevel(const JsonNode& node, const std::string& key) {
+absl::Status RequireByteLevel(const content::JsonNode& node, const std::string& key) {
   SHOAL_ASSIGN_OR_RETURN(const std::string type, node.Type());
   if (type == "ByteLevel") return absl::OkStatus();
   if (type != "Sequence") return node.Wrong("is of type " + type + ", which is not supported");
-  SHOAL_ASSIGN_OR_RETURN(const JsonNode list, node.List(key));
+  SHOAL_ASSIGN_OR_RETURN(const content::JsonNode list, node.List(key));
   for (std::size_t i = 0; i < list.value->size(); ++i) {
     SHOAL_RETURN_IF_ERROR(RequireByteLevel(list.At(i), key));
   }
   return list.value->empty() ? list.Wrong("is empty") : absl::OkStatus();
 }
 
-absl::StatusOr<AddedToken> ReadAddedToken(const JsonNode& node) {
+absl::StatusOr<AddedToken> ReadAddedToken(const content::JsonNode& node) {
   if (!node.value->is_object()) return node.Wrong("is no object");
   AddedToken token;
   SHOAL_ASSIGN_OR_RETURN(token.id, node.At("id").Id());
@@ -289,7 +213,7 @@ absl::StatusOr<AddedToken> ReadAddedToken(const JsonNode& node) {
   return token;
 }
 
-absl::StatusOr<Tokenizer::Parts> ReadParts(const JsonNode& document) {
+absl::StatusOr<Tokenizer::Parts> ReadParts(const content::JsonNode& document) {
   if (!document.value->is_object()) return document.Wrong("is no object");
   for (const auto& [name, value] : document.value->items()) {
     if (std::find(kMembers.begin(), kMembers.end(), name) == kMembers.end()) {
@@ -297,7 +221,7 @@ absl::StatusOr<Tokenizer::Parts> ReadParts(const JsonNode& document) {
     }
   }
   Tokenizer::Parts parts;
-  const JsonNode version = document.At("version");
+  const content::JsonNode version = document.At("version");
   if (!version.value->is_null() && *version.value != "1.0") {
     return version.Wrong("is " + version.value->dump() + ", not \"1.0\"");
   }
@@ -305,7 +229,7 @@ absl::StatusOr<Tokenizer::Parts> ReadParts(const JsonNode& document) {
   SHOAL_RETURN_IF_ERROR(document.At("padding").RequireNull());
   SHOAL_RETURN_IF_ERROR(ReadBpeModel(document.At("model"), parts));
 
-  const JsonNode added = document.At("added_tokens");
+  const content::JsonNode added = document.At("added_tokens");
   if (!added.value->is_null() && !added.value->is_array()) return added.Wrong("is no list");
   for (std::size_t i = 0; i < added.value->size(); ++i) {
     SHOAL_ASSIGN_OR_RETURN(AddedToken token, ReadAddedToken(added.At(i)));
@@ -317,12 +241,12 @@ absl::StatusOr<Tokenizer::Parts> ReadParts(const JsonNode& document) {
 
   PreTokenizer::Options options;
   bool has_bytes = false;
-  const JsonNode pre_tokenizer = document.At("pre_tokenizer");
+  const content::JsonNode pre_tokenizer = document.At("pre_tokenizer");
   SHOAL_RETURN_IF_ERROR(ReadPreTokenizer(pre_tokenizer, options, has_bytes));
   if (!has_bytes) return pre_tokenizer.Wrong("has no ByteLevel: texts would not become bytes");
   parts.pre_tokenizer = PreTokenizer(std::move(options));
 
-  const JsonNode post_processor = document.At("post_processor");
+  const content::JsonNode post_processor = document.At("post_processor");
   if (!post_processor.value->is_null()) {
     SHOAL_RETURN_IF_ERROR(RequireByteLevel(post_processor, "processors"));
   }
@@ -331,7 +255,7 @@ absl::StatusOr<Tokenizer::Parts> ReadParts(const JsonNode& document) {
 }
 
 absl::StatusOr<std::shared_ptr<const Tokenizer>> Parse(std::string_view text) {
-  SHOAL_ASSIGN_OR_RETURN(const nlohmann::json document, ParseJsonDocument(text));
+  SHOAL_ASSIGN_OR_RETURN(const nlohmann::json document, content::ParseJsonDocument(text));
   SHOAL_ASSIGN_OR_RETURN(Tokenizer::Parts parts, ReadParts({&document, ""}));
   return Tokenizer::Create(std::move(parts));
 }
@@ -469,7 +393,7 @@ bool Exists(const std::filesystem::path& path) {
 absl::Status ReadVocabularyFile(const std::string& path, IdByText& ids,
                                 std::vector<std::string>& texts) {
   SHOAL_ASSIGN_OR_RETURN(const std::string bytes, runtime::ReadFile(path, kMaximumTokenizerFile));
-  const auto document = ParseJsonDocument(bytes);
+  const auto document = content::ParseJsonDocument(bytes);
   if (!document.ok()) return runtime::Annotate(document.status(), path);
   auto read = ReadVocabulary({&*document, ""}, texts);
   if (!read.ok()) return runtime::Annotate(read.status(), path);

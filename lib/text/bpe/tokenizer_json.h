@@ -24,44 +24,11 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/content/json_node.h"
 #include "platform/runtime/status.h"
 #include "text/bpe/tokenizer.h"
 
 namespace shoal::tokens {
-
-// Values of a JSON document with their JSON Pointers, read with errors that name them.
-//
-// Every error is INVALID_ARGUMENT and begins with the pointer. The document must outlive its nodes.
-struct JsonNode {
-  const nlohmann::json* value;
-  std::string pointer;
-
-  // A null for a member that is missing.
-  JsonNode At(const std::string& key) const;
-  // REQUIRES: an array that has it.
-  JsonNode At(std::size_t index) const;
-
-  // The error that this value is wrong: the pointer and `why`, e.g. "is no list".
-  absl::Status Wrong(const std::string& why) const;
-
-  absl::StatusOr<std::string> String() const;
-  // `missing` for null.
-  absl::StatusOr<bool> Bool(bool missing) const;
-  // At least 0 and below 2^30.
-  absl::StatusOr<std::int32_t> Id() const;
-  // The member "type" of an object.
-  absl::StatusOr<std::string> Type() const;
-  // The member `key`, an array.
-  absl::StatusOr<JsonNode> List(const std::string& key) const;
-
-  absl::Status RequireNull() const;
-  // Null counts, here and below.
-  absl::Status RequireFalse() const;
-  absl::Status RequireEmptyString() const;
-};
-
-// INVALID_ARGUMENT naming the byte at which `text` is no JSON, or that it nests too deep.
-absl::StatusOr<nlohmann::json> ParseJsonDocument(std::string_view text);
 
 // The model of byte-pair encoding in a JSON document: tokens with their ids, and merges by rank.
 //
@@ -69,7 +36,8 @@ absl::StatusOr<nlohmann::json> ParseJsonDocument(std::string_view text);
 using IdByText = absl::flat_hash_map<std::string, std::int32_t>;
 
 // `node`: {token: id, ...}. Fills `texts`, by id.
-absl::StatusOr<IdByText> ReadVocabulary(const JsonNode& node, std::vector<std::string>& texts);
+absl::StatusOr<IdByText> ReadVocabulary(const content::JsonNode& node,
+                                        std::vector<std::string>& texts);
 
 // Names the token that is missing, and nothing else.
 absl::StatusOr<MergeRule> ResolveMerge(const std::string& left, const std::string& right,
@@ -78,7 +46,7 @@ absl::StatusOr<MergeRule> ResolveMerge(const std::string& left, const std::strin
 absl::StatusOr<MergeRule> ParseMerge(std::string_view text, const IdByText& ids);
 
 // `node`: the `model` of a tokenizer.json. Fills what `parts` has of a model.
-absl::Status ReadBpeModel(const JsonNode& node, Tokenizer::Parts& parts);
+absl::Status ReadBpeModel(const content::JsonNode& node, Tokenizer::Parts& parts);
 
 // INVALID_ARGUMENT naming `file` and the byte that is no JSON, or the JSON Pointer of what is not
 // supported or contradicts itself.

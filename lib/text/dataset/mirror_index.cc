@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "platform/content/content_key.h"
+#include "platform/content/json_node.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/mapped_file.h"
 #include "text/dataset/dataset.h"
@@ -17,7 +18,7 @@ namespace shoal::dataset {
 namespace {
 
 using Json = nlohmann::json;
-using tokens::JsonNode;
+using content::JsonNode;
 
 constexpr const char* kMirrorFormat = "shoal-mirror/1";
 constexpr std::size_t kLongestName = 128;
@@ -34,15 +35,15 @@ absl::StatusOr<MirrorArchive> ReadMirrorArchive(const JsonNode& node) {
   if (!IsArchiveName(archive.name)) return node.At("name").Wrong("is no name of an archive");
   SHOAL_ASSIGN_OR_RETURN(const std::string file, node.At("file").String());
   if (file != archive.File()) return node.At("file").Wrong("is not \"" + archive.File() + "\"");
-  SHOAL_ASSIGN_OR_RETURN(const std::int64_t bytes, ReadCount(node.At("bytes")));
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t bytes, node.At("bytes").Count());
   archive.bytes = static_cast<std::uint64_t>(bytes);
   if (archive.bytes == 0 || archive.bytes > kMaximumArchive) {
     return node.At("bytes").Wrong("is not between 1 and " + std::to_string(kMaximumArchive));
   }
-  SHOAL_ASSIGN_OR_RETURN(archive.sha256, ReadSha256(node.At("sha256")));
-  SHOAL_ASSIGN_OR_RETURN(archive.chunks, ReadCount(node.At("chunks")));
-  SHOAL_ASSIGN_OR_RETURN(archive.tokens, ReadCount(node.At("tokens")));
-  SHOAL_ASSIGN_OR_RETURN(archive.licences, ReadStrings(node, "licences"));
+  SHOAL_ASSIGN_OR_RETURN(archive.sha256, node.At("sha256").Sha256());
+  SHOAL_ASSIGN_OR_RETURN(archive.chunks, node.At("chunks").Count());
+  SHOAL_ASSIGN_OR_RETURN(archive.tokens, node.At("tokens").Count());
+  SHOAL_ASSIGN_OR_RETURN(archive.licences, node.Strings("licences"));
   return archive;
 }
 
@@ -101,7 +102,7 @@ std::string MirrorIndex::ToJson() const {
 }
 
 absl::StatusOr<MirrorIndex> MirrorIndex::Parse(std::string_view text) {
-  const auto document = tokens::ParseJsonDocument(text);
+  const auto document = content::ParseJsonDocument(text);
   if (!document.ok()) return runtime::DataLoss(runtime::Message(document.status()));
   MirrorIndex index;
   const absl::Status read = ReadMirror({&*document, ""}, index);
