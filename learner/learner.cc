@@ -262,8 +262,10 @@ absl::Status Learner::Publish(bool save) {
   const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
                                           parts.encoder_version,
                                           std::make_shared<const std::string>(std::move(bytes))};
+  // Whoever hears of the version may ask for the run's first one, which is then on disk.
+  if (save) SHOAL_RETURN_IF_ERROR(parts.publication->Save(parameters));
   parts.publication->Publish(parameters);
-  return save ? parts.publication->Save(parameters) : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 absl::Status Learner::SaveCheckpoint() {

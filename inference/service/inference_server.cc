@@ -289,6 +289,8 @@ void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parame
     return;
   }
   policies.Put(*std::move(policy));
+  // Now the learner is there; when a row asks for the run's first version, it may have gone.
+  (void)policies.Select(kInitial);
   const parameters::Version current = policies.current().version;
   shared_metrics.parameter_epoch.Set(static_cast<double>(current.epoch));
   shared_metrics.parameter_step.Set(static_cast<double>(current.step));

@@ -16,6 +16,7 @@
 #include "platform/transport/health_client.h"
 #include "platform/transport/wire_tensor.h"
 #include "proto/act.grpc.pb.h"
+#include "tests/doubles/eventually.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/inference/service/loopback.h"
 #include "tests/rl/parameters/values.h"
@@ -409,6 +410,25 @@ TEST_CASE("Two servers answer by the same versions though one of them came late"
   }
   // The run's first version is there again at the next start, though the learner is not asked.
   REQUIRE(parameters::ParametersFolder(late.folder.path() + "/initial").List().size() == 1);
+}
+
+TEST_CASE("The run's first version is there though the learner went before a row asked for it") {
+  const doubles::TemporaryFolder learner;
+  auto publisher = std::make_unique<parameters::PublisherServer>(
+      "127.0.0.1:0", parameters::PublisherOptions{.folder = learner.path()});
+  ActServiceFixture fixture(Sees::kNumbers, publisher->address());
+  const model::PolicySpec& policy = fixture.config.policy;
+  REQUIRE(parameters::ParametersFolder(learner.path()).Save(VersionOf(policy, 0)).ok());
+  REQUIRE(publisher->publisher().Publish(VersionOf(policy, 3)));
+  const parameters::ParametersFolder kept(fixture.folder.path() + "/initial");
+  REQUIRE(doubles::Eventually([&] { return kept.List().size() == 1; }));
+  publisher.reset();
+  proto::PolicySelector initial;
+  initial.set_initial(true);
+  const auto caller = fixture.OpenWelcomed();
+  const proto::RowReplies replies = Evaluate(*caller, initial);
+  REQUIRE(replies.statuses(0) == proto::ROW_OK);
+  REQUIRE(replies.policy_steps(0) == 0);
 }
 
 TEST_CASE("Wrong configuration is an error that names the knob") {
