@@ -93,8 +93,7 @@ void AddSimilarities(const UnrollBatch& batch, const model::PolicySpec& spec,
     at::Tensor similarity = model::StandardisedSimilarity(
         *batch.tables[table], tensors.embeddings.index_select(0, which));
     similarity.mul_(spec.similarity_weight);
-    const at::Tensor& illegal = batch.tables[table]->tensors().illegal;
-    if (illegal.defined()) similarity.masked_fill_(illegal, model::kIllegalLogit);
+    model::FillRemoved(*batch.tables[table], model::kIllegalLogit, similarity);
     tensors.similarity.push_back(std::move(similarity));
   }
 }

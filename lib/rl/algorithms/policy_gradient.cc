@@ -141,6 +141,12 @@ at::Tensor PolicyGradient::DiscreteGradient(const UpdateData& data, const Forwar
   return LogitGradient(data, forward, positions, logits, sums);
 }
 
+model::Blocks PolicyGradient::Keys(const model::Blocks& embeddings) const {
+  model::Blocks keys;
+  for (const at::Tensor& block : embeddings) keys.push_back(network_.Keys(block));
+  return keys;
+}
+
 void PolicyGradient::AddTable(const UpdateData& data, const Forward& forward, std::size_t table,
                               std::span<const std::int64_t> positions, at::Tensor& by_query,
                               MinibatchSums& sums) {
@@ -149,17 +155,20 @@ void PolicyGradient::AddTable(const UpdateData& data, const Forward& forward, st
   const std::int64_t wide = candidates->embedding_size();
   const std::int64_t narrow = spec_.projection_size;
   const bool trained = key_gradient_.defined();
-  const at::Tensor embeddings = trained ? model::Embeddings(*candidates) : at::Tensor();  // [N, D]
+  const model::Blocks embeddings = model::EmbeddingBlocks(*candidates);  // [*, D] each
   // Few rows: project the queries up rather than all candidates down.
   const bool direct = trained && 4 * count * wide < 4 * wide * narrow + 6 * count * narrow;
-  const at::Tensor matrix = !trained ? keys_.Of(candidates, network_)
-                            : direct ? embeddings
-                                     : network_.Keys(embeddings);
+  const model::Blocks matrix = !trained ? keys_.Of(*candidates, network_)
+                               : direct ? embeddings
+                                        : Keys(embeddings);
   const at::Tensor which = Indices(positions);
   const at::Tensor queries = forward.head.detach().index_select(0, which);  // [r, P]
   const at::Tensor inputs = direct ? at::mm(queries, network_.key()) : queries;
   at::Tensor by_inputs = at::empty_like(inputs);
-  at::Tensor by_matrix = trained && !direct ? at::zeros_like(matrix) : at::Tensor();
+  model::Blocks by_matrix;
+  for (const at::Tensor& block : matrix) {
+    if (trained && !direct) by_matrix.push_back(at::zeros_like(block));
+  }
   const std::int64_t chunk = std::max<std::int64_t>(8, kChunkElements / candidates->size());
   for (std::int64_t begin = 0; begin < count; begin += chunk) {
     const std::int64_t size = std::min(chunk, count - begin);
@@ -172,13 +181,19 @@ void PolicyGradient::AddTable(const UpdateData& data, const Forward& forward, st
     }
     at::Tensor logits = data.tensors.similarity[table].index_select(0, Indices(goals));
     const at::Tensor input = inputs.narrow(0, begin, size);
-    logits.addmm_(input, matrix.t());
+    model::AddProducts(input, matrix, logits);
     const at::Tensor by_logits = LogitGradient(data, forward, part, logits, sums);
     at::Tensor by_input = by_inputs.narrow(0, begin, size);
-    at::mm_out(by_input, by_logits, matrix);
-    if (by_matrix.defined()) by_matrix.addmm_(by_logits.t(), input);
+    model::MultiplyInto(by_logits, matrix, by_input);
+    std::int64_t first = 0;
+    for (at::Tensor& by_block : by_matrix) {
+      by_block.addmm_(by_logits.narrow(1, first, by_block.size(0)).t(), input);
+      first += by_block.size(0);
+    }
   }
-  if (by_matrix.defined()) key_gradient_.addmm_(by_matrix.t(), embeddings);
+  for (std::size_t i = 0; i < by_matrix.size(); ++i) {
+    key_gradient_.addmm_(by_matrix[i].t(), embeddings[i]);
+  }
   if (direct) {
     key_gradient_.addmm_(queries.t(), by_inputs);
     by_inputs = at::mm(by_inputs, network_.key().t());

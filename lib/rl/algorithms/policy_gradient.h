@@ -77,6 +77,7 @@ class PolicyGradient {
                     const at::Tensor& torso) const;
   at::Tensor DiscreteGradient(const UpdateData& data, const Forward& forward, MinibatchSums& sums);
   at::Tensor CandidateGradient(const UpdateData& data, const Forward& forward, MinibatchSums& sums);
+  model::Blocks Keys(const model::Blocks& embeddings) const;
   void AddTable(const UpdateData& data, const Forward& forward, std::size_t table,
                 std::span<const std::int64_t> positions, at::Tensor& by_query, MinibatchSums& sums);
   // One row's losses, and their derivatives.

@@ -3,11 +3,10 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <utility>
@@ -55,15 +54,44 @@ absl::Status CheckArguments(const runtime::Tensor& embeddings,
   return absl::OkStatus();
 }
 
-// [G, M], of the table's own candidates.
-at::Tensor Cosines(const CandidateTable::Tensors& tensors, const at::Tensor& unit_goals) {
+// What torch and the allocator need for a table's tensors besides their numbers.
+constexpr std::size_t kTableOverhead = 1536;
+
+std::size_t BytesOf(const CandidateTable::Tensors& tensors) {
+  return kTableOverhead + tensors.embeddings.nbytes() + tensors.inverse_norm.nbytes() +
+         tensors.removed.size() * sizeof(std::int64_t);
+}
+
+// The base's removed candidates and the table's, merged.
+std::vector<std::int64_t> Removed(std::span<const std::uint32_t> removed,
+                                  const CandidateTable* base) {
+  std::vector<std::int64_t> merged(removed.begin(), removed.end());
+  if (base != nullptr) {
+    const std::vector<std::int64_t>& below = base->tensors().removed;
+    merged.insert(merged.end(), below.begin(), below.end());
+  }
+  std::sort(merged.begin(), merged.end());
+  merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
+  merged.shrink_to_fit();
+  return merged;
+}
+
+// The goals' numbers that count, each row of length 1.
+at::Tensor UnitGoals(const CandidateTable& table, const at::Tensor& goals) {
+  const at::Tensor compared = goals.narrow(1, 0, table.similarity_size());
+  return compared.div(compared.norm(2, {1}, /*keepdim=*/true).clamp_min(1e-12));
+}
+
+at::Tensor UnitCosines(const CandidateTable::Tensors& tensors, const at::Tensor& unit_goals) {
   return at::mm(unit_goals, tensors.compared.t()).mul_(tensors.inverse_norm);
 }
 
 }  // namespace
 
 CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
-    : tensors_(std::move(tensors)) {}
+    : tensors_(std::move(tensors)),
+      keys_(std::make_unique<KeySlots>()),
+      bytes_(BytesOf(*tensors_)) {}
 CandidateTable::~CandidateTable() = default;
 
 absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
@@ -87,60 +115,81 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     tensors->compared = tensors->embeddings.narrow(1, 0, compared);
     const at::Tensor norm = tensors->compared.norm(2, {1});
     tensors->inverse_norm = norm.reciprocal().masked_fill_(norm.eq(0), 0.0);
-    const std::int64_t count = shape[0] + (base == nullptr ? 0 : base->size());
-    tensors->legal_count = count;
-    // Of a base that has removed candidates itself, they stay so.
-    const bool inherits = base != nullptr && base->tensors().illegal.defined();
-    if (!removed.empty() || inherits) {
-      tensors->illegal = at::zeros({count}, at::kBool);
-      if (inherits) tensors->illegal.narrow(0, 0, base->size()).copy_(base->tensors().illegal);
-      bool* const illegal = tensors->illegal.data_ptr<bool>();
-      for (const std::uint32_t index : removed) illegal[index] = true;
-      tensors->legal_count -= tensors->illegal.sum().item<std::int64_t>();
+    tensors->count = shape[0] + (base == nullptr ? 0 : base->size());
+    tensors->removed = Removed(removed, base.get());
+    if (static_cast<std::int64_t>(tensors->removed.size()) == tensors->count) {
+      return runtime::InvalidArgument("every candidate is removed");
     }
-    if (tensors->legal_count < 1) return runtime::InvalidArgument("every candidate is removed");
     tensors->id = NextId();
     tensors->base = std::move(base);
     return std::shared_ptr<const CandidateTable>(new CandidateTable(std::move(tensors)));
   });
 }
 
-std::int64_t CandidateTable::size() const {
-  return tensors_->embeddings.size(0) + (tensors_->base == nullptr ? 0 : tensors_->base->size());
-}
+std::int64_t CandidateTable::size() const { return tensors_->count; }
 std::int64_t CandidateTable::embedding_size() const { return tensors_->embeddings.size(1); }
 std::int64_t CandidateTable::similarity_size() const { return tensors_->compared.size(1); }
-std::int64_t CandidateTable::legal_count() const { return tensors_->legal_count; }
+std::int64_t CandidateTable::legal_count() const {
+  return size() - static_cast<std::int64_t>(tensors_->removed.size());
+}
 std::uint64_t CandidateTable::id() const { return tensors_->id; }
 
 bool CandidateTable::legal(std::int64_t candidate) const {
   if (candidate < 0 || candidate >= size()) return false;
-  return !tensors_->illegal.defined() || !tensors_->illegal.data_ptr<bool>()[candidate];
+  return !std::binary_search(tensors_->removed.begin(), tensors_->removed.end(), candidate);
 }
 
-at::Tensor Embeddings(const CandidateTable& table) {
+Blocks EmbeddingBlocks(const CandidateTable& table) {
+  Blocks blocks;
   const CandidateTable::Tensors& tensors = table.tensors();
-  if (tensors.base == nullptr) return tensors.embeddings;
-  const at::Tensor& below = tensors.base->tensors().embeddings;
-  return tensors.embeddings.size(0) == 0 ? below : at::cat({below, tensors.embeddings});
+  if (tensors.base != nullptr) blocks.push_back(tensors.base->tensors().embeddings);
+  if (tensors.embeddings.size(0) > 0) blocks.push_back(tensors.embeddings);
+  return blocks;
+}
+
+void AddProducts(const at::Tensor& queries, const Blocks& blocks, at::Tensor& products) {
+  std::int64_t begin = 0;
+  for (const at::Tensor& block : blocks) {
+    products.narrow(1, begin, block.size(0)).addmm_(queries, block.t());
+    begin += block.size(0);
+  }
+}
+
+void MultiplyInto(const at::Tensor& weights, const Blocks& blocks, at::Tensor& sums) {
+  std::int64_t begin = 0;
+  for (const at::Tensor& block : blocks) {
+    const at::Tensor part = weights.narrow(1, begin, block.size(0));
+    sums.addmm_(part, block, /*beta=*/begin == 0 ? 0 : 1);
+    begin += block.size(0);
+  }
+}
+
+void FillRemoved(const CandidateTable& table, double value, at::Tensor& values) {
+  const std::vector<std::int64_t>& removed = table.tensors().removed;
+  if (removed.empty()) return;
+  const at::Tensor indices = at::from_blob(const_cast<std::int64_t*>(removed.data()),
+                                           {static_cast<std::int64_t>(removed.size())}, at::kLong);
+  values.index_fill_(1, indices, value);
+}
+
+at::Tensor OwnCosines(const CandidateTable& table, const at::Tensor& goals) {
+  return UnitCosines(table.tensors(), UnitGoals(table, goals));
 }
 
 at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals) {
   const CandidateTable::Tensors& tensors = table.tensors();
-  const at::Tensor compared = goals.narrow(1, 0, table.similarity_size());
-  const at::Tensor goal_norm = compared.norm(2, {1}, /*keepdim=*/true);
-  const at::Tensor unit = compared.div(goal_norm.clamp_min(1e-12));
-  at::Tensor cosine = Cosines(tensors, unit);  // [G, N]
+  const at::Tensor unit = UnitGoals(table, goals);
+  at::Tensor cosine = UnitCosines(tensors, unit);  // [G, N]
   if (tensors.base != nullptr)
-    cosine = at::cat({Cosines(tensors.base->tensors(), unit), cosine}, 1);
-  const auto count = static_cast<double>(tensors.legal_count);
-  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
+    cosine = at::cat({UnitCosines(tensors.base->tensors(), unit), cosine}, 1);
+  const auto count = static_cast<double>(table.legal_count());
+  FillRemoved(table, 0.0, cosine);
   const at::Tensor mean = cosine.sum({1}, /*keepdim=*/true).div_(count);
   cosine.sub_(mean);
-  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
+  FillRemoved(table, 0.0, cosine);
   const at::Tensor deviation = cosine.norm(2, {1}, /*keepdim=*/true).div_(std::sqrt(count));
   cosine.mul_(deviation.reciprocal().masked_fill_(deviation.lt(1e-6), 0.0));
-  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, kIllegalLogit);
+  FillRemoved(table, kIllegalLogit, cosine);
   return cosine;
 }
 

@@ -13,7 +13,7 @@ struct Distribution {
   // [n]; an illegal action's probability is 0.
   std::span<const float> log_probabilities;
   std::span<const float> probabilities;
-  // [n], kIllegalLogit where illegal; empty for a discrete head.
+  // [n], kIllegalLogit where illegal; only read for a row of Choice::kSimilarity.
   std::span<const float> similarity;
 };
 

@@ -7,7 +7,9 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "rl/model/candidate_table_tensors.h"
@@ -65,10 +67,6 @@ struct Policy::State {
                       PolicyOutputs& outputs) const;
   void ChooseCandidates(const PolicyInputs& inputs, const at::Tensor& head, const at::Tensor& goals,
                         SimilarityCache& cache, PolicyOutputs& outputs) const;
-  std::vector<SimilarityCache::Row> Similarities(const PolicyInputs& inputs,
-                                                 const CandidateTable& table, const Rows& rows,
-                                                 const at::Tensor& goals,
-                                                 SimilarityCache& cache) const;
 };
 
 NetworkInputs Policy::State::Tensors(const PolicyInputs& inputs, const at::Tensor& alive) const {
@@ -108,27 +106,75 @@ void Policy::State::ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor&
   }
 }
 
-std::vector<SimilarityCache::Row> Policy::State::Similarities(const PolicyInputs& inputs,
-                                                              const CandidateTable& table,
-                                                              const Rows& rows,
-                                                              const at::Tensor& goals,
-                                                              SimilarityCache& cache) const {
-  const auto goal_key = [&](std::int64_t row) {
-    return std::span(inputs.goal_keys).subspan(static_cast<std::size_t>(row) * 16, 16);
-  };
-  std::vector<SimilarityCache::Row> found;
-  for (const std::int64_t row : rows) {
-    SimilarityCache::Row similarity = cache.Find(table, goal_key(row));
-    if (similarity == nullptr) {
-      auto values = std::make_shared<std::vector<float>>();
-      CopyOut(StandardisedSimilarity(table, goals.narrow(0, row, 1)), *values);
-      similarity = std::move(values);
-      cache.Insert(table, goal_key(row), similarity);
-    }
-    found.push_back(std::move(similarity));
+namespace {
+
+SimilarityCache::Row CosinesOf(const CandidateTable& table, std::span<const std::uint8_t> goal_key,
+                               const at::Tensor& goal, SimilarityCache& cache) {
+  SimilarityCache::Row found = cache.Find(table, goal_key);
+  if (found != nullptr) return found;
+  auto cosines = std::make_shared<Cosines>();
+  CopyOut(OwnCosines(table, goal), cosines->values);
+  for (const float value : cosines->values) {
+    cosines->sum += static_cast<double>(value);
+    cosines->square_sum += static_cast<double>(value) * static_cast<double>(value);
   }
-  return found;
+  cache.Insert(table, goal_key, cosines);
+  return cosines;
 }
+
+// The cosines of one goal with all candidates of a table, standardised over the legal ones.
+class GoalSimilarity {
+ public:
+  GoalSimilarity(const CandidateTable& table, std::span<const std::uint8_t> goal_key,
+                 const at::Tensor& goal, SimilarityCache& cache)
+      : removed_(table.tensors().removed) {
+    const CandidateTable* const base = table.tensors().base.get();
+    if (base != nullptr) blocks_.push_back(CosinesOf(*base, goal_key, goal, cache));
+    if (base == nullptr || table.size() > base->size()) {
+      blocks_.push_back(CosinesOf(table, goal_key, goal, cache));
+    }
+    double sum = 0;
+    double square_sum = 0;
+    for (const SimilarityCache::Row& block : blocks_) {
+      sum += block->sum;
+      square_sum += block->square_sum;
+    }
+    for (const std::int64_t index : removed_) {
+      const double value = At(static_cast<std::size_t>(index));
+      sum -= value;
+      square_sum -= value * value;
+    }
+    const auto count = static_cast<double>(table.legal_count());
+    mean_ = sum / count;
+    const double deviation = std::sqrt(std::max(0.0, square_sum / count - mean_ * mean_));
+    scale_ = deviation < 1e-6 ? 0 : 1 / deviation;
+  }
+
+  // Writes `weight` times each similarity, and kIllegalLogit where a candidate is removed.
+  void Write(double weight, float* out) const {
+    const auto factor = static_cast<float>(weight * scale_);
+    const auto mean = static_cast<float>(mean_);
+    float* next = out;
+    for (const SimilarityCache::Row& block : blocks_) {
+      for (const float value : block->values) *next++ = factor * (value - mean);
+    }
+    for (const std::int64_t index : removed_) out[index] = kIllegalLogit;
+  }
+
+ private:
+  double At(std::size_t index) const {
+    const std::vector<float>& first = blocks_.front()->values;
+    return static_cast<double>(index < first.size() ? first[index]
+                                                    : blocks_.back()->values[index - first.size()]);
+  }
+
+  const std::vector<std::int64_t>& removed_;
+  std::vector<SimilarityCache::Row> blocks_;
+  double mean_ = 0;
+  double scale_ = 0;
+};
+
+}  // namespace
 
 void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const at::Tensor& head,
                                      const at::Tensor& goals, SimilarityCache& cache,
@@ -138,27 +184,28 @@ void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const at::Tenso
     if (rows.empty()) continue;
     const CandidateTable& table = *inputs.tables[t];
     const auto n = static_cast<std::size_t>(table.size());
-    const auto similarities = Similarities(inputs, table, rows, goals, cache);
     const auto count = static_cast<std::int64_t>(rows.size());
+    std::vector<GoalSimilarity> similarities;
     at::Tensor logits = at::empty({count, table.size()}, at::kFloat);
     at::Tensor queries = at::empty({count, spec.projection_size}, at::kFloat);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto weight = static_cast<float>(spec.similarity_weight);
-      float* const out = logits.data_ptr<float>() + i * n;
-      const float* const z = similarities[i]->data();
-      for (std::size_t c = 0; c < n; ++c) {
-        out[c] = z[c] == kIllegalLogit ? kIllegalLogit : weight * z[c];
-      }
+      const auto key = std::span(inputs.goal_keys).subspan(static_cast<std::size_t>(rows[i]) * 16);
+      similarities.emplace_back(table, key.first(16), goals.narrow(0, rows[i], 1), cache);
+      similarities.back().Write(spec.similarity_weight, logits.data_ptr<float>() + i * n);
       queries[static_cast<std::int64_t>(i)].copy_(head[rows[i]]);
     }
-    const at::Tensor key_matrix = keys->Of(inputs.tables[t], *network);  // [N, P]
-    logits.addmm_(queries, key_matrix.t());
+    AddProducts(queries, keys->Of(table, *network), logits);
     const at::Tensor log_probabilities = at::_log_softmax(logits, 1, false);
     const at::Tensor probabilities = log_probabilities.exp();
+    std::vector<float> similarity;
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (inputs.choice[static_cast<std::size_t>(rows[i])] == Choice::kSimilarity) {
+        similarity.resize(n);
+        similarities[i].Write(1, similarity.data());
+      }
       ChooseAction({.log_probabilities = {log_probabilities.data_ptr<float>() + i * n, n},
                     .probabilities = {probabilities.data_ptr<float>() + i * n, n},
-                    .similarity = {similarities[i]->data(), n}},
+                    .similarity = similarity},
                    inputs, rows[i], outputs);
     }
   }

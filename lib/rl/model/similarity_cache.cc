@@ -22,8 +22,11 @@ struct SimilarityCache::State {
   std::list<Item> items;
   std::unordered_map<std::string, std::list<Item>::iterator> by_key;
 
+  // The nodes of list and map, the key in both, and what the allocator adds to each of them.
+  static constexpr std::size_t kItemOverhead = 320;
+
   static std::size_t SizeOf(const Item& item) {
-    return item.row->size() * sizeof(float) + item.key.size() + sizeof(Item);
+    return item.row->values.capacity() * sizeof(float) + kItemOverhead;
   }
   static std::string KeyOf(const CandidateTable& table, std::span<const std::uint8_t> goal) {
     const std::uint64_t id = table.id();

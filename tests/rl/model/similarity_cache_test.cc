@@ -13,8 +13,8 @@ namespace {
 TEST_CASE("the similarity cache drops what was not used for longest and stays within its bytes") {
   const auto table = Table(5, {});
   const auto other = Table(5, {});
-  SimilarityCache cache(3000);
-  const auto row = std::make_shared<const std::vector<float>>(200, 1.0F);
+  SimilarityCache cache(3600);
+  const auto row = std::make_shared<const Cosines>(Cosines{std::vector<float>(200, 1.0F)});
   const auto key = [](std::uint8_t i) { return std::vector<std::uint8_t>(16, i); };
   cache.Insert(*table, key(1), row);
   cache.Insert(*table, key(2), row);
@@ -22,7 +22,7 @@ TEST_CASE("the similarity cache drops what was not used for longest and stays wi
   REQUIRE(cache.Find(*other, key(1)) == nullptr);
   cache.Insert(*table, key(3), row);
   cache.Insert(*table, key(4), row);
-  REQUIRE(cache.bytes() <= 3000);
+  REQUIRE(cache.bytes() <= 3600);
   REQUIRE(cache.Find(*table, key(2)) == nullptr);
   REQUIRE(cache.Find(*table, key(4)) != nullptr);
   REQUIRE(cache.hits() == 2);
