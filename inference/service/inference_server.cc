@@ -111,7 +111,7 @@ class InferenceServer::Parts {
         shared_metrics(metrics),
         contents(encoder->version(), shape.embedding_size,
                  Size(config.options.content_cache_bytes)),
-        catalogs(contents, TablesOf(config.policy)),
+        catalogs(contents, TablesOf(config.policy), Size(config.options.catalog_cache_bytes)),
         provider(contents, catalogs),
         cache(
             std::make_shared<model::SimilarityCache>(Size(config.options.similarity_cache_bytes))),
