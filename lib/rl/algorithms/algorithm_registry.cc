@@ -7,6 +7,7 @@
 
 namespace shoal::algorithms {
 
+std::unique_ptr<const Algorithm> MakeA2c(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options);
 
@@ -18,6 +19,7 @@ struct Entry {
 };
 
 constexpr Entry kAlgorithms[] = {
+    {"a2c", MakeA2c},
     {"ppo", MakePpo},
     {"reinforce", MakeReinforce},
 };
