@@ -19,7 +19,7 @@ namespace {
 
 // Logits of a chunk: enough rows that a product with the keys is worth their reading, few enough
 // that the chunk stays in the caches.
-constexpr std::int64_t kChunkElements = 512 * 1024;
+constexpr std::int64_t kChunkElements = 192 * 1024;
 constexpr std::int64_t kFewestRows = 16;
 
 float* RowAt(const at::Tensor& matrix, std::size_t row) {
@@ -51,11 +51,12 @@ struct CandidateHead::Chunk {
 
 at::Tensor CandidateHead::Keys(const std::shared_ptr<const model::CandidateTable>& table) {
   if (!key_gradient_.defined()) return keys_.Of(*table, network_);
-  return network_.Keys(table->tensors().embeddings).detach();
+  return network_.Keys(table->tensors().embeddings.to(at::kFloat)).detach();
 }
 
 void CandidateHead::AddKeyGradient(const model::CandidateTable& table, const at::Tensor& by_keys) {
-  if (by_keys.defined()) key_gradient_.addmm_(by_keys.t(), table.tensors().embeddings);
+  if (by_keys.defined())
+    key_gradient_.addmm_(by_keys.t(), table.tensors().embeddings.to(at::kFloat));
 }
 
 void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& keys, at::Tensor& by_keys,
@@ -97,7 +98,7 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& keys, at::Ten
     for (const std::int32_t removed : table->removed()) {
       row[static_cast<std::size_t>(removed)] = model::kIllegalLogit;
     }
-    rows.push_back({row, chunk.action(position)});
+    rows.emplace_back(row, chunk.action(position));
   }
   if (!SoftmaxBackward(rows, chunk.positions, loss)) return;
   at::Tensor by_query = at::mm(of_catalog, keys);  // [r, P]

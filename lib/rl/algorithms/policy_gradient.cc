@@ -131,7 +131,7 @@ at::Tensor PolicyGradient::DiscreteGradient(const UnrollBatch& batch, const Batc
     // A bootstrap row and a row of weight 0 may hold no action.
     const std::int64_t action =
         row < batch.action.size() ? std::max<std::int64_t>(batch.action[row], 0) : 0;
-    rows.push_back({{logits.data_ptr<float>() + i * width, width}, action});
+    rows.emplace_back(std::span(logits.data_ptr<float>() + i * width, width), action);
   }
   SoftmaxBackward(rows, positions, loss);
   return logits;

@@ -5,8 +5,6 @@
 
 #include <cstddef>
 
-#include "rl/model/candidate_softmax.h"
-
 namespace shoal::algorithms {
 
 bool SoftmaxBackward(std::span<const LogitRow> rows, std::span<const std::int64_t> positions,
@@ -16,14 +14,11 @@ bool SoftmaxBackward(std::span<const LogitRow> rows, std::span<const std::int64_
                 .log_probability = at::empty({count}, at::kDouble),
                 .entropy = at::empty({count}, at::kDouble),
                 .greedy = at::empty({count}, at::kDouble)};
-  std::vector<model::SoftmaxRow> softmax;
-  softmax.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const float chosen = rows[i].logits[static_cast<std::size_t>(rows[i].action)];
-    softmax.push_back(model::Summarise(rows[i].logits));
-    head.log_probability.data_ptr<double>()[i] = softmax[i].LogProbability(chosen);
-    head.entropy.data_ptr<double>()[i] = softmax[i].Entropy();
-    head.greedy.data_ptr<double>()[i] = chosen == softmax[i].maximum ? 1 : 0;
+    head.log_probability.data_ptr<double>()[i] = rows[i].softmax.LogProbability(chosen);
+    head.entropy.data_ptr<double>()[i] = rows[i].softmax.Entropy();
+    head.greedy.data_ptr<double>()[i] = chosen == rows[i].softmax.maximum ? 1 : 0;
   }
   const HeadDerivatives by = loss(head);
   if (!by.by_log_probability.defined()) return false;
@@ -33,10 +28,10 @@ bool SoftmaxBackward(std::span<const LogitRow> rows, std::span<const std::int64_
     // d log p(a) / d logit = [a] - p;  d entropy / d logit = -p (log p + entropy), with
     // log p = x - maximum - log sum.
     const double entropy = head.entropy.const_data_ptr<double>()[i];
-    const double sum = softmax[i].sum;
-    const double log_sum = -softmax[i].LogProbability(softmax[i].maximum);
+    const double sum = rows[i].softmax.sum;
+    const double log_sum = -rows[i].softmax.LogProbability(rows[i].softmax.maximum);
     const double constant = -(by_log[i] + by_entropy[i] * (entropy - log_sum)) / sum;
-    model::SoftmaxGradient(rows[i].logits, softmax[i].maximum, static_cast<float>(constant),
+    model::SoftmaxGradient(rows[i].logits, rows[i].softmax.maximum, static_cast<float>(constant),
                            static_cast<float>(-by_entropy[i] / sum));
     rows[i].logits[static_cast<std::size_t>(rows[i].action)] += static_cast<float>(by_log[i]);
   }

@@ -9,13 +9,19 @@
 #include <vector>
 
 #include "rl/algorithms/head_loss.h"
+#include "rl/model/candidate_softmax.h"
 
 namespace shoal::algorithms {
 
-// One row: its logits, and which of them is the action's.
+// One row: its logits, which of them is the action's, and their sums, which are cheapest to compute
+// while the logits are in the cache.
 struct LogitRow {
+  LogitRow(std::span<float> row_logits, std::int64_t row_action)
+      : logits(row_logits), action(row_action), softmax(model::Summarise(row_logits)) {}
+
   std::span<float> logits;
-  std::int64_t action = 0;
+  std::int64_t action;
+  model::SoftmaxRow softmax;
 };
 
 // Calls `loss` with the rows, and replaces their logits by the derivatives of the loss by them; or

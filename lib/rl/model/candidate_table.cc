@@ -2,8 +2,8 @@
 #include "rl/model/candidate_table.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/mm.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +13,7 @@
 
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
+#include "rl/model/half_rows.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 
@@ -63,6 +64,18 @@ std::size_t BytesOf(const CandidateTable::Tensors& tensors) {
          (tensors.removed.capacity() + tensors.newly_removed.capacity()) * sizeof(std::int32_t);
 }
 
+HalfRows RowsOf(const CandidateTable::Tensors& tensors) {
+  const auto* const values =
+      reinterpret_cast<const std::uint16_t*>(tensors.embeddings.const_data_ptr<at::Half>());
+  return {.values = {values, static_cast<std::size_t>(tensors.embeddings.numel())},
+          .stride = static_cast<std::size_t>(tensors.embeddings.size(1)),
+          .size = static_cast<std::size_t>(tensors.similarity_size)};
+}
+
+std::span<float> Numbers(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
 }  // namespace
 
 CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
@@ -85,12 +98,13 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     const runtime::Shape& shape = embeddings.shape();
     // Only read: from_blob has no const form.
     auto* data = const_cast<std::byte*>(embeddings.bytes().data());
-    tensors->embeddings = at::from_blob(data, {shape[0], shape[1]}, at::kHalf).to(at::kFloat);
-    if (!tensors->embeddings.sum().isfinite().item<bool>()) {
+    tensors->embeddings = at::from_blob(data, {shape[0], shape[1]}, at::kHalf).clone();
+    const at::Tensor numbers = tensors->embeddings.to(at::kFloat);
+    if (!numbers.sum().isfinite().item<bool>()) {
       return runtime::InvalidArgument("candidate embeddings: not all are finite");
     }
-    tensors->compared = tensors->embeddings.narrow(1, 0, compared);
-    const at::Tensor norm = tensors->compared.norm(2, {1});
+    tensors->similarity_size = compared;
+    const at::Tensor norm = numbers.narrow(1, 0, compared).norm(2, {1});
     tensors->inverse_norm = norm.reciprocal().masked_fill_(norm.eq(0), 0.0);
     const std::int64_t count = shape[0] + (base == nullptr ? 0 : base->size());
     std::set<std::int32_t> all;
@@ -115,7 +129,7 @@ std::int64_t CandidateTable::size() const {
 }
 std::int64_t CandidateTable::own_size() const { return tensors_->embeddings.size(0); }
 std::int64_t CandidateTable::embedding_size() const { return tensors_->embeddings.size(1); }
-std::int64_t CandidateTable::similarity_size() const { return tensors_->compared.size(1); }
+std::int64_t CandidateTable::similarity_size() const { return tensors_->similarity_size; }
 std::int64_t CandidateTable::legal_count() const { return tensors_->legal_count; }
 std::uint64_t CandidateTable::id() const { return tensors_->id; }
 std::span<const std::int32_t> CandidateTable::removed() const { return tensors_->removed; }
@@ -129,14 +143,6 @@ bool CandidateTable::legal(std::int64_t candidate) const {
          !std::binary_search(tensors_->removed.begin(), tensors_->removed.end(), candidate);
 }
 
-at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals) {
-  const CandidateTable::Tensors& tensors = table.tensors();
-  const at::Tensor compared = goals.narrow(1, 0, table.similarity_size());
-  const at::Tensor norm = compared.norm(2, {1}, /*keepdim=*/true);
-  return at::mm(compared.div(norm.clamp_min(1e-12)), tensors.compared.t())
-      .mul_(tensors.inverse_norm);
-}
-
 std::span<const float> RowOf(const at::Tensor& matrix, std::int64_t row) {
   const auto width = static_cast<std::size_t>(matrix.size(1));
   return {matrix.const_data_ptr<float>() + static_cast<std::size_t>(row) * width, width};
@@ -146,13 +152,22 @@ std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float
   const CandidateTable::Tensors& tensors = table.tensors();
   const auto compared = goal.first(static_cast<std::size_t>(table.similarity_size()));
   const float norm = std::max(std::sqrt(Dot(compared, compared)), 1e-12F);
+  std::vector<float> cosines(static_cast<std::size_t>(table.own_size()));
+  InnerProducts(RowsOf(tensors), compared, cosines);
   const float* const inverse_norm = tensors.inverse_norm.const_data_ptr<float>();
-  std::vector<float> cosines;
-  for (std::int64_t i = 0; i < table.own_size(); ++i) {
-    const auto candidate = RowOf(tensors.embeddings, i).first(compared.size());
-    cosines.push_back(Dot(compared, candidate) / norm * inverse_norm[i]);
-  }
+  for (std::size_t i = 0; i < cosines.size(); ++i) cosines[i] *= inverse_norm[i] / norm;
   return cosines;
+}
+
+at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals) {
+  TORCH_CHECK(goals.is_cpu(), "goals are compared on the CPU");
+  const CandidateTable::Tensors& tensors = table.tensors();
+  const at::Tensor compared = goals.narrow(1, 0, table.similarity_size());
+  const at::Tensor norm = compared.norm(2, {1}, /*keepdim=*/true);
+  const at::Tensor units = compared.div(norm.clamp_min(1e-12)).contiguous();
+  at::Tensor cosines = at::empty({goals.size(0), table.own_size()}, at::kFloat);
+  InnerProducts(RowsOf(tensors), Numbers(units), Numbers(cosines));
+  return cosines.mul_(tensors.inverse_norm);
 }
 
 }  // namespace shoal::model

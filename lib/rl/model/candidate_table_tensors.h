@@ -17,8 +17,8 @@ namespace shoal::model {
 struct CandidateTable::Tensors {
   // An overlay's base: its candidates come first and are not in the tensors below.
   std::shared_ptr<const CandidateTable> base;
-  at::Tensor embeddings;    // [M, D], float
-  at::Tensor compared;      // [M, similarity size], a view of the embeddings
+  at::Tensor embeddings;  // [M, D], binary16
+  std::int64_t similarity_size = 0;
   at::Tensor inverse_norm;  // [M], float, of the compared numbers; 0 for a zero vector
   std::vector<std::int32_t> removed;
   std::vector<std::int32_t> newly_removed;
@@ -37,12 +37,11 @@ struct CandidateTable::KeySlots {
   std::vector<Slot> slots ABSL_GUARDED_BY(mutex);
 };
 
-// The cosine of each goal with each of the table's own candidates: [G, M]. `goals` [G, D], of which
-// the table's first similarity_size numbers count. Throws what torch throws.
+// The cosine of each goal with each of the table's own candidates: [G, M]. `goals` [G, D] on the
+// CPU, of which the table's first similarity_size numbers count. Throws what torch throws.
 at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals);
 
-// The same for one goal [D] on the CPU, one candidate after the other: for an overlay, which has
-// few of its own.
+// The same for one goal [D].
 std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float> goal);
 
 // Row `row` of a contiguous float matrix on the CPU.

@@ -2,9 +2,9 @@
 #include "rl/training/flat_optimiser.h"
 
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/dot.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <string>
@@ -112,7 +112,7 @@ void FlatOptimiser::Restore(const Moments& moments) {
 }
 
 double ClipByNorm(const at::Tensor& gradient, double max_norm) {
-  const double norm = at::linalg_vector_norm(gradient, 2, {}, false, at::kDouble).item<double>();
+  const double norm = std::sqrt(at::dot(gradient, gradient).item<double>());
   if (max_norm > 0 && norm > max_norm) at::Tensor(gradient).mul_(max_norm / norm);
   return norm;
 }

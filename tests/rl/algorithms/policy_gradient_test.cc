@@ -216,8 +216,8 @@ TEST_CASE("The candidate head equals log-softmax and autograd over base and over
 
   for (std::size_t row = 0; row < 2; ++row) {
     const auto& table = batch.tables[row];
-    at::Tensor embeddings = base->tensors().embeddings;
-    if (row == 1) embeddings = at::cat({embeddings, overlay->tensors().embeddings});
+    at::Tensor embeddings = base->tensors().embeddings.to(at::kFloat);
+    if (row == 1) embeddings = at::cat({embeddings, overlay->tensors().embeddings.to(at::kFloat)});
     at::Tensor legal = at::ones({table->size()}, at::kDouble);
     for (const std::int32_t index : table->removed()) legal[index] = 0;
     const at::Tensor unit = Unit(tensors.embeddings.narrow(0, 0, 1));
