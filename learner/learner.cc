@@ -168,7 +168,10 @@ absl::Status Learner::Start() {
                                        .client = "learner-" + std::to_string(rank()),
                                        .table = options.table,
                                        .prefetch = share,
-                                       .max_lag = static_cast<std::uint32_t>(options.max_lag)},
+                                       .max_lag = static_cast<std::uint32_t>(options.max_lag),
+                                       .group_epoch = parts.version.epoch,
+                                       .rank = static_cast<std::uint32_t>(rank()),
+                                       .world = static_cast<std::uint32_t>(ranks)},
                                       *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
   parts.round =

@@ -28,11 +28,13 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
   if (!request.has_hello()) {
     return runtime::InvalidArgument("the first message of Insert has no hello");
   }
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version()));
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version(),
+                                                        request.hello().client(), "replay shard"));
   greeted_ = true;
   client_ = request.hello().client();
   spdlog::info("event=insert_stream_open client={}", runtime::Quoted(client_));
   proto::InsertReply reply;
+  reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
   reply.set_credit(Credit());
   starved_ = reply.credit() == 0;
   Send(std::move(reply));
@@ -70,17 +72,14 @@ void InsertStream::Answer(proto::InsertRequest& request) {
   if (request.items_size() == 0) return;
   proto::InsertReply reply;
   bool full = false;
-  bool withhold = false;
   for (proto::Item& item : *request.mutable_items()) {
     const absl::Status status = Insert(item);
     full = full || absl::IsResourceExhausted(status);
-    withhold = (status.ok() && fault_.Withhold()) || withhold;
     proto::ItemStatus& answer = *reply.add_items();
     *answer.mutable_id() = item.id();
     answer.set_code(static_cast<std::int32_t>(status.code()));
     if (!status.ok()) answer.set_message(runtime::Message(status));
   }
-  if (withhold) return;
   reply.set_credit(full ? 0 : Credit());
   starved_ = reply.credit() == 0;
   Send(std::move(reply));

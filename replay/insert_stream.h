@@ -13,7 +13,6 @@
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.pb.h"
-#include "replay/acknowledgement_fault.h"
 #include "replay/shard.h"
 #include "replay/waiters.h"
 
@@ -28,13 +27,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
                            public Waiter {
  public:
   // The references outlive the stream.
-  InsertStream(const InsertStreamOptions& options, Shard& shard, AcknowledgementFault& fault,
-               Waiters& streams, transport::StreamRegistry& registry)
-      : ServerStream({}, registry),
-        options_(options),
-        shard_(shard),
-        fault_(fault),
-        streams_(streams) {}
+  InsertStream(const InsertStreamOptions& options, Shard& shard, Waiters& streams,
+               transport::StreamRegistry& registry)
+      : ServerStream({}, registry), options_(options), shard_(shard), streams_(streams) {}
 
   // Gives credit where it ran out and there is room again.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -52,7 +47,6 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   const InsertStreamOptions options_;
   Shard& shard_;
-  AcknowledgementFault& fault_;
   Waiters& streams_;
 
   runtime::Mutex mutex_;

@@ -25,8 +25,14 @@ void SampleStream::OnMessage(proto::SampleRequest&& request) {
       if (request.has_current_version()) {
         shard_.SetCurrentVersion(table_, FromProto(request.current_version()), max_lag_);
       }
-      credit_ = std::min(kMaxCredit, credit_ + request.credit());
-      GiveLocked();
+      const auto updates = FromProto(request.priorities());
+      if (updates.ok()) {
+        shard_.Update(table_, *updates);
+        credit_ = std::min(kMaxCredit, credit_ + request.credit());
+        GiveLocked();
+      } else {
+        Fail(updates.status());
+      }
     } else if (!greeting.ok()) {
       Fail(greeting);
     }
@@ -38,15 +44,25 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
   if (!request.has_hello()) {
     return runtime::InvalidArgument("the first message of Sample has no hello");
   }
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version()));
-  if (!shard_.HasTable(request.hello().table())) {
-    return runtime::FailedPrecondition("no table is named " + request.hello().table());
+  const proto::SampleHello& hello = request.hello();
+  SHOAL_RETURN_IF_ERROR(
+      transport::CheckProtocolVersion(hello.protocol_version(), hello.client(), "replay shard"));
+  if (!shard_.HasTable(hello.table())) {
+    return runtime::FailedPrecondition("no table is named " + hello.table());
+  }
+  if (hello.rank() >= hello.world()) {
+    return runtime::InvalidArgument("hello: rank " + std::to_string(hello.rank()) + " of " +
+                                    std::to_string(hello.world()));
   }
   SHOAL_ASSIGN_OR_RETURN(reader_, shard_.OpenReader());
-  table_ = request.hello().table();
-  max_lag_ = request.hello().max_lag();
-  spdlog::info("event=sample_stream_open client={} table={}",
-               runtime::Quoted(request.hello().client()), runtime::Quoted(table_));
+  table_ = hello.table();
+  max_lag_ = hello.max_lag();
+  spdlog::info("event=sample_stream_open client={} table={} group_epoch={} rank={} world={}",
+               runtime::Quoted(hello.client()), runtime::Quoted(table_), hello.group_epoch(),
+               hello.rank(), hello.world());
+  proto::SampleReply reply;
+  reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
+  Send(std::move(reply));
   return absl::OkStatus();
 }
 
@@ -57,7 +73,8 @@ void SampleStream::Wake() {
 
 void SampleStream::GiveLocked() {
   while (reader_ >= 0 && credit_ > 0 && outbox_size() < kWaitingMessages && !ending()) {
-    SampleBatch batch = shard_.Draw(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
+    SampleBatch batch =
+        shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) return;
     credit_ -= batch.samples.size();
     for (proto::SampleReply& reply : ToReplies(batch)) Send(std::move(reply));

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "replay/selectors/fifo.h"
-
 namespace shoal::replay {
 
 absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runtime::Clock& clock) {
@@ -16,8 +14,7 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     if (shard->Index(table.name) != i) {
       return runtime::InvalidArgument("two tables are named " + table.name);
     }
-    SHOAL_ASSIGN_OR_RETURN(auto made,
-                           Table::Create(table, std::make_unique<Fifo>(), shard->contents_));
+    SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
     shard->tables_.push_back(std::move(made));
   }
   return shard;
@@ -42,10 +39,22 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
   if (index == options_.tables.size()) {
     return runtime::FailedPrecondition("no table is named " + std::string(table));
   }
+  std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
   SHOAL_RETURN_IF_ERROR(tables_[index]->Insert(item));
+  evicted = tables_[index]->TakeEvicted();
   ChangedLocked();
   return absl::OkStatus();
+}
+
+std::size_t Shard::Update(std::string_view table, std::span<const PriorityUpdate> updates) {
+  const std::size_t index = Index(table);
+  std::size_t updated = 0;
+  const runtime::MutexLock lock(mutex_);
+  for (const PriorityUpdate& update : updates) {
+    updated += tables_[index]->Update(update.id, update.priority).ok() ? 1 : 0;
+  }
+  return updated;
 }
 
 std::size_t Shard::Room(std::string_view table) const {
@@ -65,18 +74,18 @@ void Shard::CloseReader(int reader) {
   contents_.CloseReader(reader);
 }
 
-SampleBatch Shard::Draw(std::string_view table, int reader, std::size_t max_items,
-                        std::size_t max_bytes) {
+SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_items,
+                          std::size_t max_bytes) {
   SampleBatch batch;
   std::size_t bytes = 0;
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
   Table& source = *tables_[index];
   while (batch.samples.size() < max_items && bytes < max_bytes) {
-    std::optional<Sample> sample = source.Draw();
+    std::optional<SampledItem> sample = source.Sample();
     if (!sample) break;
     contents_.Collect(*sample->item, reader, batch.contents);
-    source.Collected(*sample);
+    source.ReleaseSample(*sample);
     bytes += sample->item->payload.size();
     batch.samples.push_back(*std::move(sample));
   }
@@ -89,7 +98,8 @@ void Shard::SetCurrentVersion(std::string_view table, const PolicyVersion& curre
   std::vector<std::shared_ptr<Item>> evicted;
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
-  tables_[index]->SetCurrentVersion(current, max_lag, evicted);
+  tables_[index]->SetCurrentVersion(current, max_lag);
+  evicted = tables_[index]->TakeEvicted();
   if (!evicted.empty()) ChangedLocked();
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,12 @@ struct ShardOptions {
 struct SampleBatch {
   // Each after what it uses itself; what the reader was given before is left out.
   std::vector<std::shared_ptr<const Content>> contents;
-  std::vector<Sample> samples;
+  std::vector<SampledItem> samples;
+};
+
+struct PriorityUpdate {
+  UnrollId id;
+  float priority = 0;
 };
 
 struct ShardStats {
@@ -50,6 +56,10 @@ class Shard {
   // As Table::Insert; FAILED_PRECONDITION when there is no such table.
   absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Gives those of `updates` that `table` has their new priorities; how many it has. REQUIRES:
+  // HasTable(table), priorities are finite and at least 0.
+  std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Items that `table` would take now; 0 when there is no such table.
   std::size_t Room(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -59,8 +69,8 @@ class Shard {
   void CloseReader(int reader) ABSL_LOCKS_EXCLUDED(mutex_);
   // Up to `max_items`; stops after the item that passes `max_bytes` of payloads. Empty when there
   // is nothing to give now. REQUIRES: HasTable(table), `reader` is open.
-  SampleBatch Draw(std::string_view table, int reader, std::size_t max_items, std::size_t max_bytes)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
+                     std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // As Table::SetCurrentVersion. REQUIRES: HasTable(table).
   void SetCurrentVersion(std::string_view table, const PolicyVersion& current,
                          std::uint32_t max_lag) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -2,6 +2,8 @@
 #include "replay/wire.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +36,12 @@ absl::Status KeysFrom(const Repeated& wire, std::string_view what, std::vector<K
   return absl::OkStatus();
 }
 
+absl::Status CheckPriority(float priority) {
+  if (std::isfinite(priority) && priority >= 0) return absl::OkStatus();
+  return runtime::InvalidArgument("priority " + std::to_string(priority) +
+                                  " is not a finite number of at least 0");
+}
+
 // Fills messages up to kMessageBytes each.
 class ReplyBuilder {
  public:
@@ -41,7 +49,7 @@ class ReplyBuilder {
     std::visit([this, &content](const auto& body) { AddBody(content.key, body); }, content.body);
   }
 
-  void Add(Sample& sample) {
+  void Add(SampledItem& sample) {
     proto::SampleReply& reply = Place(sample.item->payload.size());
     embeddings_ = nullptr;
     proto::SampledItem& out = *reply.add_items();
@@ -58,7 +66,7 @@ class ReplyBuilder {
     item.mutable_newest_version()->set_epoch(source.newest_version.epoch);
     item.mutable_newest_version()->set_step(source.newest_version.step);
     item.set_steps(source.steps);
-    item.set_priority(source.priority);
+    item.set_priority(sample.priority);
     for (const Key& key : source.content_keys) item.add_content_keys(std::string(key.AsBytes()));
     for (const Key& key : source.catalog_keys) item.add_catalog_keys(std::string(key.AsBytes()));
     if (sample.sole_owner()) {
@@ -123,6 +131,23 @@ PolicyVersion FromProto(const proto::PolicyVersion& version) {
   return {.epoch = version.epoch(), .step = version.step()};
 }
 
+UnrollId FromProto(const proto::UnrollId& id) {
+  return {.environment_id = id.environment_id(),
+          .incarnation = id.incarnation(),
+          .first_sequence = id.first_sequence()};
+}
+
+absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
+    const google::protobuf::RepeatedPtrField<proto::PriorityUpdate>& updates) {
+  std::vector<PriorityUpdate> out;
+  out.reserve(static_cast<std::size_t>(updates.size()));
+  for (const proto::PriorityUpdate& update : updates) {
+    SHOAL_RETURN_IF_ERROR(CheckPriority(update.priority()));
+    out.push_back({.id = FromProto(update.id()), .priority = update.priority()});
+  }
+  return out;
+}
+
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes) {
   if (!item.has_id()) return runtime::InvalidArgument("the item has no id");
   if (item.payload().empty()) return runtime::InvalidArgument("the item has no payload");
@@ -134,10 +159,9 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   if (FromProto(item.newest_version()) < FromProto(item.oldest_version())) {
     return runtime::InvalidArgument("the item's newest version is older than its oldest");
   }
+  SHOAL_RETURN_IF_ERROR(CheckPriority(item.priority()));
   auto out = std::make_unique<Item>();
-  out->id = {.environment_id = item.id().environment_id(),
-             .incarnation = item.id().incarnation(),
-             .first_sequence = item.id().first_sequence()};
+  out->id = FromProto(item.id());
   out->oldest_version = FromProto(item.oldest_version());
   out->newest_version = FromProto(item.newest_version());
   out->steps = item.steps();
@@ -213,7 +237,7 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
 std::vector<proto::SampleReply> ToReplies(SampleBatch& batch) {
   ReplyBuilder builder;
   for (const auto& content : batch.contents) builder.Add(*content);
-  for (Sample& sample : batch.samples) builder.Add(sample);
+  for (SampledItem& sample : batch.samples) builder.Add(sample);
   return builder.Take();
 }
 

@@ -22,6 +22,9 @@ inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 // Moves the payload out of `item` when OK.
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
+UnrollId FromProto(const proto::UnrollId& id);
+absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
+    const google::protobuf::RepeatedPtrField<proto::PriorityUpdate>& updates);
 
 // Keys are whole and vectors are FLOAT16 [N, dimension].
 absl::Status Check(const proto::Embeddings& embeddings);

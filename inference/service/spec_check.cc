@@ -118,7 +118,8 @@ PolicyShape ShapeOf(const model::PolicySpec& spec) {
 
 absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHello& hello,
                                                             const model::PolicySpec& spec) {
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(hello.protocol_version()));
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(hello.protocol_version(), hello.client(),
+                                                        "inference server"));
   SHOAL_RETURN_IF_ERROR(CheckContents(hello, spec));
   SHOAL_RETURN_IF_ERROR(CheckAction(hello.spec().action(), spec));
   auto layout = std::make_shared<RowLayout>();

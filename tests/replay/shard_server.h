@@ -22,7 +22,7 @@ class ShardServer {
     auto shard = Shard::Create({.tables = {std::move(table)}, .contents = {}});
     REQUIRE(shard.ok());
     shard_ = *std::move(shard);
-    service_ = std::make_unique<Service>(ServiceOptions{.insert = insert}, *shard_, metrics_);
+    service_ = std::make_unique<Service>(insert, *shard_, metrics_);
     auto server = transport::Server::Create({.listen = listen}, {service_.get()});
     REQUIRE(server.ok());
     server_ = *std::move(server);

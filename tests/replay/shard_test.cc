@@ -39,14 +39,14 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
     REQUIRE(shard->Insert("unrolls", item).ok());
   }
   const int reader = *shard->OpenReader();
-  const SampleBatch first = shard->Draw("unrolls", reader, 2, 1 << 20);
+  const SampleBatch first = shard->Sample("unrolls", reader, 2, 1 << 20);
   REQUIRE(first.samples.size() == 2);
   REQUIRE(first.contents.size() == 1);
-  const SampleBatch second = shard->Draw("unrolls", reader, 100, 150);
+  const SampleBatch second = shard->Sample("unrolls", reader, 100, 150);
   REQUIRE(second.samples.size() == 2);
   REQUIRE(second.contents.empty());
   const int other = *shard->OpenReader();
-  const SampleBatch third = shard->Draw("unrolls", other, 100, 1 << 20);
+  const SampleBatch third = shard->Sample("unrolls", other, 100, 1 << 20);
   REQUIRE(third.samples.size() == 2);
   REQUIRE(third.contents.size() == 1);
   REQUIRE(shard->stats().unused_content_bytes == shard->stats().content_bytes);
@@ -76,7 +76,7 @@ struct Tally {
   // False once all `expected` came.
   bool Add(const SampleBatch& batch, std::size_t expected) ABSL_LOCKS_EXCLUDED(mutex) {
     const runtime::MutexLock lock(mutex);
-    for (const Sample& sample : batch.samples) drawn.push_back(sample.item->id.environment_id);
+    for (const SampledItem& sample : batch.samples) drawn.push_back(sample.item->id.environment_id);
     return drawn.size() < expected;
   }
 
@@ -103,9 +103,9 @@ void DrawMany(Shard& shard, Tally& tally, std::size_t expected) {
   absl::flat_hash_map<Key, int, KeyHash> known;
   std::uint64_t seen = 0;
   for (;;) {
-    const SampleBatch batch = shard.Draw("unrolls", reader, 4, 1 << 20);
+    const SampleBatch batch = shard.Sample("unrolls", reader, 4, 1 << 20);
     for (const auto& content : batch.contents) ++known[content->key];
-    for (const Sample& sample : batch.samples) {
+    for (const SampledItem& sample : batch.samples) {
       if (known[sample.item->content_keys[0]] != 1) tally.Fail();
     }
     if (!tally.Add(batch, expected)) return;
@@ -116,7 +116,7 @@ void DrawMany(Shard& shard, Tally& tally, std::size_t expected) {
 TEST_CASE("many inserters and samplers at once: every item comes once, with its contents known") {
   constexpr std::uint64_t kThreads = 3;
   constexpr std::uint64_t kItems = 300;
-  const auto shard = MakeShard({.capacity_items = 16});
+  const auto shard = MakeShard({.max_size = 16});
   Tally tally;
   {
     std::vector<runtime::Thread> threads;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/transport/protocol.h"
+
 namespace shoal::parameters {
 
 absl::StatusOr<std::optional<Parameters>> Assembly::Add(const proto::ParametersPart& part) {
@@ -58,6 +60,7 @@ proto::ParametersPart PartAt(const Parameters& parameters, const std::string& di
   part.set_spec_digest(parameters.spec_digest);
   part.set_encoder_version(parameters.encoder_version);
   part.set_total_bytes(bytes.size());
+  if (offset == 0) part.set_protocol_version(transport::kProtocolVersion);
   part.set_offset(offset);
   part.set_data(bytes.substr(offset, kPartBytes));
   if (offset + part.data().size() == bytes.size()) part.set_sha256(digest);

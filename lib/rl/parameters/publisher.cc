@@ -183,7 +183,8 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     const auto stream = std::make_shared<SubscriptionStream>(publication_, known);
     spdlog::info("event=subscribe client={} known={}", runtime::Quoted(request->client()),
                  known ? ToString(*known) : "none");
-    auto* reactor = stream->Start(transport::CheckProtocolVersion(request->protocol_version()));
+    auto* reactor = stream->Start(
+        transport::CheckProtocolVersion(request->protocol_version(), request->client(), "learner"));
     subscribers_.Set(static_cast<double>(publication_.size()));
     return reactor;
   }
