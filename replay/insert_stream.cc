@@ -44,7 +44,8 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
 void InsertStream::PutContents(const proto::InsertRequest& request) {
   const auto put = [this](absl::StatusOr<Content> content) {
     const absl::Status status = content.ok() ? shard_.Put(*std::move(content)) : content.status();
-    if (!status.ok()) {
+    // What has no room, or names what has none, is answered with the item.
+    if (!status.ok() && !shard_.ContentsFull()) {
       spdlog::warn("event=content_refused reason={}", runtime::Quoted(status.ToString()));
     }
   };
@@ -60,12 +61,18 @@ void InsertStream::PutContents(const proto::InsertRequest& request) {
   for (const auto& overlay : request.overlays()) put(FromProto(overlay));
 }
 
-absl::Status InsertStream::Insert(proto::Item& item) {
+absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {
   const std::string table = item.table();
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
-  SHOAL_RETURN_IF_ERROR(shard_.Insert(table, parsed));
-  tables_.insert(table);
-  return absl::OkStatus();
+  const absl::Status status = shard_.Insert(table, parsed);
+  if (status.ok()) tables_.insert(table);
+  if (!absl::IsNotFound(status)) return status;
+  for (const Key& key : shard_.Missing(*parsed)) {
+    answer.add_missing_keys(std::string(key.AsBytes()));
+  }
+  if (!shard_.ContentsFull()) return status;
+  return runtime::ResourceExhausted(runtime::Message(status) +
+                                    " has no room: contents in use fill the shard");
 }
 
 void InsertStream::Answer(proto::InsertRequest& request) {
@@ -73,9 +80,9 @@ void InsertStream::Answer(proto::InsertRequest& request) {
   proto::InsertReply reply;
   bool full = false;
   for (proto::Item& item : *request.mutable_items()) {
-    const absl::Status status = Insert(item);
-    full = full || absl::IsResourceExhausted(status);
     proto::ItemStatus& answer = *reply.add_items();
+    const absl::Status status = Insert(item, answer);
+    full = full || absl::IsResourceExhausted(status);
     *answer.mutable_id() = item.id();
     answer.set_code(static_cast<std::int32_t>(status.code()));
     if (!status.ok()) answer.set_message(runtime::Message(status));
@@ -97,6 +104,7 @@ void InsertStream::Wake() {
 }
 
 std::uint32_t InsertStream::Credit() const {
+  if (shard_.ContentsFull()) return 0;
   std::size_t room = options_.credit;
   if (tables_.empty()) {
     room = 0;

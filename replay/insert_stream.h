@@ -40,7 +40,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(const proto::InsertRequest& request);
-  absl::Status Insert(proto::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Writes to `answer` which keys the shard lacks, where that is why the item is not stored.
+  absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Items that this stream may send now: its share of the room.
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -28,8 +28,11 @@ struct Item {
   std::vector<Key> catalog_keys;
   std::string payload;
 
+  // Memory that a table spends on it: the item, its places in the table's books and selectors, and
+  // what the allocator adds.
   std::size_t bytes() const {
-    return sizeof(Item) + payload.size() +
+    constexpr std::size_t kBookkeepingBytes = 512;
+    return sizeof(Item) + kBookkeepingBytes + payload.size() +
            (content_keys.size() + catalog_keys.size()) * sizeof(Key);
   }
 };

@@ -32,6 +32,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   void OnWritable() override { Wake(); }
   void OnEnd() override ABSL_LOCKS_EXCLUDED(mutex_);
 
+  absl::Status Take(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -41,6 +42,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   runtime::Mutex mutex_;
   std::string table_ ABSL_GUARDED_BY(mutex_);
   std::uint32_t max_lag_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t group_epoch_ ABSL_GUARDED_BY(mutex_) = 0;
   // -1 before the hello and after the end.
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;

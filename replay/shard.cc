@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/shard.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace shoal::replay {
@@ -17,6 +18,7 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
     shard->tables_.push_back(std::move(made));
   }
+  shard->group_epochs_.resize(shard->tables_.size());
   return shard;
 }
 
@@ -29,9 +31,39 @@ std::size_t Shard::Index(std::string_view table) const {
   return i;
 }
 
-absl::Status Shard::Put(Content content) {
+absl::Status Shard::Put(Content&& content) {
+  std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
-  return contents_.Put(std::move(content));
+  absl::Status status = contents_.Put(std::move(content));
+  while (absl::IsResourceExhausted(status)) {
+    Table* const table = EvictOneLocked();
+    if (table == nullptr) return status;
+    for (auto& item : table->TakeEvicted()) evicted.push_back(std::move(item));
+    status = contents_.Put(std::move(content));
+    ChangedLocked();
+  }
+  return status;
+}
+
+Table* Shard::EvictOneLocked() {
+  std::vector<Table*> largest_first;
+  for (const auto& table : tables_) largest_first.push_back(table.get());
+  std::sort(largest_first.begin(), largest_first.end(),
+            [](const Table* a, const Table* b) { return a->stats().bytes > b->stats().bytes; });
+  for (Table* const table : largest_first) {
+    if (table->EvictOne()) return table;
+  }
+  return nullptr;
+}
+
+std::vector<Key> Shard::Missing(const Item& item) const {
+  const runtime::MutexLock lock(mutex_);
+  return contents_.Missing(item);
+}
+
+bool Shard::ContentsFull() const {
+  const runtime::MutexLock lock(mutex_);
+  return contents_.full();
 }
 
 absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) {
@@ -72,6 +104,25 @@ absl::StatusOr<int> Shard::OpenReader() {
 void Shard::CloseReader(int reader) {
   const runtime::MutexLock lock(mutex_);
   contents_.CloseReader(reader);
+}
+
+void Shard::Forget(int reader, std::span<const Key> keys) {
+  const runtime::MutexLock lock(mutex_);
+  for (const Key& key : keys) contents_.Forget(reader, key);
+}
+
+absl::Status Shard::JoinGroup(std::string_view table, std::uint64_t epoch) {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  std::uint64_t& latest = group_epochs_[index];
+  if (epoch < latest) {
+    return runtime::FailedPrecondition(
+        "table " + std::string(table) + ": a learner group of epoch " + std::to_string(latest) +
+        " samples from it, this one is of epoch " + std::to_string(epoch));
+  }
+  if (epoch > latest) ChangedLocked();
+  latest = epoch;
+  return absl::OkStatus();
 }
 
 SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_items,

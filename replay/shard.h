@@ -51,8 +51,12 @@ class Shard {
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
       ShardOptions options, runtime::Clock& clock = runtime::SystemClock());
 
-  // As ContentStore::Put.
-  absl::Status Put(Content content) ABSL_LOCKS_EXCLUDED(mutex_);
+  // As ContentStore::Put; but before a content is refused for contents in use, tables that have a
+  // remover evict items, one after another, until there is room or they are empty.
+  absl::Status Put(Content&& content) ABSL_LOCKS_EXCLUDED(mutex_);
+  // As ContentStore's.
+  std::vector<Key> Missing(const Item& item) const ABSL_LOCKS_EXCLUDED(mutex_);
+  bool ContentsFull() const ABSL_LOCKS_EXCLUDED(mutex_);
   // As Table::Insert; FAILED_PRECONDITION when there is no such table.
   absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -67,6 +71,10 @@ class Shard {
   // As ContentStore's.
   absl::StatusOr<int> OpenReader() ABSL_LOCKS_EXCLUDED(mutex_);
   void CloseReader(int reader) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Forget(int reader, std::span<const Key> keys) ABSL_LOCKS_EXCLUDED(mutex_);
+  // A learner group of that epoch samples from `table`. FAILED_PRECONDITION when a later group did
+  // already. REQUIRES: HasTable(table).
+  absl::Status JoinGroup(std::string_view table, std::uint64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
   // Up to `max_items`; stops after the item that passes `max_bytes` of payloads. Empty when there
   // is nothing to give now. REQUIRES: HasTable(table), `reader` is open.
   SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
@@ -90,6 +98,8 @@ class Shard {
   Shard(ShardOptions options, runtime::Clock& clock);
   // The number of tables when there is none of that name.
   std::size_t Index(std::string_view table) const;
+  // Evicts an item of the table with a remover that holds the most bytes. Null when there is none.
+  Table* EvictOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ChangedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ShardOptions options_;
@@ -99,6 +109,8 @@ class Shard {
   runtime::CondVar changed_;
   ContentStore contents_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
+  // By table.
+  std::vector<std::uint64_t> group_epochs_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -104,11 +104,16 @@ absl::Status Table::CheckRoom(const Item& item) {
 }
 
 void Table::MakeRoom(std::size_t bytes) {
-  while (remover_ &&
-         (items_.size() >= options_.max_size || stats_.bytes + bytes > options_.max_bytes)) {
-    Evict(remover_->Sample().handle);
-    ++stats_.evicted_for_room_total;
+  while (items_.size() >= options_.max_size || stats_.bytes + bytes > options_.max_bytes) {
+    if (!EvictOne()) return;
   }
+}
+
+bool Table::EvictOne() {
+  if (!remover_ || items_.empty()) return false;
+  Evict(remover_->Sample().handle);
+  ++stats_.evicted_for_room_total;
+  return true;
 }
 
 absl::Status Table::Update(const UnrollId& id, float priority) {
@@ -196,7 +201,9 @@ std::size_t Table::room() const {
   return std::min(options_.max_size - items_.size(), RoomByBytes());
 }
 
-bool Table::OutOfBytes() const { return !remover_ && (out_of_bytes_ || RoomByBytes() == 0); }
+bool Table::OutOfBytes() const {
+  return contents_.full() || (!remover_ && (out_of_bytes_ || RoomByBytes() == 0));
+}
 
 std::size_t Table::RoomByBytes() const {
   if (items_.empty()) return options_.max_size;

@@ -119,6 +119,10 @@ class Table {
   // staleness besides the option; 0: it does not. Costs nothing where neither bounds it.
   void SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag);
 
+  // Evicts the item that the remover chooses, so that its contents may leave. False without a
+  // remover or an item.
+  bool EvictOne();
+
   // The items that left without a sample since the last call, for the caller to free after its
   // lock.
   std::vector<std::shared_ptr<Item>> TakeEvicted() { return std::exchange(evicted_, {}); }
@@ -142,8 +146,8 @@ class Table {
   // Without a remover there must be room; with one there always is.
   absl::Status CheckRoom(const Item& item);
   void MakeRoom(std::size_t bytes);
-  // Bytes, not items or the limiter, keep inserts out: then sampling goes on whatever the limiter
-  // says, or nothing ever would.
+  // Bytes of items or of contents, not the limiter, keep inserts out: then sampling goes on
+  // whatever the limiter says, or nothing ever would.
   bool OutOfBytes() const;
   // Items of the mean size that the free bytes hold.
   std::size_t RoomByBytes() const;

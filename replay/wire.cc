@@ -21,19 +21,10 @@ absl::StatusOr<Key> KeyFrom(std::string_view bytes, std::string_view what) {
 }
 
 // [N * 16] -> N keys.
-absl::StatusOr<std::vector<Key>> KeysFrom(std::string_view bytes, std::string_view what) {
+absl::StatusOr<std::vector<Key>> SplitKeys(std::string_view bytes, std::string_view what) {
   auto keys = content::KeysFromBytes(bytes);
   if (!keys.ok()) return runtime::Annotate(keys.status(), what);
   return keys;
-}
-
-template <typename Repeated>
-absl::Status KeysFrom(const Repeated& wire, std::string_view what, std::vector<Key>& keys) {
-  keys.reserve(static_cast<std::size_t>(wire.size()));
-  for (const std::string& bytes : wire) {
-    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes, what));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status CheckPriority(float priority) {
@@ -137,6 +128,16 @@ UnrollId FromProto(const proto::UnrollId& id) {
           .first_sequence = id.first_sequence()};
 }
 
+absl::StatusOr<std::vector<Key>> KeysFrom(
+    const google::protobuf::RepeatedPtrField<std::string>& wire, std::string_view what) {
+  std::vector<Key> keys;
+  keys.reserve(static_cast<std::size_t>(wire.size()));
+  for (const std::string& bytes : wire) {
+    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes, what));
+  }
+  return keys;
+}
+
 absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
     const google::protobuf::RepeatedPtrField<proto::PriorityUpdate>& updates) {
   std::vector<PriorityUpdate> out;
@@ -166,8 +167,8 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   out->newest_version = FromProto(item.newest_version());
   out->steps = item.steps();
   out->priority = item.priority();
-  SHOAL_RETURN_IF_ERROR(KeysFrom(item.content_keys(), "content_keys", out->content_keys));
-  SHOAL_RETURN_IF_ERROR(KeysFrom(item.catalog_keys(), "catalog_keys", out->catalog_keys));
+  SHOAL_ASSIGN_OR_RETURN(out->content_keys, KeysFrom(item.content_keys(), "content_keys"));
+  SHOAL_ASSIGN_OR_RETURN(out->catalog_keys, KeysFrom(item.catalog_keys(), "catalog_keys"));
   out->payload = std::move(*item.mutable_payload());
   return out;
 }
@@ -194,7 +195,7 @@ absl::Status Check(const proto::Embeddings& embeddings) {
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings) {
   SHOAL_RETURN_IF_ERROR(Check(embeddings));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Key> keys,
-                         KeysFrom(embeddings.keys(), "embeddings.keys"));
+                         SplitKeys(embeddings.keys(), "embeddings.keys"));
   const proto::Tensor& vectors = embeddings.vectors();
   const auto row = static_cast<std::size_t>(vectors.shape(1)) * 2;
   std::vector<Content> contents;
@@ -210,7 +211,7 @@ absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddin
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog) {
   SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(catalog.key(), "catalog.key"));
   SHOAL_ASSIGN_OR_RETURN(std::vector<Key> candidates,
-                         KeysFrom(catalog.candidate_keys(), "catalog.candidate_keys"));
+                         SplitKeys(catalog.candidate_keys(), "catalog.candidate_keys"));
   if (content::KeyOf(catalog.candidate_keys()) != key) {
     return runtime::InvalidArgument("catalog " + key.ToHex() + " does not match its candidates");
   }
@@ -221,7 +222,7 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
   SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(overlay.key(), "overlay.key"));
   SHOAL_ASSIGN_OR_RETURN(const Key base, KeyFrom(overlay.base(), "overlay.base"));
   SHOAL_ASSIGN_OR_RETURN(std::vector<Key> appended,
-                         KeysFrom(overlay.appended_keys(), "overlay.appended_keys"));
+                         SplitKeys(overlay.appended_keys(), "overlay.appended_keys"));
   std::vector<std::uint32_t> removed(overlay.removed().begin(), overlay.removed().end());
   if (content::OverlayKey(base, removed, appended) != key) {
     return runtime::InvalidArgument("overlay " + key.ToHex() + " does not match what it holds");

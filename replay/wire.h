@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/runtime/status.h"
@@ -23,6 +25,9 @@ inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
 UnrollId FromProto(const proto::UnrollId& id);
+// `what` names the field in the error.
+absl::StatusOr<std::vector<Key>> KeysFrom(
+    const google::protobuf::RepeatedPtrField<std::string>& wire, std::string_view what);
 absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
     const google::protobuf::RepeatedPtrField<proto::PriorityUpdate>& updates);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "platform/runtime/tensor.h"
 
@@ -61,8 +62,14 @@ void ContentTable::AddOne(Name name, Vector vector) {
   recent_.push_front(std::move(name));
   found->second.position = recent_.begin();
   if (recent_.size() <= options_.max_contents) return;
+  forgotten_.push_back(recent_.back().second);
   entries_.erase(recent_.back());
   recent_.pop_back();
+}
+
+std::vector<ContentKey> ContentTable::TakeForgotten() {
+  const runtime::MutexLock lock(mutex_);
+  return std::exchange(forgotten_, {});
 }
 
 void ContentTable::AddCatalog(const proto::Catalog& catalog) {

@@ -4,8 +4,8 @@
 //
 // The sampler fills it before the unrolls that need it arrive. Candidates of catalogs stay; other
 // contents leave, least recently used first, past `max_contents`, and an unroll that names one that
-// left is dropped by whoever decodes it. Vectors are handed out shared, so what left lives on in
-// the unrolls that have it. Thread-safe.
+// left before the shards heard of it is dropped by whoever decodes it. Vectors are handed out
+// shared, so what left lives on in the unrolls that have it. Thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -52,6 +52,8 @@ class ContentTable final : public replay::client::ContentSink {
   void AddEmbeddings(const proto::Embeddings& embeddings) override;
   void AddCatalog(const proto::Catalog& catalog) override;
   void AddOverlay(const proto::Overlay& overlay) override;
+  // The contents that left since the last call.
+  std::vector<content::ContentKey> TakeForgotten() override ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Null when unknown.
   Vector Find(std::string_view encoder_version, const content::ContentKey& key)
@@ -94,6 +96,7 @@ class ContentTable final : public replay::client::ContentSink {
   std::vector<std::string> versions_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Name, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::list<Name> recent_ ABSL_GUARDED_BY(mutex_);  // most recently used first
+  std::vector<content::ContentKey> forgotten_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> candidates_
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<content::ContentKey, List, content::ContentKeyHash> lists_

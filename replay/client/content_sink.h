@@ -9,6 +9,9 @@
 // base and appended candidates before the overlay.
 #pragma once
 
+#include <vector>
+
+#include "platform/content/content_key.h"
 #include "proto/content.pb.h"
 
 namespace shoal::replay::client {
@@ -19,6 +22,10 @@ class ContentSink {
   virtual void AddEmbeddings(const proto::Embeddings& embeddings) = 0;
   virtual void AddCatalog(const proto::Catalog& catalog) = 0;
   virtual void AddOverlay(const proto::Overlay& overlay) = 0;
+  // The contents that were added and have been let go since the last call. The sampler asks after
+  // each delivery and tells the shards, which give these contents again before the next item that
+  // uses them. An item that is on its way at that time may name a content that is gone.
+  virtual std::vector<content::ContentKey> TakeForgotten() { return {}; }
 };
 
 }  // namespace shoal::replay::client

@@ -59,10 +59,14 @@ class InsertOutbox {
   struct Entry {
     proto::Item item;
     bool sent = false;
-    int sends = 0;
+    bool sent_before = false;
+    // Answers in a row that a content is unknown.
+    int misses = 0;
   };
   using Keys = std::vector<std::string>;
 
+  // The shard lacks that content; of a list, perhaps also what the list uses.
+  void Forget(const std::string& bytes);
   absl::Status AddContents(const proto::Item& item, std::vector<proto::InsertRequest>& out);
   absl::Status AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out);
   absl::Status AddCatalog(const std::string& key, std::vector<proto::InsertRequest>& out);

@@ -20,6 +20,7 @@ namespace {
 // Priority updates that wait for one shard, and that one message carries.
 constexpr std::size_t kMaxUpdates = 65536;
 constexpr std::size_t kUpdatesInMessage = 4096;
+constexpr std::size_t kKeysInMessage = 16384;
 
 using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
 
@@ -52,6 +53,8 @@ class Sampler::Impl {
     // Credit given and not used by the shard.
     std::size_t outstanding = 0;
     PolicyVersion told;
+    // Keys of contents to be named as forgotten on this stream.
+    std::deque<std::string> forgotten;
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -60,6 +63,7 @@ class Sampler::Impl {
   // False when the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellForgotten();
   void Deliver(const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Queue(std::size_t shard, proto::SampledItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -216,6 +220,7 @@ void Sampler::Impl::Run() {
 void Sampler::Impl::Step(std::size_t shard) {
   Worker& worker = *workers_[shard];
   Receive(shard);
+  TellForgotten();
   proto::SampleRequest hello;
   hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
   hello.mutable_hello()->set_client(options_.client);
@@ -227,6 +232,7 @@ void Sampler::Impl::Step(std::size_t shard) {
   if (worker.link.MaybeOpen(clock_.Now(), std::move(hello))) {
     worker.outstanding = 0;
     worker.told = {};
+    worker.forgotten.clear();
   }
   if (worker.link.open()) Ask(shard);
 }
@@ -279,6 +285,10 @@ void Sampler::Impl::Ask(std::size_t shard) {
     }
     has_work_ = has_work_ || (worker.live && !updates.empty());
   }
+  for (std::size_t i = 0; i < kKeysInMessage && !worker.forgotten.empty(); ++i) {
+    request.add_forgotten_keys(std::move(worker.forgotten.front()));
+    worker.forgotten.pop_front();
+  }
   const std::size_t wanted = share_ - std::min(share_, held);
   if (wanted >= std::max<std::size_t>(1, share_ / 4)) {
     request.set_credit(static_cast<std::uint32_t>(wanted));
@@ -288,11 +298,25 @@ void Sampler::Impl::Ask(std::size_t shard) {
     request.mutable_current_version()->set_epoch(current.epoch);
     request.mutable_current_version()->set_step(current.step);
   }
-  if (request.credit() == 0 && !news && request.priorities_size() == 0) return;
+  if (request.credit() == 0 && !news && request.priorities_size() == 0 &&
+      request.forgotten_keys_size() == 0) {
+    return;
+  }
   const std::uint32_t credit = request.credit();
   if (!worker.link.Send(std::move(request))) return;
   worker.outstanding += credit;
   worker.told = current;
+}
+
+void Sampler::Impl::TellForgotten() {
+  const std::vector<content::ContentKey> keys = sink_.TakeForgotten();
+  if (keys.empty()) return;
+  // A stream that is not open will be given everything.
+  for (const auto& worker : workers_) {
+    if (!worker->link.open()) continue;
+    for (const content::ContentKey& key : keys) worker->forgotten.emplace_back(key.AsBytes());
+  }
+  Wake();
 }
 
 void Sampler::Impl::Deliver(const proto::SampleReply& reply) {

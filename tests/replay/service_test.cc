@@ -7,6 +7,7 @@
 
 #include "platform/transport/channel.h"
 #include "platform/transport/protocol.h"
+#include "replay/wire.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
 
@@ -35,12 +36,14 @@ struct Peer {
     Write(*call, hello);
     return call;
   }
-  std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0) {
+  std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0,
+                                     std::uint64_t group_epoch = 0) {
     auto call = stub->Sample(&context);
     proto::SampleRequest hello;
     hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
     hello.mutable_hello()->set_table("unrolls");
     hello.mutable_hello()->set_max_lag(max_lag);
+    hello.mutable_hello()->set_group_epoch(group_epoch);
     hello.mutable_hello()->set_world(1);
     hello.set_credit(credit);
     Write(*call, hello);
@@ -227,6 +230,90 @@ TEST_CASE("a full table gives no credit until a sample makes room") {
   REQUIRE(reply.items_size() == 0);
   REQUIRE(reply.credit() == 1);
   REQUIRE(Exchange(*insert, ItemOf(2)).items(0).code() == grpc::OK);
+}
+
+proto::InsertRequest ItemWithContent(std::uint64_t number) {
+  proto::InsertRequest request;
+  const std::vector<std::string> keys = {KeyBytes("text " + std::to_string(number))};
+  *request.add_embeddings() = EmbeddingsOf(keys);
+  *request.add_items() = ItemOf(number);
+  request.mutable_items(0)->add_content_keys(keys[0]);
+  return request;
+}
+
+TEST_CASE("a shard full of contents in use puts items off with the reason until there is room") {
+  const proto::Embeddings one = ItemWithContent(1).embeddings(0);
+  const std::size_t bytes = FromProto(one)->front().bytes();
+  ShardServer server({}, {}, "127.0.0.1:0",
+                     {.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    REQUIRE(Exchange(*insert, ItemWithContent(i)).items(0).code() == grpc::OK);
+  }
+  reply = Exchange(*insert, ItemWithContent(3));
+  REQUIRE(reply.items(0).code() == grpc::RESOURCE_EXHAUSTED);
+  REQUIRE(reply.items(0).message().find("contents in use fill the shard") != std::string::npos);
+  REQUIRE(reply.items(0).missing_keys_size() == 1);
+  REQUIRE(reply.items(0).missing_keys(0) == KeyBytes("text 3"));
+  REQUIRE(reply.credit() == 0);
+  REQUIRE(server.shard().stats().content_bytes == 2 * bytes);
+
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(reply.items_size() == 0);
+  REQUIRE(reply.credit() > 0);
+  REQUIRE(Exchange(*insert, ItemWithContent(3)).items(0).code() == grpc::OK);
+}
+
+TEST_CASE("a content that a sampling client forgot comes again before the next item that uses it") {
+  ShardServer server({.max_times_sampled = 3});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(Exchange(*insert, ItemWithContent(1)).items(0).code() == grpc::OK);
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.embeddings_size() == 1);
+  proto::SampleRequest request;
+  request.set_credit(1);
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items_size() == 1);
+  REQUIRE(sampled.embeddings_size() == 0);
+  request.add_forgotten_keys(KeyBytes("text 1"));
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items_size() == 1);
+  REQUIRE(sampled.embeddings_size() == 1);
+  REQUIRE(sampled.embeddings(0).keys() == KeyBytes("text 1"));
+
+  request.set_forgotten_keys(0, "short");
+  REQUIRE(sample->Write(request));
+  REQUIRE_FALSE(sample->Read(&sampled));
+  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
+}
+
+TEST_CASE("the streams of a learner group end when a later group samples from the table") {
+  ShardServer server;
+  Peer old_group(server.address());
+  const auto old_stream = old_group.Sample(1, 0, 4);
+  Peer new_group(server.address());
+  const auto new_stream = new_group.Sample(1, 0, 5);
+  proto::SampleReply reply;
+  REQUIRE_FALSE(old_stream->Read(&reply));
+  const grpc::Status end = old_stream->Finish();
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(end.error_message() ==
+          "table unrolls: a learner group of epoch 5 samples from it, this one is of epoch 4");
 }
 
 TEST_CASE("no more items come than credit was given, and later ones when they are there") {

@@ -18,8 +18,9 @@ namespace shoal::replay {
 class ShardServer {
  public:
   explicit ShardServer(TableOptions table = {}, InsertStreamOptions insert = {},
-                       const std::string& listen = "127.0.0.1:0") {
-    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = {}});
+                       const std::string& listen = "127.0.0.1:0",
+                       const ContentStoreOptions& contents = {}) {
+    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = contents});
     REQUIRE(shard.ok());
     shard_ = *std::move(shard);
     service_ = std::make_unique<Service>(insert, *shard_, metrics_);

@@ -2,6 +2,7 @@
 #include "replay/shard.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -50,6 +51,59 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
   REQUIRE(third.samples.size() == 2);
   REQUIRE(third.contents.size() == 1);
   REQUIRE(shard->stats().unused_content_bytes == shard->stats().content_bytes);
+}
+
+TEST_CASE("tables with a remover evict items to make room for contents, others refuse them") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  for (const bool removes : {true, false}) {
+    TableOptions table;
+    if (removes) table.remover = SelectorKind::kFifo;
+    const auto made =
+        Shard::Create({.tables = {table},
+                       .contents = {.capacity_bytes = 3 * bytes, .unused_capacity_bytes = bytes}});
+    REQUIRE(made.ok());
+    Shard& shard = **made;
+    for (int i = 0; i < 3; ++i) {
+      REQUIRE(shard.Put(EmbeddingNumber(i)).ok());
+      auto item = ItemNumber(static_cast<std::uint64_t>(i));
+      item->content_keys = {KeyNumber(i)};
+      REQUIRE(shard.Insert("unrolls", item).ok());
+    }
+    REQUIRE(shard.Put(EmbeddingNumber(3)).ok() == removes);
+    REQUIRE(shard.ContentsFull() == !removes);
+    REQUIRE(shard.stats().tables[0].size == (removes ? 2 : 3));
+    REQUIRE(shard.stats().content_bytes <= 3 * bytes);
+  }
+}
+
+TEST_CASE("a table counts at least the memory that its items take") {
+  const auto used = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  const std::size_t before = used();
+  const auto shard = MakeShard({.sampler = SelectorKind::kUniform,
+                                .remover = SelectorKind::kFifo,
+                                .max_size = 20000,
+                                .id_window = 0});
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    auto item = ItemNumber(i);
+    REQUIRE(shard->Insert("unrolls", item).ok());
+  }
+  const std::size_t taken = used() - std::min(before, used());
+  INFO("taken " << taken << " counted " << shard->stats().tables[0].bytes);
+  REQUIRE(taken <= shard->stats().tables[0].bytes);
+}
+
+TEST_CASE("a learner group of an earlier epoch than the latest one is refused, naming both") {
+  const auto shard = MakeShard({});
+  REQUIRE(shard->JoinGroup("unrolls", 3).ok());
+  REQUIRE(shard->JoinGroup("unrolls", 3).ok());
+  REQUIRE(shard->JoinGroup("unrolls", 4).ok());
+  const absl::Status late = shard->JoinGroup("unrolls", 3);
+  REQUIRE(absl::IsFailedPrecondition(late));
+  REQUIRE(runtime::Message(late) ==
+          "table unrolls: a learner group of epoch 4 samples from it, this one is of epoch 3");
 }
 
 TEST_CASE("whoever awaits a change is woken by one, and by closing") {

@@ -247,6 +247,22 @@ TEST_CASE("options that contradict each other name the knob") {
   REQUIRE(create({.max_times_sampled = 0, .max_staleness = 1}).empty());
 }
 
+TEST_CASE("a table below its minimum size gives items while contents in use leave no room") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore contents({.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
+  const auto table = MakeTable(contents, {.limiter = {.min_size = 4}});
+  auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(0), KeyNumber(1)};
+  for (int i = 0; i < 2; ++i) REQUIRE(contents.Put(EmbeddingNumber(i)).ok());
+  REQUIRE(table->Insert(item).ok());
+  REQUIRE_FALSE(table->Sample());
+  REQUIRE(absl::IsResourceExhausted(contents.Put(EmbeddingNumber(2))));
+  const auto sample = table->Sample();
+  REQUIRE(sample);
+  table->ReleaseSample(*sample);
+  REQUIRE(contents.Put(EmbeddingNumber(2)).ok());
+}
+
 // The same rules, written down as plainly as can be. What a selector draws at random the model is
 // told: it says only whether that was allowed.
 struct Model {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/parameters/assembly.h"
-#include "rl/parameters/version_wire.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "platform/transport/protocol.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 
@@ -22,6 +22,8 @@ absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::Para
   const Version version = FromProto(part.version());
   const std::string name = "parameters " + ToString(version);
   if (part.offset() == 0) {
+    SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(part.protocol_version(), "the learner",
+                                                          "inference server"));
     first_ = part;
     first_->clear_data();
     bytes_.clear();

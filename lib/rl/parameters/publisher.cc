@@ -174,7 +174,8 @@ class FetchDesk {
 
   void Add(const proto::FetchRequest& request, proto::ParametersPart& part,
            grpc::ServerUnaryReactor& reactor) ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::Status refusal = transport::CheckProtocolVersion(request.protocol_version());
+    absl::Status refusal =
+        transport::CheckProtocolVersion(request.protocol_version(), request.client(), "learner");
     {
       const runtime::MutexLock lock(mutex_);
       if (refusal.ok() && closed_) refusal = runtime::Unavailable("draining");

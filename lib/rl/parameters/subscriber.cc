@@ -41,8 +41,6 @@ class Subscriber::Impl {
   void HandOverPersisted() ABSL_LOCKS_EXCLUDED(mutex_);
   void Step() ABSL_LOCKS_EXCLUDED(mutex_);
   void Open() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Nothing until the version is whole.
-  absl::StatusOr<std::optional<Parameters>> AddPart(const proto::ParametersPart& part);
   void Receive(const proto::ParametersPart& part) ABSL_LOCKS_EXCLUDED(mutex_);
   // Hands over what the rule takes.
   absl::Status Take(Parameters parameters) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -177,19 +175,10 @@ void Subscriber::Impl::Open() {
   stream_->Start(*stub_, std::move(request));
 }
 
-absl::StatusOr<std::optional<Parameters>> Subscriber::Impl::AddPart(
-    const proto::ParametersPart& part) {
-  if (part.offset() == 0) {
-    SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(
-        part.protocol_version(), "learner at " + options_.address, "inference server"));
-  }
-  return assembly_.Add(part);
-}
-
 void Subscriber::Impl::Receive(const proto::ParametersPart& part) {
   pause_ = kShortestPause;
   connected_.Set(1);
-  auto whole = AddPart(part);
+  auto whole = assembly_.Add(part);
   absl::Status status = whole.status();
   if (whole.ok() && whole->has_value()) {
     status = Take(**std::move(whole));

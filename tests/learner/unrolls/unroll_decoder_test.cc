@@ -168,6 +168,15 @@ TEST_CASE("contents leave past the limit and candidates never do", "[contents]")
   REQUIRE(contents.size() == 6);
 }
 
+TEST_CASE("contents that left are named once, so that shards give them again", "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 2});
+  for (const char* text : {"p", "q", "r", "s"}) AddEmbeddings(contents, {text});
+  REQUIRE(contents.TakeForgotten() == std::vector<content::ContentKey>{KeyOf("p"), KeyOf("q")});
+  REQUIRE(contents.TakeForgotten().empty());
+  AddEmbeddings(contents, {"p"});
+  REQUIRE(contents.Find(kEncoder, KeyOf("p")) != nullptr);
+}
+
 TEST_CASE("malformed contents are ignored and counted", "[contents]") {
   ContentTable contents({.embedding_size = kEmbedding});
   proto::Embeddings embeddings;

@@ -198,6 +198,46 @@ TEST_CASE("a sampler sends new priorities to the shard that the item came from, 
   REQUIRE(absl::IsInvalidArgument(sampler->UpdatePriorities({&update, 1})));
 }
 
+TEST_CASE("contents that a sink let go are named to the shard before it gets more credit") {
+  class ForgetfulSink final : public ContentSink {
+   public:
+    void AddEmbeddings(const proto::Embeddings&) override { ++added_; }
+    void AddCatalog(const proto::Catalog&) override {}
+    void AddOverlay(const proto::Overlay&) override {}
+    std::vector<content::ContentKey> TakeForgotten() override {
+      if (added_ == 0) return {};
+      added_ = 0;
+      return {content::KeyOf("a")};
+    }
+
+   private:
+    // Of the sampler's thread.
+    int added_ = 0;
+  };
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  std::vector<std::string> forgotten;
+  bool gave = false;
+  ScriptedShard shard([&](const proto::SampleRequest& request) {
+    const runtime::MutexLock lock(mutex);
+    forgotten.insert(forgotten.end(), request.forgotten_keys().begin(),
+                     request.forgotten_keys().end());
+    changed.NotifyAll();
+    if (std::exchange(gave, true)) return std::vector<proto::SampleReply>{};
+    const std::vector<std::string> keys = {KeyBytes("a")};
+    std::vector<proto::SampleReply> replies(1);
+    *replies[0].add_embeddings() = EmbeddingsOf(keys);
+    return replies;
+  });
+  ForgetfulSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = SamplerOf(shard, sink, metrics);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const runtime::MutexLock lock(mutex);
+  while (forgotten.empty()) REQUIRE(changed.WaitUntil(mutex, deadline));
+  REQUIRE(forgotten == std::vector<std::string>{KeyBytes("a")});
+}
+
 TEST_CASE("a shard that floods a busy sampler has its stream cancelled") {
   ScriptedShard shard([](const proto::SampleRequest& request) {
     std::vector<proto::SampleReply> flood;
