@@ -42,7 +42,12 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                         "cluster.learner, or a free port of 127.0.0.1"});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "host:port of rank 0's Prometheus endpoint; empty: none"});
-  visitor.Knob("table", table, {.help = "replay table to draw from"});
+  visitor.Knob("policy_id", policy_id,
+               {.help = "policy that is trained, of several that are trained side by side; unrolls "
+                        "of another are dropped",
+                .min = 0,
+                .max = 4294967295.0});
+  visitor.Knob("table", table, {.help = "replay table to sample from"});
   visitor.Knob("round_unrolls", round_unrolls,
                {.help = "unrolls in a round, all ranks together",
                 .unit = "unrolls",

@@ -16,6 +16,8 @@ struct LearnerOptions {
   std::string listen = "";
   // Rank 0's Prometheus endpoint; empty: none.
   std::string metrics_listen = "";
+  // Which policy is trained, where several are side by side; unrolls of another are dropped.
+  std::int64_t policy_id = 0;
   // Replay table to draw from.
   std::string table = "unrolls";
   // N: unrolls in a round, all ranks together.

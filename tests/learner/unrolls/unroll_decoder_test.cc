@@ -50,6 +50,27 @@ TEST_CASE("a sound unroll of a discrete policy decodes", "[decoder]") {
   REQUIRE(unroll.acted[1] == parameters::Version{1, 5});
 }
 
+TEST_CASE("observations of every dtype are read as numbers, one after another", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1);
+  SetColumn<std::uint8_t>(Column(unroll, "observation/state"), "observation/pixels", proto::UINT8,
+                          {3, 1}, {0, 200, 255});
+  SetColumn<std::int64_t>(*unroll.add_step_columns(), "observation/count", proto::INT64, {3, 1},
+                          {-1, 0, 1});
+  REQUIRE(Decode(DiscreteSpec(), contents, unroll).observation ==
+          std::vector<float>{0, -1, 200, 0, 255, 1});
+}
+
+TEST_CASE("an unroll of another policy than the learner's is refused, naming both", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1);
+  REQUIRE(runtime::Message(UnrollDecoder(DiscreteSpec(), contents, 3).Decode(unroll).status()) ==
+          "policy_id: policy 0 acted, this learner trains policy 3");
+  SetColumn<std::int64_t>(*unroll.add_unroll_columns(), "policy_id", proto::INT64, {1}, {3});
+  REQUIRE(UnrollDecoder(DiscreteSpec(), contents, 3).Decode(unroll).ok());
+  REQUIRE_FALSE(UnrollDecoder(DiscreteSpec(), contents).Decode(unroll).ok());
+}
+
 TEST_CASE("whatever a peer spoils costs its unroll and names the column", "[decoder]") {
   ContentTable contents({.embedding_size = kEmbedding});
   using Spoil = std::function<void(proto::Unroll&)>;
