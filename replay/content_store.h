@@ -38,7 +38,7 @@ namespace shoal::replay {
 
 struct Embedding {
   std::string encoder_version;
-  // FLOAT16 [dimension], little endian.
+  // The numbers are FLOAT16 [dimension], little endian.
   std::string vector;
 };
 
@@ -48,7 +48,7 @@ struct Catalog {
 
 struct Overlay {
   Key base;
-  // Ascending, each less than the base's size.
+  // The indices ascend and are less than the base's size.
   std::vector<std::uint32_t> removed;
   std::vector<Key> appended;
 };
@@ -57,8 +57,8 @@ struct Content {
   Key key;
   std::variant<Embedding, Catalog, Overlay> body;
 
-  // Memory that a store spends on it: the content, its place in the store's books, and what the
-  // allocator adds.
+  // Returns the memory that a store spends on it: the content, its place in the store's books, and
+  // what the allocator adds.
   std::size_t bytes() const;
 };
 
@@ -74,20 +74,19 @@ class ContentStore {
   // Keeps `content`, which is moved from when OK and untouched otherwise. One that is there already
   // only counts as used just now.
   //   NOT_FOUND           a candidate or base that it names is unknown.
-  //   INVALID_ARGUMENT    an overlay's base is no catalog, an overlay removes what the base does
-  //   not
-  //                       have, or the content with its parts is larger than the whole store.
+  //   INVALID_ARGUMENT    an overlay's base is no catalog; an overlay removes what its base does
+  //                       not have; or the content with its parts is larger than the store.
   //   RESOURCE_EXHAUSTED  the store is full of contents in use.
   absl::Status Put(Content&& content);
 
   // Counts `item` as a user of all its keys, or of none: NOT_FOUND naming the first unknown key.
   absl::Status Acquire(const Item& item);
-  // The keys of `item` that are unknown.
+  // Returns the keys of `item` that are unknown.
   std::vector<Key> Missing(const Item& item) const;
   // REQUIRES: Acquire(item) was OK, once for each Release.
   void Release(const Item& item);
 
-  // A reader that was given nothing yet; RESOURCE_EXHAUSTED when 64 are open.
+  // Opens a reader that was given nothing yet. RESOURCE_EXHAUSTED when 64 are open.
   absl::StatusOr<int> OpenReader();
   void CloseReader(int reader);
   // Appends what `item` uses and `reader` was not given, each after what it uses itself, and counts
@@ -109,11 +108,12 @@ class ContentStore {
   struct Entry {
     std::shared_ptr<const Content> content;
     std::uint32_t uses = 0;
-    // Bit r: reader r was given it.
+    // Bit r says that reader r was given it.
     std::uint64_t given = 0;
-    // Of a list: replacements_ when `given` was written. What a list uses may have changed since.
+    // What replacements_ was when `given` of a list was written: what the list uses may have
+    // changed since.
     std::uint64_t given_at = 0;
-    // Place in unused_ while uses is 0.
+    // Its place in unused_, while uses is 0.
     std::list<Key>::iterator place;
   };
 
@@ -134,13 +134,13 @@ class ContentStore {
 
   const ContentStoreOptions options_;
   absl::flat_hash_map<Key, Entry, KeyHash> entries_;
-  // Least recently used first.
+  // The least recently used one comes first.
   std::list<Key> unused_;
   std::size_t bytes_ = 0;
   std::size_t unused_bytes_ = 0;
   bool full_ = false;
   std::uint64_t readers_ = 0;
-  // Embeddings that another encoder version replaced.
+  // How many embeddings another encoder version has replaced.
   std::uint64_t replacements_ = 0;
 };
 

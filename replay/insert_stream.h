@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard's end of one Insert stream: contents and items in, one acknowledgement an item out.
+// The shard's end of one Insert stream takes contents and items, and acknowledges each item.
 //
-// Life and locks as transport::ServerStream; `mutex_` is taken before the stream's own, never
-// after.
+// What is full pushes back: an item that has no room, or whose contents have none, is answered
+// RESOURCE_EXHAUSTED, and the stream gives no credit until there is room again. It lives and locks
+// as transport::ServerStream says; `mutex_` is taken before the stream's own, never after.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,7 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Items that this stream may send now: its share of the room.
+  // Returns how many items the client may send now, which is this stream's share of the room.
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InsertStreamOptions options_;
@@ -54,9 +55,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   runtime::Mutex mutex_;
   bool greeted_ ABSL_GUARDED_BY(mutex_) = false;
   std::string client_ ABSL_GUARDED_BY(mutex_);
-  // Tables that items of this stream named.
+  // The tables that items of this stream named.
   std::set<std::string> tables_ ABSL_GUARDED_BY(mutex_);
-  // The last reply gave no credit.
+  // True when the last reply gave no credit.
   bool starved_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -86,11 +86,13 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "host:port of the Prometheus endpoint; empty: none"});
   visitor.Knob("content_capacity_bytes", content_capacity_bytes,
-               {.help = "embeddings, catalogs and overlays that a shard holds",
+               {.help = "memory for the embeddings, catalogs and overlays that a shard holds",
                 .unit = "bytes",
-                .min = 1024});
+                .min = 1 << 20});
   visitor.Knob("unused_content_bytes", unused_content_bytes,
-               {.help = "of these, kept though no item uses them now", .unit = "bytes", .min = 0});
+               {.help = "part of it that contents may take which no item uses now",
+                .unit = "bytes",
+                .min = 1 << 20});
   visitor.Knob("max_item_bytes", max_item_bytes,
                {.help = "a larger payload is refused",
                 .unit = "bytes",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [replay] and its tables [[replay.table]]: what the shards hold, and when they give and
-// take.
+// Section [replay] of the cluster file and its tables [[replay.table]] say what the shards hold,
+// and when they give and take.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@
 
 namespace shoal::replay {
 
-// Which shard of how many this process is, and the run's seed.
+// It says which shard of how many this process is, and what the run's seed is.
 struct ShardPlace {
   std::uint64_t index = 0;
-  // 0 counts as 1.
+  // 0 means 1.
   std::size_t shards = 1;
   std::uint64_t seed = 0;
 };
 
-// [[replay.table]].
+// One [[replay.table]].
 struct TableKnobs {
   std::string name = "unrolls";
   std::string sampler = "fifo";
@@ -39,7 +39,8 @@ struct TableKnobs {
 
   void Visit(runtime::Visitor& visitor);
 
-  // One shard's part of it. INVALID_ARGUMENT naming the table and a selector that there is not.
+  // Returns one shard's part of it. INVALID_ARGUMENT naming the table and a selector that there is
+  // not.
   absl::StatusOr<TableOptions> ForShard(const ShardPlace& place) const;
 };
 
@@ -55,13 +56,13 @@ struct Options {
 
   void Visit(runtime::Visitor& visitor);
 
-  // One shard's part: what is said for all shards together is divided by their number.
-  // INVALID_ARGUMENT as TableKnobs::ForShard.
+  // Returns one shard's part: what is said for all shards together is divided by their number.
+  // INVALID_ARGUMENT as for TableKnobs::ForShard.
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
 };
 
-// `options.listen`, or the address of shard `index` in the cluster. INVALID_ARGUMENT naming both
-// when there is none.
+// Returns `options.listen`, or the address of shard `index` in the cluster. INVALID_ARGUMENT naming
+// both when there is none.
 absl::StatusOr<std::string> ListenAddress(const Options& options,
                                           const runtime::ClusterOptions& cluster,
                                           std::int64_t index);

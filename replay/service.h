@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC service of one shard: Insert, Sample and Info, and the thread that wakes waiting
-// streams.
+// The gRPC service of one shard serves Insert, Sample and Info, and owns the thread that wakes
+// waiting streams.
 //
-// Thread-safe. Order of the end: Drain, the server's Shutdown, then destroy.
+// Thread-safe. At the end call Drain, then the server's Shutdown, then destroy it.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,8 @@ class Service final : public proto::Replay::CallbackService {
   Service(const InsertStreamOptions& options, Shard& shard, runtime::Metrics& metrics);
   ~Service() override;
 
-  // Ends all streams with UNAVAILABLE and refuses new ones. False when some are left after `grace`.
+  // Ends all streams with UNAVAILABLE and refuses new ones. Returns false when some are left after
+  // `grace`.
   bool Drain(runtime::Duration grace);
 
   grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Insert(

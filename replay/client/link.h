@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One shard as a client sees it: a stream that is opened again after it ended, and a mailbox of
-// what came. It belongs to the one thread that works on it; gRPC's threads only fill the mailbox
-// and call `wake`. A shard that sends faster than the thread works has its stream cancelled before
-// the mailbox grows past kMaxReplies, and so has one whose welcome is missing or of another
+// A link is one shard as a client sees it: a stream that is opened again after it ended, and a
+// mailbox of what came. It belongs to the one thread that works on it; gRPC's threads only fill the
+// mailbox and call `wake`. A shard that sends faster than the thread works has its stream cancelled
+// before the mailbox grows past kMaxReplies, and so has one whose welcome is missing or of another
 // protocol version.
 #pragma once
 
@@ -64,7 +64,7 @@ class Link {
     return true;
   }
 
-  // What came since the last call. A reply makes the pause after the next end short again.
+  // Returns what came since the last call. A reply makes the pause after the next end short again.
   std::vector<Reply> TakeReplies() {
     if (!stream_) return {};
     std::vector<Reply> replies = stream_->TakeReplies();
@@ -79,7 +79,7 @@ class Link {
     return replies;
   }
 
-  // How the stream ended, once, if it did; TakeReplies first. The pause begins.
+  // Returns once how the stream ended, if it did; call TakeReplies first. The pause then begins.
   std::optional<absl::Status> TakeEnd(runtime::TimePoint now) {
     if (!stream_) return std::nullopt;
     std::optional<absl::Status> end = stream_->TakeEnd();
@@ -92,12 +92,12 @@ class Link {
     return runtime::Annotate(*end, peer_);
   }
 
-  // False when no stream is open; the message then goes nowhere.
+  // Returns false when no stream is open; the message then goes nowhere.
   bool Send(Request request) { return stream_ && stream_->Send(std::move(request)); }
   std::size_t outbox_size() const { return stream_ ? stream_->outbox_size() : 0; }
   bool open() const { return stream_ != nullptr; }
 
-  // Ends the stream: the shard broke the protocol. TakeEnd will say CANCELLED.
+  // Ends the stream because the shard broke the protocol. TakeEnd will say CANCELLED.
   void Cancel() {
     if (stream_) stream_->Cancel();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples items of one table from all shards at once, by credit, into a bounded queue.
+// A sampler samples items of one table from all shards at once, by credit, into a bounded queue.
 //
 // A shard that is lost is skipped and reconnected to in the background; one that has nothing to
 // give never holds up the others. What a shard handed out and the connection lost is gone: an item
@@ -9,7 +9,7 @@
 // A shard that sends more items than it was asked for breaks the protocol: its stream is cancelled
 // and opened again, the reply is dropped and counted invalid.
 //
-// Thread-safe. Next is for one thread.
+// Thread-safe; Next is for one thread.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@
 namespace shoal::replay::client {
 
 struct SamplerOptions {
-  // "host:port", one per shard.
+  // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
   // Names this process in a shard's log.
   std::string client = {};
@@ -38,7 +38,7 @@ struct SamplerOptions {
   // Items that may lie in the queue or be on their way, all shards together; at least one a shard.
   std::size_t prefetch = 64;
   // Items with a version older than the current one by epoch, or by more than this many steps, are
-  // never returned. 0: items of any version are, from earlier epochs too.
+  // never returned. With 0 items of any version are, from earlier epochs too.
   std::uint32_t max_lag = 0;
   // The learner group that samples: its epoch, and which of how many ranks this is.
   std::uint64_t group_epoch = 0;
@@ -50,15 +50,15 @@ struct SampledUnroll {
   proto::Unroll unroll;
   proto::PolicyVersion oldest_version;
   proto::PolicyVersion newest_version;
-  // Rows that carry weight.
+  // How many rows carry weight.
   std::uint32_t steps = 0;
   float priority = 0;
-  // With which the table's sampler chose it among `table_size` items; 1 for FIFO.
+  // The probability with which the table chose it among `table_size` items; 1 for FIFO.
   double probability = 1;
   std::uint64_t table_size = 0;
   // How often the shard has handed it out, this time included.
   std::uint32_t times_sampled = 0;
-  // Position in `addresses`.
+  // Its shard's position in `addresses`.
   std::size_t shard = 0;
 };
 
@@ -67,7 +67,7 @@ struct PriorityUpdate {
   // The shard that it came from.
   std::size_t shard = 0;
   proto::UnrollId id;
-  // Finite and at least 0.
+  // It is finite and at least 0.
   float priority = 0;
 };
 
@@ -77,9 +77,9 @@ struct SamplerStats {
   // Payloads that are no Unroll of the item's id, contents that are not whole, replies beyond
   // credit.
   std::uint64_t dropped_invalid_total = 0;
-  // Priority updates that found no room.
+  // Priority updates for which there was no room.
   std::uint64_t dropped_updates_total = 0;
-  // In the queue now.
+  // How many are in the queue now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;
 };
@@ -93,8 +93,8 @@ class Sampler {
       runtime::Clock& clock = runtime::SystemClock());
   ~Sampler();
 
-  // The next unroll; its contents are with the sink. DEADLINE_EXCEEDED when none came in `timeout`,
-  // CANCELLED after Close.
+  // Returns the next unroll; its contents are with the sink. DEADLINE_EXCEEDED when none came in
+  // `timeout`, CANCELLED after Close.
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout);
 
   // Sends new priorities to the shards that the items came from; those of items that have left, and
@@ -102,8 +102,8 @@ class Sampler {
   // INVALID_ARGUMENT, and none is sent, when a priority or a shard is out of range.
   absl::Status UpdatePriorities(std::span<const PriorityUpdate> updates);
 
-  // What the learner has published: shards evict what is too old, and Next drops it. A version that
-  // is not newer is ignored.
+  // Says what the learner has published: shards evict what is too old, and Next drops it. A version
+  // that is not newer is ignored.
   void SetCurrentVersion(const proto::PolicyVersion& version);
 
   // Ends the streams and wakes Next. Idempotent.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the oldest item, again and again until it is removed. Every call takes constant time.
+// This selector chooses the oldest item, again and again until it is removed. Every call takes
+// constant time.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

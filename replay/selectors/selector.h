@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses an item of a table: which one is sampled next, or which one is removed to make room.
+// A selector chooses an item of a table: the one that is sampled next, or the one that is removed
+// to make room.
 //
 // A table tells both its selectors of every item that comes, changes its priority and leaves, by
 // the item's handle. A selector that draws at random takes a seed, so that the same calls give the
@@ -10,12 +11,13 @@
 
 namespace shoal::replay {
 
-// Names an item within its table. Handles are given out once and ascend in the order of insertion.
+// A handle names an item within its table. Handles are given out once and ascend in the order of
+// insertion.
 using Handle = std::uint64_t;
 
 struct Choice {
   Handle handle = 0;
-  // With which this item was chosen among all that were in, in (0, 1].
+  // The probability with which this item was chosen among all that were in, in (0, 1].
   double probability = 1;
 };
 

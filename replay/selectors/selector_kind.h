@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every selector that a table can have, by the name that the cluster file gives it. A selector that
-// is added is one more value, name and case here.
+// The kinds of selectors that a table can have, by the names that the cluster file gives them.
+// Adding a selector means one more value here, and its name and case in selector_kind.cc.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace shoal::replay {
 
 enum class SelectorKind : std::uint8_t { kFifo, kUniform };
 
-// In the order of SelectorKind.
+// Returns the names in the order of SelectorKind.
 std::span<const std::string_view> SelectorNames();
 
 // INVALID_ARGUMENT that lists the names when `name` is none of them.
 absl::StatusOr<SelectorKind> SelectorKindFrom(std::string_view name);
 
-// An empty selector.
+// Returns an empty selector. `seed` is for one that draws at random.
 std::unique_ptr<Selector> MakeSelector(SelectorKind kind, std::uint64_t seed);
 
 }  // namespace shoal::replay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses every item with the same probability, with replacement. Every call takes constant time:
-// the last handle moves into the place of the one that is removed.
+// This selector chooses every item with the same probability, with replacement. Every call takes
+// constant time: the last handle moves into the place of the one that is removed.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

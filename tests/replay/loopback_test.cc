@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "platform/transport/protocol.h"
 #include "platform/transport/server.h"
@@ -162,6 +163,54 @@ TEST_CASE(
   REQUIRE(first->shard().stats().tables[0].inserted_total > 0);
   REQUIRE(trained <= 150);
   REQUIRE(trained >= 150 - 4 - 16);
+}
+
+// Lets every content go as soon as it came, and counts how often each came.
+class ForgetfulSink final : public client::ContentSink {
+ public:
+  void AddEmbeddings(const proto::Embeddings& embeddings) override {
+    for (std::size_t at = 0; at < embeddings.keys().size(); at += 16) {
+      Add(embeddings.keys().substr(at, 16));
+    }
+  }
+  void AddCatalog(const proto::Catalog& catalog) override { Add(catalog.key()); }
+  void AddOverlay(const proto::Overlay& overlay) override { Add(overlay.key()); }
+  std::vector<content::ContentKey> TakeForgotten() override {
+    const runtime::MutexLock lock(mutex_);
+    return std::exchange(added_, {});
+  }
+  int deliveries(const std::string& key) {
+    const runtime::MutexLock lock(mutex_);
+    return deliveries_[key];
+  }
+
+ private:
+  void Add(const std::string& key) {
+    const runtime::MutexLock lock(mutex_);
+    ++deliveries_[key];
+    added_.push_back(*content::ContentKey::FromBytes(std::string_view(key)));
+  }
+
+  runtime::Mutex mutex_;
+  std::vector<content::ContentKey> added_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> deliveries_ ABSL_GUARDED_BY(mutex_);
+};
+
+TEST_CASE("a learner that lets contents go is given them again with every item that uses them") {
+  ShardServer server;
+  Clients clients({server.address()}, {.samples = false});
+  clients.AwaitLiveShards(1);
+  ForgetfulSink sink;
+  const auto sampler = *Sampler::Create(
+      {.addresses = {server.address()}, .client = "test", .table = "unrolls", .prefetch = 1}, sink,
+      clients.metrics);
+  for (int i = 1; i <= 10; ++i) {
+    clients.Insert(static_cast<std::uint64_t>(7 * i));
+    REQUIRE(sampler->Next(kPatience).ok());
+    REQUIRE(sink.deliveries(KeyBytes("text 0")) == i);
+    REQUIRE(sink.deliveries(clients.catalog.key()) == i);
+    REQUIRE(sink.deliveries(KeyBytes("a")) == i);
+  }
 }
 
 // A shard that takes one item and dies before it acknowledges it.
