@@ -94,7 +94,10 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .max = kMany});
   visitor.Knob(
       "content_capacity", content_capacity,
-      {.help = "contents kept besides candidates", .unit = "contents", .min = 1, .max = kMany});
+      {.help = "contents kept besides candidates, and as many candidates of catalogs and overlays",
+       .unit = "contents",
+       .min = 1,
+       .max = kMany});
   visitor.Knob("reduction", reduction,
                {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
                         "build with SHOAL_CUDA",

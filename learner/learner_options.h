@@ -51,7 +51,7 @@ struct LearnerOptions {
   embedding::EmbeddingCacheOptions embedding_cache;
   // Ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
-  // Contents kept besides candidates.
+  // Contents kept besides candidates, and candidates kept.
   std::int64_t content_capacity = std::int64_t{1} << 20;
   // What carries gradients between ranks: "socket", or "nccl" with one GPU a rank.
   std::string reduction = "socket";

@@ -245,7 +245,6 @@ void ContentStore::Forget(int reader, const Key& key) {
   if (const auto* catalog = As<Catalog>(*found->second.content)) {
     for (const Key& candidate : catalog->candidates) Forget(reader, candidate);
   } else if (const auto* overlay = As<Overlay>(*found->second.content)) {
-    Forget(reader, overlay->base);
     for (const Key& candidate : overlay->appended) Forget(reader, candidate);
   }
 }

@@ -93,8 +93,9 @@ class ContentStore {
   // it as given. REQUIRES: `item` is acquired.
   void Collect(const Item& item, int reader, std::vector<std::shared_ptr<const Content>>& out);
 
-  // `reader` no longer has that content; of a list, also what the list uses. Both are given again
-  // with the next item that uses them. Unknown keys are ignored.
+  // `reader` no longer has that content; of a catalog also its candidates, of an overlay also those
+  // that it appends. They are given again with the next item that uses them. Unknown keys are
+  // ignored.
   void Forget(int reader, const Key& key);
 
   // True when the last Put was refused for contents in use, and none of them became unused since.

@@ -212,7 +212,7 @@ TEST_CASE("catalogs and overlays that no item uses leave too, and then what they
   REQUIRE(store.Missing(*late) == std::vector<Key>{KeyNumber(1), KeyNumber(1001), KeyNumber(2001)});
 }
 
-TEST_CASE("what a reader forgot it is given again, a list with what it uses") {
+TEST_CASE("what a reader forgot it is given again, a list with its own candidates") {
   ContentStore store({.unused_capacity_bytes = 1 << 20});
   for (int i = 1; i <= 3; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
   REQUIRE(store.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)})).ok());
@@ -232,6 +232,9 @@ TEST_CASE("what a reader forgot it is given again, a list with what it uses") {
   store.Forget(reader, KeyNumber(77));
   REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(3)});
   store.Forget(reader, KeyNumber(10));
+  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(10)});
+  store.Forget(reader, KeyNumber(10));
+  store.Forget(reader, KeyNumber(9));
   REQUIRE(Collected(store, *item, reader) ==
           std::vector<Key>{KeyNumber(1), KeyNumber(2), KeyNumber(9), KeyNumber(10)});
   REQUIRE(Collected(store, *item, other).empty());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -163,6 +164,35 @@ TEST_CASE(
   REQUIRE(first->shard().stats().tables[0].inserted_total > 0);
   REQUIRE(trained <= 150);
   REQUIRE(trained >= 150 - 4 - 16);
+}
+
+TEST_CASE("a uniform table gives items again and again, with the priorities that a learner gave") {
+  ShardServer server({.sampler = SelectorKind::kUniform,
+                      .remover = SelectorKind::kFifo,
+                      .max_size = 8,
+                      .max_times_sampled = 0,
+                      .limiter = {.min_size = 8}});
+  Clients clients({server.address()});
+  clients.AwaitLiveShards(1);
+  for (std::uint64_t i = 0; i < 10; ++i) clients.Insert(i);
+  REQUIRE(clients.inserter->Drain(kPatience).ok());
+  REQUIRE(server.shard().stats().tables[0].evicted_for_room_total == 2);
+  std::set<std::uint64_t> with_priority;
+  std::uint32_t most = 0;
+  for (int i = 0; with_priority.size() < 8; ++i) {
+    REQUIRE(i < 100000);
+    const client::SampledUnroll sampled = clients.Next();
+    const std::uint64_t number = sampled.unroll.id().environment_id();
+    REQUIRE(sampled.probability == Approx(1.0 / 8));
+    REQUIRE(sampled.table_size == 8);
+    most = std::max(most, sampled.times_sampled);
+    if (number < 2) continue;
+    if (sampled.priority == static_cast<float>(number)) with_priority.insert(number);
+    const client::PriorityUpdate update{
+        .shard = sampled.shard, .id = sampled.unroll.id(), .priority = static_cast<float>(number)};
+    REQUIRE(clients.sampler->UpdatePriorities({&update, 1}).ok());
+  }
+  REQUIRE(most > 2);
 }
 
 // Lets every content go as soon as it came, and counts how often each came.
