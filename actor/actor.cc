@@ -115,6 +115,7 @@ void Actor::MakeLoops() {
     loop.first_environment = first + begin;
     loop.environments = end - begin;
     loop.incarnation = incarnation;
+    loop.policy_id = static_cast<std::uint32_t>(options.policy_id);
     loop.evaluate = options.evaluates();
     loop.inference = config_.cluster.inference;
     loop.client_name = "actor index=" + std::to_string(config_.index) +

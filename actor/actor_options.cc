@@ -10,6 +10,11 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("environments", environments,
                {.help = "environments of this process", .min = 1, .max = 1 << 20});
   visitor.Knob("threads", threads, {.help = "threads that play them", .min = 1, .max = 256});
+  visitor.Knob("policy_id", policy_id,
+               {.help = "policy that acts, of several that are trained side by side; its inference "
+                        "servers are those of this cluster file",
+                .min = 0,
+                .max = 4294967295.0});
   visitor.Knob("block_size", block_size,
                {.help = "environments that share an inference server", .min = 1, .max = 1 << 20});
   visitor.Knob(

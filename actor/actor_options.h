@@ -17,6 +17,8 @@ struct ActorOptions {
   // Of this process, over all its threads.
   std::int64_t environments = 128;
   std::int64_t threads = 1;
+  // The policy that acts, where several are trained side by side.
+  std::int64_t policy_id = 0;
   // Environments with the same id / block_size share an inference server.
   std::int64_t block_size = 64;
   // A message leaves with this many rows, or when no environment could add one...

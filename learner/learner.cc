@@ -162,17 +162,21 @@ absl::Status Learner::Start() {
   parts.contents = std::make_unique<ContentTable>(
       ContentTableOptions{.embedding_size = setup_.policy.embedding_size,
                           .similarity_size = setup_.policy.similarity_size,
-                          .max_contents = static_cast<std::size_t>(options.content_capacity)});
+                          .max_contents = static_cast<std::size_t>(options.content_capacity),
+                          .max_listed = static_cast<std::size_t>(options.content_capacity)});
   SHOAL_RETURN_IF_ERROR(CloneDemonstrations());
-  parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents);
-  SHOAL_ASSIGN_OR_RETURN(
-      parts.sampler,
-      replay::client::Sampler::Create({.addresses = setup_.cluster.replay,
-                                       .client = "learner-" + std::to_string(rank()),
-                                       .table = options.table,
-                                       .prefetch = share,
-                                       .max_lag = static_cast<std::uint32_t>(options.max_lag)},
-                                      *parts.contents, parts.metrics));
+  parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents,
+                                                  static_cast<std::uint32_t>(options.policy_id));
+  SHOAL_ASSIGN_OR_RETURN(parts.sampler, replay::client::Sampler::Create(
+                                            {.addresses = setup_.cluster.replay,
+                                             .client = "learner-" + std::to_string(rank()),
+                                             .table = options.table,
+                                             .prefetch = share,
+                                             .max_lag = static_cast<std::uint32_t>(options.max_lag),
+                                             .group_epoch = parts.version.epoch,
+                                             .rank = static_cast<std::uint32_t>(rank()),
+                                             .world = static_cast<std::uint32_t>(ranks)},
+                                            *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
   parts.round =
       std::make_unique<Round>(RoundOptions{.share = share,

@@ -42,7 +42,12 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                         "cluster.learner, or a free port of 127.0.0.1"});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "host:port of rank 0's Prometheus endpoint; empty: none"});
-  visitor.Knob("table", table, {.help = "replay table to draw from"});
+  visitor.Knob("policy_id", policy_id,
+               {.help = "policy that is trained, of several that are trained side by side; unrolls "
+                        "of another are dropped",
+                .min = 0,
+                .max = 4294967295.0});
+  visitor.Knob("table", table, {.help = "replay table to sample from"});
   visitor.Knob("round_unrolls", round_unrolls,
                {.help = "unrolls in a round, all ranks together",
                 .unit = "unrolls",
@@ -89,7 +94,10 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .max = kMany});
   visitor.Knob(
       "content_capacity", content_capacity,
-      {.help = "contents kept besides candidates", .unit = "contents", .min = 1, .max = kMany});
+      {.help = "contents kept besides candidates, and as many candidates of catalogs and overlays",
+       .unit = "contents",
+       .min = 1,
+       .max = kMany});
   visitor.Knob("reduction", reduction,
                {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
                         "build with SHOAL_CUDA",

@@ -16,6 +16,8 @@ struct LearnerOptions {
   std::string listen = "";
   // Rank 0's Prometheus endpoint; empty: none.
   std::string metrics_listen = "";
+  // Which policy is trained, where several are side by side; unrolls of another are dropped.
+  std::int64_t policy_id = 0;
   // Replay table to draw from.
   std::string table = "unrolls";
   // N: unrolls in a round, all ranks together.
@@ -49,7 +51,7 @@ struct LearnerOptions {
   embedding::EmbeddingCacheOptions embedding_cache;
   // Ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
-  // Contents kept besides candidates.
+  // Contents kept besides candidates, and candidates kept.
   std::int64_t content_capacity = std::int64_t{1} << 20;
   // What carries gradients between ranks: "socket", or "nccl" with one GPU a rank.
   std::string reduction = "socket";

@@ -15,7 +15,9 @@ struct Overloaded : Visitors... {
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-constexpr std::size_t kEntryOverhead = 128;
+// The object with its reference counts, its slot in a hash table that may be less than half full,
+// its place in the list of unused contents, and what the allocator adds to each.
+constexpr std::size_t kBookkeepingBytes = 384;
 
 template <typename Body>
 const Body* As(const Content& content) {
@@ -25,23 +27,24 @@ const Body* As(const Content& content) {
 }  // namespace
 
 std::size_t Content::bytes() const {
-  return kEntryOverhead +
-         std::visit(
-             Overloaded{
-                 [](const Embedding& embedding) {
-                   return embedding.vector.size() + embedding.encoder_version.size();
-                 },
-                 [](const Catalog& catalog) { return catalog.candidates.size() * sizeof(Key); },
-                 [](const Overlay& overlay) {
-                   return overlay.removed.size() * 4 + overlay.appended.size() * sizeof(Key);
-                 }},
-             body);
+  return kBookkeepingBytes +
+         std::visit(Overloaded{[](const Embedding& embedding) {
+                                 return embedding.vector.size() + embedding.encoder_version.size();
+                               },
+                               [](const Catalog& catalog) {
+                                 return catalog.candidates.size() * sizeof(Key);
+                               },
+                               [](const Overlay& overlay) {
+                                 return overlay.removed.size() * sizeof(std::uint32_t) +
+                                        overlay.appended.size() * sizeof(Key);
+                               }},
+                    body);
 }
 
-absl::Status ContentStore::Put(Content content) {
+absl::Status ContentStore::Put(Content&& content) {
   if (content.key.IsZero()) return runtime::InvalidArgument("a content has the key of no content");
   if (const auto found = entries_.find(content.key); found != entries_.end()) {
-    return Replace(found->second, std::move(content));
+    return Touch(found->second, std::move(content));
   }
   SHOAL_RETURN_IF_ERROR(CheckUses(content));
   const std::size_t bytes = content.bytes();
@@ -49,38 +52,42 @@ absl::Status ContentStore::Put(Content content) {
   Trim(bytes);
   if (bytes_ + bytes > options_.capacity_bytes) {
     UnuseParts(content);
-    return Full();
+    return Refuse(content);
   }
   const Key key = content.key;
-  const bool stays = As<Catalog>(content) != nullptr;
-  if (stays) catalogs_.push_back(key);
   Entry& entry = entries_[key];
   entry.content = std::make_shared<const Content>(std::move(content));
   bytes_ += bytes;
-  if (stays) {
-    entry.uses = 1;
-  } else {
-    entry.place = unused_.insert(unused_.end(), key);
-    unused_bytes_ += bytes;
-  }
+  entry.place = unused_.insert(unused_.end(), key);
+  unused_bytes_ += bytes;
   return absl::OkStatus();
 }
 
-absl::Status ContentStore::Full() const {
-  return runtime::ResourceExhausted("contents in use fill " + std::to_string(bytes_) + " of " +
-                                    std::to_string(options_.capacity_bytes) + " bytes");
+absl::Status ContentStore::Refuse(const Content& content) {
+  const std::string capacity = std::to_string(options_.capacity_bytes) + " bytes of contents";
+  if (bytes_ == unused_bytes_) {
+    return runtime::InvalidArgument("content " + content.key.ToHex() +
+                                    " and what it names do not fit into " + capacity);
+  }
+  full_ = true;
+  return runtime::ResourceExhausted("contents in use fill " +
+                                    std::to_string(bytes_ - unused_bytes_) + " of " + capacity);
 }
 
-absl::Status ContentStore::Replace(Entry& entry, Content content) {
+absl::Status ContentStore::Touch(Entry& entry, Content&& content) {
   if (content.body.index() != entry.content->body.index()) {
     return runtime::InvalidArgument("content " + content.key.ToHex() + " is there as another kind");
   }
   if (entry.uses == 0) unused_.splice(unused_.end(), unused_, entry.place);
   const auto* fresh = As<Embedding>(content);
-  if (fresh == nullptr) return absl::OkStatus();
-  if (fresh->encoder_version == As<Embedding>(*entry.content)->encoder_version) {
+  if (fresh == nullptr ||
+      fresh->encoder_version == As<Embedding>(*entry.content)->encoder_version) {
     return absl::OkStatus();
   }
+  return Replace(entry, std::move(content));
+}
+
+absl::Status ContentStore::Replace(Entry& entry, Content&& content) {
   const std::size_t before = entry.content->bytes();
   const std::size_t after = content.bytes();
   const Key key = content.key;
@@ -90,15 +97,11 @@ absl::Status ContentStore::Replace(Entry& entry, Content content) {
   if (fits) {
     bytes_ = bytes_ - before + after;
     entry.content = std::make_shared<const Content>(std::move(content));
+    entry.given = 0;
+    ++replacements_;
   }
   Unuse(key);
-  if (!fits) return Full();
-  entry.given = 0;
-  for (const Key& catalog : catalogs_) entries_.at(catalog).given = 0;
-  for (auto& [key, other] : entries_) {
-    if (As<Overlay>(*other.content) != nullptr) other.given = 0;
-  }
-  return absl::OkStatus();
+  return fits ? absl::OkStatus() : Refuse(content);
 }
 
 absl::Status ContentStore::CheckUses(const Content& content) const {
@@ -130,22 +133,35 @@ absl::Status ContentStore::CheckUses(const Content& content) const {
   return check(overlay->appended);
 }
 
+const ContentStore::Entry* ContentStore::Find(const Key& key, bool is_embedding) const {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  const bool matches = is_embedding == (As<Embedding>(*found->second.content) != nullptr);
+  return matches ? &found->second : nullptr;
+}
+
 absl::Status ContentStore::Acquire(const Item& item) {
   for (const auto* keys : {&item.content_keys, &item.catalog_keys}) {
+    const bool embeddings = keys == &item.content_keys;
     for (const Key& key : *keys) {
-      if (key.IsZero()) continue;
-      const auto found = entries_.find(key);
-      const bool is_embedding =
-          found != entries_.end() && As<Embedding>(*found->second.content) != nullptr;
-      if (found == entries_.end() || is_embedding != (keys == &item.content_keys)) {
-        return runtime::NotFound((keys == &item.content_keys ? "content " : "catalog ") +
-                                 key.ToHex());
-      }
+      if (key.IsZero() || Find(key, embeddings) != nullptr) continue;
+      return runtime::NotFound((embeddings ? "content " : "catalog ") + key.ToHex());
     }
   }
   for (const Key& key : item.content_keys) Use(key);
   for (const Key& key : item.catalog_keys) Use(key);
   return absl::OkStatus();
+}
+
+std::vector<Key> ContentStore::Missing(const Item& item) const {
+  std::vector<Key> missing;
+  for (const auto* keys : {&item.content_keys, &item.catalog_keys}) {
+    for (const Key& key : *keys) {
+      const bool known = key.IsZero() || Find(key, keys == &item.content_keys) != nullptr;
+      if (!known) missing.push_back(key);
+    }
+  }
+  return missing;
 }
 
 void ContentStore::Release(const Item& item) {
@@ -167,6 +183,7 @@ void ContentStore::Unuse(const Key& key) {
   Entry& entry = entries_.at(key);
   SHOAL_CHECK(entry.uses > 0);
   if (--entry.uses > 0) return;
+  full_ = false;
   entry.place = unused_.insert(unused_.end(), key);
   unused_bytes_ += entry.content->bytes();
 }
@@ -220,12 +237,35 @@ void ContentStore::Collect(const Item& item, int reader,
   for (const Key& key : item.catalog_keys) CollectKey(key, bit, out);
 }
 
+void ContentStore::Forget(int reader, const Key& key) {
+  const std::uint64_t bit = std::uint64_t{1} << reader;
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  found->second.given &= ~bit;
+  if (const auto* catalog = As<Catalog>(*found->second.content)) {
+    for (const Key& candidate : catalog->candidates) Forget(reader, candidate);
+  } else if (const auto* overlay = As<Overlay>(*found->second.content)) {
+    for (const Key& candidate : overlay->appended) Forget(reader, candidate);
+  }
+}
+
+// False when the reader has it already.
+bool ContentStore::MarkGiven(Entry& entry, std::uint64_t bit) const {
+  const bool is_list = As<Embedding>(*entry.content) == nullptr;
+  if (is_list && entry.given_at != replacements_) {
+    entry.given = 0;
+    entry.given_at = replacements_;
+  }
+  if ((entry.given & bit) != 0) return false;
+  entry.given |= bit;
+  return true;
+}
+
 void ContentStore::CollectKey(const Key& key, std::uint64_t bit,
                               std::vector<std::shared_ptr<const Content>>& out) {
   if (key.IsZero()) return;
   Entry& entry = entries_.at(key);
-  if ((entry.given & bit) != 0) return;
-  entry.given |= bit;
+  if (!MarkGiven(entry, bit)) return;
   if (const auto* catalog = As<Catalog>(*entry.content)) {
     for (const Key& candidate : catalog->candidates) CollectKey(candidate, bit, out);
   } else if (const auto* overlay = As<Overlay>(*entry.content)) {

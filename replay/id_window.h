@@ -15,12 +15,12 @@ namespace shoal::replay {
 
 class IdWindow {
  public:
-  // 0 remembers nothing.
+  // A window of capacity 0 remembers nothing.
   explicit IdWindow(std::size_t capacity) : capacity_(capacity) {}
 
   bool Contains(const UnrollId& id) const { return ids_.contains(id); }
 
-  // False when `id` is there already.
+  // Returns false when `id` is there already.
   bool Add(const UnrollId& id) {
     if (capacity_ == 0) return true;
     if (!ids_.insert(id).second) return false;

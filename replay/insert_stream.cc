@@ -28,11 +28,13 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
   if (!request.has_hello()) {
     return runtime::InvalidArgument("the first message of Insert has no hello");
   }
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version()));
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version(),
+                                                        request.hello().client(), "replay shard"));
   greeted_ = true;
   client_ = request.hello().client();
   spdlog::info("event=insert_stream_open client={}", runtime::Quoted(client_));
   proto::InsertReply reply;
+  reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
   reply.set_credit(Credit());
   starved_ = reply.credit() == 0;
   Send(std::move(reply));
@@ -42,7 +44,8 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
 void InsertStream::PutContents(const proto::InsertRequest& request) {
   const auto put = [this](absl::StatusOr<Content> content) {
     const absl::Status status = content.ok() ? shard_.Put(*std::move(content)) : content.status();
-    if (!status.ok()) {
+    // What has no room, or names what has none, is answered with the item.
+    if (!status.ok() && !shard_.ContentsFull()) {
       spdlog::warn("event=content_refused reason={}", runtime::Quoted(status.ToString()));
     }
   };
@@ -58,29 +61,32 @@ void InsertStream::PutContents(const proto::InsertRequest& request) {
   for (const auto& overlay : request.overlays()) put(FromProto(overlay));
 }
 
-absl::Status InsertStream::Insert(proto::Item& item) {
+absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {
   const std::string table = item.table();
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
-  SHOAL_RETURN_IF_ERROR(shard_.Insert(table, parsed));
-  tables_.insert(table);
-  return absl::OkStatus();
+  const absl::Status status = shard_.Insert(table, parsed);
+  if (status.ok()) tables_.insert(table);
+  if (!absl::IsNotFound(status)) return status;
+  for (const Key& key : shard_.Missing(*parsed)) {
+    answer.add_missing_keys(std::string(key.AsBytes()));
+  }
+  if (!shard_.ContentsFull()) return status;
+  return runtime::ResourceExhausted(runtime::Message(status) +
+                                    " has no room: contents in use fill the shard");
 }
 
 void InsertStream::Answer(proto::InsertRequest& request) {
   if (request.items_size() == 0) return;
   proto::InsertReply reply;
   bool full = false;
-  bool withhold = false;
   for (proto::Item& item : *request.mutable_items()) {
-    const absl::Status status = Insert(item);
-    full = full || absl::IsResourceExhausted(status);
-    withhold = (status.ok() && fault_.Withhold()) || withhold;
     proto::ItemStatus& answer = *reply.add_items();
+    const absl::Status status = Insert(item, answer);
+    full = full || absl::IsResourceExhausted(status);
     *answer.mutable_id() = item.id();
     answer.set_code(static_cast<std::int32_t>(status.code()));
     if (!status.ok()) answer.set_message(runtime::Message(status));
   }
-  if (withhold) return;
   reply.set_credit(full ? 0 : Credit());
   starved_ = reply.credit() == 0;
   Send(std::move(reply));
@@ -98,6 +104,7 @@ void InsertStream::Wake() {
 }
 
 std::uint32_t InsertStream::Credit() const {
+  if (shard_.ContentsFull()) return 0;
   std::size_t room = options_.credit;
   if (tables_.empty()) {
     room = 0;

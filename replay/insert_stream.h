@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard's end of one Insert stream: contents and items in, one acknowledgement an item out.
+// The shard's end of one Insert stream takes contents and items, and acknowledges each item.
 //
-// Life and locks as transport::ServerStream; `mutex_` is taken before the stream's own, never
-// after.
+// What is full pushes back: an item that has no room, or whose contents have none, is answered
+// RESOURCE_EXHAUSTED, and the stream gives no credit until there is room again. It lives and locks
+// as transport::ServerStream says; `mutex_` is taken before the stream's own, never after.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,6 @@
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.pb.h"
-#include "replay/acknowledgement_fault.h"
 #include "replay/shard.h"
 #include "replay/waiters.h"
 
@@ -28,13 +28,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
                            public Waiter {
  public:
   // The references outlive the stream.
-  InsertStream(const InsertStreamOptions& options, Shard& shard, AcknowledgementFault& fault,
-               Waiters& streams, transport::StreamRegistry& registry)
-      : ServerStream({}, registry),
-        options_(options),
-        shard_(shard),
-        fault_(fault),
-        streams_(streams) {}
+  InsertStream(const InsertStreamOptions& options, Shard& shard, Waiters& streams,
+               transport::StreamRegistry& registry)
+      : ServerStream({}, registry), options_(options), shard_(shard), streams_(streams) {}
 
   // Gives credit where it ran out and there is room again.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -45,22 +41,23 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(const proto::InsertRequest& request);
-  absl::Status Insert(proto::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Writes to `answer` which keys the shard lacks, where that is why the item is not stored.
+  absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Items that this stream may send now: its share of the room.
+  // Returns how many items the client may send now, which is this stream's share of the room.
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InsertStreamOptions options_;
   Shard& shard_;
-  AcknowledgementFault& fault_;
   Waiters& streams_;
 
   runtime::Mutex mutex_;
   bool greeted_ ABSL_GUARDED_BY(mutex_) = false;
   std::string client_ ABSL_GUARDED_BY(mutex_);
-  // Tables that items of this stream named.
+  // The tables that items of this stream named.
   std::set<std::string> tables_ ABSL_GUARDED_BY(mutex_);
-  // The last reply gave no credit.
+  // True when the last reply gave no credit.
   bool starved_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

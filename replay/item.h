@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table stores: an unroll as bytes that nobody here parses, and what is known about it.
+// An item is what a table stores: an unroll as bytes that nobody here parses, and what is known
+// about it.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +21,25 @@ struct Item {
   UnrollId id;
   PolicyVersion oldest_version;
   PolicyVersion newest_version;
-  // Rows that carry weight.
+  // How many rows carry weight.
   std::uint32_t steps = 0;
   float priority = 0;
   std::vector<Key> content_keys;
-  // Catalogs and overlays.
+  // They name catalogs and overlays.
   std::vector<Key> catalog_keys;
   std::string payload;
 
+  // Returns the memory that a table spends on it: the item, its places in the table's books and
+  // selectors, and what the allocator adds.
   std::size_t bytes() const {
-    return sizeof(Item) + payload.size() +
+    constexpr std::size_t kBookkeepingBytes = 512;
+    return sizeof(Item) + kBookkeepingBytes + payload.size() +
            (content_keys.size() + catalog_keys.size()) * sizeof(Key);
   }
 };
 
-// True when `version` is older than `current` by epoch, or by more than `max_lag` steps. With
-// `max_lag` 0 nothing is stale.
+// Returns true when `version` is older than `current` by epoch, or by more than `max_lag` steps.
+// With `max_lag` 0 nothing is stale.
 inline bool IsStale(const PolicyVersion& version, const PolicyVersion& current,
                     std::uint32_t max_lag) {
   if (max_lag == 0) return false;

@@ -25,15 +25,16 @@ int main(int argc, char** argv) {
   if (auto status = metrics.Expose(options.metrics_listen); !status.ok()) {
     return program.Fail(status);
   }
-  auto shard = replay::Shard::Create(options.ForShard(program.cluster().replay.size()));
+  const auto shard_options =
+      options.ForShard({.index = static_cast<std::uint64_t>(program.index()),
+                        .shards = program.cluster().replay.size(),
+                        .seed = static_cast<std::uint64_t>(program.run().seed)});
+  if (!shard_options.ok()) return program.Fail(shard_options.status());
+  auto shard = replay::Shard::Create(*shard_options);
   if (!shard.ok()) return program.Fail(shard.status());
-  replay::Service service(
-      {.insert = {.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),
-                  .credit = static_cast<std::size_t>(options.insert_credit)},
-       .exit_before_acknowledgement = options.exit_before_acknowledgement,
-       .exit_marker =
-           program.run().path() + "/replay-" + std::to_string(program.index()) + ".killed"},
-      **shard, metrics);
+  replay::Service service({.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),
+                           .credit = static_cast<std::size_t>(options.insert_credit)},
+                          **shard, metrics);
   auto server = transport::Server::Create({.listen = *listen}, {&service});
   if (!server.ok()) return program.Fail(server.status());
   spdlog::info("event=listening address={}", (*server)->address());

@@ -2,26 +2,45 @@
 #include "replay/options.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "platform/runtime/random.h"
+#include "replay/selectors/selector_kind.h"
 
 namespace shoal::replay {
 
-void Options::Visit(runtime::Visitor& visitor) {
-  visitor.Knob("listen", listen, {.help = "host:port to serve on; empty: cluster.replay[index]"});
-  visitor.Knob("metrics_listen", metrics_listen,
-               {.help = "host:port of the Prometheus endpoint; empty: none"});
-  visitor.Knob("tables", tables, {.help = "names of the tables; each has the limits below"});
-  visitor.Knob("capacity_items", capacity_items,
-               {.help = "items that a table of this shard holds", .unit = "items", .min = 1});
-  visitor.Knob("capacity_bytes", capacity_bytes,
-               {.help = "bytes that a table of this shard holds", .unit = "bytes", .min = 1024});
-  visitor.Knob("min_size", min_size,
-               {.help = "items that all shards together hold before any are given out",
-                .unit = "items",
-                .min = 1});
+void TableKnobs::Visit(runtime::Visitor& visitor) {
+  const std::span<const std::string_view> names = SelectorNames();
+  std::vector<std::string_view> selectors(names.begin(), names.end());
+  visitor.Knob("name", name, {.help = "what inference.table and learner.table call it"});
+  visitor.Knob("sampler", sampler,
+               {.help = "chooses the item that is given out next", .choices = selectors});
+  selectors.insert(selectors.begin(), "none");
+  visitor.Knob("remover", remover,
+               {.help = "chooses the item that makes room when the table is full; none: a full "
+                        "table takes no inserts",
+                .choices = selectors});
+  visitor.Knob("max_size", max_size,
+               {.help = "items that a shard holds", .unit = "items", .min = 1, .max = 1e12});
+  visitor.Knob("max_bytes", max_bytes,
+               {.help = "bytes of items that a shard holds", .unit = "bytes", .min = 1024});
   visitor.Knob("max_times_sampled", max_times_sampled,
                {.help = "how often an item is given out before it is removed; 0: no bound",
                 .min = 0,
                 .max = 1e9});
+  visitor.Knob("max_staleness", max_staleness,
+               {.help = "items of which a version is older than the newest by more steps, or of an "
+                        "earlier epoch, are removed; 0: none is",
+                .unit = "steps",
+                .min = 0,
+                .max = 1e9});
+  visitor.Knob("min_size", min_size,
+               {.help = "items that all shards together hold before any are given out",
+                .unit = "items",
+                .min = 1,
+                .max = 1e12});
   visitor.Knob("samples_per_insert", samples_per_insert,
                {.help = "sampled steps for each inserted step; 0: no limit", .min = 0});
   visitor.Knob("error_buffer", error_buffer,
@@ -29,16 +48,51 @@ void Options::Visit(runtime::Visitor& visitor) {
                 .unit = "steps",
                 .min = 0});
   visitor.Knob("id_window", id_window,
-               {.help = "unroll ids remembered by a table to recognise repeats",
+               {.help = "ids of unrolls remembered to recognise repeats, besides those that are in",
                 .unit = "ids",
                 .min = 0,
                 .max = 1e8});
+}
+
+absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const {
+  const auto selector = [this](std::string_view knob,
+                               const std::string& value) -> absl::StatusOr<SelectorKind> {
+    const auto kind = SelectorKindFrom(value);
+    if (kind.ok()) return kind;
+    return runtime::Annotate(kind.status(), "table " + name + ": " + std::string(knob));
+  };
+  const auto shards = static_cast<std::int64_t>(std::max<std::size_t>(1, place.shards));
+  TableOptions table;
+  table.name = name;
+  SHOAL_ASSIGN_OR_RETURN(table.sampler, selector("sampler", sampler));
+  if (remover != "none") {
+    SHOAL_ASSIGN_OR_RETURN(table.remover, selector("remover", remover));
+  }
+  table.max_size = static_cast<std::size_t>(max_size);
+  table.max_bytes = static_cast<std::size_t>(max_bytes);
+  table.max_times_sampled = static_cast<std::uint32_t>(max_times_sampled);
+  table.max_staleness = static_cast<std::uint32_t>(max_staleness);
+  table.limiter.min_size = static_cast<std::size_t>((min_size + shards - 1) / shards);
+  table.limiter.samples_per_insert = samples_per_insert;
+  table.limiter.error_buffer = error_buffer / static_cast<double>(shards);
+  table.id_window = static_cast<std::size_t>(id_window);
+  table.seed =
+      runtime::DeriveSeed(place.seed, "replay " + std::to_string(place.index) + " " + name);
+  return table;
+}
+
+void Options::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("listen", listen, {.help = "host:port to serve on; empty: cluster.replay[index]"});
+  visitor.Knob("metrics_listen", metrics_listen,
+               {.help = "host:port of the Prometheus endpoint; empty: none"});
   visitor.Knob("content_capacity_bytes", content_capacity_bytes,
-               {.help = "embeddings, catalogs and overlays that a shard holds",
+               {.help = "memory for the embeddings, catalogs and overlays that a shard holds",
                 .unit = "bytes",
-                .min = 1024});
+                .min = 1 << 20});
   visitor.Knob("unused_content_bytes", unused_content_bytes,
-               {.help = "of these, kept though no item uses them now", .unit = "bytes", .min = 0});
+               {.help = "part of it that contents may take which no item uses now",
+                .unit = "bytes",
+                .min = 1 << 20});
   visitor.Knob("max_item_bytes", max_item_bytes,
                {.help = "a larger payload is refused",
                 .unit = "bytes",
@@ -52,26 +106,14 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "drain_ms", drain_ms,
       {.help = "time that streams get to end at shutdown", .unit = "ms", .min = 0, .max = 60000});
-  visitor.Knob("exit_before_acknowledgement", exit_before_acknowledgement,
-               {.help = "for tests: withhold this acknowledgement and die by SIGKILL 300 ms later, "
-                        "once a run; 0: never",
-                .min = 0});
+  visitor.Groups("table", tables);
 }
 
-ShardOptions Options::ForShard(std::size_t shards) const {
-  const auto share = static_cast<std::int64_t>(std::max<std::size_t>(1, shards));
+absl::StatusOr<ShardOptions> Options::ForShard(const ShardPlace& place) const {
   ShardOptions options;
-  for (const std::string& name : tables) {
-    TableOptions table;
-    table.name = name;
-    table.capacity_items = static_cast<std::size_t>(capacity_items);
-    table.capacity_bytes = static_cast<std::size_t>(capacity_bytes);
-    table.max_times_sampled = static_cast<std::uint32_t>(max_times_sampled);
-    table.limiter.min_size = static_cast<std::size_t>((min_size + share - 1) / share);
-    table.limiter.samples_per_insert = samples_per_insert;
-    table.limiter.error_buffer = error_buffer / static_cast<double>(share);
-    table.id_window = static_cast<std::size_t>(id_window);
-    options.tables.push_back(std::move(table));
+  for (const TableKnobs& table : tables) {
+    SHOAL_ASSIGN_OR_RETURN(TableOptions made, table.ForShard(place));
+    options.tables.push_back(std::move(made));
   }
   options.contents.capacity_bytes = static_cast<std::size_t>(content_capacity_bytes);
   options.contents.unused_capacity_bytes = static_cast<std::size_t>(unused_content_bytes);

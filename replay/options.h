@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [replay]: what the tables of all shards hold, and when they give and take.
+// Section [replay] of the cluster file and its tables [[replay.table]] say what the shards hold,
+// and when they give and take.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +15,54 @@
 
 namespace shoal::replay {
 
-struct Options {
-  std::string listen = "";
-  std::string metrics_listen = "";
-  std::vector<std::string> tables = {"unrolls"};
-  std::int64_t capacity_items = 1024;
-  std::int64_t capacity_bytes = std::int64_t{1} << 30;
-  std::int64_t min_size = 1;
+// It says which shard of how many this process is, and what the run's seed is.
+struct ShardPlace {
+  std::uint64_t index = 0;
+  // 0 means 1.
+  std::size_t shards = 1;
+  std::uint64_t seed = 0;
+};
+
+// One [[replay.table]].
+struct TableKnobs {
+  std::string name = "unrolls";
+  std::string sampler = "fifo";
+  std::string remover = "none";
+  std::int64_t max_size = 1024;
+  std::int64_t max_bytes = std::int64_t{1} << 30;
   std::int64_t max_times_sampled = 1;
+  std::int64_t max_staleness = 0;
+  std::int64_t min_size = 1;
   double samples_per_insert = 0;
   double error_buffer = 0;
   std::int64_t id_window = 65536;
+
+  void Visit(runtime::Visitor& visitor);
+
+  // Returns one shard's part of it. INVALID_ARGUMENT naming the table and a selector that there is
+  // not.
+  absl::StatusOr<TableOptions> ForShard(const ShardPlace& place) const;
+};
+
+struct Options {
+  std::string listen = "";
+  std::string metrics_listen = "";
   std::int64_t content_capacity_bytes = std::int64_t{2} << 30;
   std::int64_t unused_content_bytes = std::int64_t{256} << 20;
   std::int64_t max_item_bytes = std::int64_t{16} << 20;
   std::int64_t insert_credit = 32;
   std::int64_t drain_ms = 2000;
-  std::int64_t exit_before_acknowledgement = 0;
+  std::vector<TableKnobs> tables = {{}};
 
   void Visit(runtime::Visitor& visitor);
 
-  // One shard's part: what is said for all shards together is divided by their number.
-  ShardOptions ForShard(std::size_t shards) const;
+  // Returns one shard's part: what is said for all shards together is divided by their number.
+  // INVALID_ARGUMENT as for TableKnobs::ForShard.
+  absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
 };
 
-// `options.listen`, or the address of shard `index` in the cluster. INVALID_ARGUMENT naming both
-// when there is none.
+// Returns `options.listen`, or the address of shard `index` in the cluster. INVALID_ARGUMENT naming
+// both when there is none.
 absl::StatusOr<std::string> ListenAddress(const Options& options,
                                           const runtime::ClusterOptions& cluster,
                                           std::int64_t index);

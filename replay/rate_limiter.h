@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps sampling and inserting in step: says when a table may give and take.
+// A rate limiter keeps sampling and inserting in step: it says when a table may give and take.
 //
-// Counts in steps. An inserted step earns `samples_per_insert` sampled ones; what is earned and not
-// used is `credit`. Inserts wait while credit is above `error_buffer`, samples while it is below
-// -error_buffer; both are asked before the item is counted, so never both wait, and either goes
-// over by at most one item. A table smaller than `min_size` takes and does not give.
+// It counts in steps. An inserted step earns `samples_per_insert` sampled ones; what is earned and
+// not used is `credit`. Inserts wait while credit is above `error_buffer`, samples while it is
+// below -error_buffer; both are asked before the item is counted, so never both wait, and either
+// goes over by at most one item. A table smaller than `min_size` takes and does not give.
 //
 // Not thread-safe.
 #pragma once
@@ -16,11 +16,11 @@
 namespace shoal::replay {
 
 struct RateLimiterOptions {
-  // Items that the table must hold to give any; 0 and 1 are the same.
+  // The table gives nothing while it holds fewer items; 0 and 1 are the same.
   std::size_t min_size = 1;
-  // 0: no limit but min_size.
+  // 0 means that there is no limit but min_size.
   double samples_per_insert = 0;
-  // Steps of samples ahead or behind that are tolerated; at least 0.
+  // So many steps of samples ahead or behind are tolerated; it is at least 0.
   double error_buffer = 0;
 };
 

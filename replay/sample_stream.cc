@@ -20,33 +20,52 @@ constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
 void SampleStream::OnMessage(proto::SampleRequest&& request) {
   {
     const runtime::MutexLock lock(mutex_);
-    const absl::Status greeting = reader_ >= 0 || ended_ ? absl::OkStatus() : Greet(request);
-    if (greeting.ok() && !ended_) {
-      if (request.has_current_version()) {
-        shard_.SetCurrentVersion(table_, FromProto(request.current_version()), max_lag_);
-      }
-      credit_ = std::min(kMaxCredit, credit_ + request.credit());
-      GiveLocked();
-    } else if (!greeting.ok()) {
-      Fail(greeting);
-    }
+    const absl::Status status = ended_ ? absl::OkStatus() : Take(request);
+    if (!status.ok()) Fail(status);
   }
   Release();
+}
+
+absl::Status SampleStream::Take(const proto::SampleRequest& request) {
+  if (reader_ < 0) SHOAL_RETURN_IF_ERROR(Greet(request));
+  SHOAL_ASSIGN_OR_RETURN(const auto updates, FromProto(request.priorities()));
+  SHOAL_ASSIGN_OR_RETURN(const auto forgotten,
+                         KeysFrom(request.forgotten_keys(), "forgotten_keys"));
+  if (request.has_current_version()) {
+    shard_.SetCurrentVersion(table_, FromProto(request.current_version()), max_lag_);
+  }
+  shard_.Update(table_, updates);
+  shard_.Forget(reader_, forgotten);
+  credit_ = std::min(kMaxCredit, credit_ + request.credit());
+  GiveLocked();
+  return absl::OkStatus();
 }
 
 absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
   if (!request.has_hello()) {
     return runtime::InvalidArgument("the first message of Sample has no hello");
   }
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(request.hello().protocol_version()));
-  if (!shard_.HasTable(request.hello().table())) {
-    return runtime::FailedPrecondition("no table is named " + request.hello().table());
+  const proto::SampleHello& hello = request.hello();
+  SHOAL_RETURN_IF_ERROR(
+      transport::CheckProtocolVersion(hello.protocol_version(), hello.client(), "replay shard"));
+  if (!shard_.HasTable(hello.table())) {
+    return runtime::FailedPrecondition("no table is named " + hello.table());
   }
+  if (hello.rank() >= hello.world()) {
+    return runtime::InvalidArgument("hello: rank " + std::to_string(hello.rank()) + " of " +
+                                    std::to_string(hello.world()));
+  }
+  SHOAL_RETURN_IF_ERROR(shard_.JoinGroup(hello.table(), hello.group_epoch()));
   SHOAL_ASSIGN_OR_RETURN(reader_, shard_.OpenReader());
-  table_ = request.hello().table();
-  max_lag_ = request.hello().max_lag();
-  spdlog::info("event=sample_stream_open client={} table={}",
-               runtime::Quoted(request.hello().client()), runtime::Quoted(table_));
+  table_ = hello.table();
+  max_lag_ = hello.max_lag();
+  group_epoch_ = hello.group_epoch();
+  spdlog::info("event=sample_stream_open client={} table={} group_epoch={} rank={} world={}",
+               runtime::Quoted(hello.client()), runtime::Quoted(table_), hello.group_epoch(),
+               hello.rank(), hello.world());
+  proto::SampleReply reply;
+  reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
+  Send(std::move(reply));
   return absl::OkStatus();
 }
 
@@ -56,8 +75,14 @@ void SampleStream::Wake() {
 }
 
 void SampleStream::GiveLocked() {
-  while (reader_ >= 0 && credit_ > 0 && outbox_size() < kWaitingMessages && !ending()) {
-    SampleBatch batch = shard_.Draw(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
+  if (reader_ < 0) return;
+  if (const absl::Status status = shard_.JoinGroup(table_, group_epoch_); !status.ok()) {
+    Fail(status);
+    return;
+  }
+  while (credit_ > 0 && outbox_size() < kWaitingMessages && !ending()) {
+    SampleBatch batch =
+        shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) return;
     credit_ -= batch.samples.size();
     for (proto::SampleReply& reply : ToReplies(batch)) Send(std::move(reply));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard's end of one Sample stream: credit in, items and the contents they need out.
+// The shard's end of one Sample stream takes credit, and gives items after the contents that they
+// need. It ends when a later learner group samples from its table.
 //
-// Life and locks as transport::ServerStream; `mutex_` is taken before the stream's own, never
-// after, and is held from the draw to the send, so that contents leave before the items that use
-// them. Not more than two messages wait to be written: what is drawn is gone when a stream breaks.
+// It lives and locks as transport::ServerStream says; `mutex_` is taken before the stream's own,
+// never after, and is held from sampling to sending, so that contents leave before the items that
+// use them. At most two messages wait to be written, as what is sampled is gone when the stream
+// breaks.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   SampleStream(Shard& shard, Waiters& streams, transport::StreamRegistry& registry)
       : ServerStream({}, registry), shard_(shard), streams_(streams) {}
 
-  // Gives what there is.
+  // Gives what there is, within the credit.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -32,6 +34,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   void OnWritable() override { Wake(); }
   void OnEnd() override ABSL_LOCKS_EXCLUDED(mutex_);
 
+  absl::Status Take(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -41,7 +44,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   runtime::Mutex mutex_;
   std::string table_ ABSL_GUARDED_BY(mutex_);
   std::uint32_t max_lag_ ABSL_GUARDED_BY(mutex_) = 0;
-  // -1 before the hello and after the end.
+  std::uint64_t group_epoch_ ABSL_GUARDED_BY(mutex_) = 0;
+  // It is -1 before the hello and after the end.
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -7,11 +7,9 @@
 
 namespace shoal::replay {
 
-Service::Service(const ServiceOptions& options, Shard& shard, runtime::Metrics& metrics,
-                 runtime::Clock& clock)
+Service::Service(const InsertStreamOptions& options, Shard& shard, runtime::Metrics& metrics)
     : options_(options),
       shard_(shard),
-      fault_(options.exit_before_acknowledgement, options.exit_marker, clock),
       metrics_(shard.options(), metrics),
       waker_("replay-waker", [this] { WakeStreams(); }) {}
 
@@ -32,14 +30,12 @@ void Service::WakeStreams() {
     sample_streams_.WakeAll();
     insert_streams_.WakeAll();
     metrics_.Update(shard_.stats());
-    fault_.DieIfDue();
   }
 }
 
 grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Service::Insert(
     grpc::CallbackServerContext*) {
-  const auto stream =
-      std::make_shared<InsertStream>(options_.insert, shard_, fault_, insert_streams_, registry_);
+  const auto stream = std::make_shared<InsertStream>(options_, shard_, insert_streams_, registry_);
   insert_streams_.Add(stream);
   return stream->Start();
 }
@@ -61,12 +57,13 @@ grpc::ServerUnaryReactor* Service::Info(grpc::CallbackServerContext* context,
     out.set_name(options.name);
     out.set_size(table.size);
     out.set_bytes(table.bytes);
-    out.set_capacity_items(options.capacity_items);
-    out.set_capacity_bytes(options.capacity_bytes);
+    out.set_max_size(options.max_size);
+    out.set_max_bytes(options.max_bytes);
     out.set_inserted_total(table.inserted_total);
     out.set_sampled_total(table.sampled_total);
     out.set_evicted_stale_total(table.evicted_stale_total);
     out.set_duplicates_total(table.duplicates_total);
+    out.set_evicted_for_room_total(table.evicted_for_room_total);
   }
   reply->set_content_count(stats.content_count);
   reply->set_content_bytes(stats.content_bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC service of one shard: Insert, Sample and Info, and the thread that wakes waiting
-// streams.
+// The gRPC service of one shard serves Insert, Sample and Info, and owns the thread that wakes
+// waiting streams.
 //
-// Thread-safe. Order of the end: Drain, the server's Shutdown, then destroy.
+// Thread-safe. At the end call Drain, then the server's Shutdown, then destroy it.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,6 @@
 #include "platform/runtime/thread.h"
 #include "platform/transport/stream_registry.h"
 #include "proto/replay.grpc.pb.h"
-#include "replay/acknowledgement_fault.h"
 #include "replay/insert_stream.h"
 #include "replay/shard.h"
 #include "replay/shard_metrics.h"
@@ -21,21 +20,14 @@
 
 namespace shoal::replay {
 
-struct ServiceOptions {
-  InsertStreamOptions insert = {};
-  // See AcknowledgementFault.
-  std::int64_t exit_before_acknowledgement = 0;
-  std::string exit_marker = {};
-};
-
 class Service final : public proto::Replay::CallbackService {
  public:
   // `shard` and `metrics` outlive this.
-  Service(const ServiceOptions& options, Shard& shard, runtime::Metrics& metrics,
-          runtime::Clock& clock = runtime::SystemClock());
+  Service(const InsertStreamOptions& options, Shard& shard, runtime::Metrics& metrics);
   ~Service() override;
 
-  // Ends all streams with UNAVAILABLE and refuses new ones. False when some are left after `grace`.
+  // Ends all streams with UNAVAILABLE and refuses new ones. Returns false when some are left after
+  // `grace`.
   bool Drain(runtime::Duration grace);
 
   grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Insert(
@@ -49,9 +41,8 @@ class Service final : public proto::Replay::CallbackService {
  private:
   void WakeStreams();
 
-  const ServiceOptions options_;
+  const InsertStreamOptions options_;
   Shard& shard_;
-  AcknowledgementFault fault_;
   ShardMetrics metrics_;
   Waiters insert_streams_;
   Waiters sample_streams_;

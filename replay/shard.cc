@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/shard.h"
 
+#include <algorithm>
 #include <utility>
-
-#include "replay/selectors/fifo.h"
 
 namespace shoal::replay {
 
@@ -16,10 +15,10 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     if (shard->Index(table.name) != i) {
       return runtime::InvalidArgument("two tables are named " + table.name);
     }
-    SHOAL_ASSIGN_OR_RETURN(auto made,
-                           Table::Create(table, std::make_unique<Fifo>(), shard->contents_));
+    SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
     shard->tables_.push_back(std::move(made));
   }
+  shard->group_epochs_.resize(shard->tables_.size());
   return shard;
 }
 
@@ -32,9 +31,39 @@ std::size_t Shard::Index(std::string_view table) const {
   return i;
 }
 
-absl::Status Shard::Put(Content content) {
+absl::Status Shard::Put(Content&& content) {
+  std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
-  return contents_.Put(std::move(content));
+  absl::Status status = contents_.Put(std::move(content));
+  while (absl::IsResourceExhausted(status)) {
+    Table* const table = EvictOneLocked();
+    if (table == nullptr) return status;
+    for (auto& item : table->TakeEvicted()) evicted.push_back(std::move(item));
+    status = contents_.Put(std::move(content));
+    ChangedLocked();
+  }
+  return status;
+}
+
+Table* Shard::EvictOneLocked() {
+  std::vector<Table*> largest_first;
+  for (const auto& table : tables_) largest_first.push_back(table.get());
+  std::sort(largest_first.begin(), largest_first.end(),
+            [](const Table* a, const Table* b) { return a->stats().bytes > b->stats().bytes; });
+  for (Table* const table : largest_first) {
+    if (table->EvictOne()) return table;
+  }
+  return nullptr;
+}
+
+std::vector<Key> Shard::Missing(const Item& item) const {
+  const runtime::MutexLock lock(mutex_);
+  return contents_.Missing(item);
+}
+
+bool Shard::ContentsFull() const {
+  const runtime::MutexLock lock(mutex_);
+  return contents_.full();
 }
 
 absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) {
@@ -42,10 +71,22 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
   if (index == options_.tables.size()) {
     return runtime::FailedPrecondition("no table is named " + std::string(table));
   }
+  std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
   SHOAL_RETURN_IF_ERROR(tables_[index]->Insert(item));
+  evicted = tables_[index]->TakeEvicted();
   ChangedLocked();
   return absl::OkStatus();
+}
+
+std::size_t Shard::Update(std::string_view table, std::span<const PriorityUpdate> updates) {
+  const std::size_t index = Index(table);
+  std::size_t updated = 0;
+  const runtime::MutexLock lock(mutex_);
+  for (const PriorityUpdate& update : updates) {
+    updated += tables_[index]->Update(update.id, update.priority).ok() ? 1 : 0;
+  }
+  return updated;
 }
 
 std::size_t Shard::Room(std::string_view table) const {
@@ -65,18 +106,37 @@ void Shard::CloseReader(int reader) {
   contents_.CloseReader(reader);
 }
 
-SampleBatch Shard::Draw(std::string_view table, int reader, std::size_t max_items,
-                        std::size_t max_bytes) {
+void Shard::Forget(int reader, std::span<const Key> keys) {
+  const runtime::MutexLock lock(mutex_);
+  for (const Key& key : keys) contents_.Forget(reader, key);
+}
+
+absl::Status Shard::JoinGroup(std::string_view table, std::uint64_t epoch) {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  std::uint64_t& latest = group_epochs_[index];
+  if (epoch < latest) {
+    return runtime::FailedPrecondition(
+        "table " + std::string(table) + ": a learner group of epoch " + std::to_string(latest) +
+        " samples from it, this one is of epoch " + std::to_string(epoch));
+  }
+  if (epoch > latest) ChangedLocked();
+  latest = epoch;
+  return absl::OkStatus();
+}
+
+SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_items,
+                          std::size_t max_bytes) {
   SampleBatch batch;
   std::size_t bytes = 0;
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
   Table& source = *tables_[index];
   while (batch.samples.size() < max_items && bytes < max_bytes) {
-    std::optional<Sample> sample = source.Draw();
+    std::optional<SampledItem> sample = source.Sample();
     if (!sample) break;
     contents_.Collect(*sample->item, reader, batch.contents);
-    source.Collected(*sample);
+    source.ReleaseSample(*sample);
     bytes += sample->item->payload.size();
     batch.samples.push_back(*std::move(sample));
   }
@@ -89,7 +149,8 @@ void Shard::SetCurrentVersion(std::string_view table, const PolicyVersion& curre
   std::vector<std::shared_ptr<Item>> evicted;
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
-  tables_[index]->SetCurrentVersion(current, max_lag, evicted);
+  tables_[index]->SetCurrentVersion(current, max_lag);
+  evicted = tables_[index]->TakeEvicted();
   if (!evicted.empty()) ChangedLocked();
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One replay shard without its network: contents and tables behind one lock.
+// A shard is one replay process without its network: contents and tables behind one lock.
 //
-// Thread-safe. Nothing waits under the lock, and big things are freed after it. Whoever wants to
+// Thread-safe. Nothing waits under the lock, and large memory is freed after it. Whoever wants to
 // know when trying again may help calls AwaitChange on a thread of its own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +27,18 @@ struct ShardOptions {
 };
 
 struct SampleBatch {
-  // Each after what it uses itself; what the reader was given before is left out.
+  // Each content comes after what it uses itself; what the reader was given before is left out.
   std::vector<std::shared_ptr<const Content>> contents;
-  std::vector<Sample> samples;
+  std::vector<SampledItem> samples;
+};
+
+struct PriorityUpdate {
+  UnrollId id;
+  float priority = 0;
 };
 
 struct ShardStats {
-  // In the order of ShardOptions::tables.
+  // They are in the order of ShardOptions::tables.
   std::vector<TableStats> tables;
   std::size_t content_count = 0;
   std::size_t content_bytes = 0;
@@ -45,23 +51,35 @@ class Shard {
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
       ShardOptions options, runtime::Clock& clock = runtime::SystemClock());
 
-  // As ContentStore::Put.
-  absl::Status Put(Content content) ABSL_LOCKS_EXCLUDED(mutex_);
-  // As Table::Insert; FAILED_PRECONDITION when there is no such table.
+  // Does what ContentStore::Put does; but before a content is refused for contents in use, tables
+  // that have a remover evict items, one after another, until there is room or they are empty.
+  absl::Status Put(Content&& content) ABSL_LOCKS_EXCLUDED(mutex_);
+  // These two do what ContentStore's do.
+  std::vector<Key> Missing(const Item& item) const ABSL_LOCKS_EXCLUDED(mutex_);
+  bool ContentsFull() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Does what Table::Insert does. FAILED_PRECONDITION when there is no such table.
   absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Items that `table` would take now; 0 when there is no such table.
+  // Gives the items of `updates` that `table` has their new priorities, and returns how many it
+  // has. REQUIRES: HasTable(table), priorities are finite and at least 0.
+  std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns how many items `table` would take now; 0 when there is no such table.
   std::size_t Room(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool HasTable(std::string_view table) const { return Index(table) < options_.tables.size(); }
-  // As ContentStore's.
+  // These three do what ContentStore's do.
   absl::StatusOr<int> OpenReader() ABSL_LOCKS_EXCLUDED(mutex_);
   void CloseReader(int reader) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Up to `max_items`; stops after the item that passes `max_bytes` of payloads. Empty when there
-  // is nothing to give now. REQUIRES: HasTable(table), `reader` is open.
-  SampleBatch Draw(std::string_view table, int reader, std::size_t max_items, std::size_t max_bytes)
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  // As Table::SetCurrentVersion. REQUIRES: HasTable(table).
+  void Forget(int reader, std::span<const Key> keys) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Notes that a learner group of that epoch samples from `table`. FAILED_PRECONDITION when a later
+  // group did so already. REQUIRES: HasTable(table).
+  absl::Status JoinGroup(std::string_view table, std::uint64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Samples up to `max_items`, and stops after the item that passes `max_bytes` of payloads. The
+  // batch is empty when there is nothing to give now. REQUIRES: HasTable(table), `reader` is open.
+  SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
+                     std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Does what Table::SetCurrentVersion does. REQUIRES: HasTable(table).
   void SetCurrentVersion(std::string_view table, const PolicyVersion& current,
                          std::uint32_t max_lag) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -78,8 +96,11 @@ class Shard {
 
  private:
   Shard(ShardOptions options, runtime::Clock& clock);
-  // The number of tables when there is none of that name.
+  // Returns the number of tables when there is none of that name.
   std::size_t Index(std::string_view table) const;
+  // Evicts an item of the table that holds the most bytes among those with a remover, and returns
+  // that table; null when there is none.
+  Table* EvictOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ChangedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ShardOptions options_;
@@ -89,6 +110,8 @@ class Shard {
   runtime::CondVar changed_;
   ContentStore contents_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
+  // There is one for each table.
+  std::vector<std::uint64_t> group_epochs_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shard counts, as Prometheus metrics.
+// Shows what a shard counts as Prometheus metrics.
 #pragma once
 
 #include <vector>

@@ -2,74 +2,95 @@
 #include "replay/table.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace shoal::replay {
+namespace {
 
-absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options,
-                                                     std::unique_ptr<Selector> selector,
-                                                     ContentStore& contents) {
+std::unique_ptr<Selector> MakeRemover(const TableOptions& options) {
+  // Another stream of draws than the sampler's.
+  return options.remover ? MakeSelector(*options.remover, ~options.seed) : nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, ContentStore& contents) {
   const auto invalid = [&options](const std::string& what) {
     return runtime::InvalidArgument("table " + options.name + ": " + what);
   };
   if (options.name.empty()) return runtime::InvalidArgument("a table has no name");
-  if (options.capacity_items == 0) return invalid("capacity_items must be at least 1");
-  if (options.limiter.min_size > options.capacity_items) {
-    return invalid("min_size " + std::to_string(options.limiter.min_size) +
-                   " is above capacity_items " + std::to_string(options.capacity_items));
+  if (options.max_size == 0) return invalid("max_size must be at least 1");
+  if (options.limiter.min_size > options.max_size) {
+    return invalid("min_size " + std::to_string(options.limiter.min_size) + " is above max_size " +
+                   std::to_string(options.max_size));
   }
   if (options.max_times_sampled > 0 &&
       options.limiter.samples_per_insert > options.max_times_sampled) {
     return invalid("samples_per_insert is above max_times_sampled");
   }
-  return std::unique_ptr<Table>(new Table(std::move(options), std::move(selector), contents));
+  if (options.max_times_sampled == 0 && !options.remover && options.max_staleness == 0) {
+    return invalid(
+        "no item would ever leave: max_times_sampled or max_staleness must be above 0, or there "
+        "must be a remover");
+  }
+  return std::unique_ptr<Table>(new Table(std::move(options), contents));
 }
 
-Table::Table(TableOptions options, std::unique_ptr<Selector> selector, ContentStore& contents)
+Table::Table(TableOptions options, ContentStore& contents)
     : options_(std::move(options)),
-      selector_(std::move(selector)),
+      sampler_(MakeSelector(options_.sampler, options_.seed)),
+      remover_(MakeRemover(options_)),
       contents_(contents),
       limiter_(options_.limiter),
       seen_(options_.id_window) {}
 
 absl::Status Table::Insert(std::unique_ptr<Item>& item) {
-  if (seen_.Contains(item->id)) {
+  if (seen_.Contains(item->id) || handles_.contains(item->id)) {
     ++stats_.duplicates_total;
     item.reset();
     return absl::OkStatus();
   }
-  if (IsStale(item->oldest_version, current_version_, max_lag_)) {
+  if (IsStale(item->oldest_version, current_version_, max_lag())) {
     seen_.Add(item->id);
     ++stats_.evicted_stale_total;
     item.reset();
     return absl::OkStatus();
   }
+  SHOAL_RETURN_IF_ERROR(CheckFits(*item));
   SHOAL_RETURN_IF_ERROR(CheckRoom(*item));
   SHOAL_RETURN_IF_ERROR(contents_.Acquire(*item));
+  MakeRoom(item->bytes());
   seen_.Add(item->id);
   limiter_.Inserted(item->steps);
   ++stats_.inserted_total;
   stats_.inserted_steps_total += item->steps;
   stats_.bytes += item->bytes();
   const Handle handle = next_handle_++;
-  selector_->Insert(handle, item->priority);
-  items_.emplace(handle, Stored{.item = std::move(item)});
+  sampler_->Insert(handle, item->priority);
+  if (remover_) remover_->Insert(handle, item->priority);
+  handles_.emplace(item->id, handle);
+  by_version_.emplace(item->oldest_version, handle);
+  const float priority = item->priority;
+  items_.emplace(handle, Stored{.item = std::move(item), .priority = priority});
+  return absl::OkStatus();
+}
+
+absl::Status Table::CheckFits(const Item& item) {
+  const std::size_t bytes = item.bytes();
+  if (bytes > options_.max_bytes) {
+    return runtime::InvalidArgument("the item has " + std::to_string(bytes) + " bytes, table " +
+                                    options_.name + " holds " + std::to_string(options_.max_bytes));
+  }
   return absl::OkStatus();
 }
 
 absl::Status Table::CheckRoom(const Item& item) {
   const std::size_t bytes = item.bytes();
-  if (bytes > options_.capacity_bytes) {
-    return runtime::InvalidArgument("the item has " + std::to_string(bytes) + " bytes, table " +
-                                    options_.name + " holds " +
-                                    std::to_string(options_.capacity_bytes));
-  }
-  if (items_.size() >= options_.capacity_items) {
+  if (!remover_ && items_.size() >= options_.max_size) {
     ++stats_.full_items_total;
     return runtime::ResourceExhausted("table " + options_.name + " holds " +
-                                      std::to_string(items_.size()) + " items, its capacity");
+                                      std::to_string(items_.size()) + " items, its max_size");
   }
-  if (stats_.bytes + bytes > options_.capacity_bytes) {
+  if (!remover_ && stats_.bytes + bytes > options_.max_bytes) {
     ++stats_.full_bytes_total;
     out_of_bytes_ = true;
     return runtime::ResourceExhausted("table " + options_.name + " has no room for " +
@@ -82,7 +103,32 @@ absl::Status Table::CheckRoom(const Item& item) {
   return absl::OkStatus();
 }
 
-std::optional<Sample> Table::Draw() {
+void Table::MakeRoom(std::size_t bytes) {
+  while (items_.size() >= options_.max_size || stats_.bytes + bytes > options_.max_bytes) {
+    if (!EvictOne()) return;
+  }
+}
+
+bool Table::EvictOne() {
+  if (!remover_ || items_.empty()) return false;
+  Evict(remover_->Sample().handle);
+  ++stats_.evicted_for_room_total;
+  return true;
+}
+
+absl::Status Table::Update(const UnrollId& id, float priority) {
+  const auto found = handles_.find(id);
+  if (found == handles_.end()) {
+    return runtime::NotFound("table " + options_.name + " does not have the item");
+  }
+  items_.at(found->second).priority = priority;
+  sampler_->Update(found->second, priority);
+  if (remover_) remover_->Update(found->second, priority);
+  ++stats_.priority_updates_total;
+  return absl::OkStatus();
+}
+
+std::optional<SampledItem> Table::Sample() {
   if (items_.empty() || (!limiter_.HoldsEnough(items_.size()) && !OutOfBytes())) {
     ++stats_.below_min_size_total;
     return std::nullopt;
@@ -91,67 +137,78 @@ std::optional<Sample> Table::Draw() {
     ++stats_.samples_ahead_total;
     return std::nullopt;
   }
-  const Choice choice = selector_->Select();
+  const Choice choice = sampler_->Sample();
   Stored& stored = items_.at(choice.handle);
-  Sample sample{.item = stored.item,
-                .probability = choice.probability,
-                .table_size = items_.size(),
-                .times_sampled = ++stored.times_sampled};
+  SampledItem sample{.item = stored.item,
+                     .priority = stored.priority,
+                     .probability = choice.probability,
+                     .table_size = items_.size(),
+                     .times_sampled = ++stored.times_sampled};
   limiter_.Sampled(stored.item->steps);
   ++stats_.sampled_total;
   stats_.sampled_steps_total += stored.item->steps;
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
     sample.last = true;
-    const Stored removed = std::move(stored);
-    items_.erase(choice.handle);
-    Remove(choice.handle, removed);
+    Remove(choice.handle);
   }
   return sample;
 }
 
-void Table::Collected(const Sample& sample) {
+void Table::ReleaseSample(const SampledItem& sample) {
   if (sample.last) contents_.Release(*sample.item);
 }
 
-void Table::Remove(Handle handle, const Stored& stored) {
-  selector_->Remove(handle);
-  limiter_.Removed(stored.item->steps, stored.times_sampled);
+std::shared_ptr<Item> Table::Remove(Handle handle) {
+  const auto found = items_.find(handle);
+  const Stored stored = std::move(found->second);
+  items_.erase(found);
+  handles_.erase(stored.item->id);
+  by_version_.erase({stored.item->oldest_version, handle});
+  sampler_->Remove(handle);
+  if (remover_) remover_->Remove(handle);
+  if (options_.max_times_sampled > 0) limiter_.Removed(stored.item->steps, stored.times_sampled);
   stats_.bytes -= stored.item->bytes();
   out_of_bytes_ = false;
+  return stored.item;
 }
 
-void Table::SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag,
-                              std::vector<std::shared_ptr<Item>>& evicted) {
+void Table::Evict(Handle handle) {
+  std::shared_ptr<Item> item = Remove(handle);
+  contents_.Release(*item);
+  evicted_.push_back(std::move(item));
+}
+
+std::uint32_t Table::max_lag() const {
+  const std::uint32_t own = options_.max_staleness;
+  return own == 0 || stream_max_lag_ == 0 ? own + stream_max_lag_ : std::min(own, stream_max_lag_);
+}
+
+void Table::SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag) {
   if (current < current_version_) return;
-  if (current == current_version_ && max_lag == max_lag_) return;
   current_version_ = current;
-  max_lag_ = max_lag;
-  std::vector<Handle> stale;
-  for (const auto& [handle, stored] : items_) {
-    if (IsStale(stored.item->oldest_version, current, max_lag)) stale.push_back(handle);
-  }
-  for (const Handle handle : stale) {
-    const auto found = items_.find(handle);
-    const Stored stored = std::move(found->second);
-    items_.erase(found);
-    Remove(handle, stored);
-    contents_.Release(*stored.item);
+  stream_max_lag_ = max_lag;
+  while (!by_version_.empty() &&
+         IsStale(by_version_.begin()->first, current_version_, this->max_lag())) {
+    Evict(by_version_.begin()->second);
     ++stats_.evicted_stale_total;
-    evicted.push_back(stored.item);
   }
 }
 
 std::size_t Table::room() const {
-  if (items_.size() >= options_.capacity_items || !limiter_.MayInsert(items_.size())) return 0;
-  return std::min(options_.capacity_items - items_.size(), RoomByBytes());
+  if (!limiter_.MayInsert(items_.size())) return 0;
+  if (remover_) return options_.max_size;
+  if (items_.size() >= options_.max_size) return 0;
+  return std::min(options_.max_size - items_.size(), RoomByBytes());
 }
 
-bool Table::OutOfBytes() const { return out_of_bytes_ || RoomByBytes() == 0; }
+bool Table::OutOfBytes() const {
+  return contents_.full() || (!remover_ && (out_of_bytes_ || RoomByBytes() == 0));
+}
 
 std::size_t Table::RoomByBytes() const {
-  if (items_.empty()) return options_.capacity_items;
+  if (items_.empty()) return options_.max_size;
   const std::size_t mean = std::max<std::size_t>(1, stats_.bytes / items_.size());
-  return (options_.capacity_bytes - stats_.bytes) / mean;
+  return (options_.max_bytes - stats_.bytes) / mean;
 }
 
 TableStats Table::stats() const {

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items under one name, bounded by number and bytes, given out by a selector and a rate limiter.
+// A table holds items under one name, bounded by number and bytes. One selector, the sampler,
+// chooses what is sampled next; another one, the remover, chooses what makes room; and a rate
+// limiter says when the table gives and takes.
 //
-// Insert, in order: an id seen before is taken as done; an item that is too old already is taken
-// and evicted; then the table must have room and the limiter must allow it; then every content must
-// be known. Sample gives an item at most `max_times_sampled` times and removes it with the last.
-// Items that the current version makes stale are evicted, and what they earned from the limiter is
-// taken back. What is full pushes back: nothing fresh is ever evicted to make room.
+// Insert takes these steps in order. An id that was seen before is acknowledged and ignored. An
+// item that is too old already is taken and evicted. There must be room: a full table without a
+// remover pushes back, and nothing fresh is ever evicted. The limiter must allow the insert. Every
+// content must be known. Then a full table with a remover evicts what that chooses, and the item is
+// stored.
+//
+// Sample gives an item at most `max_times_sampled` times and removes it with the last. Items that
+// the current version makes stale are evicted. Where the uses of an item are bounded, what it
+// earned from the limiter and can no longer give is taken back when it leaves. While bytes of items
+// or of contents keep inserts out, Sample ignores the limiter, or neither side would ever go on.
 //
 // Not thread-safe.
 #pragma once
@@ -16,7 +23,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/runtime/status.h"
@@ -25,35 +34,48 @@
 #include "replay/item.h"
 #include "replay/rate_limiter.h"
 #include "replay/selectors/selector.h"
+#include "replay/selectors/selector_kind.h"
 
 namespace shoal::replay {
 
 struct TableOptions {
   std::string name = "unrolls";
-  std::size_t capacity_items = 1024;
-  std::size_t capacity_bytes = std::size_t{1} << 30;
-  // 0: no bound.
+  SelectorKind sampler = SelectorKind::kFifo;
+  // Without one a full table pushes back.
+  std::optional<SelectorKind> remover = std::nullopt;
+  // The table holds so many items and bytes at most.
+  std::size_t max_size = 1024;
+  std::size_t max_bytes = std::size_t{1} << 30;
+  // 0 means that there is no bound.
   std::uint32_t max_times_sampled = 1;
+  // Items with an older version than the current one by epoch, or by more than this many steps, are
+  // evicted; with 0 none is. A sampling stream may ask for less.
+  std::uint32_t max_staleness = 0;
   RateLimiterOptions limiter = {};
-  // Ids remembered to recognise repeats.
+  // So many ids are remembered to recognise repeats, besides those of the items that are in.
   std::size_t id_window = 65536;
+  // Selectors that draw at random draw by it.
+  std::uint64_t seed = 0;
 };
 
-struct Sample {
+// An item that is on its way out.
+struct SampledItem {
   std::shared_ptr<Item> item;
+  float priority = 0;
+  // The probability with which the sampler chose it.
   double probability = 1;
-  // Items before this draw.
+  // How many items were in the table when it was chosen.
   std::size_t table_size = 0;
-  // This draw included.
+  // How often it has been given out, this time included.
   std::uint32_t times_sampled = 0;
-  // This draw removed the item from the table.
+  // The item left the table with this sample.
   bool last = false;
 
-  // Nobody else was ever given the item: its payload may be moved away.
+  // Returns true when nobody else was ever given the item: its payload may then be moved away.
   bool sole_owner() const { return last && times_sampled == 1; }
 };
 
-// Counts since the table was made, but `size`, `bytes` and `credit`.
+// A table counts these since it was made; `size`, `bytes` and `credit` are those of now.
 struct TableStats {
   std::size_t size = 0;
   std::size_t bytes = 0;
@@ -63,41 +85,53 @@ struct TableStats {
   std::uint64_t inserted_steps_total = 0;
   std::uint64_t sampled_steps_total = 0;
   std::uint64_t evicted_stale_total = 0;
+  std::uint64_t evicted_for_room_total = 0;
   std::uint64_t duplicates_total = 0;
-  // Inserts put off, by reason.
+  std::uint64_t priority_updates_total = 0;
+  // How many inserts were put off, by reason.
   std::uint64_t full_items_total = 0;
   std::uint64_t full_bytes_total = 0;
   std::uint64_t inserts_ahead_total = 0;
-  // Draws put off, by reason.
+  // How many samples were put off, by reason.
   std::uint64_t below_min_size_total = 0;
   std::uint64_t samples_ahead_total = 0;
 };
 
 class Table {
  public:
-  // INVALID_ARGUMENT naming the knob when the options contradict each other. `contents` outlives
-  // this.
+  // INVALID_ARGUMENT naming the table and the knob when the options contradict each other.
+  // `contents` outlives this.
   static absl::StatusOr<std::unique_ptr<Table>> Create(TableOptions options,
-                                                       std::unique_ptr<Selector> selector,
                                                        ContentStore& contents);
 
-  // `item` is taken when OK; else it is untouched:
-  //   RESOURCE_EXHAUSTED  full, or too far ahead of sampling.
+  // Takes `item` when OK and leaves it untouched otherwise:
+  //   RESOURCE_EXHAUSTED  the table is full, or too far ahead of sampling.
   //   NOT_FOUND           a content or catalog is unknown.
-  //   INVALID_ARGUMENT    larger than the whole table.
+  //   INVALID_ARGUMENT    the item is larger than the whole table.
   absl::Status Insert(std::unique_ptr<Item>& item);
 
-  // The next item, while the limiter allows; its contents stay in use until Collected(sample).
-  std::optional<Sample> Draw();
-  // The caller has read the item's contents from the store.
-  void Collected(const Sample& sample);
+  // Gives the item with that id another priority. NOT_FOUND when it is not here, as it may have
+  // left. REQUIRES: `priority` is finite and at least 0.
+  absl::Status Update(const UnrollId& id, float priority);
 
-  // Evicts what is stale now; a version older than one given before is ignored. Appends what it
-  // evicts to `evicted`, so that the caller frees it after its lock.
-  void SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag,
-                         std::vector<std::shared_ptr<Item>>& evicted);
+  // Returns the next item, while the limiter allows; its contents stay in use until ReleaseSample.
+  std::optional<SampledItem> Sample();
+  // To be called when the caller has read the item's contents from the store.
+  void ReleaseSample(const SampledItem& sample);
 
-  // Items that would be taken now, judged by their mean size.
+  // Evicts what is stale now; a version older than one given before is ignored. A `max_lag` above 0
+  // bounds staleness besides the option. It costs nothing where neither bounds staleness.
+  void SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag);
+
+  // Evicts the item that the remover chooses, so that its contents may leave. Returns false
+  // when there is no remover or no item.
+  bool EvictOne();
+
+  // Returns the items that left without a sample since the last call, for the caller to free after
+  // its lock.
+  std::vector<std::shared_ptr<Item>> TakeEvicted() { return std::exchange(evicted_, {}); }
+
+  // Returns how many items would be taken now, judged by their mean size.
   std::size_t room() const;
   std::size_t size() const { return items_.size(); }
   const TableOptions& options() const { return options_; }
@@ -105,28 +139,42 @@ class Table {
 
  private:
   struct Stored {
+    // It is shared with samples on their way, and so never changed.
     std::shared_ptr<Item> item;
+    float priority = 0;
     std::uint32_t times_sampled = 0;
   };
 
-  Table(TableOptions options, std::unique_ptr<Selector> selector, ContentStore& contents);
+  Table(TableOptions options, ContentStore& contents);
+  absl::Status CheckFits(const Item& item);
+  // Checks that there is room, or a remover that makes it, and that the limiter allows an insert.
   absl::Status CheckRoom(const Item& item);
-  // Bytes, not items or the limiter, keep inserts out: then sampling goes on whatever the limiter
-  // says, or nothing ever would.
+  void MakeRoom(std::size_t bytes);
+  // Returns true when bytes of items or of contents, not the limiter, keep inserts out.
   bool OutOfBytes() const;
   // Items of the mean size that the free bytes hold.
   std::size_t RoomByBytes() const;
-  void Remove(Handle handle, const Stored& stored);
+  std::uint32_t max_lag() const;
+  // Takes the item out of everything but the content store.
+  std::shared_ptr<Item> Remove(Handle handle);
+  void Evict(Handle handle);
 
   const TableOptions options_;
-  const std::unique_ptr<Selector> selector_;
+  const std::unique_ptr<Selector> sampler_;
+  // Null: none.
+  const std::unique_ptr<Selector> remover_;
   ContentStore& contents_;
   RateLimiter limiter_;
   IdWindow seen_;
   absl::flat_hash_map<Handle, Stored> items_;
+  absl::flat_hash_map<UnrollId, Handle> handles_;
+  // Oldest first.
+  std::set<std::pair<PolicyVersion, Handle>> by_version_;
+  std::vector<std::shared_ptr<Item>> evicted_;
   Handle next_handle_ = 0;
   PolicyVersion current_version_;
-  std::uint32_t max_lag_ = 0;
+  // Of the sampling stream that spoke last.
+  std::uint32_t stream_max_lag_ = 0;
   // The last insert found too few bytes.
   bool out_of_bytes_ = false;
   TableStats stats_;

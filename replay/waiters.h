@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams that are told, on the service's own thread, that trying again may help.
+// Waiters are the streams that are told, on the service's own thread, that trying again may help.
 //
 // Thread-safe. Wake is called without a lock.
 #pragma once
@@ -34,7 +34,7 @@ class Waiters {
     const runtime::MutexLock lock(mutex_);
     return waiters_.size();
   }
-  // Each time another one is first, so that all get their share.
+  // Another one is first each time, so that all get their share.
   void WakeAll() ABSL_LOCKS_EXCLUDED(mutex_) {
     std::vector<std::shared_ptr<Waiter>> waiters;
     std::size_t first = 0;

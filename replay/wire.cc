@@ -2,6 +2,8 @@
 #include "replay/wire.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,19 +21,16 @@ absl::StatusOr<Key> KeyFrom(std::string_view bytes, std::string_view what) {
 }
 
 // [N * 16] -> N keys.
-absl::StatusOr<std::vector<Key>> KeysFrom(std::string_view bytes, std::string_view what) {
+absl::StatusOr<std::vector<Key>> SplitKeys(std::string_view bytes, std::string_view what) {
   auto keys = content::KeysFromBytes(bytes);
   if (!keys.ok()) return runtime::Annotate(keys.status(), what);
   return keys;
 }
 
-template <typename Repeated>
-absl::Status KeysFrom(const Repeated& wire, std::string_view what, std::vector<Key>& keys) {
-  keys.reserve(static_cast<std::size_t>(wire.size()));
-  for (const std::string& bytes : wire) {
-    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes, what));
-  }
-  return absl::OkStatus();
+absl::Status CheckPriority(float priority) {
+  if (std::isfinite(priority) && priority >= 0) return absl::OkStatus();
+  return runtime::InvalidArgument("priority " + std::to_string(priority) +
+                                  " is not a finite number of at least 0");
 }
 
 // Fills messages up to kMessageBytes each.
@@ -41,7 +40,7 @@ class ReplyBuilder {
     std::visit([this, &content](const auto& body) { AddBody(content.key, body); }, content.body);
   }
 
-  void Add(Sample& sample) {
+  void Add(SampledItem& sample) {
     proto::SampleReply& reply = Place(sample.item->payload.size());
     embeddings_ = nullptr;
     proto::SampledItem& out = *reply.add_items();
@@ -58,7 +57,7 @@ class ReplyBuilder {
     item.mutable_newest_version()->set_epoch(source.newest_version.epoch);
     item.mutable_newest_version()->set_step(source.newest_version.step);
     item.set_steps(source.steps);
-    item.set_priority(source.priority);
+    item.set_priority(sample.priority);
     for (const Key& key : source.content_keys) item.add_content_keys(std::string(key.AsBytes()));
     for (const Key& key : source.catalog_keys) item.add_catalog_keys(std::string(key.AsBytes()));
     if (sample.sole_owner()) {
@@ -123,6 +122,33 @@ PolicyVersion FromProto(const proto::PolicyVersion& version) {
   return {.epoch = version.epoch(), .step = version.step()};
 }
 
+UnrollId FromProto(const proto::UnrollId& id) {
+  return {.environment_id = id.environment_id(),
+          .incarnation = id.incarnation(),
+          .first_sequence = id.first_sequence()};
+}
+
+absl::StatusOr<std::vector<Key>> KeysFrom(
+    const google::protobuf::RepeatedPtrField<std::string>& wire, std::string_view what) {
+  std::vector<Key> keys;
+  keys.reserve(static_cast<std::size_t>(wire.size()));
+  for (const std::string& bytes : wire) {
+    SHOAL_ASSIGN_OR_RETURN(keys.emplace_back(), KeyFrom(bytes, what));
+  }
+  return keys;
+}
+
+absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
+    const google::protobuf::RepeatedPtrField<proto::PriorityUpdate>& updates) {
+  std::vector<PriorityUpdate> out;
+  out.reserve(static_cast<std::size_t>(updates.size()));
+  for (const proto::PriorityUpdate& update : updates) {
+    SHOAL_RETURN_IF_ERROR(CheckPriority(update.priority()));
+    out.push_back({.id = FromProto(update.id()), .priority = update.priority()});
+  }
+  return out;
+}
+
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes) {
   if (!item.has_id()) return runtime::InvalidArgument("the item has no id");
   if (item.payload().empty()) return runtime::InvalidArgument("the item has no payload");
@@ -134,16 +160,15 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   if (FromProto(item.newest_version()) < FromProto(item.oldest_version())) {
     return runtime::InvalidArgument("the item's newest version is older than its oldest");
   }
+  SHOAL_RETURN_IF_ERROR(CheckPriority(item.priority()));
   auto out = std::make_unique<Item>();
-  out->id = {.environment_id = item.id().environment_id(),
-             .incarnation = item.id().incarnation(),
-             .first_sequence = item.id().first_sequence()};
+  out->id = FromProto(item.id());
   out->oldest_version = FromProto(item.oldest_version());
   out->newest_version = FromProto(item.newest_version());
   out->steps = item.steps();
   out->priority = item.priority();
-  SHOAL_RETURN_IF_ERROR(KeysFrom(item.content_keys(), "content_keys", out->content_keys));
-  SHOAL_RETURN_IF_ERROR(KeysFrom(item.catalog_keys(), "catalog_keys", out->catalog_keys));
+  SHOAL_ASSIGN_OR_RETURN(out->content_keys, KeysFrom(item.content_keys(), "content_keys"));
+  SHOAL_ASSIGN_OR_RETURN(out->catalog_keys, KeysFrom(item.catalog_keys(), "catalog_keys"));
   out->payload = std::move(*item.mutable_payload());
   return out;
 }
@@ -170,7 +195,7 @@ absl::Status Check(const proto::Embeddings& embeddings) {
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings) {
   SHOAL_RETURN_IF_ERROR(Check(embeddings));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Key> keys,
-                         KeysFrom(embeddings.keys(), "embeddings.keys"));
+                         SplitKeys(embeddings.keys(), "embeddings.keys"));
   const proto::Tensor& vectors = embeddings.vectors();
   const auto row = static_cast<std::size_t>(vectors.shape(1)) * 2;
   std::vector<Content> contents;
@@ -186,7 +211,7 @@ absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddin
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog) {
   SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(catalog.key(), "catalog.key"));
   SHOAL_ASSIGN_OR_RETURN(std::vector<Key> candidates,
-                         KeysFrom(catalog.candidate_keys(), "catalog.candidate_keys"));
+                         SplitKeys(catalog.candidate_keys(), "catalog.candidate_keys"));
   if (content::KeyOf(catalog.candidate_keys()) != key) {
     return runtime::InvalidArgument("catalog " + key.ToHex() + " does not match its candidates");
   }
@@ -197,7 +222,7 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
   SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(overlay.key(), "overlay.key"));
   SHOAL_ASSIGN_OR_RETURN(const Key base, KeyFrom(overlay.base(), "overlay.base"));
   SHOAL_ASSIGN_OR_RETURN(std::vector<Key> appended,
-                         KeysFrom(overlay.appended_keys(), "overlay.appended_keys"));
+                         SplitKeys(overlay.appended_keys(), "overlay.appended_keys"));
   std::vector<std::uint32_t> removed(overlay.removed().begin(), overlay.removed().end());
   if (content::OverlayKey(base, removed, appended) != key) {
     return runtime::InvalidArgument("overlay " + key.ToHex() + " does not match what it holds");
@@ -213,7 +238,7 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
 std::vector<proto::SampleReply> ToReplies(SampleBatch& batch) {
   ReplyBuilder builder;
   for (const auto& content : batch.contents) builder.Add(*content);
-  for (Sample& sample : batch.samples) builder.Add(sample);
+  for (SampledItem& sample : batch.samples) builder.Add(sample);
   return builder.Take();
 }
 

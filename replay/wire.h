@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard's values to and from the messages of replay.proto, checked at the edge.
+// These functions turn the messages of replay.proto into the shard's values and back, and check
+// them at the edge.
 //
-// Pure functions. Errors are INVALID_ARGUMENT naming the field and the limit.
+// They are pure. Errors are INVALID_ARGUMENT and name the field and the limit.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/runtime/status.h"
@@ -16,21 +19,28 @@
 
 namespace shoal::replay {
 
-// Contents and bytes of vectors that one message carries at most; a single catalog may be larger.
+// One message carries so many bytes of contents at most; a single catalog may be larger.
 inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
 // Moves the payload out of `item` when OK.
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
+UnrollId FromProto(const proto::UnrollId& id);
+// `what` names the field in the error.
+absl::StatusOr<std::vector<Key>> KeysFrom(
+    const google::protobuf::RepeatedPtrField<std::string>& wire, std::string_view what);
+absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
+    const google::protobuf::RepeatedPtrField<proto::PriorityUpdate>& updates);
 
-// Keys are whole and vectors are FLOAT16 [N, dimension].
+// Checks that keys are whole and vectors are FLOAT16 [N, dimension].
 absl::Status Check(const proto::Embeddings& embeddings);
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings);
 // The key must be the hash of what it names.
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
 absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
 
-// The messages that carry `batch`, to be sent in order: contents first. Moves payloads away.
+// Returns the messages that carry `batch`, to be sent in order: contents come first. It moves
+// payloads away.
 std::vector<proto::SampleReply> ToReplies(SampleBatch& batch);
 
 }  // namespace shoal::replay

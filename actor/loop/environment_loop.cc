@@ -115,6 +115,7 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
     drivers_.push_back(std::make_unique<EpisodeDriver>(
         EpisodeDriver::Identity{.environment_id = options_.first_environment + i,
                                 .incarnation = options_.incarnation,
+                                .policy_id = options_.policy_id,
                                 .evaluate = options_.evaluate},
         std::move(environments[i]),
         EpisodeDriver::Surroundings{.spec = source_.spec(),

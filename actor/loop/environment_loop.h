@@ -31,6 +31,7 @@ struct LoopOptions {
   std::uint64_t first_environment = 0;
   std::size_t environments = 64;
   std::uint64_t incarnation = 0;
+  std::uint32_t policy_id = 0;
   // Rows ask for greedy answers that nobody stores.
   bool evaluate = false;
   // "host:port", at least one.

@@ -158,6 +158,7 @@ Row EpisodeDriver::NewRow(float reward, std::uint32_t flags) {
   row.incarnation = identity_.incarnation;
   row.sequence = next_sequence_++;
   row.episode_id = next_episode_id_;
+  row.policy_id = identity_.policy_id;
   row.evaluate = identity_.evaluate;
   row.reward = reward;
   row.flags = flags;

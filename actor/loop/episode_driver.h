@@ -37,6 +37,7 @@ class EpisodeDriver {
   struct Identity {
     std::uint64_t environment_id = 0;
     std::uint64_t incarnation = 0;
+    std::uint32_t policy_id = 0;
     bool evaluate = false;
   };
 

@@ -12,11 +12,11 @@
 namespace shoal::cli {
 namespace {
 
-// "actor" of "[actor.http]"; empty for any other line.
+// "actor" of "[actor.http]", "replay" of "[[replay.table]]"; empty for any other line.
 std::string SectionOf(const std::string& line) {
-  if (line.size() < 3 || line.front() != '[' || line.back() != ']') return "";
-  const std::string name = line.substr(1, line.size() - 2);
-  return name.substr(0, name.find('.'));
+  const std::size_t begin = line.find_first_not_of('[');
+  if (begin == 0 || begin == std::string::npos || line.back() != ']') return "";
+  return line.substr(begin, line.find_first_of(".]", begin) - begin);
 }
 
 // Adds the sections of `printed` that `taken` lacks.

@@ -234,7 +234,8 @@ absl::Status ActClient::Implementation::TakeReply(const proto::ActReply& reply) 
 }
 
 absl::Status ActClient::Implementation::TakeWelcome(const proto::ActWelcome& welcome) {
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(welcome.protocol_version()));
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(
+      welcome.protocol_version(), "inference server at " + options_.address, "actor"));
   spdlog::info("event=connected server={} server_epoch={} encoder={}", options_.address,
                welcome.server_epoch(), runtime::Quoted(welcome.encoder_version()));
   server_epoch_ = welcome.server_epoch();

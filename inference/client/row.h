@@ -64,16 +64,27 @@ struct Row {
   std::uint64_t incarnation = 0;
   std::uint64_t sequence = 0;
   std::uint64_t episode_id = 0;
+  // Which policy the row is for, where several are trained side by side.
+  std::uint32_t policy_id = 0;
+  // Rows with one group share a start. In one message all rows have a group or none has.
+  std::optional<std::uint64_t> group_id = std::nullopt;
   bool evaluate = false;
   // Bits of proto::RowFlag.
   std::uint32_t flags = 0;
   float reward = 0;
-  // [observation size of the spec]; all zero where the row has no observation.
+  // The numbers of the spec's observations one after another, sent in the dtype of each; all zero
+  // where the row has no observation.
   std::vector<float> observation = {};
   // One per content field of the spec.
   std::vector<ContentReference> contents = {};
   // Null unless the spec's actions are candidates.
   std::shared_ptr<const CandidateList> catalog = nullptr;
+  // Discrete actions: [count], 1 where legal; empty: all are legal.
+  std::vector<std::uint8_t> legal = {};
+  // The action to take instead of the policy's own.
+  std::optional<std::int64_t> forced_action = std::nullopt;
+  // The bytes of the spec's extras one after another; empty: zeros.
+  std::string extras = "";
   // Nothing: the current policy.
   std::optional<proto::PolicySelector> policy = std::nullopt;
 };

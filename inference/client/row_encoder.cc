@@ -4,6 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "platform/runtime/check.h"
+#include "platform/transport/wire_tensor.h"
+
 namespace shoal::inference::client {
 namespace {
 
@@ -37,7 +40,74 @@ void FillCatalogs(std::span<const Row* const> rows, proto::Rows& out) {
   }
 }
 
+// A tensor of one row a leading index, without its bytes.
+proto::Tensor& AddTensor(const proto::ObservationSpec& spec, std::size_t rows,
+                         google::protobuf::RepeatedPtrField<proto::NamedTensor>& out) {
+  proto::NamedTensor& named = *out.Add();
+  named.set_name(spec.name());
+  proto::Tensor& tensor = *named.mutable_tensor();
+  tensor.set_dtype(spec.dtype());
+  tensor.add_shape(static_cast<std::int64_t>(rows));
+  for (const std::int64_t dimension : spec.shape()) tensor.add_shape(dimension);
+  return tensor;
+}
+
+void FillForcedActions(std::span<const Row* const> rows, proto::Rows& out) {
+  bool any = false;
+  std::vector<std::int64_t> actions;
+  for (const Row* row : rows) {
+    any = any || row->forced_action.has_value();
+    actions.push_back(row->forced_action.value_or(-1));
+  }
+  if (!any) return;
+  transport::ToWire(
+      runtime::Tensor::Of<std::int64_t>({static_cast<std::int64_t>(rows.size())}, actions),
+      *out.mutable_forced_actions());
+}
+
+void FillLegal(std::span<const Row* const> rows, std::size_t count, proto::Rows& out) {
+  bool any = false;
+  std::string legal;
+  for (const Row* row : rows) {
+    any = any || !row->legal.empty();
+    legal.append(row->legal.begin(), row->legal.end());
+    if (row->legal.empty()) legal.append(count, '\1');
+  }
+  if (!any) return;
+  proto::Tensor& tensor = *out.mutable_legal();
+  tensor.set_dtype(proto::BOOL);
+  tensor.add_shape(static_cast<std::int64_t>(rows.size()));
+  tensor.add_shape(static_cast<std::int64_t>(count));
+  tensor.set_data(std::move(legal));
+}
+
+void FillPolicyIds(std::span<const Row* const> rows, proto::Rows& out) {
+  bool any = false;
+  for (const Row* row : rows) any = any || row->policy_id != 0;
+  if (!any) return;
+  for (const Row* row : rows) out.add_policy_ids(row->policy_id);
+}
+
 }  // namespace
+
+RowEncoder::RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known)
+    : spec_(std::move(spec)),
+      observations_(ColumnsOf(spec_.observations())),
+      extras_(ColumnsOf(spec_.extras())),
+      max_known_(max_known) {}
+
+std::vector<RowEncoder::Column> RowEncoder::ColumnsOf(
+    const google::protobuf::RepeatedPtrField<proto::ObservationSpec>& specs) {
+  std::vector<Column> columns;
+  for (const proto::ObservationSpec& spec : specs) {
+    const auto dtype = transport::FromWire(spec.dtype());
+    const auto elements =
+        runtime::CountElements({spec.shape().data(), std::size_t(spec.shape_size())});
+    SHOAL_CHECK(dtype.ok() && elements.ok());
+    columns.push_back({.dtype = *dtype, .elements = static_cast<std::size_t>(*elements)});
+  }
+  return columns;
+}
 
 std::vector<proto::ActRequest> RowEncoder::Encode(std::span<const Row* const> rows) {
   if (contents_.size() > max_known_) contents_.clear();
@@ -86,35 +156,59 @@ void RowEncoder::AddCatalog(const CandidateList& catalog, std::vector<proto::Act
 }
 
 void RowEncoder::FillRows(std::span<const Row* const> rows, proto::Rows& out) const {
-  const auto count = static_cast<std::int64_t>(rows.size());
   std::vector<std::string> keys(static_cast<std::size_t>(spec_.content_fields_size()));
-  std::string numbers;
   for (const Row* row : rows) {
     out.add_environment_ids(row->environment_id);
     out.add_incarnations(row->incarnation);
     out.add_sequences(row->sequence);
     out.add_episode_ids(row->episode_id);
+    if (row->group_id) out.add_group_ids(*row->group_id);
     out.add_modes(row->evaluate ? proto::ROW_MODE_EVALUATE : proto::ROW_MODE_TRAIN);
     out.add_rewards(row->reward);
     out.add_flags(row->flags);
-    numbers.append(reinterpret_cast<const char*>(row->observation.data()),
-                   row->observation.size() * sizeof(float));
     for (std::size_t field = 0; field < keys.size(); ++field) {
       keys[field] += row->contents[field].key.AsBytes();
     }
   }
   for (std::string& field : keys) out.add_content_keys(std::move(field));
-  if (spec_.observations_size() > 0) {
-    proto::NamedTensor* observation = out.add_observations();
-    observation->set_name(spec_.observations(0).name());
-    proto::Tensor* tensor = observation->mutable_tensor();
-    tensor->set_dtype(proto::FLOAT32);
-    tensor->add_shape(count);
-    for (const std::int64_t dimension : spec_.observations(0).shape()) tensor->add_shape(dimension);
-    tensor->set_data(std::move(numbers));
-  }
+  FillObservations(rows, out);
+  FillExtras(rows, out);
+  FillLegal(rows, spec_.action().discrete().count(), out);
+  FillForcedActions(rows, out);
   FillCatalogs(rows, out);
   FillPolicies(rows, out);
+  FillPolicyIds(rows, out);
+}
+
+void RowEncoder::FillObservations(std::span<const Row* const> rows, proto::Rows& out) const {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < observations_.size(); ++i) {
+    const Column& column = observations_[i];
+    std::string data(rows.size() * column.bytes(), '\0');
+    std::span<std::byte> bytes = std::as_writable_bytes(std::span(data));
+    for (const Row* row : rows) {
+      runtime::FromFloats(std::span(row->observation).subspan(first, column.elements), column.dtype,
+                          bytes.first(column.bytes()));
+      bytes = bytes.subspan(column.bytes());
+    }
+    AddTensor(spec_.observations(static_cast<int>(i)), rows.size(), *out.mutable_observations())
+        .set_data(std::move(data));
+    first += column.elements;
+  }
+}
+
+void RowEncoder::FillExtras(std::span<const Row* const> rows, proto::Rows& out) const {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < extras_.size(); ++i) {
+    const std::size_t bytes = extras_[i].bytes();
+    std::string data;
+    for (const Row* row : rows) {
+      data += row->extras.empty() ? std::string(bytes, '\0') : row->extras.substr(first, bytes);
+    }
+    AddTensor(spec_.extras(static_cast<int>(i)), rows.size(), *out.mutable_extras())
+        .set_data(std::move(data));
+    first += bytes;
+  }
 }
 
 }  // namespace shoal::inference::client

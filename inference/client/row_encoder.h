@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "inference/client/row.h"
+#include "platform/runtime/tensor.h"
 
 namespace shoal::inference::client {
 
@@ -24,11 +25,12 @@ class RowEncoder {
   static constexpr std::size_t kMaxContentBytes = std::size_t{1} << 20;
 
   // `max_known`: contents, and catalogs, remembered at most, give or take those of one message.
-  explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 20)
-      : spec_(std::move(spec)), max_known_(max_known) {}
+  // REQUIRES: dtypes and shapes of `spec` are valid.
+  explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 20);
 
   // The messages that carry `rows`, to be sent in order; the last one has the rows. REQUIRES: at
-  // least one row, each with as many contents as the spec has fields.
+  // least one row; each has as many contents, numbers of observation and bytes of extras as the
+  // spec says.
   std::vector<proto::ActRequest> Encode(std::span<const Row* const> rows);
 
   // The server asked for these again: the next row that has them brings them. 16 bytes each; other
@@ -43,8 +45,21 @@ class RowEncoder {
   void AddCatalog(const CandidateList& catalog, std::vector<proto::ActRequest>& messages,
                   std::size_t& bytes);
   void FillRows(std::span<const Row* const> rows, proto::Rows& out) const;
+  void FillObservations(std::span<const Row* const> rows, proto::Rows& out) const;
+  void FillExtras(std::span<const Row* const> rows, proto::Rows& out) const;
+
+  // An observation or an extra of one row.
+  struct Column {
+    runtime::DType dtype = runtime::DType::kFloat32;
+    std::size_t elements = 0;
+    std::size_t bytes() const { return elements * runtime::SizeOf(dtype); }
+  };
+  static std::vector<Column> ColumnsOf(
+      const google::protobuf::RepeatedPtrField<proto::ObservationSpec>& specs);
 
   const proto::EnvironmentSpec spec_;
+  const std::vector<Column> observations_;
+  const std::vector<Column> extras_;
   const std::size_t max_known_;
   // Keys as bytes.
   absl::flat_hash_set<std::string> contents_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/core/input_gatherer.h"
 
+#include <span>
+
 #include "platform/runtime/random.h"
+#include "platform/runtime/tensor.h"
 
 namespace shoal::inference {
 namespace {
@@ -60,10 +63,18 @@ void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot) {
 }
 
 void InputGatherer::AddObservation(const Row& row) {
-  const auto begin = row.block->observations.begin() +
-                     static_cast<std::ptrdiff_t>(row.index * shape_.observation_size);
-  inputs_.observation.insert(inputs_.observation.end(), begin,
-                             begin + static_cast<std::ptrdiff_t>(shape_.observation_size));
+  const RowLayout& layout = *row.block->layout;
+  std::span<const std::byte> bytes =
+      std::span(row.block->observations)
+          .subspan(row.index * layout.observation_bytes, layout.observation_bytes);
+  std::size_t at = inputs_.observation.size();
+  inputs_.observation.resize(at + layout.observation_size);
+  for (const RowColumn& column : layout.observations) {
+    runtime::ToFloats(column.dtype, bytes.first(column.bytes),
+                      std::span(inputs_.observation).subspan(at, column.elements));
+    bytes = bytes.subspan(column.bytes);
+    at += column.elements;
+  }
 }
 
 void InputGatherer::AddContents(const Row& row) {

@@ -100,7 +100,7 @@ struct RowBlock {
   std::vector<std::uint8_t> evaluate;                         // [B]
   std::vector<std::uint8_t> flags;                            // [B]
   std::vector<float> rewards;                                 // [B]
-  std::vector<float> observations;                            // [B, O]
+  std::vector<std::byte> observations;                        // [B, observation bytes]
   std::vector<content::ContentKey> content_keys;              // [B, F]
   std::vector<embedding::Embedding> embeddings;               // [B, F], null: no content
   std::vector<content::ContentKey> catalog_keys;              // [B] or empty

@@ -26,12 +26,13 @@ struct RowColumn {
 };
 
 struct RowLayout {
-  // FLOAT32 all of them; a row's observation is their concatenation.
+  // A row's observation is their concatenation, each in its own dtype.
   std::vector<RowColumn> observations;
   std::vector<std::string> content_fields;
   std::vector<RowColumn> extras;
-  // O: elements of all observations.
+  // O: elements of all observations, and their bytes.
   std::size_t observation_size = 0;
+  std::size_t observation_bytes = 0;
   // Bytes of all extras.
   std::size_t extras_bytes = 0;
 
@@ -40,6 +41,8 @@ struct RowLayout {
 
 // What the core must know of the policy network; the service fills it in from [policy].
 struct PolicyShape {
+  // Which policy it is, where several are trained side by side.
+  std::uint32_t policy_id = 0;
   bool candidates = false;
   // n; discrete head only.
   std::size_t action_count = 0;

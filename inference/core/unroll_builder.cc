@@ -87,7 +87,7 @@ void UnrollBuilder::PushBytes(const Row& row) {
     const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row.index * width);
     to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
   };
-  slice(observations_, block.observations, layout_->observation_size);
+  slice(observations_, block.observations, layout_->observation_bytes);
   slice(contents_, block.content_keys, shape_.content_count);
   slice(extras_, block.extras, layout_->extras_bytes);
 }
@@ -116,7 +116,7 @@ void UnrollBuilder::PushLegal(const Row& row) {
 }
 
 void UnrollBuilder::PushZeros() {
-  observations_.resize(observations_.size() + layout_->observation_size, 0.0F);
+  observations_.resize(observations_.size() + layout_->observation_bytes);
   contents_.resize(contents_.size() + shape_.content_count);
   extras_.resize(extras_.size() + layout_->extras_bytes);
   if (shape_.candidates) catalogs_.push_back(0);

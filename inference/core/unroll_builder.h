@@ -83,7 +83,7 @@ class UnrollBuilder {
   std::vector<float> past_requests_;
 
   // One entry (or B of the layout) a row.
-  std::vector<float> observations_;
+  std::vector<std::byte> observations_;
   std::vector<content::ContentKey> contents_;
   std::vector<std::int32_t> catalogs_;
   std::vector<std::uint8_t> legal_;

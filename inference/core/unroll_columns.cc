@@ -55,13 +55,12 @@ Tensor Booleans(runtime::Shape shape, const std::vector<std::uint8_t>& values) {
 }  // namespace
 
 void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) const {
-  const auto* bytes = reinterpret_cast<const std::byte*>(observations_.data());
-  Part part{.stride = layout_->observation_size * sizeof(float)};
+  Part part{.stride = layout_->observation_bytes};
   for (const RowColumn& column : layout_->observations) {
     part.width = column.bytes;
     unroll.step_columns.push_back(
         {"observation/" + column.name,
-         Gather(column.dtype, WithRows(rows, column.shape), bytes, part)});
+         Gather(column.dtype, WithRows(rows, column.shape), observations_.data(), part)});
     part.offset += part.width;
   }
   part = {.stride = layout_->extras_bytes};
@@ -139,6 +138,9 @@ void UnrollBuilder::AddUnrollColumns(Unroll& unroll) const {
   if (group_) {
     Add(unroll.unroll_columns, "group_id", {1},
         std::vector<std::int64_t>{static_cast<std::int64_t>(*group_)});
+  }
+  if (shape_.policy_id != 0) {
+    Add(unroll.unroll_columns, "policy_id", {1}, std::vector<std::int64_t>{shape_.policy_id});
   }
 }
 

@@ -106,7 +106,7 @@ class InferenceServer::Parts {
   Parts(InferenceConfig given, std::unique_ptr<tokens::TextEncoder> text_encoder,
         runtime::Metrics& metrics)
       : config(std::move(given)),
-        shape(ShapeOf(config.policy)),
+        shape(ShapeOf(config.policy, static_cast<std::uint32_t>(config.options.policy_id))),
         encoder(std::move(text_encoder)),
         shared_metrics(metrics),
         contents(encoder->version(), shape.embedding_size,

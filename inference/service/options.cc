@@ -79,6 +79,11 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
 void InferenceOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("listen", listen, {.help = "host:port; empty: cluster.inference of this index"});
   visitor.Knob("metrics_listen", metrics_listen, {.help = "Prometheus host:port; empty: none"});
+  visitor.Knob("policy_id", policy_id,
+               {.help = "policy that this server runs, of several that are trained side by side; "
+                        "rows for another are refused",
+                .min = 0,
+                .max = 4294967295.0});
   VisitBatching(*this, visitor);
   VisitUnrolls(*this, visitor);
   VisitEncoding(*this, visitor);

@@ -16,6 +16,8 @@ struct InferenceOptions {
   // Empty: cluster.inference of this index.
   std::string listen = "";
   std::string metrics_listen = "";
+  // Which policy this server runs, where several are trained side by side.
+  std::int64_t policy_id = 0;
   std::int64_t max_rows = 256;
   std::int64_t max_delay_us = 200;
   std::int64_t max_queued_rows = 65536;

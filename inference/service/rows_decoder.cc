@@ -64,6 +64,18 @@ class Decoder {
     block_.incarnations.assign(rows_.incarnations().begin(), rows_.incarnations().end());
     block_.episodes.assign(rows_.episode_ids().begin(), rows_.episode_ids().end());
     block_.groups.assign(rows_.group_ids().begin(), rows_.group_ids().end());
+    return PolicyIds();
+  }
+
+  absl::Status PolicyIds() {
+    SHOAL_RETURN_IF_ERROR(CheckCount("policy_ids", rows_.policy_ids_size(), true));
+    for (std::size_t row = 0; row < block_.rows; ++row) {
+      const std::uint32_t id =
+          rows_.policy_ids_size() == 0 ? 0 : rows_.policy_ids(static_cast<int>(row));
+      if (id == shape_.policy_id) continue;
+      Refuse(row, "policy_ids: the row is for policy " + std::to_string(id) +
+                      ", this server runs policy " + std::to_string(shape_.policy_id));
+    }
     return absl::OkStatus();
   }
 
@@ -71,9 +83,6 @@ class Decoder {
     SHOAL_RETURN_IF_ERROR(CheckCount("modes", rows_.modes_size(), false));
     SHOAL_RETURN_IF_ERROR(CheckCount("rewards", rows_.rewards_size(), false));
     SHOAL_RETURN_IF_ERROR(CheckCount("flags", rows_.flags_size(), false));
-    if (rows_.slot_choices_size() > 0) {
-      return runtime::InvalidArgument("slot_choices: actions are not chosen slot by slot here");
-    }
     block_.rewards.assign(rows_.rewards().begin(), rows_.rewards().end());
     block_.evaluate.resize(block_.rows);
     block_.flags.resize(block_.rows);
@@ -143,21 +152,26 @@ class Decoder {
   }
 
   absl::Status Observations() {
-    const std::size_t size = block_.layout->observation_size;
     const std::vector<RowColumn>& columns = block_.layout->observations;
     SHOAL_ASSIGN_OR_RETURN(const std::vector<runtime::TensorView> views,
                            ViewColumns(rows_.observations(), columns, "observation"));
-    block_.observations.resize(block_.rows * size);
-    Interleave(views, columns, reinterpret_cast<std::byte*>(block_.observations.data()),
-               size * sizeof(float));
+    const std::size_t bytes = block_.layout->observation_bytes;
+    block_.observations.resize(block_.rows * bytes);
+    Interleave(views, columns, block_.observations.data(), bytes);
+    for (std::size_t i = 0; i < columns.size(); ++i) CheckFinite(views[i], columns[i]);
+    return absl::OkStatus();
+  }
+
+  // As the policy will read it.
+  void CheckFinite(const runtime::TensorView& view, const RowColumn& column) {
+    std::vector<float> values(column.elements);
     for (std::size_t row = 0; row < block_.rows; ++row) {
       if (Row::EndsOnly(block_.flags[row])) continue;
-      const float* begin = block_.observations.data() + row * size;
-      if (!std::all_of(begin, begin + size, [](float value) { return std::isfinite(value); })) {
-        Refuse(row, "observation: a number is not finite");
+      runtime::ToFloats(column.dtype, view.bytes.subspan(row * column.bytes, column.bytes), values);
+      if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
+        Refuse(row, "observation " + column.name + ": a number is not finite");
       }
     }
-    return absl::OkStatus();
   }
 
   absl::Status Contents() {
@@ -225,9 +239,14 @@ class Decoder {
   }
 
   absl::Status Forced() {
-    SHOAL_RETURN_IF_ERROR(CheckCount("forced_actions", rows_.forced_actions_size(), true));
-    block_.forced.assign(rows_.forced_actions().begin(), rows_.forced_actions().end());
-    for (std::size_t row = 0; row < block_.forced.size(); ++row) {
+    if (!rows_.has_forced_actions()) return absl::OkStatus();
+    const runtime::Shape shape = {static_cast<std::int64_t>(block_.rows)};
+    SHOAL_ASSIGN_OR_RETURN(
+        const runtime::TensorView view,
+        transport::ViewAs(rows_.forced_actions(), "forced_actions", runtime::DType::kInt64, shape));
+    block_.forced.resize(block_.rows);
+    std::memcpy(block_.forced.data(), view.bytes.data(), view.bytes.size());
+    for (std::size_t row = 0; row < block_.rows; ++row) {
       const std::int64_t action = block_.forced[row];
       const bool outside =
           !shape_.candidates && action >= static_cast<std::int64_t>(shape_.action_count);

@@ -104,8 +104,9 @@ absl::Status CheckContents(const proto::ActHello& hello, const model::PolicySpec
 
 }  // namespace
 
-PolicyShape ShapeOf(const model::PolicySpec& spec) {
-  return {.candidates = spec.has_candidates(),
+PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
+  return {.policy_id = policy_id,
+          .candidates = spec.has_candidates(),
           .action_count = static_cast<std::size_t>(spec.action_count),
           .observation_size = static_cast<std::size_t>(spec.observation_size),
           .content_count = static_cast<std::size_t>(spec.content_count()),
@@ -118,7 +119,8 @@ PolicyShape ShapeOf(const model::PolicySpec& spec) {
 
 absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHello& hello,
                                                             const model::PolicySpec& spec) {
-  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(hello.protocol_version()));
+  SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(hello.protocol_version(), hello.client(),
+                                                        "inference server"));
   SHOAL_RETURN_IF_ERROR(CheckContents(hello, spec));
   SHOAL_RETURN_IF_ERROR(CheckAction(hello.spec().action(), spec));
   auto layout = std::make_shared<RowLayout>();
@@ -126,12 +128,8 @@ absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHell
   SHOAL_ASSIGN_OR_RETURN(layout->extras, ColumnsOf(hello.spec().extras()));
   layout->content_fields = spec.content_fields;
   for (const RowColumn& column : layout->observations) {
-    if (column.dtype != runtime::DType::kFloat32) {
-      return runtime::FailedPrecondition("observation " + column.name + " is " +
-                                         std::string(runtime::Name(column.dtype)) +
-                                         ", the policy takes float32");
-    }
     layout->observation_size += column.elements;
+    layout->observation_bytes += column.bytes;
   }
   SHOAL_ASSIGN_OR_RETURN(layout->extras_bytes, BytesOfExtras(layout->extras));
   if (layout->observation_size != static_cast<std::size_t>(spec.observation_size)) {

@@ -16,7 +16,7 @@ namespace shoal::inference {
 inline constexpr std::size_t kMaxExtrasBytes = std::size_t{64} << 10;
 
 // What the core must know of `spec`.
-PolicyShape ShapeOf(const model::PolicySpec& spec);
+PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id);
 
 // The layout of the rows of a stream that begins with `hello`. FAILED_PRECONDITION naming what
 // differs from the policy, the protocol version or the canonicaliser; INVALID_ARGUMENT for a spec

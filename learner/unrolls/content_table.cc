@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "platform/runtime/tensor.h"
 
@@ -60,9 +61,20 @@ void ContentTable::AddOne(Name name, Vector vector) {
   if (found->second.candidate) return;
   recent_.push_front(std::move(name));
   found->second.position = recent_.begin();
-  if (recent_.size() <= options_.max_contents) return;
-  entries_.erase(recent_.back());
-  recent_.pop_back();
+  TrimContents();
+}
+
+void ContentTable::TrimContents() {
+  while (recent_.size() > options_.max_contents) {
+    forgotten_.push_back(recent_.back().second);
+    entries_.erase(recent_.back());
+    recent_.pop_back();
+  }
+}
+
+std::vector<ContentKey> ContentTable::TakeForgotten() {
+  const runtime::MutexLock lock(mutex_);
+  return std::exchange(forgotten_, {});
 }
 
 void ContentTable::AddCatalog(const proto::Catalog& catalog) {
@@ -73,9 +85,7 @@ void ContentTable::AddCatalog(const proto::Catalog& catalog) {
     ++ignored_total_;
     return;
   }
-  const auto [found, added] =
-      lists_.try_emplace(*key, List{std::move(*candidates), {}, std::nullopt});
-  if (added) KeepCandidates(found->second);
+  AddList(*key, {std::move(*candidates), {}, std::nullopt});
 }
 
 void ContentTable::AddOverlay(const proto::Overlay& overlay) {
@@ -88,20 +98,62 @@ void ContentTable::AddOverlay(const proto::Overlay& overlay) {
     ++ignored_total_;
     return;
   }
-  List list{std::move(*appended), {overlay.removed().begin(), overlay.removed().end()}, *base};
-  KeepCandidates(list);
-  lists_.try_emplace(*key, std::move(list));
+  AddList(*key,
+          {std::move(*appended), {overlay.removed().begin(), overlay.removed().end()}, *base});
 }
 
-void ContentTable::KeepCandidates(const List& list) {
-  for (const ContentKey& key : list.candidates) {
-    if (!candidates_.insert(key).second) continue;
-    for (const std::string& version : versions_) {
-      const auto found = entries_.find(Name(version, key));
-      if (found == entries_.end() || found->second.candidate) continue;
-      found->second.candidate = true;
-      recent_.erase(found->second.position);
-    }
+void ContentTable::AddList(const ContentKey& key, List list) {
+  const auto [found, added] = lists_.try_emplace(key, std::move(list));
+  if (added) {
+    for (const ContentKey& candidate : found->second.candidates) KeepCandidate(candidate);
+    listed_ += 1 + found->second.candidates.size();
+    found->second.place = recent_lists_.insert(recent_lists_.begin(), key);
+  }
+  TouchList(found->second);
+  // The newest one stays, with its base.
+  const std::size_t newest = found->second.base ? 2 : 1;
+  while (listed_ > options_.max_listed && lists_.size() > newest) {
+    RemoveList(recent_lists_.back());
+  }
+}
+
+void ContentTable::TouchList(const List& list) {
+  recent_lists_.splice(recent_lists_.begin(), recent_lists_, list.place);
+  if (!list.base) return;
+  const auto base = lists_.find(*list.base);
+  if (base != lists_.end()) TouchList(base->second);
+}
+
+void ContentTable::RemoveList(ContentKey key) {
+  const auto found = lists_.find(key);
+  for (const ContentKey& candidate : found->second.candidates) LetCandidateGo(candidate);
+  listed_ -= 1 + found->second.candidates.size();
+  forgotten_.push_back(key);
+  recent_lists_.erase(found->second.place);
+  lists_.erase(found);
+  TrimContents();
+}
+
+void ContentTable::KeepCandidate(const ContentKey& key) {
+  if (candidates_[key]++ > 0) return;
+  for (const std::string& version : versions_) {
+    const auto found = entries_.find(Name(version, key));
+    if (found == entries_.end() || found->second.candidate) continue;
+    found->second.candidate = true;
+    recent_.erase(found->second.position);
+  }
+}
+
+void ContentTable::LetCandidateGo(const ContentKey& key) {
+  const auto uses = candidates_.find(key);
+  if (--uses->second > 0) return;
+  candidates_.erase(uses);
+  for (const std::string& version : versions_) {
+    const auto found = entries_.find(Name(version, key));
+    if (found == entries_.end()) continue;
+    found->second.candidate = false;
+    recent_.push_front(found->first);
+    found->second.position = recent_.begin();
   }
 }
 
@@ -135,15 +187,22 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
   std::optional<ContentKey> base_key;
   {
     const runtime::MutexLock lock(mutex_);
+    const auto list = lists_.find(key);
+    if (list != lists_.end()) TouchList(list->second);
     const auto kept = std::find_if(tables_.begin(), tables_.end(),
                                    [&name](const auto& table) { return table.first == name; });
     if (kept != tables_.end()) {
       tables_.splice(tables_.begin(), tables_, kept);
       return tables_.front().second;
     }
-    const auto list = lists_.find(key);
     if (list == lists_.end()) return runtime::NotFound("catalog " + key.ToHex());
-    SHOAL_ASSIGN_OR_RETURN(vectors, Candidates(encoder_version, list->second));
+    auto candidates = Candidates(encoder_version, list->second);
+    if (!candidates.ok()) {
+      // Given once more it comes with all of them.
+      RemoveList(key);
+      return candidates.status();
+    }
+    vectors = *std::move(candidates);
     removed = list->second.removed;
     base_key = list->second.base;
   }
@@ -162,6 +221,11 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
 std::size_t ContentTable::size() const {
   const runtime::MutexLock lock(mutex_);
   return entries_.size();
+}
+
+std::size_t ContentTable::lists() const {
+  const runtime::MutexLock lock(mutex_);
+  return lists_.size();
 }
 
 std::uint64_t ContentTable::ignored_total() const {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -89,6 +90,7 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
   out.key = {unroll.id().environment_id(), unroll.id().incarnation(), unroll.id().first_sequence()};
   out.length = unroll.length();
   out.encoder_version = unroll.encoder_version();
+  SHOAL_RETURN_IF_ERROR(CheckPolicy(columns));
   SHOAL_RETURN_IF_ERROR(DecodeSteps(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeObservation(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeState(columns, out));
@@ -101,6 +103,16 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
   }
   SHOAL_RETURN_IF_ERROR(CheckActions(out));
   return out;
+}
+
+absl::Status UnrollDecoder::CheckPolicy(const Columns& columns) const {
+  std::vector<std::int64_t> id = {0};
+  if (columns.Find("policy_id") != nullptr) {
+    SHOAL_RETURN_IF_ERROR(columns.Read("policy_id", DType::kInt64, {1}, id));
+  }
+  if (id[0] == std::int64_t{policy_id_}) return absl::OkStatus();
+  return InvalidArgument("policy_id: policy " + std::to_string(id[0]) +
+                         " acted, this learner trains policy " + std::to_string(policy_id_));
 }
 
 absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& out) const {
@@ -145,18 +157,20 @@ absl::Status UnrollDecoder::DecodeObservation(const Columns& columns, DecodedUnr
   for (const auto& [name, tensor] : columns.in_order()) {
     if (!name.starts_with(kObservation)) continue;
     SHOAL_ASSIGN_OR_RETURN(const runtime::TensorView view, transport::View(*tensor, name));
-    if (view.dtype != DType::kFloat32 || view.shape.empty() || view.shape[0] != rows) {
-      return InvalidArgument(name + ": expected FLOAT32 [" + std::to_string(rows) + ", ...]");
+    if (view.shape.empty() || view.shape[0] != rows) {
+      return InvalidArgument(name + ": expected [" + std::to_string(rows) + ", ...]");
     }
-    const auto width = static_cast<std::int64_t>(view.bytes.size() / sizeof(float)) / rows;
+    const auto row_bytes = view.bytes.size() / static_cast<std::size_t>(rows);
+    const auto width = static_cast<std::int64_t>(row_bytes / runtime::SizeOf(view.dtype));
     if (offset + width > spec_.observation_size) {
       return InvalidArgument(name + ": more than " + std::to_string(spec_.observation_size) +
                              " numbers of observation a row");
     }
-    for (std::int64_t row = 0; row < rows && width > 0; ++row) {
-      std::memcpy(out.observation.data() + row * spec_.observation_size + offset,
-                  view.bytes.data() + row * width * static_cast<std::int64_t>(sizeof(float)),
-                  static_cast<std::size_t>(width) * sizeof(float));
+    for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+      const auto to =
+          row * static_cast<std::size_t>(spec_.observation_size) + static_cast<std::size_t>(offset);
+      runtime::ToFloats(view.dtype, view.bytes.subspan(row * row_bytes, row_bytes),
+                        std::span(out.observation).subspan(to, static_cast<std::size_t>(width)));
     }
     offset += width;
   }

@@ -55,9 +55,9 @@ class UnrollDecoder {
   // Longer unrolls are refused.
   static constexpr std::int64_t kMaxLength = 1 << 16;
 
-  // `contents` outlives this.
-  UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents)
-      : spec_(spec), contents_(contents) {}
+  // Unrolls of another policy than `policy_id` are refused. `contents` outlives this.
+  UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents, std::uint32_t policy_id = 0)
+      : spec_(spec), contents_(contents), policy_id_(policy_id) {}
 
   // INVALID_ARGUMENT naming the column and what is wrong; NOT_FOUND naming the content or catalog.
   absl::StatusOr<DecodedUnroll> Decode(const proto::Unroll& unroll) const;
@@ -65,6 +65,7 @@ class UnrollDecoder {
  private:
   class Columns;
 
+  absl::Status CheckPolicy(const Columns& columns) const;
   absl::Status DecodeObservation(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeContents(const Columns& columns, const std::string& encoder_version,
                               DecodedUnroll& out) const;
@@ -76,6 +77,7 @@ class UnrollDecoder {
 
   const model::PolicySpec spec_;
   ContentTable& contents_;
+  const std::uint32_t policy_id_;
 };
 
 }  // namespace shoal::learner

@@ -10,7 +10,8 @@
 namespace shoal::replay::client {
 namespace {
 
-constexpr int kMaxSendsWithoutContent = 4;
+// Answers one after another that a content is unknown, each after the content was sent.
+constexpr int kMaxMisses = 8;
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 // Vectors asked for before their size is known.
 constexpr std::size_t kFirstStep = 32;
@@ -42,11 +43,12 @@ void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcom
     --unanswered_;
     found->sent = false;
     const auto code = static_cast<absl::StatusCode>(status.code());
-    if (code == absl::StatusCode::kResourceExhausted) continue;
-    if (code == absl::StatusCode::kNotFound && found->sends < kMaxSendsWithoutContent) {
-      known_.clear();
+    for (const std::string& bytes : status.missing_keys()) Forget(bytes);
+    if (code == absl::StatusCode::kResourceExhausted) {
+      found->misses = 0;
       continue;
     }
+    if (code == absl::StatusCode::kNotFound && ++found->misses < kMaxMisses) continue;
     if (code == absl::StatusCode::kOk) {
       ++outcome.acknowledged;
     } else {
@@ -89,9 +91,23 @@ std::vector<proto::InsertRequest> InsertOutbox::SendNext(OutboxOutcome& outcome)
   if (messages.empty()) messages.emplace_back();
   *messages.back().add_items() = next->item;
   next->sent = true;
-  if (next->sends++ > 0) ++resent_total_;
+  if (std::exchange(next->sent_before, true)) ++resent_total_;
   ++unanswered_;
   return messages;
+}
+
+void InsertOutbox::Forget(const std::string& bytes) {
+  const auto key = content::ContentKey::FromBytes(bytes);
+  if (!key.ok() || known_.erase(*key) == 0) return;
+  const auto list = provider_.FindCatalog(bytes);
+  if (!list.ok()) return;
+  if (const auto* catalog = std::get_if<proto::Catalog>(&*list)) {
+    for (const std::string& candidate : Split(catalog->candidate_keys())) Forget(candidate);
+  } else {
+    const auto& overlay = std::get<proto::Overlay>(*list);
+    Forget(overlay.base());
+    for (const std::string& candidate : Split(overlay.appended_keys())) Forget(candidate);
+  }
 }
 
 absl::Status InsertOutbox::AddContents(const proto::Item& item,

@@ -43,7 +43,7 @@ class Inserter::Impl {
   // The thread's own; no lock.
   struct Worker {
     Worker(const std::string& address, ContentProvider& provider, std::function<void()> wake)
-        : link(address, BeginInsert, std::move(wake)), outbox(provider) {}
+        : link(address, "inference server", BeginInsert, std::move(wake)), outbox(provider) {}
     InsertLink link;
     InsertOutbox outbox;
     bool live = false;
@@ -274,8 +274,7 @@ void Inserter::Impl::Receive(std::size_t shard, OutboxOutcome& outcome) {
   if (const auto end = worker.link.TakeEnd(clock_.Now())) {
     worker.outbox.Disconnected();
     if (worker.live || !absl::IsUnavailable(*end)) {
-      spdlog::warn("event=insert_stream_end address={} reason={}", options_.addresses[shard],
-                   runtime::Quoted(end->ToString()));
+      spdlog::warn("event=insert_stream_end reason={}", runtime::Quoted(end->ToString()));
     }
     if (worker.live) SetLive(shard, false);
   }

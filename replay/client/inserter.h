@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends items to the replay shards: one bounded outbox a shard, kept until the shard acknowledges.
+// An inserter sends items to the replay shards. It has one bounded outbox for each shard, and keeps
+// an item until its shard acknowledges it.
 //
 // An item is placed once, on the live shard with the emptiest outbox, and stays with that shard:
 // after a reconnect it is sent again there, and the shard ignores an id that it has seen. So an
@@ -7,7 +8,8 @@
 // `lost_after` are dropped and counted, and so are items that a shard refuses for good.
 //
 // Thread-safe. Nothing here blocks but Drain and the destructor; the callback `on_space` runs on
-// the inserter's own thread. What is full: TryInsert says so and the item stays with the caller.
+// the inserter's own thread. When the outboxes are full, TryInsert says so and the item stays with
+// the caller.
 #pragma once
 
 #include <chrono>
@@ -27,7 +29,7 @@
 namespace shoal::replay::client {
 
 struct InserterOptions {
-  // "host:port", one per shard.
+  // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
   // Names this process in a shard's log.
   std::string client = {};
@@ -43,9 +45,9 @@ struct InserterOptions {
 struct InserterStats {
   std::uint64_t inserted_total = 0;
   std::uint64_t acknowledged_total = 0;
-  // Lost shard, refused by the shard, or a content that the provider no longer has.
+  // Items of a lost shard, items that a shard refused, and items whose contents were nowhere.
   std::uint64_t dropped_total = 0;
-  // In the outboxes now.
+  // How many are in the outboxes now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;
 };
@@ -62,8 +64,8 @@ class Inserter {
 
   // Takes `item` and returns OK; on any other status `item` is untouched:
   //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
-  //   INVALID_ARGUMENT    larger than max_item_bytes, or without id, table or payload.
-  //   CANCELLED           draining.
+  //   INVALID_ARGUMENT    it is larger than max_item_bytes, or has no id, table or payload.
+  //   CANCELLED           the inserter is draining.
   // content_keys names the contents of the rows alone: the candidates of a catalog travel with it.
   absl::Status TryInsert(proto::Item&& item);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One shard as a client sees it: a stream that is opened again after it ended, and a mailbox of
-// what came. For the one thread that works on it; gRPC's threads only fill the mailbox and call
-// `wake`. A shard that sends faster than the thread works has its stream cancelled before the
-// mailbox grows past kMaxReplies.
+// A link is one shard as a client sees it: a stream that is opened again after it ended, and a
+// mailbox of what came. It belongs to the one thread that works on it; gRPC's threads only fill the
+// mailbox and call `wake`. A shard that sends faster than the thread works has its stream cancelled
+// before the mailbox grows past kMaxReplies, and so has one whose welcome is missing or of another
+// protocol version.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +18,10 @@
 
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
+#include "platform/runtime/status.h"
 #include "platform/transport/channel.h"
 #include "platform/transport/client_stream.h"
+#include "platform/transport/protocol.h"
 #include "proto/replay.grpc.pb.h"
 
 namespace shoal::replay::client {
@@ -35,9 +38,12 @@ class Link {
   // Binds the RPC: calls stub.async()->Insert or ->Sample.
   using Begin = std::function<void(proto::Replay::Stub&, grpc::ClientContext*, Reactor*)>;
 
-  // `wake` is called from gRPC's threads without a lock, until Close has returned.
-  Link(const std::string& address, Begin begin, std::function<void()> wake)
-      : channel_(transport::CreateChannel(address)),
+  // `self` says what this process is, in errors. `wake` is called from gRPC's threads without a
+  // lock, until Close has returned.
+  Link(const std::string& address, std::string self, Begin begin, std::function<void()> wake)
+      : peer_("replay shard at " + address),
+        self_(std::move(self)),
+        channel_(transport::CreateChannel(address)),
         stub_(proto::Replay::NewStub(channel_)),
         begin_(std::move(begin)),
         wake_(std::move(wake)) {}
@@ -50,6 +56,7 @@ class Link {
   bool MaybeOpen(runtime::TimePoint now, Request hello) {
     if (stream_ || now < retry_at_) return false;
     stream_ = std::make_shared<Stream>(wake_);
+    greeting_.reset();
     stream_->Start([this](grpc::ClientContext* context, Reactor* reactor) {
       begin_(*stub_, context, reactor);
     });
@@ -57,15 +64,22 @@ class Link {
     return true;
   }
 
-  // What came since the last call. A reply makes the pause after the next end short again.
+  // Returns what came since the last call. A reply makes the pause after the next end short again.
   std::vector<Reply> TakeReplies() {
     if (!stream_) return {};
     std::vector<Reply> replies = stream_->TakeReplies();
-    if (!replies.empty()) pause_ = kShortestPause;
+    if (replies.empty()) return {};
+    if (!greeting_) {
+      greeting_ = transport::CheckProtocolVersion(replies.front().welcome().protocol_version(),
+                                                  peer_, self_);
+      if (!greeting_->ok()) stream_->Cancel();
+    }
+    if (!greeting_->ok()) return {};
+    pause_ = kShortestPause;
     return replies;
   }
 
-  // How the stream ended, once, if it did; TakeReplies first. The pause begins.
+  // Returns once how the stream ended, if it did; call TakeReplies first. The pause then begins.
   std::optional<absl::Status> TakeEnd(runtime::TimePoint now) {
     if (!stream_) return std::nullopt;
     std::optional<absl::Status> end = stream_->TakeEnd();
@@ -74,15 +88,16 @@ class Link {
     stream_.reset();
     retry_at_ = now + pause_;
     pause_ = std::min(2 * pause_, kLongestPause);
-    return end;
+    if (greeting_ && !greeting_->ok()) return greeting_;
+    return runtime::Annotate(*end, peer_);
   }
 
-  // False when no stream is open; the message then goes nowhere.
+  // Returns false when no stream is open; the message then goes nowhere.
   bool Send(Request request) { return stream_ && stream_->Send(std::move(request)); }
   std::size_t outbox_size() const { return stream_ ? stream_->outbox_size() : 0; }
   bool open() const { return stream_ != nullptr; }
 
-  // Ends the stream: the shard broke the protocol. TakeEnd will say CANCELLED.
+  // Ends the stream because the shard broke the protocol. TakeEnd will say CANCELLED.
   void Cancel() {
     if (stream_) stream_->Cancel();
   }
@@ -139,11 +154,16 @@ class Link {
     std::optional<absl::Status> end_ ABSL_GUARDED_BY(mailbox_mutex_);
   };
 
+  // "replay shard at host:port".
+  const std::string peer_;
+  const std::string self_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<proto::Replay::Stub> stub_;
   const Begin begin_;
   const std::function<void()> wake_;
   std::shared_ptr<Stream> stream_;
+  // Whether the stream's first reply was a welcome of this version; nothing before it came.
+  std::optional<absl::Status> greeting_;
   std::chrono::milliseconds pause_ = kShortestPause;
   runtime::TimePoint retry_at_{};
 };

@@ -2,6 +2,7 @@
 #include "replay/client/sampler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -15,6 +16,11 @@
 
 namespace shoal::replay::client {
 namespace {
+
+// Priority updates that wait for one shard, and that one message carries.
+constexpr std::size_t kMaxUpdates = 65536;
+constexpr std::size_t kUpdatesInMessage = 4096;
+constexpr std::size_t kKeysInMessage = 16384;
 
 using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
 
@@ -31,6 +37,8 @@ class Sampler::Impl {
   ~Impl();
 
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status UpdatePriorities(std::span<const PriorityUpdate> updates)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void SetCurrentVersion(const proto::PolicyVersion& version) ABSL_LOCKS_EXCLUDED(mutex_);
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
   SamplerStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -39,12 +47,14 @@ class Sampler::Impl {
   // The thread's own; no lock.
   struct Worker {
     Worker(const std::string& address, std::function<void()> wake)
-        : link(address, BeginSample, std::move(wake)) {}
+        : link(address, "learner", BeginSample, std::move(wake)) {}
     SampleLink link;
     bool live = false;
     // Credit given and not used by the shard.
     std::size_t outstanding = 0;
     PolicyVersion told;
+    // Keys of contents to be named as forgotten on this stream.
+    std::deque<std::string> forgotten;
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -53,6 +63,7 @@ class Sampler::Impl {
   // False when the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellForgotten();
   void Deliver(const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Queue(std::size_t shard, proto::SampledItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -76,6 +87,8 @@ class Sampler::Impl {
   runtime::CondVar not_empty_;
   std::deque<SampledUnroll> queue_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::size_t> queued_of_ ABSL_GUARDED_BY(mutex_);
+  // By shard.
+  std::vector<std::deque<proto::PriorityUpdate>> updates_ ABSL_GUARDED_BY(mutex_);
   PolicyVersion current_ ABSL_GUARDED_BY(mutex_);
   SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
   bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
@@ -97,7 +110,8 @@ Sampler::Impl::Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics&
                                        {{"reason", "invalid"}})),
       queued_(metrics.Gauge("shoal_sampler_queue_items", "Items waiting for the learner")),
       live_(metrics.Gauge("shoal_sampler_live_shards", "Replay shards connected")),
-      queued_of_(options_.addresses.size()) {
+      queued_of_(options_.addresses.size()),
+      updates_(options_.addresses.size()) {
   for (const std::string& address : options_.addresses) {
     workers_.push_back(std::make_unique<Worker>(address, [this] { Wake(); }));
   }
@@ -131,6 +145,32 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
     ++stats_.dropped_stale_total;
     dropped_stale_.Increment();
   }
+}
+
+absl::Status Sampler::Impl::UpdatePriorities(std::span<const PriorityUpdate> updates) {
+  for (const PriorityUpdate& update : updates) {
+    if (update.shard >= workers_.size()) {
+      return runtime::InvalidArgument("there is no shard " + std::to_string(update.shard));
+    }
+    if (!std::isfinite(update.priority) || update.priority < 0) {
+      return runtime::InvalidArgument("priority " + std::to_string(update.priority) +
+                                      " is not a finite number of at least 0");
+    }
+  }
+  const runtime::MutexLock lock(mutex_);
+  for (const PriorityUpdate& update : updates) {
+    std::deque<proto::PriorityUpdate>& waiting = updates_[update.shard];
+    if (waiting.size() >= kMaxUpdates) {
+      waiting.pop_front();
+      ++stats_.dropped_updates_total;
+    }
+    proto::PriorityUpdate& out = waiting.emplace_back();
+    *out.mutable_id() = update.id;
+    out.set_priority(update.priority);
+  }
+  has_work_ = true;
+  work_.NotifyOne();
+  return absl::OkStatus();
 }
 
 void Sampler::Impl::SetCurrentVersion(const proto::PolicyVersion& version) {
@@ -180,14 +220,19 @@ void Sampler::Impl::Run() {
 void Sampler::Impl::Step(std::size_t shard) {
   Worker& worker = *workers_[shard];
   Receive(shard);
+  TellForgotten();
   proto::SampleRequest hello;
   hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
   hello.mutable_hello()->set_client(options_.client);
   hello.mutable_hello()->set_table(options_.table);
   hello.mutable_hello()->set_max_lag(options_.max_lag);
+  hello.mutable_hello()->set_group_epoch(options_.group_epoch);
+  hello.mutable_hello()->set_rank(options_.rank);
+  hello.mutable_hello()->set_world(options_.world);
   if (worker.link.MaybeOpen(clock_.Now(), std::move(hello))) {
     worker.outstanding = 0;
     worker.told = {};
+    worker.forgotten.clear();
   }
   if (worker.link.open()) Ask(shard);
 }
@@ -202,8 +247,7 @@ void Sampler::Impl::Receive(std::size_t shard) {
   }
   if (const auto end = worker.link.TakeEnd(clock_.Now())) {
     if (worker.live || !absl::IsUnavailable(*end)) {
-      spdlog::warn("event=sample_stream_end address={} reason={}", options_.addresses[shard],
-                   runtime::Quoted(end->ToString()));
+      spdlog::warn("event=sample_stream_end reason={}", runtime::Quoted(end->ToString()));
     }
     if (worker.live) SetLive(shard, false);
   }
@@ -229,12 +273,22 @@ void Sampler::Impl::Ask(std::size_t shard) {
   Worker& worker = *workers_[shard];
   PolicyVersion current;
   std::size_t held = worker.outstanding;
+  proto::SampleRequest request;
   {
     const runtime::MutexLock lock(mutex_);
     current = current_;
     held += queued_of_[shard];
+    std::deque<proto::PriorityUpdate>& updates = updates_[shard];
+    const std::size_t count = worker.live ? std::min(updates.size(), kUpdatesInMessage) : 0;
+    for (std::size_t i = 0; i < count; ++i, updates.pop_front()) {
+      *request.add_priorities() = std::move(updates.front());
+    }
+    has_work_ = has_work_ || (worker.live && !updates.empty());
   }
-  proto::SampleRequest request;
+  for (std::size_t i = 0; i < kKeysInMessage && !worker.forgotten.empty(); ++i) {
+    request.add_forgotten_keys(std::move(worker.forgotten.front()));
+    worker.forgotten.pop_front();
+  }
   const std::size_t wanted = share_ - std::min(share_, held);
   if (wanted >= std::max<std::size_t>(1, share_ / 4)) {
     request.set_credit(static_cast<std::uint32_t>(wanted));
@@ -244,11 +298,25 @@ void Sampler::Impl::Ask(std::size_t shard) {
     request.mutable_current_version()->set_epoch(current.epoch);
     request.mutable_current_version()->set_step(current.step);
   }
-  if (request.credit() == 0 && !news) return;
+  if (request.credit() == 0 && !news && request.priorities_size() == 0 &&
+      request.forgotten_keys_size() == 0) {
+    return;
+  }
   const std::uint32_t credit = request.credit();
   if (!worker.link.Send(std::move(request))) return;
   worker.outstanding += credit;
   worker.told = current;
+}
+
+void Sampler::Impl::TellForgotten() {
+  const std::vector<content::ContentKey> keys = sink_.TakeForgotten();
+  if (keys.empty()) return;
+  // A stream that is not open will be given everything.
+  for (const auto& worker : workers_) {
+    if (!worker->link.open()) continue;
+    for (const content::ContentKey& key : keys) worker->forgotten.emplace_back(key.AsBytes());
+  }
+  Wake();
 }
 
 void Sampler::Impl::Deliver(const proto::SampleReply& reply) {
@@ -327,6 +395,9 @@ absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options,
 
 absl::StatusOr<SampledUnroll> Sampler::Next(std::chrono::milliseconds timeout) {
   return impl_->Next(timeout);
+}
+absl::Status Sampler::UpdatePriorities(std::span<const PriorityUpdate> updates) {
+  return impl_->UpdatePriorities(updates);
 }
 void Sampler::SetCurrentVersion(const proto::PolicyVersion& version) {
   impl_->SetCurrentVersion(version);

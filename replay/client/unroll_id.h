@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which unroll: proto::UnrollId as a value, for replay and for the learner.
+// An unroll's id as a value, for replay and for the learner; on the wire it is proto::UnrollId.
 #pragma once
 
 #include <compare>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oldest item first, again and again until it is removed.
+// This selector chooses the oldest item, again and again until it is removed. Every call takes
+// constant time.
 #pragma once
 
-#include <set>
+#include <absl/container/flat_hash_map.h>
+
+#include <list>
 
 #include "platform/runtime/check.h"
 #include "replay/selectors/selector.h"
@@ -11,15 +14,25 @@ namespace shoal::replay {
 
 class Fifo final : public Selector {
  public:
-  void Insert(Handle handle, double) override { SHOAL_CHECK(handles_.insert(handle).second); }
-  void Remove(Handle handle) override { SHOAL_CHECK(handles_.erase(handle) == 1); }
-  Choice Select() override {
-    SHOAL_CHECK(!handles_.empty());
-    return {.handle = *handles_.begin(), .probability = 1};
+  void Insert(Handle handle, double) override {
+    const auto place = order_.insert(order_.end(), handle);
+    SHOAL_CHECK(places_.emplace(handle, place).second);
+  }
+  void Update(Handle, double) override {}
+  void Remove(Handle handle) override {
+    const auto found = places_.find(handle);
+    SHOAL_CHECK(found != places_.end());
+    order_.erase(found->second);
+    places_.erase(found);
+  }
+  Choice Sample() override {
+    SHOAL_CHECK(!order_.empty());
+    return {.handle = order_.front(), .probability = 1};
   }
 
  private:
-  std::set<Handle> handles_;
+  std::list<Handle> order_;
+  absl::flat_hash_map<Handle, std::list<Handle>::iterator> places_;
 };
 
 }  // namespace shoal::replay

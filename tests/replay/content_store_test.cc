@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/content_store.h"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -61,14 +64,14 @@ TEST_CASE("the zero key is never missing and never stored") {
       store.Put({.key = Key{}, .body = Embedding{.encoder_version = "e", .vector = "vv"}})));
 }
 
-TEST_CASE("a catalog holds its candidates and stays; a reader gets them in front of it") {
+TEST_CASE("a catalog holds its candidates, and a reader gets them in front of it") {
   ContentStore store({.unused_capacity_bytes = 0});
   REQUIRE(absl::IsNotFound(store.Put(CatalogOf(9, {KeyNumber(1)}))));
   ContentStore roomy({.unused_capacity_bytes = 1 << 20});
   REQUIRE(roomy.Put(EmbeddingNumber(1)).ok());
   REQUIRE(roomy.Put(EmbeddingNumber(2)).ok());
   REQUIRE(roomy.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)})).ok());
-  REQUIRE(roomy.unused_bytes() == 0);
+  REQUIRE(roomy.unused_bytes() == CatalogOf(9, {KeyNumber(1), KeyNumber(2)}).bytes());
   const auto item = ItemNumber(1);
   item->catalog_keys = {KeyNumber(9)};
   REQUIRE(roomy.Acquire(*item).ok());
@@ -141,7 +144,7 @@ TEST_CASE("an embedding of a new encoder version is given to readers again") {
   REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(1), KeyNumber(9)});
 }
 
-TEST_CASE("contents in use past the capacity refuse new ones") {
+TEST_CASE("contents in use past the capacity refuse new ones until one of them becomes unused") {
   const std::size_t bytes = EmbeddingNumber(0).bytes();
   ContentStore store({.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
   const auto item = ItemNumber(1);
@@ -150,10 +153,119 @@ TEST_CASE("contents in use past the capacity refuse new ones") {
     item->content_keys.push_back(KeyNumber(i));
   }
   REQUIRE(store.Acquire(*item).ok());
-  REQUIRE(absl::IsResourceExhausted(store.Put(EmbeddingNumber(2))));
+  REQUIRE_FALSE(store.full());
+  Content third = EmbeddingNumber(2);
+  const absl::Status refused = store.Put(std::move(third));
+  REQUIRE(absl::IsResourceExhausted(refused));
+  REQUIRE(runtime::Message(refused) == "contents in use fill " + std::to_string(2 * bytes) +
+                                           " of " + std::to_string(2 * bytes) +
+                                           " bytes of contents");
+  REQUIRE(store.full());
+  REQUIRE(store.bytes() == 2 * bytes);
   store.Release(*item);
-  REQUIRE(store.Put(EmbeddingNumber(2)).ok());
+  REQUIRE_FALSE(store.full());
+  REQUIRE(store.Put(std::move(third)).ok());
+  REQUIRE(store.Contains(KeyNumber(2)));
   REQUIRE(store.bytes() <= 2 * bytes);
+}
+
+TEST_CASE("what can never fit is refused for good, and does not make the store full") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore store({.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
+  Content large = EmbeddingNumber(0);
+  std::get<Embedding>(large.body).vector.resize(3 * bytes);
+  REQUIRE(absl::IsInvalidArgument(store.Put(std::move(large))));
+  for (int i = 1; i <= 2; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+  const absl::Status list = store.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)}));
+  REQUIRE(absl::IsInvalidArgument(list));
+  REQUIRE(runtime::Message(list).find("do not fit into") != std::string::npos);
+  REQUIRE_FALSE(store.full());
+}
+
+TEST_CASE("catalogs and overlays that no item uses leave too, and then what they alone used") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore store({.capacity_bytes = 12 * bytes, .unused_capacity_bytes = 4 * bytes});
+  const auto held = ItemNumber(1);
+  held->catalog_keys = {KeyNumber(1000)};
+  for (int i = 0; i < 500; ++i) {
+    REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+    REQUIRE(store.Put(CatalogOf(1000 + i, {KeyNumber(i)})).ok());
+    REQUIRE(store
+                .Put({.key = KeyNumber(2000 + i),
+                      .body = Overlay{.base = KeyNumber(1000 + i),
+                                      .removed = {0},
+                                      .appended = {KeyNumber(i)}}})
+                .ok());
+    if (i == 0) REQUIRE(store.Acquire(*held).ok());
+    REQUIRE(store.bytes() <= 12 * bytes);
+  }
+  REQUIRE(store.Contains(KeyNumber(1000)));
+  REQUIRE(store.Contains(KeyNumber(0)));
+  REQUIRE_FALSE(store.Contains(KeyNumber(2000)));
+  REQUIRE_FALSE(store.Contains(KeyNumber(1001)));
+  REQUIRE_FALSE(store.Contains(KeyNumber(1)));
+  REQUIRE(store.Contains(KeyNumber(2499)));
+  const auto late = ItemNumber(2);
+  late->catalog_keys = {KeyNumber(1001), KeyNumber(1000), KeyNumber(2001)};
+  late->content_keys = {KeyNumber(1), KeyNumber(0)};
+  REQUIRE(absl::IsNotFound(store.Acquire(*late)));
+  REQUIRE(store.Missing(*late) == std::vector<Key>{KeyNumber(1), KeyNumber(1001), KeyNumber(2001)});
+}
+
+TEST_CASE("what a reader forgot it is given again, a list with its own candidates") {
+  ContentStore store({.unused_capacity_bytes = 1 << 20});
+  for (int i = 1; i <= 3; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+  REQUIRE(store.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)})).ok());
+  REQUIRE(store
+              .Put({.key = KeyNumber(10),
+                    .body = Overlay{.base = KeyNumber(9), .removed = {}, .appended = {}}})
+              .ok());
+  const auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(3)};
+  item->catalog_keys = {KeyNumber(10)};
+  REQUIRE(store.Acquire(*item).ok());
+  const int reader = *store.OpenReader();
+  const int other = *store.OpenReader();
+  REQUIRE(Collected(store, *item, reader).size() == 5);
+  REQUIRE(Collected(store, *item, other).size() == 5);
+  store.Forget(reader, KeyNumber(3));
+  store.Forget(reader, KeyNumber(77));
+  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(3)});
+  store.Forget(reader, KeyNumber(10));
+  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(10)});
+  store.Forget(reader, KeyNumber(10));
+  store.Forget(reader, KeyNumber(9));
+  REQUIRE(Collected(store, *item, reader) ==
+          std::vector<Key>{KeyNumber(1), KeyNumber(2), KeyNumber(9), KeyNumber(10)});
+  REQUIRE(Collected(store, *item, other).empty());
+}
+
+// Memory in use, as the allocator counts it.
+std::size_t UsedBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST_CASE("a store counts at least the memory that its contents take, of each kind") {
+  const std::size_t before = UsedBytes();
+  ContentStore store({.unused_capacity_bytes = std::size_t{1} << 30});
+  for (int i = 0; i < 20000; ++i) {
+    REQUIRE(store.Put(EmbeddingNumber(i, "an encoder with a name of its own")).ok());
+  }
+  for (int i = 0; i < 5000; ++i) {
+    REQUIRE(store.Put(CatalogOf(30000 + i, {KeyNumber(i), KeyNumber(i + 1)})).ok());
+  }
+  for (int i = 0; i < 5000; ++i) {
+    REQUIRE(store
+                .Put({.key = KeyNumber(40000 + i),
+                      .body = Overlay{.base = KeyNumber(30000),
+                                      .removed = {0},
+                                      .appended = {KeyNumber(i)}}})
+                .ok());
+  }
+  const std::size_t used = UsedBytes() - std::min(before, UsedBytes());
+  INFO("used " << used << " counted " << store.bytes());
+  REQUIRE(used <= store.bytes());
 }
 
 TEST_CASE("an embedding is replaced by a larger one only where there is room") {
@@ -168,10 +280,10 @@ TEST_CASE("an embedding is replaced by a larger one only where there is room") {
   REQUIRE(store.Acquire(*item).ok());
   REQUIRE(store.Acquire(*other).ok());
   const Content larger = EmbeddingNumber(0, std::string(200, 'e'));
-  REQUIRE(absl::IsResourceExhausted(store.Put(larger)));
+  REQUIRE(absl::IsResourceExhausted(store.Put(Content(larger))));
   REQUIRE(store.bytes() == 2 * bytes);
   store.Release(*other);
-  REQUIRE(store.Put(larger).ok());
+  REQUIRE(store.Put(Content(larger)).ok());
   REQUIRE_FALSE(store.Contains(KeyNumber(1)));
   REQUIRE(store.bytes() == larger.bytes());
   REQUIRE(store.unused_bytes() == 0);

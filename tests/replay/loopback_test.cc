@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "platform/transport/protocol.h"
+#include "platform/transport/server.h"
+#include "platform/transport/server_stream.h"
+#include "proto/replay.grpc.pb.h"
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
 #include "replay/id_window.h"
@@ -97,8 +104,8 @@ struct Clients {
 };
 
 TEST_CASE("what goes into two shards comes out, each once, after its contents") {
-  ShardServer first({.capacity_items = 8});
-  ShardServer second({.capacity_items = 8});
+  ShardServer first({.max_size = 8});
+  ShardServer second({.max_size = 8});
   Clients clients({first.address(), second.address()});
   clients.AwaitLiveShards(2);
   std::set<std::uint64_t> seen;
@@ -120,8 +127,8 @@ TEST_CASE("what goes into two shards comes out, each once, after its contents") 
 
 TEST_CASE(
     "a shard that restarts loses what it held, and nothing unacknowledged is lost or doubled") {
-  auto first = std::make_unique<ShardServer>(TableOptions{.capacity_items = 4});
-  ShardServer second({.capacity_items = 4});
+  auto first = std::make_unique<ShardServer>(TableOptions{.max_size = 4});
+  ShardServer second({.max_size = 4});
   const std::string address = first->address();
   Clients clients({address, second.address()});
   clients.AwaitLiveShards(2);
@@ -138,8 +145,8 @@ TEST_CASE(
   const std::uint64_t taken_before = first->shard().stats().tables[0].inserted_total;
   REQUIRE(taken_before > 0);
   first.reset();
-  first = std::make_unique<ShardServer>(TableOptions{.capacity_items = 4}, InsertStreamOptions{},
-                                        address);
+  first =
+      std::make_unique<ShardServer>(TableOptions{.max_size = 4}, InsertStreamOptions{}, address);
   while (inserted < 150) {
     clients.Insert(inserted++);
     if (accept(clients.Next())) ++trained;
@@ -159,6 +166,152 @@ TEST_CASE(
   REQUIRE(trained >= 150 - 4 - 16);
 }
 
+TEST_CASE("a uniform table gives items again and again, with the priorities that a learner gave") {
+  ShardServer server({.sampler = SelectorKind::kUniform,
+                      .remover = SelectorKind::kFifo,
+                      .max_size = 8,
+                      .max_times_sampled = 0,
+                      .limiter = {.min_size = 8}});
+  Clients clients({server.address()});
+  clients.AwaitLiveShards(1);
+  for (std::uint64_t i = 0; i < 10; ++i) clients.Insert(i);
+  REQUIRE(clients.inserter->Drain(kPatience).ok());
+  REQUIRE(server.shard().stats().tables[0].evicted_for_room_total == 2);
+  std::set<std::uint64_t> with_priority;
+  std::uint32_t most = 0;
+  for (int i = 0; with_priority.size() < 8; ++i) {
+    REQUIRE(i < 100000);
+    const client::SampledUnroll sampled = clients.Next();
+    const std::uint64_t number = sampled.unroll.id().environment_id();
+    REQUIRE(sampled.probability == Approx(1.0 / 8));
+    REQUIRE(sampled.table_size == 8);
+    most = std::max(most, sampled.times_sampled);
+    if (number < 2) continue;
+    if (sampled.priority == static_cast<float>(number)) with_priority.insert(number);
+    const client::PriorityUpdate update{
+        .shard = sampled.shard, .id = sampled.unroll.id(), .priority = static_cast<float>(number)};
+    REQUIRE(clients.sampler->UpdatePriorities({&update, 1}).ok());
+  }
+  REQUIRE(most > 2);
+}
+
+// Lets every content go as soon as it came, and counts how often each came.
+class ForgetfulSink final : public client::ContentSink {
+ public:
+  void AddEmbeddings(const proto::Embeddings& embeddings) override {
+    for (std::size_t at = 0; at < embeddings.keys().size(); at += 16) {
+      Add(embeddings.keys().substr(at, 16));
+    }
+  }
+  void AddCatalog(const proto::Catalog& catalog) override { Add(catalog.key()); }
+  void AddOverlay(const proto::Overlay& overlay) override { Add(overlay.key()); }
+  std::vector<content::ContentKey> TakeForgotten() override {
+    const runtime::MutexLock lock(mutex_);
+    return std::exchange(added_, {});
+  }
+  int deliveries(const std::string& key) {
+    const runtime::MutexLock lock(mutex_);
+    return deliveries_[key];
+  }
+
+ private:
+  void Add(const std::string& key) {
+    const runtime::MutexLock lock(mutex_);
+    ++deliveries_[key];
+    added_.push_back(*content::ContentKey::FromBytes(std::string_view(key)));
+  }
+
+  runtime::Mutex mutex_;
+  std::vector<content::ContentKey> added_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> deliveries_ ABSL_GUARDED_BY(mutex_);
+};
+
+TEST_CASE("a learner that lets contents go is given them again with every item that uses them") {
+  ShardServer server;
+  Clients clients({server.address()}, {.samples = false});
+  clients.AwaitLiveShards(1);
+  ForgetfulSink sink;
+  const auto sampler = *Sampler::Create(
+      {.addresses = {server.address()}, .client = "test", .table = "unrolls", .prefetch = 1}, sink,
+      clients.metrics);
+  for (int i = 1; i <= 10; ++i) {
+    clients.Insert(static_cast<std::uint64_t>(7 * i));
+    REQUIRE(sampler->Next(kPatience).ok());
+    REQUIRE(sink.deliveries(KeyBytes("text 0")) == i);
+    REQUIRE(sink.deliveries(clients.catalog.key()) == i);
+    REQUIRE(sink.deliveries(KeyBytes("a")) == i);
+  }
+}
+
+// A shard that takes one item and dies before it acknowledges it.
+class DyingShard final : public proto::Replay::CallbackService {
+ public:
+  DyingShard() {
+    auto server = transport::Server::Create({.listen = "127.0.0.1:0"}, {this});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+  ~DyingShard() override { server_->Shutdown(std::chrono::milliseconds(0)); }
+
+  const std::string& address() const { return server_->address(); }
+  proto::Item AwaitItem() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const runtime::MutexLock lock(mutex_);
+    while (!item_) REQUIRE(changed_.WaitUntil(mutex_, deadline));
+    return *item_;
+  }
+
+ private:
+  class Stream final : public transport::ServerStream<proto::InsertRequest, proto::InsertReply> {
+   public:
+    explicit Stream(DyingShard& shard) : ServerStream({}, shard.registry_), shard_(shard) {}
+
+   private:
+    void OnMessage(proto::InsertRequest&& request) override {
+      if (request.has_hello()) {
+        proto::InsertReply welcome;
+        welcome.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
+        welcome.set_credit(1);
+        Send(std::move(welcome));
+      } else if (request.items_size() > 0) {
+        const runtime::MutexLock lock(shard_.mutex_);
+        shard_.item_ = request.items(0);
+        shard_.changed_.NotifyAll();
+        Fail(runtime::Unavailable("the shard dies"));
+      }
+      Release();
+    }
+    DyingShard& shard_;
+  };
+
+  grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Insert(
+      grpc::CallbackServerContext*) override {
+    return std::make_shared<Stream>(*this)->Start();
+  }
+
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  std::optional<proto::Item> item_ ABSL_GUARDED_BY(mutex_);
+  transport::StreamRegistry registry_;
+  std::unique_ptr<transport::Server> server_;
+};
+
+TEST_CASE("an item that a shard took and did not acknowledge goes to its successor, with its id") {
+  auto dying = std::make_unique<DyingShard>();
+  const std::string address = dying->address();
+  Clients clients({address});
+  clients.AwaitLiveShards(1);
+  clients.Insert(1);
+  const proto::Item first = dying->AwaitItem();
+  dying.reset();
+  ShardServer successor({}, {}, address);
+  const client::SampledUnroll again = clients.Next();
+  REQUIRE(again.unroll.id().SerializeAsString() == first.id().SerializeAsString());
+  REQUIRE(again.times_sampled == 1);
+  REQUIRE(clients.inserter->Drain(kPatience).ok());
+  REQUIRE(clients.inserter->stats().acknowledged_total == 1);
+}
+
 TEST_CASE("without a live shard nothing is taken, and the caller hears of the first one") {
   std::string address;
   {
@@ -176,7 +329,7 @@ TEST_CASE("without a live shard nothing is taken, and the caller hears of the fi
 }
 
 TEST_CASE("a full outbox pushes back, bounded, and says when there is room") {
-  ShardServer server({.capacity_items = 2});
+  ShardServer server({.max_size = 2});
   Clients clients({server.address()}, {.outbox_items = 3, .samples = false});
   std::uint64_t taken = 0;
   clients.Insert(taken++);
@@ -191,12 +344,12 @@ TEST_CASE("a full outbox pushes back, bounded, and says when there is room") {
   REQUIRE(clients.inserter->stats().waiting == 3);
   REQUIRE(server.shard().stats().tables[0].size == 2);
   const int reader = *server.shard().OpenReader();
-  REQUIRE(server.shard().Draw("unrolls", reader, 1, 1).samples.size() == 1);
+  REQUIRE(server.shard().Sample("unrolls", reader, 1, 1).samples.size() == 1);
   clients.Insert(taken);
 }
 
 TEST_CASE("items of a shard that stays away are dropped and counted") {
-  auto server = std::make_unique<ShardServer>(TableOptions{.capacity_items = 1});
+  auto server = std::make_unique<ShardServer>(TableOptions{.max_size = 1});
   runtime::Metrics metrics;
   FakeProvider provider;
   auto inserter = *Inserter::Create({.addresses = {server->address()},

@@ -6,17 +6,39 @@
 namespace shoal::replay {
 namespace {
 
+absl::Status Load(Options& options, const std::vector<std::string>& settings) {
+  runtime::Config config;
+  config.Add("replay", options);
+  return config.Load("", settings);
+}
+
 TEST_CASE("what is said for all shards is shared out among them") {
   Options options;
-  options.tables = {"a", "b"};
-  options.min_size = 7;
-  options.error_buffer = 30;
-  const ShardOptions shard = options.ForShard(3);
-  REQUIRE(shard.tables.size() == 2);
-  REQUIRE(shard.tables[1].name == "b");
-  REQUIRE(shard.tables[0].limiter.min_size == 3);
-  REQUIRE(shard.tables[0].limiter.error_buffer == Approx(10));
-  REQUIRE(options.ForShard(0).tables[0].limiter.min_size == 7);
+  options.tables = {{}, {}};
+  options.tables[1].name = "b";
+  options.tables[1].min_size = 7;
+  options.tables[1].error_buffer = 30;
+  const auto shard = options.ForShard({.shards = 3});
+  REQUIRE(shard.ok());
+  REQUIRE(shard->tables.size() == 2);
+  REQUIRE(shard->tables[1].name == "b");
+  REQUIRE(shard->tables[0].limiter.min_size == 1);
+  REQUIRE(shard->tables[1].limiter.min_size == 3);
+  REQUIRE(shard->tables[1].limiter.error_buffer == Approx(10));
+  REQUIRE(options.ForShard({.shards = 0})->tables[1].limiter.min_size == 7);
+}
+
+TEST_CASE("each shard and each table draws by a seed of its own, the same in every run of a seed") {
+  Options options;
+  options.tables = {{}, {}};
+  options.tables[1].name = "b";
+  const auto seed = [&options](std::uint64_t shard, std::size_t table, std::uint64_t run) {
+    return options.ForShard({.index = shard, .shards = 2, .seed = run})->tables[table].seed;
+  };
+  REQUIRE(seed(0, 0, 1) == seed(0, 0, 1));
+  REQUIRE(seed(0, 0, 1) != seed(1, 0, 1));
+  REQUIRE(seed(0, 0, 1) != seed(0, 1, 1));
+  REQUIRE(seed(0, 0, 1) != seed(0, 0, 2));
 }
 
 TEST_CASE("a shard listens where it is told, else at its place in the cluster") {
@@ -29,14 +51,43 @@ TEST_CASE("a shard listens where it is told, else at its place in the cluster") 
   REQUIRE(*ListenAddress(options, cluster, 2) == "127.0.0.1:3");
 }
 
-TEST_CASE("every knob is in the section, and out of range is refused") {
+TEST_CASE("tables are configured one by one, and what is out of range is refused") {
   Options options;
-  runtime::Config config;
-  config.Add("replay", options);
-  REQUIRE(config.Load("", {"replay.capacity_items=5", "replay.samples_per_insert=1.5"}).ok());
-  REQUIRE(options.capacity_items == 5);
-  REQUIRE(options.samples_per_insert == 1.5);
-  REQUIRE(absl::IsInvalidArgument(config.Load("", {"replay.capacity_items=0"})));
+  REQUIRE(Load(options, {"replay.insert_credit=5", "replay.table.0.max_size=6",
+                         "replay.table.1.name=other", "replay.table.1.sampler=uniform",
+                         "replay.table.1.remover=fifo", "replay.table.1.max_times_sampled=0",
+                         "replay.table.1.samples_per_insert=1.5", "replay.table.1.max_staleness=9"})
+              .ok());
+  REQUIRE(options.insert_credit == 5);
+  const auto shard = options.ForShard({});
+  REQUIRE(shard.ok());
+  const TableOptions& first = shard->tables.at(0);
+  REQUIRE(first.name == "unrolls");
+  REQUIRE(first.sampler == SelectorKind::kFifo);
+  REQUIRE_FALSE(first.remover);
+  REQUIRE(first.max_size == 6);
+  REQUIRE(first.max_times_sampled == 1);
+  const TableOptions& second = shard->tables.at(1);
+  REQUIRE(second.sampler == SelectorKind::kUniform);
+  REQUIRE(second.remover == SelectorKind::kFifo);
+  REQUIRE(second.max_size == 1024);
+  REQUIRE(second.max_times_sampled == 0);
+  REQUIRE(second.max_staleness == 9);
+  REQUIRE(second.limiter.samples_per_insert == 1.5);
+  REQUIRE(Shard::Create(*shard).ok());
+  REQUIRE(absl::IsInvalidArgument(Load(options, {"replay.table.0.max_size=0"})));
+}
+
+TEST_CASE("a selector that there is not is refused, and the error lists those that there are") {
+  Options options;
+  const absl::Status refused = Load(options, {"replay.table.0.sampler=random"});
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(runtime::Message(refused).find("one of fifo, uniform") != std::string::npos);
+  options.tables[0].remover = "random";
+  const absl::Status unknown = options.ForShard({}).status();
+  REQUIRE(absl::IsInvalidArgument(unknown));
+  REQUIRE(runtime::Message(unknown) ==
+          "table unrolls: remover: there is no selector \"random\"; there are fifo, uniform");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "platform/transport/channel.h"
 #include "platform/transport/protocol.h"
+#include "replay/wire.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
 
@@ -35,14 +36,20 @@ struct Peer {
     Write(*call, hello);
     return call;
   }
-  std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0) {
+  std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0,
+                                     std::uint64_t group_epoch = 0) {
     auto call = stub->Sample(&context);
     proto::SampleRequest hello;
     hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
     hello.mutable_hello()->set_table("unrolls");
     hello.mutable_hello()->set_max_lag(max_lag);
+    hello.mutable_hello()->set_group_epoch(group_epoch);
+    hello.mutable_hello()->set_world(1);
     hello.set_credit(credit);
     Write(*call, hello);
+    proto::SampleReply welcome;
+    REQUIRE(call->Read(&welcome));
+    REQUIRE(welcome.welcome().protocol_version() == transport::kProtocolVersion);
     return call;
   }
 
@@ -114,7 +121,7 @@ TEST_CASE("contents that are not what their key says leave the item unknown, and
   REQUIRE(Exchange(*call, request).items(0).code() == grpc::OK);
 }
 
-TEST_CASE("a stream without hello, of another protocol or for no table ends with a clear error") {
+TEST_CASE("an inserting stream without hello or of another protocol ends with a clear error") {
   ShardServer server;
   const auto end_of = [&server](const proto::InsertRequest& first) {
     Peer peer(server.address());
@@ -127,26 +134,83 @@ TEST_CASE("a stream without hello, of another protocol or for no table ends with
   };
   proto::InsertRequest request;
   REQUIRE(end_of(request).error_code() == grpc::INVALID_ARGUMENT);
+  request.mutable_hello()->set_client("inference-0");
   request.mutable_hello()->set_protocol_version(99);
   const grpc::Status status = end_of(request);
   REQUIRE(status.error_code() == grpc::FAILED_PRECONDITION);
-  REQUIRE(status.error_message().find("99") != std::string::npos);
+  REQUIRE(status.error_message().starts_with(
+      "inference-0 speaks protocol 99, this replay shard speaks " +
+      std::to_string(transport::kProtocolVersion) + ":"));
+}
 
+grpc::Status EndOfSample(const ShardServer& server, const proto::SampleHello& hello) {
   Peer peer(server.address());
   const auto call = peer.stub->Sample(&peer.context);
-  proto::SampleRequest hello;
-  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-  hello.mutable_hello()->set_table("others");
-  REQUIRE(call->Write(hello));
+  proto::SampleRequest request;
+  *request.mutable_hello() = hello;
+  REQUIRE(call->Write(request));
   proto::SampleReply reply;
-  REQUIRE_FALSE(call->Read(&reply));
-  const grpc::Status end = call->Finish();
+  while (call->Read(&reply)) {
+  }
+  return call->Finish();
+}
+
+TEST_CASE("a sampling stream is refused for its protocol, its table or its rank, by name") {
+  ShardServer server;
+  proto::SampleHello hello;
+  hello.set_client("learner-0");
+  hello.set_protocol_version(99);
+  grpc::Status end = EndOfSample(server, hello);
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(
+      end.error_message().starts_with("learner-0 speaks protocol 99, this replay shard speaks"));
+  hello.set_protocol_version(transport::kProtocolVersion);
+  hello.set_table("others");
+  end = EndOfSample(server, hello);
   REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
   REQUIRE(end.error_message().find("others") != std::string::npos);
+  hello.set_table("unrolls");
+  hello.set_rank(2);
+  hello.set_world(2);
+  end = EndOfSample(server, hello);
+  REQUIRE(end.error_code() == grpc::INVALID_ARGUMENT);
+  REQUIRE(end.error_message() == "hello: rank 2 of 2");
+}
+
+TEST_CASE("priorities are updated over Sample, and one that is no number ends the stream") {
+  ShardServer server({.max_times_sampled = 2});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(Exchange(*insert, ItemOf(1)).items(0).code() == grpc::OK);
+
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().priority() == 0);
+  proto::SampleRequest request;
+  for (std::uint64_t id = 1; id <= 2; ++id) {
+    proto::PriorityUpdate& update = *request.add_priorities();
+    *update.mutable_id() = ItemOf(id).id();
+    update.set_priority(2.5F);
+  }
+  request.set_credit(1);
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().priority() == 2.5F);
+  REQUIRE(sampled.items(0).times_sampled() == 2);
+  REQUIRE(server.shard().stats().tables[0].priority_updates_total == 1);
+
+  request.mutable_priorities(0)->set_priority(-1);
+  REQUIRE(sample->Write(request));
+  REQUIRE_FALSE(sample->Read(&sampled));
+  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
 }
 
 TEST_CASE("a full table gives no credit until a sample makes room") {
-  ShardServer server({.capacity_items = 1});
+  ShardServer server({.max_size = 1});
   Peer inserting(server.address());
   const auto insert = inserting.Insert();
   proto::InsertReply reply;
@@ -166,6 +230,90 @@ TEST_CASE("a full table gives no credit until a sample makes room") {
   REQUIRE(reply.items_size() == 0);
   REQUIRE(reply.credit() == 1);
   REQUIRE(Exchange(*insert, ItemOf(2)).items(0).code() == grpc::OK);
+}
+
+proto::InsertRequest ItemWithContent(std::uint64_t number) {
+  proto::InsertRequest request;
+  const std::vector<std::string> keys = {KeyBytes("text " + std::to_string(number))};
+  *request.add_embeddings() = EmbeddingsOf(keys);
+  *request.add_items() = ItemOf(number);
+  request.mutable_items(0)->add_content_keys(keys[0]);
+  return request;
+}
+
+TEST_CASE("a shard full of contents in use puts items off with the reason until there is room") {
+  const proto::Embeddings one = ItemWithContent(1).embeddings(0);
+  const std::size_t bytes = FromProto(one)->front().bytes();
+  ShardServer server({}, {}, "127.0.0.1:0",
+                     {.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    REQUIRE(Exchange(*insert, ItemWithContent(i)).items(0).code() == grpc::OK);
+  }
+  reply = Exchange(*insert, ItemWithContent(3));
+  REQUIRE(reply.items(0).code() == grpc::RESOURCE_EXHAUSTED);
+  REQUIRE(reply.items(0).message().find("contents in use fill the shard") != std::string::npos);
+  REQUIRE(reply.items(0).missing_keys_size() == 1);
+  REQUIRE(reply.items(0).missing_keys(0) == KeyBytes("text 3"));
+  REQUIRE(reply.credit() == 0);
+  REQUIRE(server.shard().stats().content_bytes == 2 * bytes);
+
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(reply.items_size() == 0);
+  REQUIRE(reply.credit() > 0);
+  REQUIRE(Exchange(*insert, ItemWithContent(3)).items(0).code() == grpc::OK);
+}
+
+TEST_CASE("a content that a sampling client forgot comes again before the next item that uses it") {
+  ShardServer server({.max_times_sampled = 3});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(Exchange(*insert, ItemWithContent(1)).items(0).code() == grpc::OK);
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.embeddings_size() == 1);
+  proto::SampleRequest request;
+  request.set_credit(1);
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items_size() == 1);
+  REQUIRE(sampled.embeddings_size() == 0);
+  request.add_forgotten_keys(KeyBytes("text 1"));
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items_size() == 1);
+  REQUIRE(sampled.embeddings_size() == 1);
+  REQUIRE(sampled.embeddings(0).keys() == KeyBytes("text 1"));
+
+  request.set_forgotten_keys(0, "short");
+  REQUIRE(sample->Write(request));
+  REQUIRE_FALSE(sample->Read(&sampled));
+  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
+}
+
+TEST_CASE("the streams of a learner group end when a later group samples from the table") {
+  ShardServer server;
+  Peer old_group(server.address());
+  const auto old_stream = old_group.Sample(1, 0, 4);
+  Peer new_group(server.address());
+  const auto new_stream = new_group.Sample(1, 0, 5);
+  proto::SampleReply reply;
+  REQUIRE_FALSE(old_stream->Read(&reply));
+  const grpc::Status end = old_stream->Finish();
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(end.error_message() ==
+          "table unrolls: a learner group of epoch 5 samples from it, this one is of epoch 4");
 }
 
 TEST_CASE("no more items come than credit was given, and later ones when they are there") {

@@ -18,11 +18,12 @@ namespace shoal::replay {
 class ShardServer {
  public:
   explicit ShardServer(TableOptions table = {}, InsertStreamOptions insert = {},
-                       const std::string& listen = "127.0.0.1:0") {
-    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = {}});
+                       const std::string& listen = "127.0.0.1:0",
+                       const ContentStoreOptions& contents = {}) {
+    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = contents});
     REQUIRE(shard.ok());
     shard_ = *std::move(shard);
-    service_ = std::make_unique<Service>(ServiceOptions{.insert = insert}, *shard_, metrics_);
+    service_ = std::make_unique<Service>(insert, *shard_, metrics_);
     auto server = transport::Server::Create({.listen = listen}, {service_.get()});
     REQUIRE(server.ok());
     server_ = *std::move(server);

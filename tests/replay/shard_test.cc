@@ -2,6 +2,7 @@
 #include "replay/shard.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -39,17 +40,70 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
     REQUIRE(shard->Insert("unrolls", item).ok());
   }
   const int reader = *shard->OpenReader();
-  const SampleBatch first = shard->Draw("unrolls", reader, 2, 1 << 20);
+  const SampleBatch first = shard->Sample("unrolls", reader, 2, 1 << 20);
   REQUIRE(first.samples.size() == 2);
   REQUIRE(first.contents.size() == 1);
-  const SampleBatch second = shard->Draw("unrolls", reader, 100, 150);
+  const SampleBatch second = shard->Sample("unrolls", reader, 100, 150);
   REQUIRE(second.samples.size() == 2);
   REQUIRE(second.contents.empty());
   const int other = *shard->OpenReader();
-  const SampleBatch third = shard->Draw("unrolls", other, 100, 1 << 20);
+  const SampleBatch third = shard->Sample("unrolls", other, 100, 1 << 20);
   REQUIRE(third.samples.size() == 2);
   REQUIRE(third.contents.size() == 1);
   REQUIRE(shard->stats().unused_content_bytes == shard->stats().content_bytes);
+}
+
+TEST_CASE("tables with a remover evict items to make room for contents, others refuse them") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  for (const bool removes : {true, false}) {
+    TableOptions table;
+    if (removes) table.remover = SelectorKind::kFifo;
+    const auto made =
+        Shard::Create({.tables = {table},
+                       .contents = {.capacity_bytes = 3 * bytes, .unused_capacity_bytes = bytes}});
+    REQUIRE(made.ok());
+    Shard& shard = **made;
+    for (int i = 0; i < 3; ++i) {
+      REQUIRE(shard.Put(EmbeddingNumber(i)).ok());
+      auto item = ItemNumber(static_cast<std::uint64_t>(i));
+      item->content_keys = {KeyNumber(i)};
+      REQUIRE(shard.Insert("unrolls", item).ok());
+    }
+    REQUIRE(shard.Put(EmbeddingNumber(3)).ok() == removes);
+    REQUIRE(shard.ContentsFull() == !removes);
+    REQUIRE(shard.stats().tables[0].size == (removes ? 2 : 3));
+    REQUIRE(shard.stats().content_bytes <= 3 * bytes);
+  }
+}
+
+TEST_CASE("a table counts at least the memory that its items take") {
+  const auto used = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  const std::size_t before = used();
+  const auto shard = MakeShard({.sampler = SelectorKind::kUniform,
+                                .remover = SelectorKind::kFifo,
+                                .max_size = 20000,
+                                .id_window = 0});
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    auto item = ItemNumber(i);
+    REQUIRE(shard->Insert("unrolls", item).ok());
+  }
+  const std::size_t taken = used() - std::min(before, used());
+  INFO("taken " << taken << " counted " << shard->stats().tables[0].bytes);
+  REQUIRE(taken <= shard->stats().tables[0].bytes);
+}
+
+TEST_CASE("a learner group of an earlier epoch than the latest one is refused, naming both") {
+  const auto shard = MakeShard({});
+  REQUIRE(shard->JoinGroup("unrolls", 3).ok());
+  REQUIRE(shard->JoinGroup("unrolls", 3).ok());
+  REQUIRE(shard->JoinGroup("unrolls", 4).ok());
+  const absl::Status late = shard->JoinGroup("unrolls", 3);
+  REQUIRE(absl::IsFailedPrecondition(late));
+  REQUIRE(runtime::Message(late) ==
+          "table unrolls: a learner group of epoch 4 samples from it, this one is of epoch 3");
 }
 
 TEST_CASE("whoever awaits a change is woken by one, and by closing") {
@@ -76,7 +130,7 @@ struct Tally {
   // False once all `expected` came.
   bool Add(const SampleBatch& batch, std::size_t expected) ABSL_LOCKS_EXCLUDED(mutex) {
     const runtime::MutexLock lock(mutex);
-    for (const Sample& sample : batch.samples) drawn.push_back(sample.item->id.environment_id);
+    for (const SampledItem& sample : batch.samples) drawn.push_back(sample.item->id.environment_id);
     return drawn.size() < expected;
   }
 
@@ -103,9 +157,9 @@ void DrawMany(Shard& shard, Tally& tally, std::size_t expected) {
   absl::flat_hash_map<Key, int, KeyHash> known;
   std::uint64_t seen = 0;
   for (;;) {
-    const SampleBatch batch = shard.Draw("unrolls", reader, 4, 1 << 20);
+    const SampleBatch batch = shard.Sample("unrolls", reader, 4, 1 << 20);
     for (const auto& content : batch.contents) ++known[content->key];
-    for (const Sample& sample : batch.samples) {
+    for (const SampledItem& sample : batch.samples) {
       if (known[sample.item->content_keys[0]] != 1) tally.Fail();
     }
     if (!tally.Add(batch, expected)) return;
@@ -116,7 +170,7 @@ void DrawMany(Shard& shard, Tally& tally, std::size_t expected) {
 TEST_CASE("many inserters and samplers at once: every item comes once, with its contents known") {
   constexpr std::uint64_t kThreads = 3;
   constexpr std::uint64_t kItems = 300;
-  const auto shard = MakeShard({.capacity_items = 16});
+  const auto shard = MakeShard({.max_size = 16});
   Tally tally;
   {
     std::vector<runtime::Thread> threads;

@@ -7,14 +7,13 @@
 #include <set>
 
 #include "platform/runtime/random.h"
-#include "replay/selectors/fifo.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {
 namespace {
 
 std::unique_ptr<Table> MakeTable(ContentStore& contents, TableOptions options) {
-  auto table = Table::Create(std::move(options), std::make_unique<Fifo>(), contents);
+  auto table = Table::Create(std::move(options), contents);
   REQUIRE(table.ok());
   return *std::move(table);
 }
@@ -27,16 +26,16 @@ TEST_CASE("a table gives items oldest first, each as often as it may, and then n
   for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
   for (std::uint64_t i = 0; i < 3; ++i) {
     for (std::uint32_t time = 1; time <= 2; ++time) {
-      const auto sample = table->Draw();
+      const auto sample = table->Sample();
       REQUIRE(sample);
       REQUIRE(sample->item->id.environment_id == i);
       REQUIRE(sample->times_sampled == time);
       REQUIRE(sample->last == (time == 2));
       REQUIRE(sample->table_size == 3 - i);
-      table->Collected(*sample);
+      table->ReleaseSample(*sample);
     }
   }
-  REQUIRE_FALSE(table->Draw());
+  REQUIRE_FALSE(table->Sample());
   REQUIRE(table->stats().bytes == 0);
 }
 
@@ -46,21 +45,21 @@ TEST_CASE("an id seen before is taken and stored no second time, even after it l
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
   REQUIRE(table->size() == 1);
-  REQUIRE(table->Draw());
+  REQUIRE(table->Sample());
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
-  REQUIRE_FALSE(table->Draw());
+  REQUIRE_FALSE(table->Sample());
   REQUIRE(table->stats().duplicates_total == 2);
 }
 
 TEST_CASE("a full table pushes back, keeps the item with the caller, and takes it later") {
   ContentStore contents({});
-  const auto table = MakeTable(contents, {.capacity_items = 1});
+  const auto table = MakeTable(contents, {.max_size = 1});
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
   auto item = ItemNumber(2);
   REQUIRE(absl::IsResourceExhausted(table->Insert(item)));
   REQUIRE(item);
   REQUIRE(table->room() == 0);
-  REQUIRE(table->Draw());
+  REQUIRE(table->Sample());
   REQUIRE(table->room() == 1);
   REQUIRE(table->Insert(item).ok());
   REQUIRE_FALSE(item);
@@ -71,13 +70,13 @@ TEST_CASE("bytes bound a table too, and open it for samples below its minimum si
   ContentStore contents({});
   const std::size_t bytes = ItemNumber(1)->bytes();
   const auto table =
-      MakeTable(contents, {.capacity_bytes = 2 * bytes + bytes / 2, .limiter = {.min_size = 4}});
+      MakeTable(contents, {.max_bytes = 2 * bytes + bytes / 2, .limiter = {.min_size = 4}});
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
-  REQUIRE_FALSE(table->Draw());
+  REQUIRE_FALSE(table->Sample());
   REQUIRE(Insert(*table, ItemNumber(2)).ok());
   REQUIRE(absl::IsResourceExhausted(Insert(*table, ItemNumber(3))));
-  REQUIRE(table->Draw());
-  REQUIRE_FALSE(table->Draw());
+  REQUIRE(table->Sample());
+  REQUIRE_FALSE(table->Sample());
   REQUIRE(absl::IsInvalidArgument(Insert(*table, ItemNumber(4, 0, 3 * bytes))));
   REQUIRE(table->stats().full_bytes_total == 1);
 }
@@ -86,10 +85,10 @@ TEST_CASE("a table below its minimum size gives nothing") {
   ContentStore contents({});
   const auto table = MakeTable(contents, {.limiter = {.min_size = 2}});
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
-  REQUIRE_FALSE(table->Draw());
+  REQUIRE_FALSE(table->Sample());
   REQUIRE(table->stats().below_min_size_total == 1);
   REQUIRE(Insert(*table, ItemNumber(2)).ok());
-  REQUIRE(table->Draw());
+  REQUIRE(table->Sample());
 }
 
 TEST_CASE("what is stale by epoch or by steps is evicted, refused later, and gives credit back") {
@@ -101,15 +100,15 @@ TEST_CASE("what is stale by epoch or by steps is evicted, refused later, and giv
     REQUIRE(Insert(*table, ItemNumber(step, step)).ok());
   }
   REQUIRE(absl::IsResourceExhausted(Insert(*table, ItemNumber(8, 8))));
-  std::vector<std::shared_ptr<Item>> evicted;
-  table->SetCurrentVersion({.epoch = 1, .step = 3}, 2, evicted);
+  table->SetCurrentVersion({.epoch = 1, .step = 3}, 2);
+  const auto evicted = table->TakeEvicted();
   REQUIRE(evicted.size() == 1);
   REQUIRE(evicted[0]->oldest_version.step == 0);
   REQUIRE(table->stats().credit == 10);
   REQUIRE(Insert(*table, ItemNumber(9, 0)).ok());
   REQUIRE(table->size() == 1);
-  table->SetCurrentVersion({.epoch = 1, .step = 1}, 2, evicted);
-  table->SetCurrentVersion({.epoch = 2, .step = 0}, 2, evicted);
+  table->SetCurrentVersion({.epoch = 1, .step = 1}, 2);
+  table->SetCurrentVersion({.epoch = 2, .step = 0}, 2);
   REQUIRE(table->size() == 0);
   REQUIRE(table->stats().evicted_stale_total == 3);
   REQUIRE(table->stats().credit == 0);
@@ -125,6 +124,100 @@ TEST_CASE("with no maximal lag nothing is ever stale") {
   REQUIRE_FALSE(IsStale({.epoch = 3, .step = 0}, {.epoch = 2, .step = 9}, 5));
 }
 
+TEST_CASE(
+    "a table bounds staleness by itself, and a sampling stream may ask for less but not more") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {.max_staleness = 2});
+  for (std::uint64_t step = 0; step < 6; ++step)
+    REQUIRE(Insert(*table, ItemNumber(step, step)).ok());
+  table->SetCurrentVersion({.epoch = 1, .step = 3}, 0);
+  REQUIRE(table->size() == 5);
+  table->SetCurrentVersion({.epoch = 1, .step = 4}, 10);
+  REQUIRE(table->size() == 4);
+  table->SetCurrentVersion({.epoch = 1, .step = 4}, 1);
+  REQUIRE(table->size() == 3);
+}
+
+TEST_CASE("without a bound on staleness items of an earlier epoch stay and are given out") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {});
+  REQUIRE(Insert(*table, ItemNumber(1, 7)).ok());
+  table->SetCurrentVersion({.epoch = 5, .step = 0}, 0);
+  REQUIRE(Insert(*table, ItemNumber(2, 8)).ok());
+  REQUIRE(table->size() == 2);
+  REQUIRE(table->Sample()->item->id.environment_id == 1);
+}
+
+TEST_CASE("a full table with a remover evicts what that chooses, and takes every item") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {.sampler = SelectorKind::kUniform,
+                                          .remover = SelectorKind::kFifo,
+                                          .max_size = 3,
+                                          .max_times_sampled = 0});
+  for (std::uint64_t i = 0; i < 5; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
+  REQUIRE(table->size() == 3);
+  REQUIRE(table->room() > 0);
+  const auto evicted = table->TakeEvicted();
+  REQUIRE(evicted.size() == 2);
+  REQUIRE(evicted[0]->id.environment_id == 0);
+  REQUIRE(evicted[1]->id.environment_id == 1);
+  REQUIRE(table->stats().evicted_for_room_total == 2);
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 100; ++i) {
+    const auto sample = table->Sample();
+    REQUIRE(sample->probability == Approx(1.0 / 3));
+    seen.insert(sample->item->id.environment_id);
+    table->ReleaseSample(*sample);
+  }
+  REQUIRE(seen == std::set<std::uint64_t>{2, 3, 4});
+}
+
+TEST_CASE("a remover makes room for bytes too, and never for an item larger than the table") {
+  ContentStore contents({});
+  const std::size_t bytes = ItemNumber(1)->bytes();
+  const auto table = MakeTable(contents, {.remover = SelectorKind::kFifo, .max_bytes = 3 * bytes});
+  for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
+  REQUIRE(Insert(*table, ItemNumber(3, 0, 100 + bytes)).ok());
+  REQUIRE(table->size() == 2);
+  REQUIRE(absl::IsInvalidArgument(Insert(*table, ItemNumber(4, 0, 3 * bytes))));
+  REQUIRE(table->size() == 2);
+}
+
+TEST_CASE("an item refused for its contents evicts nothing") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {.remover = SelectorKind::kFifo, .max_size = 1});
+  REQUIRE(Insert(*table, ItemNumber(1)).ok());
+  auto item = ItemNumber(2);
+  item->content_keys = {KeyNumber(1)};
+  REQUIRE(absl::IsNotFound(table->Insert(item)));
+  REQUIRE(table->Sample()->item->id.environment_id == 1);
+}
+
+TEST_CASE("a priority is changed while its item is in, and travels with the item") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {.max_times_sampled = 2});
+  auto item = ItemNumber(1);
+  item->priority = 0.5F;
+  const UnrollId id = item->id;
+  REQUIRE(table->Insert(item).ok());
+  const auto first = table->Sample();
+  REQUIRE(first->priority == 0.5F);
+  REQUIRE(table->Update(id, 2.5F).ok());
+  REQUIRE(first->item->priority == 0.5F);
+  REQUIRE(table->Sample()->priority == 2.5F);
+  REQUIRE(absl::IsNotFound(table->Update(id, 3)));
+  REQUIRE(table->stats().priority_updates_total == 1);
+}
+
+TEST_CASE("an id that is in is a repeat, however many others came since") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {.max_times_sampled = 2, .id_window = 2});
+  for (std::uint64_t i = 0; i < 10; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
+  REQUIRE(Insert(*table, ItemNumber(0)).ok());
+  REQUIRE(table->size() == 10);
+  REQUIRE(table->stats().duplicates_total == 1);
+}
+
 TEST_CASE("a table holds the contents of its items until they leave") {
   ContentStore contents({.unused_capacity_bytes = 1 << 20});
   const auto table = MakeTable(contents, {});
@@ -134,26 +227,44 @@ TEST_CASE("a table holds the contents of its items until they leave") {
   REQUIRE(contents.Put(EmbeddingNumber(1)).ok());
   REQUIRE(table->Insert(item).ok());
   REQUIRE(contents.unused_bytes() == 0);
-  const auto sample = table->Draw();
+  const auto sample = table->Sample();
   REQUIRE(contents.unused_bytes() == 0);
-  table->Collected(*sample);
+  table->ReleaseSample(*sample);
   REQUIRE(contents.unused_bytes() == contents.bytes());
 }
 
 TEST_CASE("options that contradict each other name the knob") {
   ContentStore contents({});
   const auto create = [&contents](TableOptions options) {
-    return runtime::Message(
-        Table::Create(std::move(options), std::make_unique<Fifo>(), contents).status());
+    return runtime::Message(Table::Create(std::move(options), contents).status());
   };
-  REQUIRE(create({.capacity_items = 2, .limiter = {.min_size = 3}}).find("min_size") !=
+  REQUIRE(create({.max_size = 2, .limiter = {.min_size = 3}}).find("min_size") !=
           std::string::npos);
   REQUIRE(create({.max_times_sampled = 1, .limiter = {.samples_per_insert = 2}})
               .find("samples_per_insert") != std::string::npos);
-  REQUIRE(create({.capacity_items = 0}).find("capacity_items") != std::string::npos);
+  REQUIRE(create({.max_size = 0}).find("max_size") != std::string::npos);
+  REQUIRE(create({.max_times_sampled = 0}).find("no item would ever leave") != std::string::npos);
+  REQUIRE(create({.max_times_sampled = 0, .max_staleness = 1}).empty());
 }
 
-// The same rules, written down as plainly as can be.
+TEST_CASE("a table below its minimum size gives items while contents in use leave no room") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore contents({.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
+  const auto table = MakeTable(contents, {.limiter = {.min_size = 4}});
+  auto item = ItemNumber(1);
+  item->content_keys = {KeyNumber(0), KeyNumber(1)};
+  for (int i = 0; i < 2; ++i) REQUIRE(contents.Put(EmbeddingNumber(i)).ok());
+  REQUIRE(table->Insert(item).ok());
+  REQUIRE_FALSE(table->Sample());
+  REQUIRE(absl::IsResourceExhausted(contents.Put(EmbeddingNumber(2))));
+  const auto sample = table->Sample();
+  REQUIRE(sample);
+  table->ReleaseSample(*sample);
+  REQUIRE(contents.Put(EmbeddingNumber(2)).ok());
+}
+
+// The same rules, written down as plainly as can be. What a selector draws at random the model is
+// told: it says only whether that was allowed.
 struct Model {
   struct Held {
     Item item;
@@ -165,35 +276,62 @@ struct Model {
     for (const Held& held : items) sum += held.item.bytes();
     return sum;
   }
+  std::size_t Find(const UnrollId& id) const {
+    std::size_t at = 0;
+    while (at < items.size() && items[at].item.id != id) ++at;
+    return at;
+  }
   void Leave(std::size_t at) {
-    credit -=
-        std::max(0.0, options.limiter.samples_per_insert - items[at].times) * items[at].item.steps;
+    if (options.max_times_sampled > 0) {
+      credit -= std::max(0.0, options.limiter.samples_per_insert - items[at].times) *
+                items[at].item.steps;
+    }
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  absl::StatusCode Insert(const Item& item) {
+  // Whether a selector of `kind` may choose that item now.
+  bool Allows(SelectorKind kind, const UnrollId& chosen) const {
+    const std::size_t at = Find(chosen);
+    return at < items.size() && (kind != SelectorKind::kFifo || at == 0);
+  }
+  bool Ahead() const {
+    return options.limiter.samples_per_insert > 0 && items.size() >= options.limiter.min_size &&
+           credit > options.limiter.error_buffer;
+  }
+  absl::StatusCode Insert(const Item& item, const std::vector<std::shared_ptr<Item>>& evicted) {
     if (seen.contains(item.id)) return absl::StatusCode::kOk;
     if (IsStale(item.oldest_version, current, max_lag)) {
       seen.insert(item.id);
       return absl::StatusCode::kOk;
     }
-    const bool ahead = options.limiter.samples_per_insert > 0 &&
-                       items.size() >= options.limiter.min_size &&
-                       credit > options.limiter.error_buffer;
-    if (items.size() >= options.capacity_items || ahead)
-      return absl::StatusCode::kResourceExhausted;
+    if (Ahead()) return absl::StatusCode::kResourceExhausted;
+    const bool full = items.size() >= options.max_size;
+    if (full && !options.remover) return absl::StatusCode::kResourceExhausted;
+    if (full) {
+      REQUIRE(evicted.size() == 1);
+      REQUIRE(Allows(*options.remover, evicted[0]->id));
+      Leave(Find(evicted[0]->id));
+    }
     seen.insert(item.id);
     credit += options.limiter.samples_per_insert * item.steps;
     items.push_back({.item = item});
     return absl::StatusCode::kOk;
   }
-  std::optional<UnrollId> Draw() {
-    if (items.size() < options.limiter.min_size) return std::nullopt;
-    if (credit < -options.limiter.error_buffer) return std::nullopt;
-    Held& first = items.front();
-    const UnrollId id = first.item.id;
-    credit -= first.item.steps;
-    if (++first.times == options.max_times_sampled) Leave(0);
-    return id;
+  bool MaySample() const {
+    if (items.empty() || items.size() < options.limiter.min_size) return false;
+    return options.limiter.samples_per_insert <= 0 || credit >= -options.limiter.error_buffer;
+  }
+  void Sampled(const SampledItem& sample) {
+    REQUIRE(Allows(options.sampler, sample.item->id));
+    const std::size_t at = Find(sample.item->id);
+    const bool fifo = options.sampler == SelectorKind::kFifo;
+    REQUIRE(sample.probability == Approx(fifo ? 1.0 : 1.0 / static_cast<double>(items.size())));
+    REQUIRE(sample.table_size == items.size());
+    REQUIRE(sample.priority == items[at].item.priority);
+    if (options.limiter.samples_per_insert > 0) credit -= items[at].item.steps;
+    REQUIRE(sample.times_sampled == ++items[at].times);
+    const bool last = items[at].times == options.max_times_sampled;
+    REQUIRE(sample.last == last);
+    if (last) Leave(at);
   }
   void SetCurrentVersion(const PolicyVersion& version) {
     if (version < current) return;
@@ -211,40 +349,58 @@ struct Model {
   double credit = 0;
 };
 
+TableOptions RandomOptions(runtime::Random& random) {
+  const auto kind = [&random] { return static_cast<SelectorKind>(random.Below(2)); };
+  TableOptions options;
+  options.sampler = kind();
+  if (random.Below(2) == 0) options.remover = kind();
+  options.max_size = 1 + random.Below(12);
+  options.max_times_sampled =
+      static_cast<std::uint32_t>((options.remover ? 0 : 1) + random.Below(4));
+  options.limiter.min_size = 1 + random.Below(options.max_size);
+  const std::uint64_t most = options.max_times_sampled == 0 ? 4 : options.max_times_sampled;
+  options.limiter.samples_per_insert = static_cast<double>(random.Below(most + 1));
+  options.limiter.error_buffer = static_cast<double>(random.Below(60));
+  options.seed = random();
+  return options;
+}
+
 TEST_CASE("a table does what a plain model does, whatever comes") {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     runtime::Random random(seed);
     Model model;
-    model.options.capacity_items = 1 + random.Below(12);
-    model.options.max_times_sampled = static_cast<std::uint32_t>(1 + random.Below(3));
-    model.options.limiter.min_size = 1 + random.Below(model.options.capacity_items);
-    model.options.limiter.samples_per_insert =
-        static_cast<double>(1 + random.Below(model.options.max_times_sampled));
-    model.options.limiter.error_buffer = static_cast<double>(random.Below(60));
+    model.options = RandomOptions(random);
     ContentStore contents({.unused_capacity_bytes = 0});
     const auto table = MakeTable(contents, model.options);
     for (int i = 0; i < 3000; ++i) {
-      const std::uint64_t choice = random.Below(8);
+      const std::uint64_t choice = random.Below(9);
       if (choice < 4) {
         auto item = ItemNumber(random.Below(1500), model.current.step + random.Below(2));
         item->oldest_version.epoch = model.current.epoch;
         item->oldest_version.step -= std::min(item->oldest_version.step, random.Below(6));
         item->steps = static_cast<std::uint32_t>(1 + random.Below(20));
+        item->priority = static_cast<float>(random.Uniform());
         const Item copy = *item;
-        REQUIRE(table->Insert(item).code() == model.Insert(copy));
+        const absl::StatusCode code = table->Insert(item).code();
+        REQUIRE(code == model.Insert(copy, table->TakeEvicted()));
       } else if (choice < 7) {
-        const auto sample = table->Draw();
-        const auto expected = model.Draw();
-        REQUIRE(sample.has_value() == expected.has_value());
-        if (sample) REQUIRE(sample->item->id == *expected);
-        if (sample) table->Collected(*sample);
+        const auto sample = table->Sample();
+        REQUIRE(sample.has_value() == model.MaySample());
+        if (sample) model.Sampled(*sample);
+        if (sample) table->ReleaseSample(*sample);
+      } else if (choice < 8) {
+        const UnrollId id = ItemNumber(random.Below(1500))->id;
+        const auto priority = static_cast<float>(random.Uniform());
+        const std::size_t at = model.Find(id);
+        REQUIRE(table->Update(id, priority).ok() == (at < model.items.size()));
+        if (at < model.items.size()) model.items[at].item.priority = priority;
       } else {
         const bool new_epoch = random.Below(40) == 0;
         const PolicyVersion next{.epoch = model.current.epoch + (new_epoch ? 1 : 0),
                                  .step = new_epoch ? 0 : model.current.step + random.Below(2)};
         model.max_lag = 3;
-        std::vector<std::shared_ptr<Item>> evicted;
-        table->SetCurrentVersion(next, 3, evicted);
+        table->SetCurrentVersion(next, 3);
+        table->TakeEvicted();
         model.SetCurrentVersion(next);
       }
       REQUIRE(table->size() == model.items.size());

@@ -77,7 +77,7 @@ class Reader final : public Visitor {
 
  protected:
   bool Enter(std::string_view name) override {
-    const std::string path = levels_.back().path + "." + std::string(name);
+    const std::string path = Path(name);
     const toml::node* const node = Take(name);
     if (node != nullptr && !node->is_table()) Wrong(*node, name, "a table");
     const bool present = node != nullptr && node->is_table();
@@ -88,6 +88,25 @@ class Reader final : public Visitor {
     CheckKeys(levels_.back());
     levels_.pop_back();
   }
+  std::optional<std::size_t> EnterList(std::string_view name) override {
+    const toml::node* const node = Take(name);
+    const toml::array* const array = node == nullptr ? nullptr : node->as_array();
+    const bool tables = array != nullptr && array->is_array_of_tables();
+    const bool none = array != nullptr && array->empty();
+    if (node != nullptr && !tables && !none) {
+      Wrong(*node, name, "a list of tables, [[" + Path(name) + "]] each");
+    }
+    lists_.push_back({tables ? array : nullptr, Path(name)});
+    if (none) return 0;
+    return tables ? std::optional(array->size()) : std::nullopt;
+  }
+  void EnterElement(std::size_t index) override {
+    const ListOfTables& list = lists_.back();
+    const toml::table* const table =
+        list.array == nullptr ? nullptr : list.array->get(index)->as_table();
+    levels_.push_back({table, list.path + "." + std::to_string(index), {}});
+  }
+  void LeaveList() override { lists_.pop_back(); }
 
  private:
   struct Level {
@@ -95,6 +114,15 @@ class Reader final : public Visitor {
     std::string path;
     std::vector<std::string> known;
   };
+  // Null when the file has no such list.
+  struct ListOfTables {
+    const toml::array* array;
+    std::string path;
+  };
+
+  std::string Path(std::string_view name) const {
+    return levels_.back().path + "." + std::string(name);
+  }
 
   const toml::node* Take(std::string_view name) {
     Level& level = levels_.back();
@@ -104,8 +132,7 @@ class Reader final : public Visitor {
 
   void Report(const toml::node& node, std::string_view name, const std::string& what) {
     if (!status_.ok()) return;
-    status_ = InvalidArgument(Where(node, file_) + ": " + levels_.back().path + "." +
-                              std::string(name) + " " + what);
+    status_ = InvalidArgument(Where(node, file_) + ": " + Path(name) + " " + what);
   }
   void Wrong(const toml::node& node, std::string_view name, const std::string& expected) {
     Report(node, name, "must be " + expected + ", not " + KindOf(node));
@@ -167,6 +194,7 @@ class Reader final : public Visitor {
 
   const std::string file_;
   std::vector<Level> levels_;
+  std::vector<ListOfTables> lists_;
   absl::Status status_;
 };
 
@@ -175,7 +203,45 @@ absl::Status ParseError(const toml::parse_error& error, const std::string& origi
                          std::string(error.description()));
 }
 
-// Sets section.key (or section.group.key) of `root`.
+std::optional<std::size_t> PlaceFrom(const std::string& text) {
+  if (text.empty() || text.size() > 4 ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoul(text);
+}
+
+// The table of `list` that `part` chooses by its place or its name; null when there is none.
+toml::table* ChooseTable(toml::array& list, const std::string& part) {
+  if (const auto place = PlaceFrom(part)) {
+    if (*place == list.size()) list.push_back(toml::table{});
+    return *place < list.size() ? list.get(*place)->as_table() : nullptr;
+  }
+  for (toml::node& node : list) {
+    toml::table* const table = node.as_table();
+    if (table != nullptr && (*table)["name"].value<std::string>() == part) return table;
+  }
+  return nullptr;
+}
+
+// What `names[i]` of `parent` leads to, made where it is missing; null when that is no table. Moves
+// `i` past the choice where it is a list of tables.
+toml::table* Descend(toml::table& parent, const std::vector<std::string>& names, std::size_t& i) {
+  const std::string& name = names[i];
+  const bool chooses = i + 2 < names.size() && PlaceFrom(names[i + 1]).has_value();
+  if (parent.get(name) == nullptr) {
+    if (chooses) {
+      parent.insert(name, toml::array{});
+    } else {
+      parent.insert(name, toml::table{});
+    }
+  }
+  toml::array* const list = parent.get(name)->as_array();
+  if (list == nullptr) return parent.get(name)->as_table();
+  return i + 2 < names.size() ? ChooseTable(*list, names[++i]) : nullptr;
+}
+
+// Sets section.key, section.group.key or section.list.place.key of `root`.
 absl::Status Override(toml::table& root, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string path = text.substr(0, equals);
@@ -187,16 +253,15 @@ absl::Status Override(toml::table& root, const std::string& text) {
   if (!parsed) parsed = toml::parse("value = '''" + value + "'''", std::string("--set"));
   if (!parsed) return ParseError(parsed.error(), "--set " + text);
 
-  toml::table* table = &root;
   std::istringstream parts(path);
-  std::string part;
   std::vector<std::string> names;
-  while (std::getline(parts, part, '.')) names.push_back(part);
+  for (std::string part; std::getline(parts, part, '.');) names.push_back(part);
+  toml::table* table = &root;
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    if (table->get(names[i]) == nullptr) table->insert(names[i], toml::table{});
-    table = table->get(names[i])->as_table();
-    if (table == nullptr)
-      return InvalidArgument("--set " + text + ": " + names[i] + " is no table");
+    table = Descend(*table, names, i);
+    if (table == nullptr) {
+      return InvalidArgument("--set " + text + ": there is no table " + names[i]);
+    }
   }
   table->insert_or_assign(names.back(), std::move(*parsed.table().get("value")));
   return absl::OkStatus();

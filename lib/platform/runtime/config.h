@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configuration: one TOML cluster file, one section a process, one struct a section, and one
-// Visit() in that struct that names each knob once; parsing, range checks, --print-config and
-// --help come from it.
+// Configuration: there is one TOML cluster file with one section for each process. A section is one
+// struct, and one Visit() in that struct names each knob once: parsing, range checks,
+// --print-config and --help come from it.
 //
 //   struct BatcherOptions {
 //     std::int64_t max_rows = 256;
@@ -16,14 +16,17 @@
 //
 // A section of another process is skipped; a section that no process has, an unknown key, a wrong
 // type and a value out of range are INVALID_ARGUMENT naming file, line and key ("did you mean" for
-// keys). Nested structs: visitor.Group("batcher", batcher) reads [inference.batcher]. Not
-// thread-safe.
+// keys). Nested structs: visitor.Group("batcher", batcher) reads [inference.batcher]. Lists of
+// structs: visitor.Groups("table", tables) reads every [[replay.table]]; without any the list stays
+// as it was. A section names its own knobs before its groups, as TOML wants them. Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,9 +66,27 @@ class Visitor {
     Leave();
   }
 
+  // A list of tables [[section.name]]; Options has Visit(Visitor&), and each table that the file
+  // has begins with the values of Options().
+  template <typename Options>
+  void Groups(std::string_view name, std::vector<Options>& list) {
+    if (const std::optional<std::size_t> count = EnterList(name)) list.assign(*count, Options());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      EnterElement(i);
+      list[i].Visit(*this);
+      Leave();
+    }
+    LeaveList();
+  }
+
  protected:
   virtual bool Enter(std::string_view name) = 0;
+  // Ends an Enter or an EnterElement.
   virtual void Leave() = 0;
+  // How many tables the list has now; nothing: the list stays as it is.
+  virtual std::optional<std::size_t> EnterList(std::string_view name) = 0;
+  virtual void EnterElement(std::size_t index) = 0;
+  virtual void LeaveList() = 0;
 };
 
 class Config {
@@ -82,7 +103,9 @@ class Config {
   }
 
   // Reads `path` (empty: defaults alone), then `overrides` ("section.key=value", value in TOML
-  // syntax; a bare word is taken as text) in order. NOT_FOUND when the file is missing.
+  // syntax; a bare word is taken as text) in order. A table of a list is chosen by its place from 0
+  // or by its `name`: "replay.table.0.max_size=64", "replay.table.unrolls.max_size=64"; the place
+  // after the last one adds a table. NOT_FOUND when the file is missing.
   absl::Status Load(const std::string& path, const std::vector<std::string>& overrides);
 
   // The effective configuration as TOML, each knob with its help, unit and range as a comment.

@@ -31,43 +31,83 @@ std::string ValueText(const std::vector<T>& values) {
   return text + "]";
 }
 
-// Hands every knob to one function as (path of its table, name, value in TOML, info).
+// One knob on its way to a text.
+struct KnobText {
+  // "replay.table.0.", then the name.
+  const std::string& path;
+  std::string_view name;
+  // In TOML.
+  std::string value;
+  const KnobInfo& info;
+};
+
+// Hands every knob to one function, and the header of each table, "[a.b]" or "[[a.b]]", to another.
 class Walker final : public Visitor {
  public:
-  using Emit = std::function<void(const std::string&, std::string_view, const std::string&,
-                                  const KnobInfo&)>;
-  Walker(std::string section, Emit emit) : path_(std::move(section)), emit_(std::move(emit)) {}
+  using Emit = std::function<void(const KnobText&)>;
+  using Begin = std::function<void(const std::string&)>;
+  Walker(const std::string& section, Emit emit, Begin begin)
+      : levels_({{section, section}}), emit_(std::move(emit)), begin_(std::move(begin)) {
+    begin_("[" + section + "]");
+  }
 
   void Knob(std::string_view name, std::int64_t& value, const KnobInfo& info) override {
-    emit_(path_, name, ValueText(value), info);
+    Show(name, ValueText(value), info);
   }
   void Knob(std::string_view name, double& value, const KnobInfo& info) override {
-    emit_(path_, name, ValueText(value), info);
+    Show(name, ValueText(value), info);
   }
   void Knob(std::string_view name, bool& value, const KnobInfo& info) override {
-    emit_(path_, name, ValueText(value), info);
+    Show(name, ValueText(value), info);
   }
   void Knob(std::string_view name, std::string& value, const KnobInfo& info) override {
-    emit_(path_, name, ValueText(value), info);
+    Show(name, ValueText(value), info);
   }
   void Knob(std::string_view name, std::vector<std::int64_t>& value,
             const KnobInfo& info) override {
-    emit_(path_, name, ValueText(value), info);
+    Show(name, ValueText(value), info);
   }
   void Knob(std::string_view name, std::vector<std::string>& value, const KnobInfo& info) override {
-    emit_(path_, name, ValueText(value), info);
+    Show(name, ValueText(value), info);
   }
 
  protected:
   bool Enter(std::string_view name) override {
-    path_ += "." + std::string(name);
+    Push(name, std::string(name));
+    begin_("[" + levels_.back().table + "]");
     return true;
   }
-  void Leave() override { path_.resize(path_.rfind('.')); }
+  void Leave() override { levels_.pop_back(); }
+  std::optional<std::size_t> EnterList(std::string_view name) override {
+    lists_.emplace_back(name);
+    return std::nullopt;
+  }
+  void EnterElement(std::size_t index) override {
+    Push(lists_.back(), lists_.back() + "." + std::to_string(index));
+    begin_("[[" + levels_.back().table + "]]");
+  }
+  void LeaveList() override { lists_.pop_back(); }
 
  private:
-  std::string path_;
+  struct Level {
+    // As in the header of a table.
+    std::string table;
+    // As in --set: with the places of tables in their lists.
+    std::string path;
+  };
+
+  void Push(std::string_view table, const std::string& path) {
+    const Level& parent = levels_.back();
+    levels_.push_back({parent.table + "." + std::string(table), parent.path + "." + path});
+  }
+  void Show(std::string_view name, std::string value, const KnobInfo& info) {
+    emit_({levels_.back().path, name, std::move(value), info});
+  }
+
+  std::vector<Level> levels_;
+  std::vector<std::string> lists_;
   const Emit emit_;
+  const Begin begin_;
 };
 
 std::size_t EditDistance(std::string_view a, std::string_view b) {
@@ -134,26 +174,26 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& kn
 
 std::string PrintSection(const std::string& name, const std::function<void(Visitor&)>& visit) {
   std::string text;
-  std::string table;
-  Walker walker(name, [&](const std::string& path, std::string_view knob, const std::string& value,
-                          const KnobInfo& info) {
-    if (path != table) {
-      text += (text.empty() ? "[" : "\n[") + path + "]\n";
-      table = path;
-    }
-    text += "# " + Remark(info) + "\n" + std::string(knob) + " = " + value + "\n";
-  });
+  Walker walker(
+      name,
+      [&text](const KnobText& knob) {
+        text +=
+            "# " + Remark(knob.info) + "\n" + std::string(knob.name) + " = " + knob.value + "\n";
+      },
+      [&text](const std::string& header) { text += (text.empty() ? "" : "\n") + header + "\n"; });
   visit(walker);
   return text + "\n";
 }
 
 std::string DescribeSection(const std::string& name, const std::function<void(Visitor&)>& visit) {
   std::string text;
-  Walker walker(name, [&](const std::string& path, std::string_view knob, const std::string& value,
-                          const KnobInfo& info) {
-    text +=
-        "  " + path + "." + std::string(knob) + " = " + value + "\n      " + Remark(info) + "\n";
-  });
+  Walker walker(
+      name,
+      [&text](const KnobText& knob) {
+        text += "  " + knob.path + "." + std::string(knob.name) + " = " + knob.value + "\n      " +
+                Remark(knob.info) + "\n";
+      },
+      [](const std::string&) {});
   visit(walker);
   return text;
 }

@@ -2,6 +2,8 @@
 #include "platform/runtime/tensor.h"
 
 #include <bit>
+#include <cmath>
+#include <limits>
 
 namespace shoal::runtime {
 namespace {
@@ -105,6 +107,104 @@ float FromHalf(std::uint16_t half) {
   if (magnitude >= 0x400) return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000));
   const float value = static_cast<float>(magnitude) * 0x1.0p-24F;
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+}
+
+namespace {
+
+// The elements need not be aligned.
+template <typename T, typename Convert>
+void ReadAs(std::span<const std::byte> bytes, std::span<float> values, Convert convert) {
+  SHOAL_CHECK(bytes.size() == values.size() * sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T element;
+    std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = convert(element);
+  }
+}
+
+template <typename T, typename Convert>
+void WriteAs(std::span<const float> values, std::span<std::byte> bytes, Convert convert) {
+  SHOAL_CHECK(bytes.size() == values.size() * sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const T element = convert(values[i]);
+    std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
+  }
+}
+
+template <typename T>
+T ToInteger(float value) {
+  if (std::isnan(value)) return 0;
+  // Both bounds are exact as doubles, but the upper one of 64 bits, which is one above the range.
+  constexpr auto kLowest = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr auto kHighest = static_cast<double>(std::numeric_limits<T>::max());
+  const double rounded = std::nearbyint(static_cast<double>(value));
+  if (rounded <= kLowest) return std::numeric_limits<T>::min();
+  if (rounded >= kHighest) return std::numeric_limits<T>::max();
+  return static_cast<T>(rounded);
+}
+
+std::uint16_t ToBFloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
+  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+float FromBFloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+}  // namespace
+
+void ToFloats(DType dtype, std::span<const std::byte> bytes, std::span<float> values) {
+  const auto plain = [](auto element) { return static_cast<float>(element); };
+  switch (dtype) {
+    case DType::kFloat32:
+      return ReadAs<float>(bytes, values, plain);
+    case DType::kFloat16:
+      return ReadAs<std::uint16_t>(bytes, values, FromHalf);
+    case DType::kBFloat16:
+      return ReadAs<std::uint16_t>(bytes, values, FromBFloat16);
+    case DType::kFloat64:
+      return ReadAs<double>(bytes, values, plain);
+    case DType::kInt8:
+      return ReadAs<std::int8_t>(bytes, values, plain);
+    case DType::kUInt8:
+      return ReadAs<std::uint8_t>(bytes, values, plain);
+    case DType::kInt32:
+      return ReadAs<std::int32_t>(bytes, values, plain);
+    case DType::kInt64:
+      return ReadAs<std::int64_t>(bytes, values, plain);
+    case DType::kBool:
+      return ReadAs<std::uint8_t>(bytes, values,
+                                  [](std::uint8_t element) { return element != 0 ? 1.0F : 0.0F; });
+  }
+  SHOAL_CHECK(false);
+}
+
+void FromFloats(std::span<const float> values, DType dtype, std::span<std::byte> bytes) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return WriteAs<float>(values, bytes, [](float value) { return value; });
+    case DType::kFloat16:
+      return WriteAs<std::uint16_t>(values, bytes, ToHalf);
+    case DType::kBFloat16:
+      return WriteAs<std::uint16_t>(values, bytes, ToBFloat16);
+    case DType::kFloat64:
+      return WriteAs<double>(values, bytes, [](float value) { return double{value}; });
+    case DType::kInt8:
+      return WriteAs<std::int8_t>(values, bytes, ToInteger<std::int8_t>);
+    case DType::kUInt8:
+      return WriteAs<std::uint8_t>(values, bytes, ToInteger<std::uint8_t>);
+    case DType::kInt32:
+      return WriteAs<std::int32_t>(values, bytes, ToInteger<std::int32_t>);
+    case DType::kInt64:
+      return WriteAs<std::int64_t>(values, bytes, ToInteger<std::int64_t>);
+    case DType::kBool:
+      return WriteAs<std::uint8_t>(values, bytes, [](float value) {
+        return static_cast<std::uint8_t>(value != 0 && !std::isnan(value));
+      });
+  }
+  SHOAL_CHECK(false);
 }
 
 }  // namespace shoal::runtime

@@ -129,4 +129,11 @@ struct TensorView {
 std::uint16_t ToHalf(float value);
 float FromHalf(std::uint16_t bits);
 
+// Elements of `dtype` as binary32, rounded to nearest where they have more digits; booleans are 0
+// and 1. REQUIRES: `bytes` are those of values.size() elements.
+void ToFloats(DType dtype, std::span<const std::byte> bytes, std::span<float> values);
+// The other way: rounded to nearest. An integer out of range becomes the nearest one in range and a
+// NaN becomes 0; a boolean is true where the number is not 0. REQUIRES: as above.
+void FromFloats(std::span<const float> values, DType dtype, std::span<std::byte> bytes);
+
 }  // namespace shoal::runtime

@@ -5,10 +5,13 @@
 
 namespace shoal::transport {
 
-absl::Status CheckProtocolVersion(std::uint32_t peer) {
-  if (peer == kProtocolVersion) return absl::OkStatus();
-  return runtime::FailedPrecondition("the peer speaks protocol version " + std::to_string(peer) +
-                                     ", this process speaks " + std::to_string(kProtocolVersion));
+absl::Status CheckProtocolVersion(std::uint32_t version, std::string_view peer,
+                                  std::string_view self) {
+  if (version == kProtocolVersion) return absl::OkStatus();
+  return runtime::FailedPrecondition(std::string(peer) + " speaks protocol " +
+                                     std::to_string(version) + ", this " + std::string(self) +
+                                     " speaks " + std::to_string(kProtocolVersion) +
+                                     ": all processes of a cluster must be of one release");
 }
 
 }  // namespace shoal::transport

@@ -54,6 +54,9 @@ class SpecWriter final : public runtime::Visitor {
  protected:
   bool Enter(std::string_view) override { return true; }
   void Leave() override {}
+  std::optional<std::size_t> EnterList(std::string_view) override { return std::nullopt; }
+  void EnterElement(std::size_t) override {}
+  void LeaveList() override {}
 
  private:
   std::ostringstream out_;

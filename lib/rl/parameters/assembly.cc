@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/parameters/assembly.h"
-#include "rl/parameters/version_wire.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "platform/transport/protocol.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 
@@ -20,6 +22,8 @@ absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::Para
   const Version version = FromProto(part.version());
   const std::string name = "parameters " + ToString(version);
   if (part.offset() == 0) {
+    SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(part.protocol_version(), "the learner",
+                                                          "inference server"));
     first_ = part;
     first_->clear_data();
     bytes_.clear();
@@ -59,6 +63,7 @@ proto::ParametersPart PartAt(const Parameters& parameters, const std::string& di
   part.set_spec_digest(parameters.spec_digest);
   part.set_encoder_version(parameters.encoder_version);
   part.set_total_bytes(bytes.size());
+  if (offset == 0) part.set_protocol_version(transport::kProtocolVersion);
   part.set_offset(offset);
   part.set_data(bytes.substr(offset, kPartBytes));
   if (offset + part.data().size() == bytes.size()) part.set_sha256(digest);

@@ -20,6 +20,7 @@ class Assembly {
   explicit Assembly(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
   // The whole version with its last part.
+  //   FAILED_PRECONDITION the learner speaks another version of the protocol.
   //   INVALID_ARGUMENT    parts that do not follow one another, or pass the total.
   //   DATA_LOSS           the SHA-256 is missing or another.
   //   RESOURCE_EXHAUSTED  larger than max_bytes.

@@ -174,7 +174,8 @@ class FetchDesk {
 
   void Add(const proto::FetchRequest& request, proto::ParametersPart& part,
            grpc::ServerUnaryReactor& reactor) ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::Status refusal = transport::CheckProtocolVersion(request.protocol_version());
+    absl::Status refusal =
+        transport::CheckProtocolVersion(request.protocol_version(), request.client(), "learner");
     {
       const runtime::MutexLock lock(mutex_);
       if (refusal.ok() && closed_) refusal = runtime::Unavailable("draining");
@@ -269,7 +270,8 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     const auto stream = std::make_shared<SubscriptionStream>(publication_, known);
     spdlog::info("event=subscribe client={} known={}", runtime::Quoted(request->client()),
                  known ? ToString(*known) : "none");
-    auto* reactor = stream->Start(transport::CheckProtocolVersion(request->protocol_version()));
+    auto* reactor = stream->Start(
+        transport::CheckProtocolVersion(request->protocol_version(), request->client(), "learner"));
     subscribers_.Set(static_cast<double>(publication_.size()));
     return reactor;
   }

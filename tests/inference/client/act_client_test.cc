@@ -243,6 +243,18 @@ TEST_CASE("When the stream ends every pending row fails once, and a new epoch is
   REQUIRE(next.contents().size() == 3);
 }
 
+TEST_CASE("A server of another protocol version is refused, naming both ends and both versions") {
+  ScriptedServer server(Agree, 1, "127.0.0.1:0", 7);
+  Recorder recorder;
+  ActClient client(Options(server.address()), recorder);
+  const absl::Status end = recorder.AwaitEnds(1).front();
+  REQUIRE(absl::IsFailedPrecondition(end));
+  REQUIRE(runtime::Message(end).find(
+              "inference server at " + server.address() + " speaks protocol 7, this actor speaks " +
+              std::to_string(transport::kProtocolVersion)) != std::string::npos);
+  REQUIRE(recorder.connection() == 0);
+}
+
 TEST_CASE("A row meant for a connection that has ended is not written to the next one") {
   auto server = std::make_unique<ScriptedServer>(Agree);
   const std::string address = server->address();

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "platform/content/overlay_key.h"
+#include "platform/transport/wire_tensor.h"
 
 namespace shoal::inference::client {
 namespace {
@@ -92,6 +93,51 @@ TEST_CASE("Overlays of the same content have the same key, whoever made them") {
   REQUIRE(one.key() == CandidateList(again, removed, {Content("c")}).key());
   REQUIRE(one.key() != CandidateList(base, {}, {Content("c")}).key());
   REQUIRE(one.key() != base->key());
+}
+
+TEST_CASE("Each observation goes in its dtype; what a row does not say goes as the default") {
+  proto::EnvironmentSpec spec;
+  const auto add = [](proto::ObservationSpec& to, const std::string& name, proto::DType dtype) {
+    to.set_name(name);
+    to.set_dtype(dtype);
+    to.add_shape(2);
+  };
+  add(*spec.add_observations(), "pixels", proto::UINT8);
+  add(*spec.add_observations(), "state", proto::FLOAT32);
+  add(*spec.add_extras(), "seen", proto::UINT8);
+  spec.mutable_action()->mutable_discrete()->set_count(3);
+  RowEncoder encoder(spec);
+  Row first;
+  first.observation = {7, 255, 0.5F, -1};
+  first.legal = {1, 0, 1};
+  first.forced_action = 2;
+  first.extras = "ab";
+  first.policy_id = 4;
+  Row second;
+  second.observation = {0, 1, 2, 3};
+  const std::vector<const Row*> rows = {&first, &second};
+  const proto::Rows wire = encoder.Encode(rows).back().rows();
+  REQUIRE(wire.observations_size() == 2);
+  REQUIRE(wire.observations(0).tensor().dtype() == proto::UINT8);
+  REQUIRE(wire.observations(0).tensor().data() == std::string("\x07\xff\0\1", 4));
+  const auto state = transport::Copy(wire.observations(1).tensor(), "state");
+  REQUIRE(state->shape() == runtime::Shape{2, 2});
+  REQUIRE(state->values<float>()[1] == -1);
+  REQUIRE(state->values<float>()[3] == 3);
+  REQUIRE(wire.extras(0).tensor().data() == std::string("ab\0\0", 4));
+  REQUIRE(wire.legal().data() == std::string("\1\0\1\1\1\1", 6));
+  const auto forced = transport::Copy(wire.forced_actions(), "forced_actions");
+  REQUIRE(forced->values<std::int64_t>()[0] == 2);
+  REQUIRE(forced->values<std::int64_t>()[1] == -1);
+  REQUIRE(wire.policy_ids(0) == 4);
+  REQUIRE(wire.policy_ids(1) == 0);
+  REQUIRE(wire.group_ids_size() == 0);
+
+  const std::vector<const Row*> plain = {&second};
+  const proto::Rows defaults = encoder.Encode(plain).back().rows();
+  REQUIRE_FALSE(defaults.has_legal());
+  REQUIRE_FALSE(defaults.has_forced_actions());
+  REQUIRE(defaults.policy_ids_size() == 0);
 }
 
 }  // namespace

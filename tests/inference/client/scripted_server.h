@@ -46,8 +46,9 @@ class ScriptedServer final : public proto::Inference::CallbackService {
   using Script = std::function<Scripted(const SeenRow&)>;
 
   explicit ScriptedServer(Script script, std::uint64_t epoch = 1,
-                          const std::string& listen = "127.0.0.1:0")
-      : script_(std::move(script)), epoch_(epoch) {
+                          const std::string& listen = "127.0.0.1:0",
+                          std::uint32_t protocol_version = transport::kProtocolVersion)
+      : script_(std::move(script)), epoch_(epoch), protocol_version_(protocol_version) {
     auto server = transport::Server::Create({.listen = listen}, {this});
     if (!server.ok()) std::abort();
     server_ = *std::move(server);
@@ -122,7 +123,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
   proto::ActReply Answer(const proto::ActRequest& request) {
     proto::ActReply reply;
     if (request.has_hello()) {
-      reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
+      reply.mutable_welcome()->set_protocol_version(protocol_version_);
       reply.mutable_welcome()->set_server_epoch(epoch_);
       const runtime::MutexLock lock(mutex_);
       greeted_ = true;
@@ -191,6 +192,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
 
   const Script script_;
   const std::uint64_t epoch_;
+  const std::uint32_t protocol_version_;
   mutable runtime::Mutex mutex_;
   mutable runtime::CondVar changed_;
   bool greeted_ ABSL_GUARDED_BY(mutex_) = false;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,7 @@ inline std::shared_ptr<const RowLayout> PlainLayout() {
   auto layout = std::make_shared<RowLayout>();
   layout->observations = {{"x", runtime::DType::kFloat32, {1}, 1, 4}};
   layout->observation_size = 1;
+  layout->observation_bytes = 4;
   return layout;
 }
 
@@ -93,7 +95,8 @@ inline std::shared_ptr<RowBlock> MakeBlock(const std::vector<RowSpec>& specs,
     block->evaluate.push_back(spec.evaluate ? 1 : 0);
     block->flags.push_back(spec.flags);
     block->rewards.push_back(spec.reward);
-    block->observations.push_back(spec.observation);
+    const auto bytes = std::as_bytes(std::span(&spec.observation, 1));
+    block->observations.insert(block->observations.end(), bytes.begin(), bytes.end());
   }
   return block;
 }

@@ -198,5 +198,36 @@ TEST_CASE("The state of the core and of past requests is that before row 0") {
   REQUIRE(unroll->unroll_columns[1].values.values<float>()[0] == 5);
 }
 
+TEST_CASE("Observations keep their dtypes, and an unroll of another policy than 0 names it") {
+  PolicyShape shape = kShape;
+  shape.policy_id = 3;
+  auto layout = std::make_shared<RowLayout>();
+  layout->observations = {{"pixels", runtime::DType::kUInt8, {2}, 2, 2},
+                          {"count", runtime::DType::kInt64, {}, 1, 8}};
+  layout->observation_size = 3;
+  layout->observation_bytes = 10;
+  const auto row = [&layout](std::uint64_t sequence, std::uint8_t flags) {
+    Row made = MakeRow({.sequence = sequence, .flags = flags});
+    made.block->layout = layout;
+    made.block->observations.assign(10, std::byte{0});
+    made.block->observations[1] = std::byte{200};
+    made.block->observations[2] = static_cast<std::byte>(sequence + 1);
+    return made;
+  };
+  UnrollBuilder builder(shape, {.max_rows = 1});
+  builder.Append(row(0, kFirst), {});
+  builder.SetOutcome(0, 0);
+  const auto unroll = builder.Append(row(1, 0), {});
+  REQUIRE(unroll);
+  const runtime::Tensor& pixels = Column(*unroll, "observation/pixels");
+  REQUIRE(pixels.shape() == runtime::Shape{2, 2});
+  REQUIRE(pixels.values<std::uint8_t>()[3] == 200);
+  const runtime::Tensor& count = Column(*unroll, "observation/count");
+  REQUIRE(count.shape() == runtime::Shape{2});
+  REQUIRE(count.values<std::int64_t>()[1] == 2);
+  REQUIRE(unroll->unroll_columns.back().name == "policy_id");
+  REQUIRE(unroll->unroll_columns.back().values.values<std::int64_t>()[0] == 3);
+}
+
 }  // namespace
 }  // namespace shoal::inference

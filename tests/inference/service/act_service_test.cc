@@ -196,13 +196,16 @@ TEST_CASE("A tensor of wrong byte count is every row's error, not the stream's")
   REQUIRE(Statuses(*caller, 2).at(1) == proto::ROW_OK);
 }
 
-TEST_CASE("A peer of another protocol version is sent away") {
+TEST_CASE("A peer of another protocol version is sent away, naming both ends and both versions") {
   ActServiceFixture fixture;
   proto::ActRequest hello = fixture.Hello();
+  hello.mutable_hello()->set_client("actor-3");
   hello.mutable_hello()->set_protocol_version(99);
   const absl::Status end = fixture.OpenWith(std::move(hello))->AwaitEnd();
   REQUIRE(absl::IsFailedPrecondition(end));
-  REQUIRE(runtime::Message(end).find("version 99") != std::string::npos);
+  REQUIRE(runtime::Message(end).starts_with(
+      "actor-3 speaks protocol 99, this inference server speaks " +
+      std::to_string(transport::kProtocolVersion) + ":"));
 }
 
 TEST_CASE("An environment that does not fit the policy is sent away, saying what differs") {

@@ -58,7 +58,9 @@ TEST_CASE("Good rows are decoded") {
   const auto block = Decode(TwoRows());
   REQUIRE(block->errors.empty());
   REQUIRE(block->environments == std::vector<std::uint64_t>{10, 11});
-  REQUIRE(block->observations == std::vector<float>{1, 2});
+  std::vector<float> observations(2);
+  runtime::ToFloats(runtime::DType::kFloat32, block->observations, observations);
+  REQUIRE(observations == std::vector<float>{1, 2});
   REQUIRE(block->rewards == std::vector<float>{0.5F, 0.5F});
 }
 
@@ -72,6 +74,13 @@ TEST_CASE("A tensor of a wrong shape or byte count is every row's error, by name
   rows = TwoRows();
   rows.mutable_observations(0)->set_name("y");
   REQUIRE(ErrorOfAll(rows) == "observation x is missing");
+  rows = TwoRows();
+  const std::vector<float> forced = {1, 0};
+  transport::ToWire(runtime::Tensor::Of<float>({2}, forced), *rows.mutable_forced_actions());
+  REQUIRE(ErrorOfAll(rows) == "forced_actions: expected int64 [2], got float32 [2]");
+  rows = TwoRows();
+  rows.add_policy_ids(0);
+  REQUIRE(ErrorOfAll(rows) == "policy_ids: 1 entries for 2 rows");
   rows = TwoRows();
   rows.add_flags(0);
   REQUIRE(ErrorOfAll(rows) == "flags: 3 entries for 2 rows");
@@ -91,16 +100,56 @@ TEST_CASE("What is wrong with one row is that row's error") {
   const std::vector<float> values = {1, std::numeric_limits<float>::infinity()};
   transport::ToWire(runtime::Tensor::Of<float>({2, 1}, values),
                     *rows.mutable_observations(0)->mutable_tensor());
-  REQUIRE(ErrorOfSecond(rows) == "observation: a number is not finite");
+  REQUIRE(ErrorOfSecond(rows) == "observation x: a number is not finite");
   rows = TwoRows();
-  rows.add_forced_actions(1);
-  rows.add_forced_actions(2);
+  const std::vector<std::int64_t> forced = {1, 2};
+  transport::ToWire(runtime::Tensor::Of<std::int64_t>({2}, forced), *rows.mutable_forced_actions());
   REQUIRE(ErrorOfSecond(rows) == "forced_actions: there is no action 2");
+  rows = TwoRows();
+  rows.add_policy_ids(0);
+  rows.add_policy_ids(3);
+  REQUIRE(ErrorOfSecond(rows) == "policy_ids: the row is for policy 3, this server runs policy 0");
   rows = TwoRows();
   rows.add_policy_indices(0);
   rows.add_policy_indices(4);
   rows.add_policies()->set_uniform(true);
   REQUIRE(ErrorOfSecond(rows) == "policy_indices: index 4 of 1 policies");
+}
+
+TEST_CASE("Rows without policy ids are for policy 0") {
+  PolicyShape shape = kShape;
+  shape.policy_id = 3;
+  REQUIRE(Decode(TwoRows(), shape)->errors[0] ==
+          "policy_ids: the row is for policy 0, this server runs policy 3");
+  proto::Rows rows = TwoRows();
+  rows.add_policy_ids(3);
+  rows.add_policy_ids(3);
+  REQUIRE(Decode(rows, shape)->errors.empty());
+}
+
+TEST_CASE("Observations of every dtype are taken as they are, and must be finite for the policy") {
+  for (int dtype = 1; dtype <= 9; ++dtype) {
+    auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+    RowColumn& column = layout->observations[0];
+    column.dtype = static_cast<runtime::DType>(dtype);
+    INFO(runtime::Name(column.dtype));
+    column.bytes = layout->observation_bytes = runtime::SizeOf(column.dtype);
+    proto::Rows rows = TwoRows();
+    runtime::Tensor tensor(column.dtype, {2, 1});
+    const std::vector<float> values = {1, 0};
+    runtime::FromFloats(values, column.dtype, tensor.mutable_bytes());
+    transport::ToWire(tensor, *rows.mutable_observations(0)->mutable_tensor());
+    const auto block = DecodeRows(rows, layout, kShape, runtime::TimePoint{});
+    REQUIRE((*block)->errors.empty());
+    REQUIRE(std::equal((*block)->observations.begin(), (*block)->observations.end(),
+                       tensor.bytes().begin(), tensor.bytes().end()));
+    if (dtype > 4) continue;
+    const std::vector<float> bad = {1, std::numeric_limits<float>::infinity()};
+    runtime::FromFloats(bad, column.dtype, tensor.mutable_bytes());
+    transport::ToWire(tensor, *rows.mutable_observations(0)->mutable_tensor());
+    const auto refused = DecodeRows(rows, layout, kShape, runtime::TimePoint{});
+    REQUIRE((*refused)->errors[1] == "observation x: a number is not finite");
+  }
 }
 
 TEST_CASE("A row without a legal action is refused") {

@@ -45,6 +45,19 @@ TEST_CASE("An environment that fits the policy has its rows laid out") {
   REQUIRE((*layout)->extras_bytes == 7);
 }
 
+TEST_CASE("Observations of several dtypes are laid out one after another") {
+  proto::ActHello hello = Hello();
+  hello.mutable_spec()->mutable_observations(0)->set_shape(0, 1);
+  hello.mutable_spec()->mutable_observations(0)->set_dtype(proto::INT64);
+  proto::ObservationSpec& pixel = *hello.mutable_spec()->add_observations();
+  pixel.set_name("pixel");
+  pixel.set_dtype(proto::UINT8);
+  const auto layout = CheckHello(hello, Policy());
+  REQUIRE(layout.ok());
+  REQUIRE((*layout)->observation_size == 2);
+  REQUIRE((*layout)->observation_bytes == 9);
+}
+
 TEST_CASE("Extras of 64 KiB a row are taken, and more are refused by name and limit") {
   proto::ActHello hello = Hello();
   AddExtra(hello, "fits", static_cast<std::int64_t>(kMaxExtrasBytes));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/unrolls/unroll_decoder.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
@@ -48,6 +49,27 @@ TEST_CASE("a sound unroll of a discrete policy decodes", "[decoder]") {
   REQUIRE(unroll.observation == std::vector<float>{10, 11, 12, 13, 14, 15});
   REQUIRE(unroll.weight == std::vector<float>{1, 1});
   REQUIRE(unroll.acted[1] == parameters::Version{1, 5});
+}
+
+TEST_CASE("observations of every dtype are read as numbers, one after another", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1);
+  SetColumn<std::uint8_t>(Column(unroll, "observation/state"), "observation/pixels", proto::UINT8,
+                          {3, 1}, {0, 200, 255});
+  SetColumn<std::int64_t>(*unroll.add_step_columns(), "observation/count", proto::INT64, {3, 1},
+                          {-1, 0, 1});
+  REQUIRE(Decode(DiscreteSpec(), contents, unroll).observation ==
+          std::vector<float>{0, -1, 200, 0, 255, 1});
+}
+
+TEST_CASE("an unroll of another policy than the learner's is refused, naming both", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1);
+  REQUIRE(runtime::Message(UnrollDecoder(DiscreteSpec(), contents, 3).Decode(unroll).status()) ==
+          "policy_id: policy 0 acted, this learner trains policy 3");
+  SetColumn<std::int64_t>(*unroll.add_unroll_columns(), "policy_id", proto::INT64, {1}, {3});
+  REQUIRE(UnrollDecoder(DiscreteSpec(), contents, 3).Decode(unroll).ok());
+  REQUIRE_FALSE(UnrollDecoder(DiscreteSpec(), contents).Decode(unroll).ok());
 }
 
 TEST_CASE("whatever a peer spoils costs its unroll and names the column", "[decoder]") {
@@ -156,7 +178,7 @@ TEST_CASE("an overlay's removed candidates are illegal and its own are appended"
   REQUIRE((*contents.Table(kEncoder, KeyOf("overlay"))).get() == table->get());
 }
 
-TEST_CASE("contents leave past the limit and candidates never do", "[contents]") {
+TEST_CASE("contents leave past the limit and candidates of a catalog do not", "[contents]") {
   ContentTable contents({.embedding_size = kEmbedding, .max_contents = 3});
   AddCatalog(contents);
   for (const char* text : {"p", "q", "r"}) AddEmbeddings(contents, {text});
@@ -166,6 +188,65 @@ TEST_CASE("contents leave past the limit and candidates never do", "[contents]")
   REQUIRE(contents.Find(kEncoder, KeyOf("p")) != nullptr);
   REQUIRE(contents.Find(kEncoder, KeyOf("a")) != nullptr);
   REQUIRE(contents.size() == 6);
+}
+
+TEST_CASE("contents that left are named once, so that shards give them again", "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 2});
+  for (const char* text : {"p", "q", "r", "s"}) AddEmbeddings(contents, {text});
+  REQUIRE(contents.TakeForgotten() == std::vector<content::ContentKey>{KeyOf("p"), KeyOf("q")});
+  REQUIRE(contents.TakeForgotten().empty());
+  AddEmbeddings(contents, {"p"});
+  REQUIRE(contents.Find(kEncoder, KeyOf("p")) != nullptr);
+}
+
+proto::Catalog NumberedCatalog(int number) {
+  proto::Catalog catalog;
+  catalog.set_key(std::string(KeyOf("catalog " + std::to_string(number)).AsBytes()));
+  catalog.set_candidate_keys(std::string(KeyOf("candidate " + std::to_string(number)).AsBytes()) +
+                             std::string(KeyOf("shared").AsBytes()));
+  return catalog;
+}
+
+TEST_CASE("catalogs and overlays leave past the limit, oldest first, then their candidates",
+          "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 4, .max_listed = 30});
+  AddEmbeddings(contents, {"shared"});
+  for (int i = 0; i < 1000; ++i) {
+    const std::string number = std::to_string(i);
+    AddEmbeddings(contents, {"candidate " + number, "appended " + number});
+    contents.AddCatalog(NumberedCatalog(i));
+    proto::Overlay overlay;
+    overlay.set_key(std::string(KeyOf("overlay " + number).AsBytes()));
+    overlay.set_base(std::string(KeyOf("catalog " + number).AsBytes()));
+    overlay.set_appended_keys(std::string(KeyOf("appended " + number).AsBytes()));
+    contents.AddOverlay(overlay);
+    REQUIRE(contents.Table(kEncoder, KeyOf("overlay " + number)).ok());
+    REQUIRE(contents.Table(kEncoder, KeyOf("catalog 0")).ok());
+    // Five numbers a catalog and its overlay; besides candidates four contents are kept.
+    REQUIRE(contents.lists() <= 13);
+    REQUIRE(contents.size() <= 4 + 30);
+  }
+  const auto forgotten = contents.TakeForgotten();
+  const auto named = [&forgotten](const std::string& text) {
+    return std::find(forgotten.begin(), forgotten.end(), KeyOf(text)) - forgotten.begin();
+  };
+  REQUIRE(named("overlay 1") < named("catalog 1"));
+  REQUIRE(named("catalog 1") < named("candidate 1"));
+  REQUIRE(named("candidate 1") < static_cast<std::ptrdiff_t>(forgotten.size()));
+  REQUIRE(named("catalog 0") == static_cast<std::ptrdiff_t>(forgotten.size()));
+  REQUIRE(named("shared") == static_cast<std::ptrdiff_t>(forgotten.size()));
+}
+
+TEST_CASE("a catalog that lacks a candidate is named, so that it comes again with all of them",
+          "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  AddEmbeddings(contents, {"candidate 1"});
+  contents.AddCatalog(NumberedCatalog(1));
+  REQUIRE(absl::IsNotFound(contents.Table(kEncoder, KeyOf("catalog 1")).status()));
+  REQUIRE(contents.TakeForgotten() == std::vector<content::ContentKey>{KeyOf("catalog 1")});
+  AddEmbeddings(contents, {"candidate 1", "shared"});
+  contents.AddCatalog(NumberedCatalog(1));
+  REQUIRE(contents.Table(kEncoder, KeyOf("catalog 1")).ok());
 }
 
 TEST_CASE("malformed contents are ignored and counted", "[contents]") {

@@ -34,6 +34,26 @@ struct Options {
   }
 };
 
+struct Table {
+  std::string name = "unrolls";
+  std::int64_t max_size = 16;
+  Inner inner;
+  void Visit(Visitor& visitor) {
+    visitor.Knob("name", name, {.help = "of the table"});
+    visitor.Knob("max_size", max_size, {.help = "items", .unit = "items", .min = 1});
+    visitor.Group("inner", inner);
+  }
+};
+
+struct Tables {
+  std::int64_t credit = 8;
+  std::vector<Table> tables = {{}};
+  void Visit(Visitor& visitor) {
+    visitor.Knob("credit", credit, {.help = "items on their way"});
+    visitor.Groups("table", tables);
+  }
+};
+
 class File {
  public:
   explicit File(const std::string& text)
@@ -63,7 +83,26 @@ Loaded Load(const std::string& text, const std::vector<std::string>& overrides =
   return loaded;
 }
 
-void RequireError(const Loaded& loaded, const std::vector<std::string>& parts) {
+struct LoadedTables {
+  Tables options;
+  absl::Status status;
+};
+
+LoadedTables LoadTables(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  const File file(text);
+  LoadedTables loaded;
+  Config config;
+  config.Add("replay", loaded.options);
+  loaded.status = config.Load(file.path(), overrides);
+  return loaded;
+}
+
+constexpr char kTwoTables[] =
+    "[replay]\ncredit = 3\n\n[[replay.table]]\nmax_size = 5\n\n[[replay.table]]\nname = \"other\"\n"
+    "[replay.table.inner]\nrate = 0.25\n";
+
+template <typename Result>
+void RequireError(const Result& loaded, const std::vector<std::string>& parts) {
   REQUIRE(loaded.status.code() == absl::StatusCode::kInvalidArgument);
   for (const std::string& part : parts) {
     INFO(Message(loaded.status));
@@ -158,6 +197,73 @@ TEST_CASE("help shows every knob with its default and range") {
   REQUIRE(help.find("inference.max_rows = 256") != std::string::npos);
   REQUIRE(help.find("1 .. 4096 rows") != std::string::npos);
   REQUIRE(help.find("inference.inner.rate = 0.5") != std::string::npos);
+}
+
+TEST_CASE("a list of tables has what the file says, and each table its own defaults") {
+  const LoadedTables loaded = LoadTables(kTwoTables);
+  REQUIRE(loaded.status.ok());
+  REQUIRE(loaded.options.credit == 3);
+  REQUIRE(loaded.options.tables.size() == 2);
+  REQUIRE(loaded.options.tables[0].name == "unrolls");
+  REQUIRE(loaded.options.tables[0].max_size == 5);
+  REQUIRE(loaded.options.tables[0].inner.rate == 0.5);
+  REQUIRE(loaded.options.tables[1].name == "other");
+  REQUIRE(loaded.options.tables[1].max_size == 16);
+  REQUIRE(loaded.options.tables[1].inner.rate == 0.25);
+}
+
+TEST_CASE("a file without a list of tables leaves the list as it was") {
+  const LoadedTables loaded = LoadTables("[replay]\ncredit = 3\n");
+  REQUIRE(loaded.status.ok());
+  REQUIRE(loaded.options.tables.size() == 1);
+  REQUIRE(LoadTables("[replay]\ntable = []\n").options.tables.empty());
+}
+
+TEST_CASE("errors in a list of tables name file, line, place and key") {
+  const std::string file = kTwoTables;
+  RequireError(LoadTables(file + "[[replay.table]]\nmax_sise = 4\n"),
+               {".toml:12:", "replay.table.2.max_sise", "max_size?"});
+  RequireError(LoadTables("[replay]\n[[replay.table]]\nmax_size = \"many\"\n"),
+               {".toml:3:", "replay.table.0.max_size", "integer", "string"});
+  RequireError(LoadTables("[replay]\n[[replay.table]]\n[[replay.table]]\nmax_size = 0\n"),
+               {".toml:4:", "replay.table.1.max_size", "at least 1 items"});
+  RequireError(LoadTables("[replay]\ntable = 3\n"),
+               {".toml:2:", "replay.table", "[[replay.table]]", "integer"});
+  RequireError(LoadTables("[replay.table]\nmax_size = 3\n"),
+               {".toml:1:", "replay.table", "[[replay.table]]", "table"});
+}
+
+TEST_CASE("an override reaches a table of a list by place and by name, and adds one at its end") {
+  const LoadedTables loaded =
+      LoadTables(kTwoTables, {"replay.table.0.max_size=7", "replay.table.other.max_size=8",
+                              "replay.table.other.inner.rate=1", "replay.table.2.name=third"});
+  REQUIRE(loaded.status.ok());
+  REQUIRE(loaded.options.tables.size() == 3);
+  REQUIRE(loaded.options.tables[0].max_size == 7);
+  REQUIRE(loaded.options.tables[1].max_size == 8);
+  REQUIRE(loaded.options.tables[1].inner.rate == 1.0);
+  REQUIRE(loaded.options.tables[2].name == "third");
+  REQUIRE(LoadTables("", {"replay.table.0.max_size=7"}).options.tables[0].max_size == 7);
+  RequireError(LoadTables(kTwoTables, {"replay.table.5.max_size=7"}), {"--set", "no table 5"});
+  RequireError(LoadTables(kTwoTables, {"replay.table.nobody.max_size=7"}), {"no table nobody"});
+  RequireError(LoadTables(kTwoTables, {"replay.table.0.max_size=0"}),
+               {"--set", "table.0.max_size"});
+}
+
+TEST_CASE("a list of tables is printed in TOML that reads back, and described by place") {
+  Tables first;
+  first.tables = {{.name = "one", .max_size = 3, .inner = {}}, {.name = "two", .inner = {}}};
+  first.tables[1].inner.rate = 0.125;
+  Config printer;
+  printer.Add("replay", first);
+  const LoadedTables loaded = LoadTables(printer.Print());
+  INFO(printer.Print());
+  REQUIRE(loaded.status.ok());
+  REQUIRE(loaded.options.tables.size() == 2);
+  REQUIRE(loaded.options.tables[0].max_size == 3);
+  REQUIRE(loaded.options.tables[1].name == "two");
+  REQUIRE(loaded.options.tables[1].inner.rate == 0.125);
+  REQUIRE(printer.Help().find("replay.table.1.inner.rate = 0.125") != std::string::npos);
 }
 
 }  // namespace shoal::runtime

@@ -53,4 +53,39 @@ TEST_CASE("floats round to the nearest half, ties to even, and overflow to infin
   REQUIRE(FromHalf(ToHalf(-0x1p-24F)) == -0x1p-24F);
 }
 
+TEST_CASE("numbers of every dtype survive the way to float and back, at any alignment") {
+  const std::vector<float> values = {0, 1, 1, 0, 1};
+  for (int dtype = 1; dtype <= 9; ++dtype) {
+    const auto type = static_cast<DType>(dtype);
+    INFO(Name(type));
+    std::vector<std::byte> bytes(1 + values.size() * SizeOf(type));
+    const auto shifted = std::span(bytes).subspan(1);
+    FromFloats(values, type, shifted);
+    std::vector<float> back(values.size(), 7);
+    ToFloats(type, shifted, back);
+    REQUIRE(back == values);
+  }
+}
+
+TEST_CASE("numbers that a dtype cannot hold become the nearest that it can") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values = {-1e30F, -2.5F, 2.6F, 300, 1e30F, nan};
+  const auto through = [&values](DType dtype) {
+    std::vector<std::byte> bytes(values.size() * SizeOf(dtype));
+    FromFloats(values, dtype, bytes);
+    std::vector<float> back(values.size());
+    ToFloats(dtype, bytes, back);
+    return back;
+  };
+  REQUIRE(through(DType::kInt8) == std::vector<float>{-128, -2, 3, 127, 127, 0});
+  REQUIRE(through(DType::kUInt8) == std::vector<float>{0, 0, 3, 255, 255, 0});
+  REQUIRE(through(DType::kInt32) == std::vector<float>{-0x1p31F, -2, 3, 300, 0x1p31F, 0});
+  REQUIRE(through(DType::kInt64) == std::vector<float>{-0x1p63F, -2, 3, 300, 0x1p63F, 0});
+  REQUIRE(through(DType::kBool) == std::vector<float>{1, 1, 1, 1, 1, 0});
+  const std::vector<float> rounded = through(DType::kBFloat16);
+  REQUIRE(rounded[3] == 300);
+  REQUIRE(rounded[4] == Approx(1e30F).epsilon(0x1p-8));
+  REQUIRE(std::isnan(rounded[5]));
+}
+
 }  // namespace shoal::runtime

@@ -67,11 +67,13 @@ TEST_CASE("The health of a server that is not there is unavailable") {
   REQUIRE(absl::IsUnavailable(CheckHealth(CreateChannel(address), seconds(5))));
 }
 
-TEST_CASE("Another protocol version is refused, naming both") {
-  REQUIRE(CheckProtocolVersion(kProtocolVersion).ok());
-  const absl::Status other = CheckProtocolVersion(77);
+TEST_CASE("Another protocol version is refused, naming both ends and both versions") {
+  REQUIRE(CheckProtocolVersion(kProtocolVersion, "inference at h:1", "actor").ok());
+  const absl::Status other = CheckProtocolVersion(77, "inference at h:1", "actor");
   REQUIRE(absl::IsFailedPrecondition(other));
-  REQUIRE(runtime::Message(other) == "the peer speaks protocol version 77, this process speaks 1");
+  REQUIRE(runtime::Message(other).starts_with(
+      "inference at h:1 speaks protocol 77, this actor speaks " + std::to_string(kProtocolVersion) +
+      ":"));
 }
 
 }  // namespace

@@ -120,6 +120,50 @@ TEST_CASE("an item put off by the shard is sent again first; one refused is drop
   REQUIRE(outcome.acknowledged == 0);
 }
 
+TEST_CASE("an item that is put off for want of room for its contents is never dropped") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(1);
+  item.add_content_keys(KeyBytes("text"));
+  outbox.Add(proto::Item(item));
+  outbox.Handle(Credit(1), outcome);
+  proto::InsertReply put_off = Answer(item, absl::StatusCode::kResourceExhausted, 1);
+  put_off.mutable_items(0)->add_missing_keys(KeyBytes("text"));
+  proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
+  missing.mutable_items(0)->add_missing_keys(KeyBytes("text"));
+  for (int i = 0; i < 50; ++i) {
+    const auto messages = outbox.SendNext(outcome);
+    REQUIRE(ItemsIn(messages) == 1);
+    REQUIRE(messages[0].embeddings_size() == 1);
+    outbox.Handle(i % 2 == 0 ? put_off : missing, outcome);
+  }
+  REQUIRE(outcome.left() == 0);
+  REQUIRE(outbox.size() == 1);
+}
+
+TEST_CASE("what a shard let go is sent again, a list with what it uses, and nothing else") {
+  FakeProvider provider;
+  const proto::Catalog catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
+  const proto::Overlay overlay = OverlayOf(catalog.key(), KeyBytes("c"));
+  provider.catalogs[catalog.key()] = catalog;
+  provider.overlays[overlay.key()] = overlay;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(1);
+  item.add_content_keys(KeyBytes("text"));
+  item.add_catalog_keys(overlay.key());
+  outbox.Add(proto::Item(item));
+  outbox.Handle(Credit(1), outcome);
+  REQUIRE(outbox.SendNext(outcome).size() == 5);
+  proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
+  missing.mutable_items(0)->add_missing_keys(overlay.key());
+  outbox.Handle(missing, outcome);
+  const std::size_t asked = provider.asked;
+  REQUIRE(outbox.SendNext(outcome).size() == 4);
+  REQUIRE(provider.asked == asked + 3);
+}
+
 TEST_CASE("when the shard lost a content, contents are sent again, but not for ever") {
   FakeProvider provider;
   InsertOutbox outbox(provider);
@@ -130,9 +174,11 @@ TEST_CASE("when the shard lost a content, contents are sent again, but not for e
   outbox.Handle(Credit(1), outcome);
   int sends = 0;
   while (outbox.MaySend()) {
-    REQUIRE(outbox.SendNext(outcome).size() == 1);
+    REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
     REQUIRE(++sends < 20);
-    outbox.Handle(Answer(item, absl::StatusCode::kNotFound, 1), outcome);
+    proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
+    missing.mutable_items(0)->add_missing_keys(KeyBytes("text"));
+    outbox.Handle(missing, outcome);
   }
   REQUIRE(sends > 1);
   REQUIRE(provider.asked == static_cast<std::size_t>(sends));

@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <limits>
 #include <memory>
 
+#include "platform/transport/protocol.h"
 #include "platform/transport/server.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.grpc.pb.h"
@@ -23,7 +25,9 @@ class ScriptedShard final : public proto::Replay::CallbackService {
  public:
   using Script = std::function<std::vector<proto::SampleReply>(const proto::SampleRequest&)>;
 
-  explicit ScriptedShard(Script script) : script_(std::move(script)) {
+  explicit ScriptedShard(Script script,
+                         std::uint32_t protocol_version = transport::kProtocolVersion)
+      : script_(std::move(script)), protocol_version_(protocol_version) {
     auto server = transport::Server::Create({.listen = "127.0.0.1:0"}, {this});
     REQUIRE(server.ok());
     server_ = *std::move(server);
@@ -51,6 +55,11 @@ class ScriptedShard final : public proto::Replay::CallbackService {
 
    private:
     void OnMessage(proto::SampleRequest&& request) override {
+      if (request.has_hello()) {
+        proto::SampleReply welcome;
+        welcome.mutable_welcome()->set_protocol_version(shard_.protocol_version_);
+        Send(std::move(welcome));
+      }
       for (proto::SampleReply& reply : shard_.script_(request)) Send(std::move(reply));
       Release();
     }
@@ -68,6 +77,7 @@ class ScriptedShard final : public proto::Replay::CallbackService {
   }
 
   const Script script_;
+  const std::uint32_t protocol_version_;
   runtime::Mutex mutex_;
   runtime::CondVar changed_;
   int ends_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -126,6 +136,106 @@ TEST_CASE("items beyond the credit are dropped and counted, and the shard's stre
   REQUIRE(stats.received_total == 4);
   REQUIRE(stats.waiting == 4);
   REQUIRE(sampler->Next(kPatience).ok());
+}
+
+TEST_CASE("a shard of another protocol version is refused, naming both ends and both versions") {
+  ScriptedShard shard([](const auto&) { return std::vector<proto::SampleReply>{}; }, 7);
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  SampleLink link(
+      shard.address(), "learner",
+      [](proto::Replay::Stub& stub, grpc::ClientContext* context, SampleLink::Reactor* reactor) {
+        stub.async()->Sample(context, reactor);
+      },
+      [&] {
+        const runtime::MutexLock lock(mutex);
+        changed.NotifyAll();
+      });
+  proto::SampleRequest hello;
+  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+  REQUIRE(link.MaybeOpen(runtime::SystemClock().Now(), hello));
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  std::optional<absl::Status> end;
+  while (!end) {
+    REQUIRE(link.TakeReplies().empty());
+    end = link.TakeEnd(runtime::SystemClock().Now());
+    if (end) break;
+    REQUIRE(std::chrono::steady_clock::now() < deadline);
+    const runtime::MutexLock lock(mutex);
+    changed.WaitUntil(mutex, std::chrono::steady_clock::now() + kLinkTick);
+  }
+  REQUIRE(absl::IsFailedPrecondition(*end));
+  REQUIRE(runtime::Message(*end).starts_with("replay shard at " + shard.address() +
+                                             " speaks protocol 7, this learner speaks " +
+                                             std::to_string(transport::kProtocolVersion) + ":"));
+}
+
+TEST_CASE("a sampler sends new priorities to the shard that the item came from, and checks them") {
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  std::vector<proto::PriorityUpdate> updates;
+  ScriptedShard shard([&](const proto::SampleRequest& request) {
+    const runtime::MutexLock lock(mutex);
+    updates.insert(updates.end(), request.priorities().begin(), request.priorities().end());
+    changed.NotifyAll();
+    return std::vector<proto::SampleReply>{};
+  });
+  FakeSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = SamplerOf(shard, sink, metrics);
+  PriorityUpdate update{.id = ItemOf(5).id(), .priority = 0.25F};
+  REQUIRE(sampler->UpdatePriorities({&update, 1}).ok());
+  {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const runtime::MutexLock lock(mutex);
+    while (updates.empty()) REQUIRE(changed.WaitUntil(mutex, deadline));
+    REQUIRE(updates[0].id().environment_id() == 5);
+    REQUIRE(updates[0].priority() == 0.25F);
+  }
+  update.shard = 1;
+  REQUIRE(absl::IsInvalidArgument(sampler->UpdatePriorities({&update, 1})));
+  update = {.id = update.id, .priority = std::numeric_limits<float>::quiet_NaN()};
+  REQUIRE(absl::IsInvalidArgument(sampler->UpdatePriorities({&update, 1})));
+}
+
+TEST_CASE("contents that a sink let go are named to the shard before it gets more credit") {
+  class ForgetfulSink final : public ContentSink {
+   public:
+    void AddEmbeddings(const proto::Embeddings&) override { ++added_; }
+    void AddCatalog(const proto::Catalog&) override {}
+    void AddOverlay(const proto::Overlay&) override {}
+    std::vector<content::ContentKey> TakeForgotten() override {
+      if (added_ == 0) return {};
+      added_ = 0;
+      return {content::KeyOf("a")};
+    }
+
+   private:
+    // Of the sampler's thread.
+    int added_ = 0;
+  };
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  std::vector<std::string> forgotten;
+  bool gave = false;
+  ScriptedShard shard([&](const proto::SampleRequest& request) {
+    const runtime::MutexLock lock(mutex);
+    forgotten.insert(forgotten.end(), request.forgotten_keys().begin(),
+                     request.forgotten_keys().end());
+    changed.NotifyAll();
+    if (std::exchange(gave, true)) return std::vector<proto::SampleReply>{};
+    const std::vector<std::string> keys = {KeyBytes("a")};
+    std::vector<proto::SampleReply> replies(1);
+    *replies[0].add_embeddings() = EmbeddingsOf(keys);
+    return replies;
+  });
+  ForgetfulSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = SamplerOf(shard, sink, metrics);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const runtime::MutexLock lock(mutex);
+  while (forgotten.empty()) REQUIRE(changed.WaitUntil(mutex, deadline));
+  REQUIRE(forgotten == std::vector<std::string>{KeyBytes("a")});
 }
 
 TEST_CASE("a shard that floods a busy sampler has its stream cancelled") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "platform/transport/protocol.h"
 #include "tests/rl/parameters/values.h"
 
 namespace shoal::parameters {
@@ -81,6 +82,17 @@ TEST_CASE("a version that begins again replaces the one in the making") {
   const auto whole = assembly.Add(PartsOf(ParametersOf(1, 2))[0]);
   REQUIRE(whole.ok());
   REQUIRE((*whole)->version == Version{.epoch = 1, .step = 2});
+}
+
+TEST_CASE("parts of a learner of another protocol version are refused, naming both versions") {
+  auto parts = PartsOf(ParametersOf(1, 2));
+  parts[0].set_protocol_version(7);
+  Assembly assembly(1 << 20);
+  const absl::Status refused = assembly.Add(parts[0]).status();
+  REQUIRE(absl::IsFailedPrecondition(refused));
+  REQUIRE(runtime::Message(refused).starts_with(
+      "the learner speaks protocol 7, this inference server speaks " +
+      std::to_string(transport::kProtocolVersion) + ":"));
 }
 
 }  // namespace

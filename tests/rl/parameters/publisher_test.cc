@@ -25,6 +25,7 @@ class Reader {
     context_.set_deadline(std::chrono::system_clock::now() + kPatience);
     proto::SubscribeRequest request;
     request.set_protocol_version(protocol);
+    request.set_client("inference-0");
     if (known) *request.mutable_known() = ToProto(*known);
     call_ = stub_->Subscribe(&context_, request);
   }
@@ -95,12 +96,15 @@ TEST_CASE("a slow subscriber skips versions and holds nobody up") {
   REQUIRE(versions <= 3);
 }
 
-TEST_CASE("a peer of another protocol version is refused") {
+TEST_CASE("a subscriber of another protocol version is refused, naming both ends and versions") {
   PublisherServer server;
   REQUIRE(server.publisher().Publish(ParametersOf(1, 1)));
   Reader reader(server.address(), std::nullopt, 99);
   REQUIRE_FALSE(reader.Next());
-  REQUIRE(reader.Finish().error_code() == grpc::FAILED_PRECONDITION);
+  const grpc::Status end = reader.Finish();
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(end.error_message().starts_with("inference-0 speaks protocol 99, this learner speaks " +
+                                          std::to_string(transport::kProtocolVersion) + ":"));
 }
 
 TEST_CASE("draining ends streams that wait and streams that are being written") {

@@ -49,6 +49,15 @@ struct Subscribed {
       : subscriber(*Subscriber::Create(
             {.address = address, .client = "test", .folder = folder, .spec_digest = spec_digest},
             [this](const Parameters& p) { taken(p); }, metrics)) {}
+
+  void AwaitRefusal() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (metrics.Counter("shoal_parameters_refused_total", "Versions refused").Value() < 1) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::yield();
+    }
+  }
+
   runtime::Metrics metrics;
   Taken taken;
   std::unique_ptr<Subscriber> subscriber;
@@ -126,17 +135,18 @@ TEST_CASE("a version whose SHA-256 does not match is refused, and the next good 
   {
     Script script({bad});
     Subscribed subscribed(script.address());
-    const auto refused = [&subscribed] {
-      return subscribed.metrics.Counter("shoal_parameters_refused_total", "Versions refused")
-          .Value();
-    };
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (refused() < 1) {
-      REQUIRE(std::chrono::steady_clock::now() < deadline);
-      std::this_thread::yield();
-    }
+    subscribed.AwaitRefusal();
     REQUIRE(subscribed.taken.versions().empty());
   }
+}
+
+TEST_CASE("parameters of a learner of another protocol version are refused") {
+  auto other = WholePart(ParametersOf(1, 5));
+  other.set_protocol_version(7);
+  Script script({other});
+  Subscribed subscribed(script.address());
+  subscribed.AwaitRefusal();
+  REQUIRE(subscribed.taken.versions().empty());
 }
 
 TEST_CASE("what is not newer, or of another spec, is refused and the stream goes on") {
