@@ -13,11 +13,12 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 
-constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
-constexpr unsigned char kProtocols[] = "\x08http/1.1";
+constexpr std::size_t kMaxAuthoritiesBytes = std::size_t{16} << 20;
+constexpr unsigned char kClientProtocols[] = "\x08http/1.1";
 
 absl::Status TrustFile(ssl::context& context, const std::string& file) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string authorities, runtime::ReadFile(file, kMaxFileBytes));
+  SHOAL_ASSIGN_OR_RETURN(const std::string authorities,
+                         runtime::ReadFile(file, kMaxAuthoritiesBytes));
   boost::system::error_code error;
   context.add_certificate_authority(boost::asio::buffer(authorities), error);
   if (!error) return absl::OkStatus();
@@ -30,7 +31,7 @@ absl::StatusOr<std::shared_ptr<ssl::context>> ClientTls(const ClientTlsOptions& 
   auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
   SSL_CTX* const native = context->native_handle();
   if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
-      SSL_CTX_set_alpn_protos(native, kProtocols, sizeof(kProtocols) - 1) != 0) {
+      SSL_CTX_set_alpn_protos(native, kClientProtocols, sizeof(kClientProtocols) - 1) != 0) {
     return runtime::Internal("OpenSSL has no TLS 1.2");
   }
   boost::system::error_code error;

@@ -10,7 +10,7 @@
 namespace shoal::mockserver {
 namespace {
 
-std::string Bytes(const Response& response) {
+std::string BytesOf(const Response& response) {
   std::string bytes = std::to_string(response.status) + ' ' + response.etag + ' ' +
                       response.location + ' ' + (response.dropped ? "dropped" : "") + '\n';
   for (const auto& [name, value] : response.headers) bytes += name + ": " + value + '\n';
@@ -22,11 +22,11 @@ std::string Use(Instance& instance, const Service& service) {
   const redfish::Landmarks places = LandmarksOf(instance.world());
   std::string bytes;
   for (int i = 0; i < 12; ++i) {
-    bytes += Bytes(LogIn(instance, service.user, kPasswordOfAll));
-    bytes += Bytes(Patch(instance, places.system, {{"AssetTag", "tag-" + std::to_string(i)}}));
-    bytes += Bytes(ResetOf(instance, places.system, i % 2 == 0 ? "ForceOff" : "On"));
-    bytes += Bytes(Get(instance, kSessions));
-    bytes += Bytes(Get(instance, places.system));
+    bytes += BytesOf(LogIn(instance, service.user, kPasswordOfAll));
+    bytes += BytesOf(Patch(instance, places.system, {{"AssetTag", "tag-" + std::to_string(i)}}));
+    bytes += BytesOf(ResetOf(instance, places.system, i % 2 == 0 ? "ForceOff" : "On"));
+    bytes += BytesOf(Get(instance, kSessions));
+    bytes += BytesOf(Get(instance, places.system));
     instance.Advance(std::chrono::milliseconds(700));
   }
   for (const redfish::HistoryRecord& record : instance.history()) {
