@@ -15,39 +15,40 @@ double UnixSeconds() { return static_cast<double>(runtime::SystemClock().UnixNan
 
 nlohmann::ordered_json ToJson(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;
-  return {{"unix_seconds", UnixSeconds()},
-          {"update", report.update},
-          {"epoch", record.version.epoch},
-          {"step", record.version.step},
-          {"environment_steps", record.environment_steps},
-          {"unrolls", record.unrolls},
-          {"rows", report.rows},
-          {"policy_loss", report.policy_loss},
-          {"value_loss", report.value_loss},
-          {"entropy", report.entropy},
-          {"approximate_kl", report.approximate_kl},
-          {"clip_fraction", report.clip_fraction},
-          {"explained_variance", report.explained_variance},
-          {"max_absolute_value", report.max_absolute_value},
-          {"mean_return", report.mean_return},
-          {"gradient_norm", report.gradient_norm},
-          {"learning_rate", report.learning_rate},
-          {"passes", report.passes},
-          {"cloning_loss", report.cloning_loss},
-          {"cloning_agreement", report.cloning_agreement},
-          {"cloning_coefficient", report.cloning_coefficient},
-          {"staleness_mean", report.mean_staleness},
-          {"staleness_max", report.max_staleness},
-          {"episodes", record.episodes.episodes},
-          {"episode_return", record.episodes.mean_return},
-          {"episode_length", record.episodes.mean_length},
-          {"repeated_total", record.counts.repeated},
-          {"stale_total", record.counts.stale},
-          {"invalid_total", record.counts.invalid},
-          {"waiting_seconds", record.waiting_seconds},
-          {"decoding_seconds", record.decoding_seconds},
-          {"updating_seconds", record.updating_seconds},
-          {"publishing_seconds", record.publishing_seconds}};
+  nlohmann::ordered_json json = {{"unix_seconds", UnixSeconds()},
+                                 {"update", report.update},
+                                 {"epoch", record.version.epoch},
+                                 {"step", record.version.step},
+                                 {"environment_steps", record.environment_steps},
+                                 {"unrolls", record.unrolls},
+                                 {"rows", report.rows},
+                                 {"policy_loss", report.policy_loss},
+                                 {"value_loss", report.value_loss},
+                                 {"entropy", report.entropy},
+                                 {"approximate_kl", report.approximate_kl},
+                                 {"explained_variance", report.explained_variance},
+                                 {"max_absolute_value", report.max_absolute_value},
+                                 {"mean_return", report.mean_return},
+                                 {"gradient_norm", report.gradient_norm},
+                                 {"learning_rate", report.learning_rate},
+                                 {"passes", report.passes},
+                                 {"cloning_loss", report.cloning_loss},
+                                 {"cloning_agreement", report.cloning_agreement},
+                                 {"cloning_coefficient", report.cloning_coefficient},
+                                 {"staleness_mean", report.mean_staleness},
+                                 {"staleness_max", report.max_staleness},
+                                 {"episodes", record.episodes.episodes},
+                                 {"episode_return", record.episodes.mean_return},
+                                 {"episode_length", record.episodes.mean_length},
+                                 {"repeated_total", record.counts.repeated},
+                                 {"stale_total", record.counts.stale},
+                                 {"invalid_total", record.counts.invalid},
+                                 {"waiting_seconds", record.waiting_seconds},
+                                 {"decoding_seconds", record.decoding_seconds},
+                                 {"updating_seconds", record.updating_seconds},
+                                 {"publishing_seconds", record.publishing_seconds}};
+  for (const auto& [name, value] : report.algorithm_metrics) json[name] = value;
+  return json;
 }
 
 }  // namespace
@@ -96,7 +97,6 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
       {"value_loss", report.value_loss},
       {"entropy_nats", report.entropy},
       {"kl_nats", report.approximate_kl},
-      {"clip_ratio", report.clip_fraction},
       {"explained_variance_ratio", report.explained_variance},
       {"value_max", report.max_absolute_value},
       {"gradient_norm", report.gradient_norm},
@@ -106,6 +106,10 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
       {"policy_step", static_cast<double>(record.version.step)}};
   for (const auto& [name, value] : gauges) {
     metrics_.Gauge(std::string("shoal_learner_") + name, "Of the last update").Set(value);
+  }
+  for (const auto& [name, value] : report.algorithm_metrics) {
+    metrics_.Gauge("shoal_learner_" + name, "What the algorithm measured in the last update")
+        .Set(value);
   }
   if (record.episodes.episodes > 0) {
     metrics_.Gauge("shoal_learner_episode_return", "Mean of the last update that had any")

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "actor/environments/redfish_service.h"
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "mockserver/service/world.h"
 
 namespace shoal::actor {

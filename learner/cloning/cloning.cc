@@ -36,7 +36,7 @@ absl::Status Cloning::Run(algorithms::PolicyTrainer& trainer, std::int64_t rank,
   while (trainer.updates() == 0 && trainer.clonings() < options_.demonstration_updates) {
     const auto share = demonstrations_->Share(trainer.clonings(), rank, ranks);
     SHOAL_ASSIGN_OR_RETURN(const algorithms::CloningReport report,
-                           trainer.Clone(share, options_.demonstration_learning_rate));
+                           trainer.CloneBehaviour(share, options_.demonstration_learning_rate));
     SHOAL_RETURN_IF_ERROR(on_cloned(report));
   }
   return absl::OkStatus();

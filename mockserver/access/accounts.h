@@ -20,7 +20,7 @@
 // says. With AccountService.ServiceEnabled false everything here is 503.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -162,6 +162,10 @@ void ClearPassword(Editor& editor, ResourceId account) {
   editor.Notes<Credentials>().passwords[account] = std::nullopt;
 }
 
+void ForgetPassword(Editor& editor, ResourceId account) {
+  editor.Notes<Credentials>().passwords.erase(account);
+}
+
 void Unlock(Editor& editor, ResourceId account) {
   auto& notes = editor.Notes<Credentials>();
   notes.failures.erase(account);

@@ -52,6 +52,8 @@ bool IsActive(const Editor& editor, ResourceId account);
 // Whether it is the present password; what it is compared with does not show in the time it takes.
 bool HasPassword(const Editor& editor, ResourceId account, std::string_view password);
 void SetPassword(Editor& editor, ResourceId account, std::string password);
+// The account has the password again that captured accounts start with.
+void ForgetPassword(Editor& editor, ResourceId account);
 // Nobody logs in with the account.
 void ClearPassword(Editor& editor, ResourceId account);
 // Forgets wrong passwords, and a lock that came of them.

@@ -13,7 +13,7 @@
 
 #include "mockserver/access/access.h"
 #include "mockserver/messages/extended_info.h"
-#include "mockserver/service/members.h"
+#include "mockserver/resources/members.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema.h"
 

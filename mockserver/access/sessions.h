@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "mockserver/access/credentials.h"
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

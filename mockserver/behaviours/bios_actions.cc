@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "mockserver/behaviours/settings.h"
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/resources/settings.h"
 #include "redfish/capture/uri.h"
 #include "redfish/goals/predicate.h"
 #include "redfish/schema/attribute_registry.h"

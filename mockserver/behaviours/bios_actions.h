@@ -15,7 +15,7 @@
 
 #include <cstddef>
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

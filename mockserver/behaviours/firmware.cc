@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/behaviours/apply_time.h"
-#include "mockserver/behaviours/boot_queue.h"
 #include "mockserver/behaviours/tasks.h"
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/resources/apply_time.h"
+#include "mockserver/resources/boot_queue.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::mockserver {
@@ -189,7 +189,7 @@ Update PlanUpdate(const Editor& editor, const Call& call) {
   const bool has_scheme = uri.find("://") != std::string::npos;
   Update update;
   update.version = VersionIn(name);
-  if (update.version.empty() || (!has_scheme && !call.body.contains("TransferProtocol"))) {
+  if (!has_scheme && !call.body.contains("TransferProtocol")) {
     return Refused(call, "ActionParameterValueFormatError", "ImageURI", *image);
   }
   const std::vector<ResourceId> inventory = Inventory(editor, call.resource);
@@ -200,9 +200,7 @@ Update PlanUpdate(const Editor& editor, const Call& call) {
     update.items.push_back(*item);
   }
   if (update.items.empty()) {
-    const auto item = ItemNamedBy(editor, inventory, name);
-    if (!item) return Refused(call, "ActionParameterMissing", "Targets");
-    update.items.push_back(*item);
+    if (const auto item = ItemNamedBy(editor, inventory, name)) update.items.push_back(*item);
   }
   for (const ResourceId item : update.items) {
     const Json* const updateable = editor.Read(item, "/Updateable");
@@ -216,6 +214,11 @@ Update PlanUpdate(const Editor& editor, const Call& call) {
 
 Response Install(Editor& editor, const std::vector<ResourceId>& inventory,
                  const std::vector<Update>& updates) {
+  for (const Update& update : updates) {
+    if (update.version.empty() || update.items.empty()) {
+      return GeneralErrorResponse(400, "The image fits no firmware of this service.");
+    }
+  }
   for (const Update& update : updates) {
     for (const ResourceId item : update.items) {
       const auto device = DeviceOf(editor, inventory, item);
@@ -231,6 +234,8 @@ Response StartInstall(Editor& editor, ResourceId service, std::vector<Update> up
   const std::vector<ResourceId> inventory = Inventory(editor, service);
   std::optional<ResourceId> system;
   for (const Update& update : updates) {
+    // An update that fails does not wait for a boot.
+    if (update.version.empty()) continue;
     for (const ResourceId item : update.items) {
       const auto device = DeviceOf(editor, inventory, item);
       if (device && device->boots) system = device->id;

@@ -2,10 +2,10 @@
 // Firmware updates: UpdateService.SimpleUpdate and StartUpdate (DSP0266, "Update service").
 //
 // The name of the image tells the version: the first number with a dot in the last segment of
-// ImageURI, else the first number ("bios-1.1.bin" is 1.1; none is 400). Targets name inventory
-// items, or systems and managers for the firmware that those run. Without targets the name tells
-// the item too: a word "bios" or "bmc", or one of the item's Id or Name; 400 when it does not, or
-// when an item is not Updateable.
+// ImageURI, else the first number ("bios-1.1.bin" is 1.1). Targets name inventory items, or systems
+// and managers for the firmware that those run; 400 when an item is not Updateable. Without targets
+// the name tells the item too: a word "bios" or "bmc", or one of the item's Id or Name. An image
+// whose name tells no version or no item is accepted, and its task fails.
 //
 // An update is a task "Firmware update" (tasks.h), at the end of which the Version of the items,
 // and nothing else in the inventory, is the image's. A system's BiosVersion and a manager's
@@ -21,7 +21,7 @@
 
 #include <cstddef>
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs: LogService.ClearLog removes all entries.
+// Logs: LogService.ClearLog removes all entries; LogService.CollectDiagnosticData is a task that
+// adds one, which names the type of data that was asked for.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

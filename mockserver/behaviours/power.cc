@@ -5,10 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "mockserver/behaviours/boot_queue.h"
-#include "mockserver/behaviours/secure_boot.h"
-#include "mockserver/behaviours/settings.h"
-#include "mockserver/behaviours/virtual_media.h"
 #include "mockserver/events/events.h"
 #include "mockserver/messages/extended_info.h"
 #include "redfish/capture/uri.h"
@@ -19,7 +15,16 @@ namespace {
 
 enum class Step { kNothing, kTurnOn, kTurnOff, kRestart, kRefuse };
 
-Step StepFor(const std::string& type, const std::string& state) {
+// Managers of these vendors refuse to restart what is off; others turn it on.
+bool RefusesRestartOfOff(const Editor& editor) {
+  const auto root = editor.Find(redfish::kServiceRoot);
+  if (!root) return false;
+  const std::string vendor = editor.Text(*root, "/Vendor");
+  return vendor == "Dell" || vendor == "HPE" || editor.Read(*root, "/Oem/Dell") != nullptr ||
+         editor.Read(*root, "/Oem/Hpe") != nullptr;
+}
+
+Step StepFor(const Editor& editor, const std::string& type, const std::string& state) {
   const bool off = state == "Off";
   if (state == "PoweringOn" || state == "PoweringOff") {
     return type == "ForceOff" ? Step::kTurnOff : Step::kRefuse;
@@ -27,12 +32,13 @@ Step StepFor(const std::string& type, const std::string& state) {
   if (type == "On" || type == "ForceOn") return off ? Step::kTurnOn : Step::kNothing;
   if (type == "ForceOff") return off ? Step::kNothing : Step::kTurnOff;
   if (type == "PushPowerButton") return off ? Step::kTurnOn : Step::kTurnOff;
+  const bool forces_restart =
+      type == "ForceRestart" || type == "PowerCycle" || type == "FullPowerCycle";
+  if (off && forces_restart && !RefusesRestartOfOff(editor)) return Step::kTurnOn;
   if (off) return Step::kRefuse;
   if (type == "GracefulShutdown") return Step::kTurnOff;
   if (type == "Nmi") return Step::kNothing;
-  const bool restarts = type == "GracefulRestart" || type == "ForceRestart" ||
-                        type == "PowerCycle" || type == "FullPowerCycle";
-  return restarts ? Step::kRestart : Step::kRefuse;
+  return forces_restart || type == "GracefulRestart" ? Step::kRestart : Step::kRefuse;
 }
 
 void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
@@ -48,20 +54,21 @@ void SetPowerState(Editor& editor, ResourceId unit, const std::string& state) {
 }
 
 void Boot(Editor& editor, ResourceId system) {
-  ApplySettings(editor, system);
-  ApplySecureBoot(editor, system);
+  const HandlerTable& handlers = editor.handlers();
+  Json boot = Json::object();
+  handlers.RunBootHooks(BootStage::kApply, editor, system, boot);
   const std::string enabled = editor.Text(system, "/Boot/BootSourceOverrideEnabled");
   const std::string target = editor.Text(system, "/Boot/BootSourceOverrideTarget");
   const bool is_overridden = (enabled == "Once" || enabled == "Continuous") && !target.empty();
-  Json boot = {{"target", is_overridden ? target : "None"}};
-  if (boot["target"] == "Cd") boot["image"] = InsertedDisc(editor, system);
-  editor.Record(redfish::kBootRecord, system, std::move(boot));
+  boot["target"] = is_overridden ? target : "None";
+  handlers.RunBootHooks(BootStage::kStart, editor, system, boot);
+  editor.Record(redfish::kBootRecord, system, boot);
   if (enabled == "Once") {
     editor.SetPresent(system, "/Boot/BootSourceOverrideEnabled", "Disabled");
     editor.SetPresent(system, "/Boot/BootSourceOverrideTarget", "None");
   }
   editor.SetPresent(system, "/BootProgress/LastState", "OSRunning");
-  RunBootQueue(editor, system);
+  handlers.RunBootHooks(BootStage::kUp, editor, system, boot);
 }
 
 // Boots are of systems; a chassis without any only changes its state.
@@ -79,6 +86,7 @@ void CompleteTransient(Editor& editor, ResourceId unit, bool power_on) {
 
 void Take(Editor& editor, ResourceId unit, Step step) {
   if (step == Step::kNothing) return;
+  editor.SetPresent(unit, "/LastResetTime", editor.DateTime());
   const bool power_on = step != Step::kTurnOff;
   const std::string timer = "power:" + editor.Uri(unit);
   editor.CancelTimer(timer);
@@ -100,7 +108,7 @@ Response ResetPower(Editor& editor, const Call& call) {
 
   std::vector<Step> steps;
   for (const ResourceId unit : units) {
-    steps.push_back(StepFor(type, editor.Text(unit, "/PowerState")));
+    steps.push_back(StepFor(editor, type, editor.Text(unit, "/PowerState")));
     if (steps.back() == Step::kRefuse) return ErrorResponse(409, "ResourceInStandby");
   }
   editor.Record(redfish::kResetRecord, call.resource, {{"ResetType", type}});

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "mockserver/access/access.h"
-#include "mockserver/behaviours/boot_queue.h"
 #include "mockserver/messages/extended_info.h"
-#include "mockserver/service/members.h"
+#include "mockserver/resources/boot_queue.h"
+#include "mockserver/resources/members.h"
 #include "redfish/capture/uri.h"
 #include "redfish/goals/predicate.h"
 

@@ -32,7 +32,7 @@
 #include <optional>
 #include <string>
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -19,8 +19,9 @@ constexpr std::array kProperties = {
 
 // A medium may be in the slot and not inserted: connected to nothing.
 bool IsOccupied(const Editor& editor, ResourceId slot) {
-  const Json* const inserted = editor.Read(slot, "/Inserted");
-  return (inserted != nullptr && *inserted == Json(true)) || !editor.Text(slot, "/Image").empty();
+  // Some services write an empty slot's image as a word.
+  const std::string image = editor.Text(slot, "/Image");
+  return editor.IsTrue(slot, "/Inserted") || (!image.empty() && image != "None");
 }
 
 bool IsImageUri(const std::string& text) {
@@ -42,6 +43,7 @@ Response InsertMedia(Editor& editor, const Call& call) {
     return ErrorResponse(400, "ActionParameterValueFormatError", {uri, "Image", action.name});
   }
   if (IsOccupied(editor, slot)) return ErrorResponse(409, "ResourceInUse");
+  editor.Set(slot, "/Image", uri);
   editor.SetPresent(slot, "/ImageName", uri.substr(uri.rfind('/') + 1));
   editor.SetPresent(slot, "/ConnectedVia", "URI");
   editor.SetPresent(slot, "/WriteProtected", true);
@@ -59,8 +61,10 @@ Response EjectMedia(Editor& editor, const Call& call) {
   if (!IsOccupied(editor, slot)) return Done(editor);
   // An empty slot looks as it was captured, if it was captured empty: vendors differ.
   const Json& captured = *editor.resource(slot).json;
-  const bool was_empty = captured.value("Inserted", Json()) == Json(false) &&
-                         redfish::TextAt(captured, "Image").empty();
+  const bool was_empty =
+      captured.value("Inserted", Json()) == Json(false) &&
+      (captured.value("Image", Json("None")).is_null() ||
+       redfish::TextAt(captured, "Image").empty() || redfish::TextAt(captured, "Image") == "None");
   for (const char* name : kProperties) {
     const Json nothing = std::string_view(name) == "ConnectedVia" ? Json("NotConnected") : Json();
     editor.SetPresent(slot, std::string("/") + name,
@@ -69,8 +73,6 @@ Response EjectMedia(Editor& editor, const Call& call) {
   editor.Set(slot, "/Inserted", false);
   return Done(editor);
 }
-
-}  // namespace
 
 std::string InsertedDisc(const Editor& editor, ResourceId system) {
   std::vector<ResourceId> owners = editor.LinkedAll(system, "/Links/ManagedBy");
@@ -88,7 +90,14 @@ std::string InsertedDisc(const Editor& editor, ResourceId system) {
   return {};
 }
 
+void NameDisc(Editor& editor, ResourceId system, Json& boot) {
+  if (boot["target"] == "Cd") boot["image"] = InsertedDisc(editor, system);
+}
+
+}  // namespace
+
 void AddVirtualMedia(HandlerTable& handlers) {
+  handlers.OnBoot(BootStage::kStart, &NameDisc);
   handlers.OnAction("VirtualMedia.InsertMedia", &InsertMedia);
   handlers.OnAction("VirtualMedia.EjectMedia", &EjectMedia);
 }

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/behaviours/apply_time.h"
-#include "mockserver/behaviours/boot_queue.h"
 #include "mockserver/behaviours/raid.h"
 #include "mockserver/behaviours/tasks.h"
 #include "mockserver/messages/extended_info.h"
-#include "mockserver/service/members.h"
-#include "mockserver/service/new_object.h"
+#include "mockserver/resources/apply_time.h"
+#include "mockserver/resources/boot_queue.h"
+#include "mockserver/resources/members.h"
+#include "mockserver/resources/new_object.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema.h"
 
@@ -306,9 +306,47 @@ Response WorkOnVolume(Editor& editor, const Call& call) {
                             .awaits_boot_of = BootFor(editor, when.time, call.resource)});
 }
 
+void RemoveVolumes(Editor& editor, const std::vector<ResourceId>& volumes) {
+  for (const ResourceId volume : volumes) {
+    const std::string uri = editor.Uri(volume);
+    if (!IsRawDevice(editor, volume)) RemoveVolume(editor, volume, uri);
+  }
+}
+
+Response EraseDrive(Editor& editor, const Call& call) {
+  const auto erase = [drive = call.resource](Editor& later) {
+    RemoveVolumes(later, later.LinkedAll(drive, kVolumes));
+    return Done(later);
+  };
+  return StartTask(editor, {.name = "Secure erase", .complete = erase});
+}
+
+Response ResetStorage(Editor& editor, const Call& call) {
+  const std::string type = redfish::TextAt(call.body, "ResetType");
+  if (type.empty()) {
+    return ErrorResponse(400, "ActionParameterMissing", {call.action->name, "ResetType"});
+  }
+  const ResourceId storage = call.resource;
+  const auto volumes = editor.Linked(storage, "/Volumes");
+  if (type == "ResetAll" && volumes) RemoveVolumes(editor, editor.Members(*volumes));
+  const Json& captured = *editor.resource(storage).json;
+  for (const auto& [name, value] : captured.items()) {
+    if (name != "@odata.etag") editor.Set(storage, redfish::AppendPointer("", name), value);
+  }
+  return Done(editor);
+}
+
+Response SetEncryptionKey(Editor& editor, const Call& call) {
+  editor.SetPresent(call.resource, "/EncryptionMode", "UseLocalKey");
+  return Done(editor);
+}
+
 }  // namespace
 
 void AddVolumes(HandlerTable& handlers) {
+  handlers.OnAction("Drive.SecureErase", &EraseDrive);
+  handlers.OnAction("Storage.ResetToDefaults", &ResetStorage);
+  handlers.OnAction("Storage.SetEncryptionKey", &SetEncryptionKey);
   handlers.On(Method::kPost, "VolumeCollection", &PostVolume);
   handlers.On(Method::kDelete, "Volume", &DeleteVolume);
   handlers.OnAction("Volume.Initialize", &WorkOnVolume);

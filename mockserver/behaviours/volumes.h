@@ -16,12 +16,17 @@
 // Deleting has no body as a rule: it waits for a boot where the collection supports OnReset alone.
 // Volume.Initialize and Volume.CheckConsistency are tasks that leave nothing behind.
 //
+// Drive.SecureErase is a task after which the volumes that the drive was part of are gone.
+// Storage.ResetToDefaults with ResetAll removes all volumes, raw devices excepted, and gives the
+// subsystem's properties back what was captured; with PreserveVolumes it does the latter alone.
+// Storage.SetEncryptionKey sets EncryptionMode to UseLocalKey; the key is not kept.
+//
 // "Exactly one RAID1 volume on D0 and D1" is a predicate over the collection: {"some": {"members":
 // U, "holds": RAIDType equals RAID1, Links/Drives contains both}}, and {"not": {"some":
 // ..RAID0..}}.
 #pragma once
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

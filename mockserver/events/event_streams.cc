@@ -9,7 +9,7 @@
 #include "mockserver/access/access.h"
 #include "mockserver/events/subscriptions.h"
 #include "mockserver/messages/extended_info.h"
-#include "mockserver/service/query.h"
+#include "mockserver/resources/query.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::mockserver {

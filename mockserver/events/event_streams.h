@@ -19,10 +19,10 @@
 #include <string>
 #include <string_view>
 
-#include "mockserver/behaviours/handler.h"
 #include "mockserver/events/events.h"
 #include "mockserver/messages/message.h"
 #include "mockserver/service/editor.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

@@ -11,9 +11,9 @@
 #include "mockserver/events/destination.h"
 #include "mockserver/messages/extended_info.h"
 #include "mockserver/messages/secrets.h"
-#include "mockserver/service/members.h"
-#include "mockserver/service/new_object.h"
-#include "mockserver/service/patch.h"
+#include "mockserver/resources/members.h"
+#include "mockserver/resources/new_object.h"
+#include "mockserver/resources/patch.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema.h"
 

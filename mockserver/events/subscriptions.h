@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/behaviours/handler.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 

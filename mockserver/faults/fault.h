@@ -30,8 +30,8 @@
 #include <variant>
 #include <vector>
 
+#include "mockserver/messages/glob.h"
 #include "mockserver/messages/message.h"
-#include "mockserver/rules/glob.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::mockserver {

@@ -59,6 +59,10 @@ struct Request {
   std::string_view auth_token = {};
 };
 
+// The header lines of every answer of a service.
+inline constexpr std::string_view kProtocolLines =
+    "OData-Version: 4.0\r\nCache-Control: no-cache\r\n";
+
 struct Response {
   int status = 200;
   // Serialised JSON; null for none (204, 304) and as InstanceOptions::writes_texts says. HEAD has

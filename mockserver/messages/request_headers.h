@@ -2,13 +2,16 @@
 // What a client says of its own protocol must fit this service's (DSP0266, "Request headers").
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "mockserver/messages/message.h"
-#include "mockserver/service/instance_options.h"
 
 namespace shoal::mockserver {
+
+// Whether a PATCH must name the version that it changes, by If-Match.
+enum class Preconditions : std::uint8_t { kOptional, kRequired };
 
 // Whether a client that sent `accept`, the header's value, takes `type`.
 bool Accepts(std::string_view accept, std::string_view type);

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "mockserver/instance/instance.h"
 #include "mockserver/messages/message.h"
-#include "mockserver/service/instance.h"
 #include "platform/http/message.h"
 
 namespace shoal::mockserver {

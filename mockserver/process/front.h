@@ -30,10 +30,6 @@
 
 namespace shoal::mockserver {
 
-// What every answer of a service says.
-inline constexpr std::string_view kProtocolLines =
-    "OData-Version: 4.0\r\nCache-Control: no-cache\r\n";
-
 inline constexpr std::string_view kWatchHeader = "Shoal-Watch";
 inline constexpr std::string_view kWatchResultHeader = "Shoal-Watch-Result";
 

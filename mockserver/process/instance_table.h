@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "mockserver/service/tree_pool.h"
 #include "mockserver/service/world.h"
 #include "platform/runtime/clock.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "mockserver/messages/extended_info.h"
-#include "mockserver/process/front.h"
 #include "mockserver/proxy/forwarded_headers.h"
 #include "platform/http/responder.h"
 #include "platform/runtime/log.h"

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mockserver/messages/glob.h"
 #include "mockserver/messages/message.h"
-#include "mockserver/rules/glob.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::mockserver {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "mockserver/access/access.h"
-#include "mockserver/behaviours/handler.h"
 #include "mockserver/messages/etag.h"
 #include "mockserver/messages/extended_info.h"
 #include "mockserver/messages/request_body.h"
+#include "mockserver/service/handler.h"
 
 namespace shoal::mockserver {
 namespace {

@@ -17,6 +17,8 @@
 
 namespace shoal::mockserver {
 
+struct Principal;
+
 // What an instance was taught; each may be null.
 struct Lessons {
   const RuleSet* rules = nullptr;

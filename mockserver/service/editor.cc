@@ -288,7 +288,7 @@ std::string Editor::DateTime() const {
 
 void Editor::SetTimer(std::string key, std::chrono::milliseconds delay,
                       std::function<void(Editor&)> run) {
-  Instance::Timer& timer = instance_.timers_[std::move(key)];
+  InstanceState::Timer& timer = instance_.timers_[std::move(key)];
   timer = {instance_.now_ + delay, instance_.timers_total_++, std::move(run)};
 }
 

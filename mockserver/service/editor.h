@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/service/instance.h"
+#include "mockserver/service/instance_core.h"
 
 namespace shoal::mockserver {
 
@@ -29,11 +29,13 @@ enum class Membership : std::uint8_t {
 
 class Editor {
  public:
-  explicit Editor(Instance& instance) : instance_(instance) {}
+  explicit Editor(InstanceCore& instance) : instance_(instance) {}
 
   // The captured service. What it had may be gone: ask Find, not the world, whether a URI is there.
   const World& world() const { return *instance_.world_; }
   const InstanceOptions& options() const { return instance_.options_; }
+  // What behaves in this instance.
+  const HandlerTable& handlers() const { return instance_.handlers_; }
 
   // `uri` is canonical.
   std::optional<ResourceId> Find(std::string_view uri) const { return instance_.Locate(uri); }
@@ -155,7 +157,7 @@ class Editor {
   void CountCome(ResourceId collection, ResourceId member, Membership membership);
   void CountGone(ResourceId collection, ResourceId member, Membership membership);
 
-  Instance& instance_;
+  InstanceCore& instance_;
 };
 
 }  // namespace shoal::mockserver

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "mockserver/messages/request_headers.h"
+
 namespace shoal::mockserver {
 
 class FaultSet;
@@ -16,8 +18,6 @@ class TreePool;
 
 // Who must say who they are.
 enum class Authentication : std::uint8_t { kNone, kRequired };
-// Whether a PATCH must name the version that it changes, by If-Match.
-enum class Preconditions : std::uint8_t { kOptional, kRequired };
 // What moves an instance's clock.
 enum class ClockKind : std::uint8_t {
   kVirtual,  // Advance alone

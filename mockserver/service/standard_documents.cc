@@ -16,7 +16,7 @@ namespace {
 
 using Entry = StandardDocuments::Entry;
 
-constexpr std::string_view kSchemas = "/redfish/v1/Schemas/";
+constexpr std::string_view kSchemaFolder = "/redfish/v1/Schemas/";
 constexpr std::string_view kRegistries = "/redfish/v1/Registries/";
 constexpr int kCompression = 3;
 
@@ -87,7 +87,7 @@ absl::StatusOr<std::shared_ptr<const StandardDocuments>> StandardDocuments::Load
 absl::Status StandardDocuments::AddCsdl(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const redfish::Archive archive, redfish::ReadArchive(path, ".xml"));
   for (const redfish::ArchiveFile& file : archive.files) {
-    Add(std::string(kSchemas) + FileName(file.path), file.bytes, kXmlType);
+    Add(std::string(kSchemaFolder) + FileName(file.path), file.bytes, kXmlType);
   }
   return absl::OkStatus();
 }
@@ -96,7 +96,7 @@ absl::Status StandardDocuments::AddJsonSchemas(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const redfish::Archive archive, redfish::ReadArchive(path, ".json"));
   for (const redfish::ArchiveFile& file : archive.files) {
     const std::string name = FileName(file.path);
-    Entry entry = EntryFor(name, std::string(kSchemas) + name);
+    Entry entry = EntryFor(name, std::string(kSchemaFolder) + name);
     Add(entry.uri, file.bytes, kJsonType);
     if (IsOfResources(entry)) schemas_.push_back(std::move(entry));
   }

@@ -124,6 +124,9 @@ void World::AddSettings(ResourceId id) {
   const Json* const link = redfish::Resolve(json, "/@Redfish.Settings/SettingsObject");
   const auto settings = link == nullptr ? std::nullopt : Find(redfish::LinkTarget(*link));
   if (!settings || *settings == id) return;
+  Methods& methods = resources_[*settings].methods;
+  methods.patch = methods.patch || resources_[id].methods.patch;
+  methods.remove = false;
   index_->settings.emplace(id, *settings);
   index_->active.emplace(*settings, id);
 }

@@ -95,7 +95,8 @@ class World {
   // The resources below `uri`, which is canonical, in order of URI.
   std::span<const Resource> Below(std::string_view uri) const;
 
-  // The settings object of a resource, and the resource that a settings object is for.
+  // The settings object of a resource, and the resource that a settings object is for. A settings
+  // object takes PATCH where either type does, and no DELETE: its resource links it.
   std::optional<ResourceId> SettingsOf(ResourceId id) const;
   std::optional<ResourceId> ActiveOf(ResourceId settings) const;
   // What a resource of this type takes, by its schema. Where accounts are slots, empty ones among

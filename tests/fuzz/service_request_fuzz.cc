@@ -12,7 +12,7 @@
 #include <memory>
 #include <string_view>
 
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "redfish/capture/capture.h"
 #include "redfish/schema/schema.h"
 

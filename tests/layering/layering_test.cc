@@ -85,9 +85,20 @@ TEST_CASE("arrows point up, and processes meet through clients") {
   REQUIRE(Breaks("learner/loop.cc", "\"replay/table.h\""));
   REQUIRE(Breaks("cli/report.cc", "\"actor/environment.h\""));
   REQUIRE(Breaks("actor/main.cc", "\"mockserver/process/front.h\""));
-  REQUIRE_FALSE(Breaks("actor/inprocess.cc", "\"mockserver/service/instance.h\""));
+  REQUIRE_FALSE(Breaks("actor/inprocess.cc", "\"mockserver/instance/instance.h\""));
+  REQUIRE(Breaks("actor/main.cc", "\"mockserver/proxy/proxy.h\""));
   REQUIRE_FALSE(Breaks("learner/loop.cc", "\"replay/client/sampler.h\""));
   REQUIRE_FALSE(Breaks("tests/actor/loop_test.cc", "\"actor/environment.h\""));
+}
+
+TEST_CASE("rooms of a program point one way, too") {
+  REQUIRE(Breaks("mockserver/service/editor.h", "\"mockserver/instance/instance.h\""));
+  REQUIRE(Breaks("mockserver/access/access.cc", "\"mockserver/behaviours/power.h\""));
+  REQUIRE(Breaks("mockserver/behaviours/power.cc", "\"mockserver/rules/rules.h\""));
+  REQUIRE(Breaks("mockserver/instance/instance.h", "\"mockserver/process/front.h\""));
+  REQUIRE(Breaks("mockserver/service/editor.h", "<boost/asio.hpp>"));
+  REQUIRE_FALSE(Breaks("mockserver/instance/instance.cc", "\"mockserver/behaviours/power.h\""));
+  REQUIRE_FALSE(Breaks("mockserver/main.cc", "\"mockserver/process/front.h\""));
 }
 
 TEST_CASE("the whole of torch, Catch's CHECK and a header without its guard are found") {

@@ -18,7 +18,8 @@ struct Folder {
   std::set<Ban> bans;
 };
 
-// In the order in which the root CMakeLists.txt adds them.
+// In the order in which the root CMakeLists.txt adds them; a room stands before the folder that it
+// is in.
 const std::vector<Folder> kTable = {
     {"proto", {}},
     {"platform/runtime", {kGrpc, kProtobuf, kTorch, kBoost}},
@@ -42,6 +43,17 @@ const std::vector<Folder> kTable = {
     {"text/language", {kGrpc, kProtobuf, kBoost}},
     {"text/embedding", {kGrpc, kProtobuf, kTorch, kBoost}},
     {"encoder", {kGrpc}},
+    {"mockserver/messages", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/faults", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/service", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/resources", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/access", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/events", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/behaviours", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/rules", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/instance", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"mockserver/proxy", {kGrpc, kProtobuf, kTorch}},
+    {"mockserver/process", {kGrpc, kProtobuf, kTorch}},
     {"mockserver", {kGrpc, kProtobuf, kTorch}},
     {"replay", {kTorch}},
     {"inference", {kTorch}},
@@ -74,6 +86,12 @@ std::string FolderOf(const std::string& path) {
   return "";
 }
 
+// "mockserver" of "mockserver/rules": the process whose folder or room it is.
+std::string ProcessOf(const std::string& folder) {
+  const std::string first = folder.substr(0, folder.find('/'));
+  return kProcesses.contains(first) ? first : folder;
+}
+
 std::size_t PositionOf(const std::string& folder) {
   const auto found = std::find_if(kTable.begin(), kTable.end(),
                                   [&](const Folder& it) { return it.name == folder; });
@@ -90,8 +108,8 @@ bool Matches(Ban ban, const std::string& header) {
 
 // A process sees another through its client folder; the actor also what the simulated service is.
 bool MayUseProcess(const std::string& user, const std::string& header) {
-  const std::string used = FolderOf(header);
-  if (!kProcesses.contains(used) || used == user) return true;
+  const std::string used = ProcessOf(FolderOf(header));
+  if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;
   if (header.starts_with(used + "/client/")) return true;
   return user == "actor" && used == "mockserver" &&
          std::none_of(kMockserverFront.begin(), kMockserverFront.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a .tar.xz archive, or of a folder, in memory; and such archives made.
+// The files of a .tar.xz archive or of a folder, in memory; it also makes such archives.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace shoal::redfish {
 
 struct ArchiveFile {
-  // Relative, with '/', without "./" at the front.
+  // The path is relative, uses '/', and has no "./" at the front.
   std::string path;
   std::string bytes;
 };
@@ -25,7 +25,7 @@ struct Archive {
   std::string bytes;
 };
 
-// No file of an archive may unpack to more; it is a guard, real captures are 15 MB in all.
+// No archive may unpack to more. This is a guard: real captures have 15 MB in all.
 inline constexpr std::size_t kMaximumUnpackedBytes = std::size_t{1} << 30;
 
 // The last part of `path`, without ".tar.xz".
@@ -39,11 +39,12 @@ std::string_view FileName(std::string_view path);
 absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix,
                                     std::size_t max_bytes = kMaximumUnpackedBytes);
 
-// Told of files packed, and of how many there are.
+// An observer is told how many files were packed, and how many there are.
 using PackObserver = std::function<void(std::int64_t, std::int64_t)>;
 
-// A .tar.xz of `files`: the same bytes for the same files, whoever makes it and when. They are read
-// by everyone, belong to user 0 and are of 1980. `observer` may be empty. INTERNAL.
+// Returns a .tar.xz of `files`. Equal files give equal bytes, whoever makes the archive and when:
+// every file is readable by everyone, belongs to user 0 and is dated 1980. `observer` may be empty.
+// Fails with INTERNAL.
 absl::StatusOr<std::string> PackArchive(std::vector<ArchiveFile> files,
                                         const PackObserver& observer);
 

@@ -30,12 +30,12 @@ class Capture {
   // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: truncated or corrupt
   // archive, a body that is not a JSON object, or a tree without a service root.
   static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
-  // The same of what was read from `path` before, every ".json" file at least.
+  // Does the same with what was read from `path` before, which is every ".json" file at least.
   static absl::StatusOr<std::shared_ptr<const Capture>> FromArchive(const Archive& tree,
                                                                     const std::string& path);
 
-  // From bodies in memory, keys canonicalised; for tests and for services that were crawled.
-  // DATA_LOSS when there is no service root.
+  // Makes a capture from bodies in memory and canonicalises their URIs; tests and crawls use it.
+  // Fails with DATA_LOSS when there is no service root.
   static absl::StatusOr<std::shared_ptr<const Capture>> FromResources(std::string name,
                                                                       Resources resources);
 
@@ -66,7 +66,7 @@ class Capture {
   Resources resources_;
   const nlohmann::json* service_root_ = nullptr;
   std::string digest_;
-  // By the same without version.
+  // Maps a type without its version to the @odata.type that the capture uses.
   std::map<std::string, std::string, std::less<>> types_;
   std::int64_t dangling_count_ = 0;
   std::int64_t error_count_ = 0;

@@ -12,13 +12,14 @@ namespace shoal::redfish {
 
 struct CaptureCheck {
   std::int64_t resources = 0;
-  // Recorded {"error": ...} bodies: absent, and no fault.
+  // Recorded {"error": ...} bodies. Such a resource is absent, which is no fault.
   std::int64_t error_bodies = 0;
   bool has_manifest = false;
-  // One sentence a fault: a file that is no JSON object, one that the manifest has with another
-  // checksum or not at all, one that it has and that is not there, no service root.
+  // One sentence for each fault: a file that is no JSON object, a file whose checksum differs from
+  // the manifest's or that the manifest lacks, a file that the manifest names and that is missing,
+  // or a missing service root.
   std::vector<std::string> faults = {};
-  // Members that collections list and the capture lacks. No faults: a GET of one is a 404.
+  // Members that collections list and the capture lacks. They are no faults: a GET of one is a 404.
   std::vector<std::string> dangling = {};
 };
 

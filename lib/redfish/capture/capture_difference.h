@@ -13,7 +13,7 @@ namespace shoal::redfish {
 struct PropertyChange {
   // JSON Pointer into the resource's body.
   std::string pointer;
-  // Null, both: not there.
+  // Each value is null where the property is not there.
   const nlohmann::json* before = nullptr;
   const nlohmann::json* after = nullptr;
 };
@@ -23,7 +23,7 @@ struct ResourceChange {
   std::vector<PropertyChange> properties;
 };
 
-// Points into the two captures.
+// The difference points into the two captures, which outlive it.
 struct CaptureDifference {
   std::vector<std::string> added = {};
   std::vector<std::string> removed = {};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures that others made, as ours: read in any layout, written as a folder with a manifest.
+// Imports captures that others made: they are read in any layout and written as a folder with a
+// manifest.
 //
-// Read are trees of `<path>/index.json` with or without "redfish/v1" (DSP2043 mockups, DMTF's
-// mockup creator, whose headers.json say the methods; python-redfish's), and flat folders of one
-// JSON file a resource; each as a folder or as a tar archive. A flat file's URI is its own
-// "@odata.id", or what a map says.
+// Two layouts are read, each as a folder or as a tar archive: trees of `<path>/index.json` with or
+// without "redfish/v1" (DSP2043 mockups, python-redfish's, and those of DMTF's mockup creator,
+// whose headers.json list the methods), and flat folders of one JSON file for each resource. The
+// URI of a flat file is its own "@odata.id", or what a map says.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +22,29 @@
 
 namespace shoal::redfish {
 
-// URI by file, relative to the folder.
+// Maps a file, relative to the folder, to its URI.
 using FileMap = std::map<std::string, std::string, std::less<>>;
 
-// From {"file.json": "/redfish/v1/..."}, or the other way round. NOT_FOUND, DATA_LOSS naming
+// Reads {"file.json": "/redfish/v1/..."}, or the reverse. Fails with NOT_FOUND or DATA_LOSS, naming
 // `path`.
 absl::StatusOr<FileMap> LoadFileMap(const std::string& path);
 
 struct ImportedCapture {
   std::shared_ptr<const Capture> capture;
-  // What was recorded besides bodies, headers that are credentials left out; checksums are left to
-  // the writer.
+  // What was recorded besides bodies, without headers that are credentials. The writer adds the
+  // checksums.
   Manifest manifest = {};
 };
 
-// `files` is of flat folders. Errors as of Capture::Load, and DATA_LOSS naming a flat file that has
-// no URI, or two that have one.
+// `files` is the map of a flat folder. Fails as Capture::Load does, and with DATA_LOSS naming a
+// flat file that has no URI, or two files that share one.
 absl::StatusOr<ImportedCapture> ImportCapture(const std::string& path, const FileMap* files);
 
-// Told of resources written, and of how many there are.
+// An observer is told how many resources were written, and how many there are.
 using CopyObserver = std::function<void(std::int64_t, std::int64_t)>;
 
-// Writes `imported` into `folder`, redacted if asked. INVALID_ARGUMENT naming a URI that cannot be
-// the path of a file; otherwise as of CaptureWriter.
+// Writes `imported` into `folder`, redacted if asked. Fails with INVALID_ARGUMENT, naming a URI
+// that cannot be the path of a file, and otherwise as CaptureWriter does.
 absl::Status WriteCapture(const ImportedCapture& imported, const std::string& folder,
                           const std::optional<RedactionOptions>& redaction,
                           const CopyObserver& observer = {});

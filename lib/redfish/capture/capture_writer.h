@@ -29,7 +29,7 @@ namespace shoal::redfish {
 // index.json.
 std::optional<std::string> CaptureFileOf(std::string_view uri);
 
-// A body's bytes as captures have them.
+// Returns a body's bytes as captures have them.
 std::string CaptureText(const nlohmann::json& body);
 
 class CaptureWriter {
@@ -38,9 +38,9 @@ class CaptureWriter {
   // remove.
   static absl::Status Check(const std::string& folder);
 
-  // Makes `folder` when it is missing; what an earlier writer left unfinished goes, what it had put
-  // aside comes back. As of Check; INTERNAL or RESOURCE_EXHAUSTED naming a path, as of every call
-  // here.
+  // Makes `folder` when it is missing, removes what an earlier writer left unfinished, and restores
+  // what that writer had put aside. Fails as Check does; like every call here it may fail with
+  // INTERNAL or RESOURCE_EXHAUSTED, naming a path.
   static absl::StatusOr<std::unique_ptr<CaptureWriter>> Create(const std::string& folder);
 
   // Writes the body and notes its checksum. INVALID_ARGUMENT for a URI without a file.

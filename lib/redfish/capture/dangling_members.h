@@ -9,7 +9,8 @@
 
 namespace shoal::redfish {
 
-// Their URIs, as often as they are listed. Members that stand in a collection whole are not.
+// Returns their URIs, as often as they are listed. A member whose body stands in the collection
+// itself does not dangle.
 std::vector<std::string> DanglingMembers(const Capture::Resources& resources);
 
 }  // namespace shoal::redfish

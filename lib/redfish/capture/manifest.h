@@ -28,18 +28,18 @@ inline constexpr std::string_view kManifestFile = "manifest.json";
 
 struct ManifestEntry {
   int status = 0;
-  // As the service's Allow says; empty when it said nothing.
+  // The methods that the service's Allow header names; empty when there was no such header.
   std::vector<std::string> methods = {};
   std::map<std::string, std::string> headers = {};
-  // From request to answer.
+  // The time from request to answer.
   double milliseconds = 0;
   // 64 hexadecimal digits; empty when no body was kept.
   std::string sha256 = {};
-  // Why no body was kept of an answer that has one; empty otherwise.
+  // Says why the body of an answer was not kept; empty otherwise.
   std::string note = {};
 
   nlohmann::json ToJson() const;
-  // Members that are missing or of another type are as above.
+  // A member that is missing or of another type keeps its default.
   static ManifestEntry From(const nlohmann::json& json);
 };
 
@@ -48,13 +48,13 @@ struct Manifest {
   std::string source = {};
   // RFC 3339, UTC.
   std::string finished = {};
-  // Texts that redaction replaced.
+  // The number of texts that redaction replaced.
   std::int64_t redacted = 0;
-  // URIs that were seen and, by choice, not asked for.
+  // The number of URIs that were seen and, by choice, not asked for.
   std::int64_t skipped = 0;
   // By canonical URI.
   std::map<std::string, ManifestEntry, std::less<>> resources = {};
-  // URIs that never answered, or only with errors that pass; why.
+  // URIs that never answered, or answered only with transient errors, each with the reason.
   std::map<std::string, std::string, std::less<>> failed = {};
 
   std::string ToJson() const;
@@ -67,7 +67,7 @@ std::vector<std::string> MethodsIn(std::string_view allow);
 
 struct FoundManifest {
   Manifest manifest;
-  // Where it lies in the archive or folder, with '/' at its end; empty at the top.
+  // Where the manifest lies in the archive or folder, with '/' at its end; empty at the top.
   std::string folder;
 };
 

@@ -13,7 +13,7 @@ namespace shoal::redfish {
 // the page's body; empty when there is none.
 std::string NextPage(const nlohmann::json& page);
 
-// What a page is known by, however its link is spelled: its canonical path and its query, escapes
+// Identifies a page however its link is spelled: by its canonical path and its query, with escapes
 // undone.
 std::string PageKey(std::string_view uri);
 

@@ -14,7 +14,7 @@ inline constexpr std::string_view kServiceRoot = "/redfish/v1";
 
 // Path of `uri` without scheme, host, query, fragment, doubled or trailing slashes.
 std::string CanonicalUri(std::string_view uri);
-// Whether that is what it is already.
+// Whether `uri` is canonical already.
 bool IsCanonicalUri(std::string_view uri);
 // Whether `uri` is `root`, or `root` and more segments; both as they are written.
 bool IsAtOrBelow(std::string_view uri, std::string_view root);

@@ -22,9 +22,9 @@ namespace shoal::redfish {
 inline constexpr const char* kWaitMethod = "WAIT";
 
 struct Slot {
-  // "AssetTag": of the property, without "goal.".
+  // The property's name, "AssetTag", without "goal.".
   std::string name;
-  // Where in the body, "/NTP/NTPServers/0".
+  // The slot's place in the body: "/NTP/NTPServers/0".
   std::string pointer;
   PropertyKind kind = PropertyKind::kString;
   StringFormat format = StringFormat::kPlain;
@@ -35,9 +35,9 @@ struct Slot {
 struct Candidate {
   // "GET", "PATCH", "POST", "DELETE" or kWaitMethod.
   std::string method;
-  // Canonical; of the action's target for an action; empty for `wait`.
+  // The canonical URI, which for an action is the action's target; empty for `wait`.
   std::string uri;
-  // @odata.type of the resource, and its Name.
+  // The @odata.type of the resource, and its Name.
   std::string type;
   std::string name;
   // "ComputerSystem.Reset"; empty for what is no action.

@@ -20,7 +20,7 @@ namespace shoal::redfish {
 
 class CandidateGenerator {
  public:
-  // Both outlive this.
+  // `outline` and `schema` outlive the generator.
   CandidateGenerator(const ServiceOutline& outline, const Schema& schema)
       : outline_(outline), schema_(schema) {}
 
@@ -32,7 +32,7 @@ class CandidateGenerator {
   std::map<std::string, std::int64_t> left_out;
 
  private:
-  // Where in a resource the walk is.
+  // The place in a resource that the walk has reached.
   struct Place {
     const std::string& uri;
     const nlohmann::json& resource;
@@ -40,7 +40,7 @@ class CandidateGenerator {
     const nlohmann::json& object;
     std::string pointer;
   };
-  // A parameter of an action, from whatever describes it, or a property that a member is made with.
+  // A parameter of an action, or a property with which a member is made.
   struct Parameter {
     std::string name;
     bool required = false;
@@ -53,8 +53,8 @@ class CandidateGenerator {
   void Keep(Candidate candidate);
   void LeaveOut(const std::string& reason, std::int64_t count = 1) { left_out[reason] += count; }
 
-  // What the property may be set to where these are known: what `allowable` lists, booleans,
-  // enumerations, roles.
+  // Returns the values to which the property may be set where they are known: what `allowable`
+  // lists, booleans, enumerations, roles.
   std::vector<nlohmann::json> ValuesOf(const Property& property,
                                        const nlohmann::json& allowable) const;
   void AddPatches(const Place& place);
@@ -71,13 +71,13 @@ class CandidateGenerator {
   std::vector<Parameter> Parameters(const std::string& type, const std::string& name,
                                     const nlohmann::json& description) const;
   void AddActionInfo(const nlohmann::json& description, std::vector<Parameter>& parameters) const;
-  // `what` names in left_out what the parameters are of.
+  // `what` names the owner of the parameters in left_out.
   void KeepChoices(const Candidate& base, std::vector<Parameter> parameters,
                    const std::string& what);
   void KeepCombinations(const Candidate& base, const std::vector<Parameter>& parameters);
 
-  // Those that a POST that makes a resource of the type must have; with `writable` those that may
-  // be PATCHed, or none where one of them may not.
+  // Returns the parameters that every POST that makes a resource of the type must have. With
+  // `writable` it returns those that PATCH may set, or none where PATCH may not set one of them.
   std::vector<Parameter> CreationParameters(const std::string& type, bool writable) const;
   void AddCreations(const std::string& uri, const nlohmann::json& collection);
   void AddFillings(const Place& place);
@@ -87,9 +87,9 @@ class CandidateGenerator {
   std::unordered_set<content::ContentKey> seen_;
 };
 
-// Not a schema file, a registry, a log entry or a document that is no resource.
+// False for a schema file, a registry, a log entry and a document that is no resource.
 bool IsOperational(const nlohmann::json& resource);
-// The same of a type alone.
+// Judges a resource by its type alone.
 bool IsOperationalType(std::string_view odata_type);
 
 }  // namespace shoal::redfish

@@ -60,7 +60,7 @@ class Catalog {
 
   // Candidates by method ("GET", "PATCH", ...) and "slots": those that have any.
   const Counts& counts() const { return counts_; }
-  // Requests that were not made, by reason in words.
+  // How many requests were left out, by reason in words.
   const Counts& left_out() const { return left_out_; }
   // "openbmc-stock: 219 candidates (GET 69, ...); left out: ...".
   std::string Summary() const;

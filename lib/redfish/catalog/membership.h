@@ -12,12 +12,12 @@
 
 namespace shoal::redfish {
 
-// The schema lets systems, chassis and the like come and go for what is composed or virtual;
-// recorded ones are hardware. Of the collections too.
+// The schema lets systems, chassis and the like come and go, because they may be composed or
+// virtual; recorded ones are hardware. True for their collections too.
 bool IsHardware(std::string_view odata_type);
 
-// The accounts of a collection that has empty ones: slots, which are filled and emptied by PATCH
-// and never made or deleted. None for every other collection.
+// Returns the account slots of a collection that has empty accounts. PATCH fills and empties a
+// slot, and none is made or deleted. Every other collection has no slots.
 std::vector<std::string> AccountSlots(const Capture& capture, const nlohmann::json& collection);
 
 // The type of a collection's members: as one of them has it, else as another resource of the

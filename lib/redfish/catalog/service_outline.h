@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the candidates of one resource need to know of the rest of its service: what was recorded,
-// what comes and goes, what members of a collection are, which roles there are.
+// What the candidates of one resource need to know about the rest of its service: which resources
+// were recorded, which come and go, what the members of a collection are, and which roles exist.
 //
 // Copies what it needs, so that the capture may go. Immutable, safe for any number of threads.
 #pragma once
@@ -24,7 +24,7 @@ class ServiceOutline {
 
   // Whether the service had the resource when it was recorded.
   bool Has(const std::string& uri) const { return uris_.contains(uri); }
-  // Whether it listed the resource as a member of something and had none.
+  // Whether a collection listed the resource and the service did not have it.
   bool IsDangling(const std::string& uri) const { return dangling_.contains(uri); }
   // Whether the resource stays what it is: members are not made in it, nor is it deleted, whatever
   // the schema says of its type.
@@ -41,7 +41,7 @@ class ServiceOutline {
   std::unordered_set<std::string> dangling_;
   // Collections and members of account slots.
   std::set<std::string> fixed_;
-  // By collection.
+  // Maps a collection to the type of its members.
   std::map<std::string, std::string> member_types_;
   std::vector<std::string> role_ids_;
   std::map<std::string, nlohmann::json> action_infos_;

@@ -41,12 +41,12 @@ struct Property {
   std::string name;
   PropertyKind kind = PropertyKind::kAny;
   StringFormat format = StringFormat::kPlain;
-  // May be set by PATCH. A complex property is never writable itself; its members are.
+  // Whether PATCH may set it. A complex property is never writable itself; its members are.
   bool writable = false;
   bool nullable = true;
-  // Is in every body of the resource, or in every request of the action.
+  // Whether every body of the resource, or every request of the action, has it.
   bool required = false;
-  // Is in every POST that makes a resource of the type.
+  // Whether every POST that makes a resource of the type has it.
   bool required_on_create = false;
   // A secret: null in every response.
   bool write_only = false;
@@ -70,7 +70,7 @@ struct Property {
   // Excerpts show the property: those with one of the keys, or all when there are no keys.
   bool excerpt = false;
   std::vector<std::string> excerpt_keys;
-  // Only excerpts have it, the resource itself does not.
+  // Whether only excerpts have it, and not the resource itself.
   bool copy_only = false;
   // A kLink property, or an array of them, may hold the excerpt of `target` with this key in place
   // of a link; an empty key stands for the excerpt that any key shows.
@@ -104,7 +104,8 @@ class Schema {
   bool IsWritable(std::string_view odata_type, std::string_view pointer) const;
   // All properties of the type at its version, members of complex ones not included.
   std::vector<const Property*> Properties(std::string_view odata_type) const;
-  // The same for a complex type as Property::type names it, at the version of `odata_type`.
+  // The properties of a complex type, named as Property::type names it, at the version of
+  // `odata_type`.
   std::vector<const Property*> Members(std::string_view odata_type, const Property& complex) const;
   // What the excerpt of a type shows: with `key`, or with any when it is empty. Nothing for a type
   // that has no excerpts.
@@ -112,7 +113,7 @@ class Schema {
                                                  std::string_view key = {}) const;
   // "ComputerSystem.ComputerSystem" of a collection of them; empty for what is no collection.
   std::string_view MemberType(std::string_view odata_type) const;
-  // All false for an unknown type.
+  // For an unknown type every method is false.
   AllowedMethods Methods(std::string_view odata_type) const;
   // nullptr when the type has no such action. `action` as in bodies, without '#'.
   const ActionDefinition* FindAction(std::string_view odata_type, std::string_view action) const;

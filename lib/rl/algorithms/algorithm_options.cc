@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/algorithm_options.h"
 
+#include "rl/algorithms/algorithm_registry.h"
+
 namespace shoal::algorithms {
 
 void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
-  visitor.Knob("name", name, {.help = "algorithm", .choices = {"ppo", "reinforce"}});
+  visitor.Knob("name", name, {.help = "algorithm", .choices = AlgorithmNames()});
   visitor.Knob("gamma", gamma, {.help = "discount", .min = 0, .max = 1});
   visitor.Knob("lambda", lambda, {.help = "trace of the advantages", .min = 0, .max = 1});
   visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
   visitor.Knob(
       "dual_clip", dual_clip,
       {.help = "how far it counts where the advantage is negative, above 1; 0: any", .min = 0});
+  visitor.Knob(
+      "clip_rho", clip_rho,
+      {.help = "V-trace: cap on the importance weight of a temporal difference", .min = 0});
+  visitor.Knob("clip_c", clip_c,
+               {.help = "V-trace: cap on the importance weight in the trace", .min = 0});
+  visitor.Knob("clip_advantage_rho", clip_advantage_rho,
+               {.help = "V-trace: cap on the importance weight of an advantage", .min = 0});
   visitor.Knob("value_clip", value_clip,
                {.help = "how far a value may move in one update; 0: anywhere", .min = 0});
   visitor.Knob("value_coefficient", value_coefficient,

@@ -7,11 +7,13 @@
 
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
+#include "rl/algorithms/targets.h"
+#include "rl/algorithms/vtrace.h"
 
 namespace shoal::algorithms {
 
 struct AlgorithmOptions {
-  // "ppo", or "reinforce": one pass, one minibatch, returns to the end of the unroll, no clipping.
+  // One of AlgorithmNames() (algorithm_registry.h).
   std::string name = "ppo";
   double gamma = 0.99;
   double lambda = 0.95;
@@ -19,6 +21,11 @@ struct AlgorithmOptions {
   double clip = 0.2;
   // PPO: how far it counts against an action; 0: however far.
   double dual_clip = 3.0;
+  // V-trace: caps on the importance weight in the temporal difference, in the trace, and in the
+  // policy's advantage.
+  double clip_rho = 1.0;
+  double clip_c = 1.0;
+  double clip_advantage_rho = 1.0;
   // How far the value may move from the behaviour policy's in one update; 0: anywhere.
   double value_clip = 0.0;
   double value_coefficient = 0.5;
@@ -32,7 +39,7 @@ struct AlgorithmOptions {
   std::int64_t passes = 3;
   std::int64_t minibatches = 4;
   double max_gradient_norm = 0.5;
-  // Stop passing over the batch when the KL of a pass goes above this; 0: never.
+  // No further pass over the batch when the KL of a pass goes above this; 0: never.
   double kl_stop = 0.0;
   bool normalise_advantages = true;
   double adam_epsilon = 1e-5;
@@ -41,6 +48,13 @@ struct AlgorithmOptions {
   double reward_scale = 1.0;
 
   void Visit(runtime::Visitor& visitor);
+
+  TargetOptions targets() const {
+    return {.gamma = gamma, .lambda = lambda, .reward_scale = reward_scale};
+  }
+  VtraceOptions vtrace() const {
+    return {.clip_rho = clip_rho, .clip_c = clip_c, .clip_advantage_rho = clip_advantage_rho};
+  }
 };
 
 }  // namespace shoal::algorithms

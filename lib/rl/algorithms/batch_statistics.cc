@@ -27,14 +27,15 @@ double Variance(double sum, double squares, double weight) {
 }  // namespace
 
 absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientReducer& reducer,
-                              bool normalise, Advantages& advantages, UpdateReport& report) {
+                              bool normalise, std::span<const float> weights, Targets& targets,
+                              UpdateReport& report) {
   std::array<double, kSums> sums{};
   std::array<double, 2> maxima{};
-  for (std::size_t row = 0; row < advantages.weight.size(); ++row) {
-    const double weight = advantages.weight[row];
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    const double weight = weights[row];
     if (weight == 0) continue;
-    const double advantage = advantages.advantage[row];
-    const double target = advantages.target[row];
+    const double advantage = targets.advantage[row];
+    const double target = targets.value[row];
     const double staleness =
         batch.staleness.empty() ? 0 : static_cast<double>(batch.staleness[row]);
     sums[kWeight] += weight;
@@ -64,7 +65,7 @@ absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientRed
   const auto mean = static_cast<float>(report.mean_advantage);
   // Advantages that are all the same stay as good as zero.
   const auto factor = static_cast<float>(1 / std::max(std::sqrt(advantage_variance), 1e-6));
-  for (float& advantage : advantages.advantage) advantage = (advantage - mean) * factor;
+  for (float& advantage : targets.advantage) advantage = (advantage - mean) * factor;
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rl/model/candidate_table_tensors.h"
+#include "rl/model/similarity_cache.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -29,7 +30,7 @@ at::Tensor Embeddings(const UnrollBatch& batch, std::int64_t size) {
 
 std::vector<at::Tensor> Contents(const UnrollBatch& batch, const model::PolicySpec& spec,
                                  std::int64_t none) {
-  const std::int64_t rows = batch.length * batch.columns;
+  const std::int64_t rows = (batch.length + 1) * batch.columns;
   const std::int64_t fields = spec.content_count();
   std::vector<at::Tensor> contents;
   for (std::int64_t field = 0; field < fields; ++field) {
@@ -45,9 +46,9 @@ std::vector<at::Tensor> Contents(const UnrollBatch& batch, const model::PolicySp
 }
 
 at::Tensor Alive(const UnrollBatch& batch) {
-  at::Tensor alive = at::empty({batch.length, batch.columns, 1}, at::kFloat);
+  at::Tensor alive = at::empty({batch.length + 1, batch.columns, 1}, at::kFloat);
   auto* const out = alive.data_ptr<float>();
-  for (std::int64_t row = 0; row < batch.length * batch.columns; ++row) {
+  for (std::int64_t row = 0; row < (batch.length + 1) * batch.columns; ++row) {
     out[row] = (batch.flags[static_cast<std::size_t>(row)] & kFirst) != 0 ? 0.0F : 1.0F;
   }
   return alive;
@@ -56,47 +57,91 @@ at::Tensor Alive(const UnrollBatch& batch) {
 // Adds each row's request after it, in the order of rows, as inference does.
 at::Tensor PastRequests(const UnrollBatch& batch, const BatchTensors& tensors,
                         const at::Tensor& requests, std::int64_t size) {
-  at::Tensor past = at::empty({batch.length, batch.columns, size}, at::kFloat);
+  at::Tensor past = at::empty({batch.length + 1, batch.columns, size}, at::kFloat);
   at::Tensor sum = Copy(batch.past_requests, {batch.columns, size});
-  for (std::int64_t t = 0; t < batch.length; ++t) {
+  for (std::int64_t t = 0; t <= batch.length; ++t) {
     sum.mul_(tensors.alive[t]);
     past[t].copy_(sum);
     const at::Tensor rows = requests.narrow(0, t * batch.columns, batch.columns);
     sum.add_(tensors.embeddings.index_select(0, rows));
   }
-  return past.view({batch.length * batch.columns, size});
+  return past.view({(batch.length + 1) * batch.columns, size});
 }
 
-void AddSimilarities(const UnrollBatch& batch, const model::PolicySpec& spec,
-                     std::span<const float> weight, BatchTensors& tensors) {
-  const std::size_t rows = weight.size();
+// Gives every row with weight its catalog, its goal and the standardisation of its similarity.
+CandidateRows SimilaritiesOf(const UnrollBatch& batch, const model::PolicySpec& spec,
+                             std::span<const float> weight, const BatchTensors& tensors) {
   const auto* const content =
-      tensors.contents[static_cast<std::size_t>(spec.goal_index())].data_ptr<std::int64_t>();
-  std::vector<std::map<std::int64_t, std::int64_t>> index(batch.tables.size());
-  std::vector<std::vector<std::int64_t>> goals(batch.tables.size());
-  tensors.goal.assign(rows, 0);
-  for (std::size_t row = 0; row < rows; ++row) {
+      tensors.contents[static_cast<std::size_t>(spec.goal_index())].const_data_ptr<std::int64_t>();
+  CandidateRows out;
+  out.rows.resize(weight.size());
+  std::map<std::uint64_t, std::int32_t> catalogs;
+  std::vector<std::map<std::int64_t, std::int32_t>> goal_places;
+  std::vector<std::vector<std::int64_t>> goals;
+  const auto table_of = [&](std::size_t row) -> const auto& {
+    return batch.tables[static_cast<std::size_t>(batch.catalog[row])];
+  };
+  for (std::size_t row = 0; row < weight.size(); ++row) {
     if (weight[row] == 0) continue;
-    const auto table = static_cast<std::size_t>(batch.catalog[row]);
-    const auto next = static_cast<std::int64_t>(goals[table].size());
-    const auto [at, added] = index[table].try_emplace(content[row], next);
-    if (added) goals[table].push_back(content[row]);
-    tensors.goal[row] = at->second;
-  }
-  for (std::size_t table = 0; table < batch.tables.size(); ++table) {
-    if (goals[table].empty()) {
-      tensors.similarity.emplace_back();
-      continue;
+    const auto& table = table_of(row);
+    const auto& catalog = table->base() == nullptr ? table : table->base();
+    const auto [place, added] =
+        catalogs.try_emplace(catalog->id(), static_cast<std::int32_t>(out.catalogs.size()));
+    if (added) {
+      out.catalogs.push_back(catalog);
+      goal_places.emplace_back();
+      goals.emplace_back();
     }
-    const auto count = static_cast<std::int64_t>(goals[table].size());
-    const at::Tensor which = at::from_blob(goals[table].data(), {count}, at::kLong);
-    at::Tensor similarity = model::StandardisedSimilarity(
-        *batch.tables[table], tensors.embeddings.index_select(0, which));
-    similarity.mul_(spec.similarity_weight);
-    const at::Tensor& illegal = batch.tables[table]->tensors().illegal;
-    if (illegal.defined()) similarity.masked_fill_(illegal, model::kIllegalLogit);
-    tensors.similarity.push_back(std::move(similarity));
+    const auto at = static_cast<std::size_t>(place->second);
+    const auto [goal, first] =
+        goal_places[at].try_emplace(content[row], static_cast<std::int32_t>(goals[at].size()));
+    if (first) goals[at].push_back(content[row]);
+    out.rows[row].catalog = place->second;
+    out.rows[row].goal = goal->second;
   }
+  std::vector<std::vector<model::CosineSums>> sums(goals.size());
+  for (std::size_t at = 0; at < goals.size(); ++at) {
+    const auto count = static_cast<std::int64_t>(goals[at].size());
+    const at::Tensor which = at::from_blob(goals[at].data(), {count}, at::kLong);
+    out.cosines.push_back(
+        model::Cosines(*out.catalogs[at], tensors.embeddings.index_select(0, which)));
+    for (std::int64_t goal = 0; goal < count; ++goal) {
+      sums[at].push_back(
+          model::CosineSums::Of(*out.catalogs[at], model::RowOf(out.cosines[at], goal)));
+    }
+  }
+  // Rows of one table and goal are alike.
+  std::map<std::pair<std::uint64_t, std::int32_t>, RowSimilarity> alike;
+  const auto similarity_weight = static_cast<float>(spec.similarity_weight);
+  for (std::size_t row = 0; row < weight.size(); ++row) {
+    RowSimilarity& similarity = out.rows[row];
+    if (similarity.catalog < 0) continue;
+    const auto& table = table_of(row);
+    const auto [known, added] = alike.try_emplace({table->id(), similarity.goal}, similarity);
+    if (added) {
+      const auto at = static_cast<std::size_t>(similarity.catalog);
+      std::span<const float> appended;
+      if (table->own_size() > 0 && table->base() != nullptr) {
+        known->second.appended = static_cast<std::int32_t>(out.appended.size());
+        out.appended.push_back(
+            model::OwnCosines(*table, model::RowOf(tensors.embeddings, content[row])));
+        appended = out.appended.back();
+      }
+      const model::Standardisation z =
+          model::Standardise(*table, model::RowOf(out.cosines[at], similarity.goal),
+                             sums[at][static_cast<std::size_t>(similarity.goal)], appended);
+      known->second.scale = similarity_weight * z.scale;
+      known->second.shift = similarity_weight * z.shift;
+    }
+    similarity = known->second;
+  }
+  return out;
+}
+
+at::Tensor Doubles(std::span<const float> values) {
+  auto* const data = const_cast<float*>(values.data());
+  return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kFloat)
+      .to(at::kDouble);
 }
 
 }  // namespace
@@ -112,12 +157,15 @@ model::NetworkInputs BatchTensors::Select(const model::PolicySpec& spec,
   return inputs;
 }
 
+TargetTensors::TargetTensors(const Targets& targets)
+    : advantage(Doubles(targets.advantage)), value(Doubles(targets.value)) {}
+
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
                               std::span<const float> weight) {
-  const std::int64_t rows = batch.length * batch.columns;
+  const std::int64_t rows = (batch.length + 1) * batch.columns;
   BatchTensors tensors;
   if (rows == 0) return tensors;
-  tensors.observation = Copy(batch.observation, {rows + batch.columns, spec.observation_size});
+  tensors.observation = Copy(batch.observation, {rows, spec.observation_size});
   tensors.embeddings = Embeddings(batch, spec.embedding_size);
   tensors.contents = Contents(batch, spec, tensors.embeddings.size(0) - 1);
   tensors.alive = Alive(batch);
@@ -127,11 +175,14 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
   }
   if (spec.has_core()) tensors.core_state = Copy(batch.core_state, {batch.columns, spec.core_size});
   if (spec.has_candidates()) {
-    AddSimilarities(batch, spec, weight, tensors);
+    tensors.candidates = SimilaritiesOf(batch, spec, weight, tensors);
   } else if (!batch.legal.empty()) {
     auto* const legal = const_cast<std::uint8_t*>(batch.legal.data());
     tensors.illegal = at::from_blob(legal, {rows, spec.action_count}, at::kByte).eq(0);
   }
+  tensors.behaviour_log_probability = Doubles(batch.behaviour_log_probability);
+  tensors.value = Doubles(batch.value);
+  tensors.weight = Doubles(weight);
   return tensors;
 }
 

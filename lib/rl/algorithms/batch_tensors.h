@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of unrolls as torch sees it, made once an update: rows are t * B + b, for t < T.
+// A batch of unrolls as torch sees it, made once an update. Row t * B + b is step t of column b,
+// for t from 0 to T: the last B rows are bootstrap rows, which have no action.
 //
 // Shows torch: for this folder only. Functions throw what torch throws.
 #pragma once
@@ -7,31 +8,61 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "rl/algorithms/targets.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/model/network.h"
 
 namespace shoal::algorithms {
 
+// What one row adds to the logits of its candidates: scale * cosine + shift, where the cosines are
+// those of the row's goal with its catalog and with what the row's overlay appends.
+struct RowSimilarity {
+  std::int32_t catalog = -1;   // into CandidateRows::catalogs; -1 for a row without weight
+  std::int32_t goal = 0;       // row of the catalog's cosines
+  std::int32_t appended = -1;  // into CandidateRows::appended; -1 without an overlay
+  float scale = 0;
+  float shift = 0;
+};
+
+struct CandidateRows {
+  std::vector<std::shared_ptr<const model::CandidateTable>> catalogs;  // none has a base
+  std::vector<at::Tensor> cosines;           // one a catalog: [its goals, its candidates]
+  std::vector<std::vector<float>> appended;  // cosines of a goal with what an overlay appends
+  std::vector<RowSimilarity> rows;           // [T * B]
+};
+
 struct BatchTensors {
-  at::Tensor observation;            // [T * B, O]
+  at::Tensor observation;            // [(T + 1) * B, O]
   at::Tensor embeddings;             // [U + 1, D]; the last is "no content"
-  std::vector<at::Tensor> contents;  // F of [T * B], rows of `embeddings`
-  at::Tensor past_requests;          // [T * B, D]; undefined without that feature
+  std::vector<at::Tensor> contents;  // F of [(T + 1) * B], rows of `embeddings`
+  at::Tensor past_requests;          // [(T + 1) * B, D]; undefined without that feature
   at::Tensor core_state;             // [B, S], before row 0
-  at::Tensor alive;                  // [T, B, 1], 0 where the row begins an episode
-  at::Tensor illegal;                // [T * B, n], bool; undefined when all is legal
-  // For each table, what each of its goals adds to the logits: [G, N], kIllegalLogit where removed.
-  std::vector<at::Tensor> similarity;
-  std::vector<std::int64_t> goal;  // [T * B], row of similarity[catalog of the row]
+  at::Tensor alive;                  // [T + 1, B, 1], 0 where the row begins an episode
+  at::Tensor illegal;                // [(T + 1) * B, n], bool; undefined when all is legal
+  CandidateRows candidates;
+
+  // What was recorded of the rows: [T * B], double; `value` [(T + 1) * B].
+  at::Tensor behaviour_log_probability;
+  at::Tensor value;
+  at::Tensor weight;
 
   // The network's inputs for `rows`.
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
 
-// REQUIRES: batch.Validate(spec) is OK. `weight` [T * B]: rows of weight 0 get no goal.
+// What the rows were worth, as torch sees it: [T * B], double.
+struct TargetTensors {
+  explicit TargetTensors(const Targets& targets);
+
+  at::Tensor advantage;
+  at::Tensor value;
+};
+
+// REQUIRES: batch.Validate(spec) is OK. `weight` [T * B]: rows of weight 0 get no similarity.
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
                               std::span<const float> weight);
 

@@ -2,27 +2,21 @@
 #include "rl/algorithms/policy_gradient.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
-
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "rl/algorithms/policy_loss.h"
-#include "rl/model/candidate_table_tensors.h"
+#include "rl/algorithms/softmax_rows.h"
+#include "rl/model/candidate_table.h"
 
 namespace shoal::algorithms {
 namespace {
-
-// Elements of the logits of a chunk: what stays in a core's cache.
-constexpr std::int64_t kChunkElements = 384 * 1024;
 
 at::Tensor Indices(std::span<const std::int64_t> values) {
   auto* const data = const_cast<std::int64_t*>(values.data());
@@ -35,47 +29,55 @@ at::Tensor KeyGradient(const model::ParameterLayout& layout, const at::Tensor& g
   return gradient.narrow(0, key->offset, key->size).view(key->shape);
 }
 
+at::Tensor Sum(const at::Tensor& weight, const at::Tensor& values) {
+  return weight.mul(values).sum();
+}
+
+std::vector<float> HostCopy(const at::Tensor& values) {
+  const at::Tensor host = values.to(at::kCPU, at::kFloat).contiguous();
+  const float* const data = host.const_data_ptr<float>();
+  return {data, data + host.numel()};
+}
+
 }  // namespace
 
 PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-                               const AlgorithmOptions& options, const at::Tensor& flat,
-                               const at::Tensor& gradient)
+                               const at::Tensor& flat, const at::Tensor& gradient)
     : spec_(spec),
-      options_(options),
       network_(spec, layout, flat, gradient),
-      key_gradient_(KeyGradient(layout, gradient)) {}
+      candidates_(network_, KeyGradient(layout, gradient)) {}
 
-at::Tensor PolicyGradient::Unroll(const UpdateData& data, std::span<const std::int64_t> columns,
+at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors,
+                                  std::span<const std::int64_t> columns, std::int64_t steps,
                                   const at::Tensor& torso) const {
   const at::Tensor which = Indices(columns);
-  const at::Tensor steps = torso.view({data.batch.length, which.size(0), torso.size(1)});
-  const at::Tensor alive = data.tensors.alive.index_select(1, which);
-  at::Tensor state = data.tensors.core_state.index_select(0, which);
+  const at::Tensor inputs = torso.view({steps, which.size(0), torso.size(1)});
+  const at::Tensor alive = tensors.alive.index_select(1, which);
+  at::Tensor state = tensors.core_state.index_select(0, which);
   std::vector<at::Tensor> states;
-  for (std::int64_t t = 0; t < data.batch.length; ++t) {
-    state = network_.Core(steps[t], state.mul(alive[t]));
+  for (std::int64_t t = 0; t < steps; ++t) {
+    state = network_.Core(inputs[t], state.mul(alive[t]));
     states.push_back(state);
   }
-  return at::stack(states).view({data.batch.length * which.size(0), spec_.core_size});
+  return at::stack(states).view({steps * which.size(0), spec_.core_size});
 }
 
-PolicyGradient::Forward PolicyGradient::Evaluate(const UpdateData& data,
-                                                 std::span<const std::int64_t> items) const {
+PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const BatchTensors& tensors,
+                                            std::span<const std::int64_t> items,
+                                            std::int64_t steps) const {
   Forward forward;
   if (spec_.has_core()) {
-    for (std::int64_t t = 0; t < data.batch.length; ++t) {
-      for (const std::int64_t column : items) {
-        forward.rows.push_back(t * data.batch.columns + column);
-      }
+    for (std::int64_t t = 0; t < steps; ++t) {
+      for (const std::int64_t column : items) forward.rows.push_back(t * batch.columns + column);
     }
   } else {
     forward.rows.assign(items.begin(), items.end());
   }
-  const at::Tensor features = network_.Features(data.tensors.Select(spec_, Indices(forward.rows)));
+  const at::Tensor features = network_.Features(tensors.Select(spec_, Indices(forward.rows)));
   at::Tensor hidden = network_.Torso(features);
   at::Tensor core;
   if (spec_.has_core()) {
-    core = Unroll(data, items, hidden);
+    core = Unroll(tensors, items, steps, hidden);
     hidden = core;
   }
   forward.head = network_.Head(hidden);
@@ -83,164 +85,118 @@ PolicyGradient::Forward PolicyGradient::Evaluate(const UpdateData& data,
   return forward;
 }
 
-CategoricalDerivatives PolicyGradient::RowLoss(const UpdateData& data, std::size_t row,
-                                               double log_probability, double entropy,
-                                               MinibatchSums& sums) const {
-  const double weight = data.advantages.weight[row];
-  if (weight == 0) return {};
-  sums.entropy() += weight * entropy;
-  if (data.demonstrated) {
-    const PolicyLoss copied = CloningLoss(log_probability);
-    sums.policy_loss() += weight * copied.loss;
-    return {.by_log_probability = weight * copied.by_log_probability};
+HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forward& forward,
+                                             const HeadRows& head, MinibatchSums& sums) const {
+  std::vector<std::int64_t> numbers;
+  for (const std::int64_t position : head.positions) {
+    numbers.push_back(forward.rows[static_cast<std::size_t>(position)]);
   }
-  const double advantage = data.advantages.advantage[row];
-  const double behaviour = data.batch.behaviour_log_probability[row];
-  const PolicyLoss ppo = ClippedPolicyLoss(log_probability, behaviour, advantage,
-                                           {.near = options_.clip, .far = options_.dual_clip});
-  const PolicyLoss used = options_.name == "ppo" ? ppo : ReinforceLoss(log_probability, advantage);
-  sums.policy_loss() += weight * used.loss;
-  sums.kl() += weight * (ppo.ratio - 1 - std::log(ppo.ratio));
-  sums.clipped() += ppo.clipped ? weight : 0;
-  return {.by_log_probability = weight * used.by_log_probability,
-          .by_entropy = -weight * options_.entropy};
+  const at::Tensor rows = Indices(numbers);
+  const at::Tensor weight = data.tensors.weight.index_select(0, rows);
+  const PolicyRows policy{
+      .log_probability = head.log_probability,
+      .entropy = head.entropy,
+      .behaviour_log_probability = data.tensors.behaviour_log_probability.index_select(0, rows),
+      .advantage = data.targets.advantage.index_select(0, rows),
+      .greedy = head.greedy};
+  const PolicyTerms terms = data.algorithm.PolicyLoss(policy);
+  const at::Tensor ratio = ImportanceWeights(policy);
+  std::vector<at::Tensor> totals = {Sum(weight, terms.loss), Sum(weight, head.entropy),
+                                    Sum(weight, ratio.sub(1).sub_(ratio.log()))};
+  for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
+  const at::Tensor host = at::stack(totals).to(at::kCPU);
+  const double* const total = host.const_data_ptr<double>();
+  sums.policy_loss() += total[0];
+  sums.entropy() += total[1];
+  sums.kl() += total[2];
+  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[3 + i];
+  return {.by_log_probability = terms.by_log_probability.mul(weight),
+          .by_entropy = terms.by_entropy.mul(weight)};
 }
 
-at::Tensor PolicyGradient::LogitGradient(const UpdateData& data, const Forward& forward,
-                                         std::span<const std::int64_t> positions,
-                                         at::Tensor& logits, MinibatchSums& sums) const {
-  std::vector<std::size_t> rows;
-  std::vector<std::int64_t> actions;
-  for (const std::int64_t position : positions) {
-    rows.push_back(static_cast<std::size_t>(forward.rows[static_cast<std::size_t>(position)]));
-    // A row of weight 0 may hold none.
-    actions.push_back(std::max<std::int64_t>(data.batch.action[rows.back()], 0));
-  }
-  if (data.demonstrated) {
-    const at::Tensor greedy = at::argmax(logits, 1);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const bool agrees = greedy.data_ptr<std::int64_t>()[i] == actions[i];
-      sums.agreed() += agrees ? static_cast<double>(data.advantages.weight[rows[i]]) : 0;
-    }
-  }
-  const auto loss = [&](std::size_t i, double log_probability, double entropy) {
-    return RowLoss(data, rows[i], log_probability, entropy, sums);
-  };
-  return CategoricalGradient(logits, actions, loss);
-}
-
-at::Tensor PolicyGradient::DiscreteGradient(const UpdateData& data, const Forward& forward,
-                                            MinibatchSums& sums) {
+at::Tensor PolicyGradient::DiscreteGradient(const UnrollBatch& batch, const BatchTensors& tensors,
+                                            const Forward& forward, const HeadLoss& loss) const {
   at::Tensor logits = forward.head.detach().clone();
-  if (data.tensors.illegal.defined()) {
-    const at::Tensor illegal = data.tensors.illegal.index_select(0, Indices(forward.rows));
+  TORCH_CHECK(logits.is_cpu(), "the discrete head computes on the CPU");
+  if (tensors.illegal.defined()) {
+    const at::Tensor illegal = tensors.illegal.index_select(0, Indices(forward.rows));
     logits.masked_fill_(illegal, model::kIllegalLogit);
   }
+  const auto width = static_cast<std::size_t>(logits.size(1));
+  std::vector<LogitRow> rows;
   std::vector<std::int64_t> positions(forward.rows.size());
-  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int64_t>(i);
-  return LogitGradient(data, forward, positions, logits, sums);
-}
-
-void PolicyGradient::AddTable(const UpdateData& data, const Forward& forward, std::size_t table,
-                              std::span<const std::int64_t> positions, at::Tensor& by_query,
-                              MinibatchSums& sums) {
-  const auto& candidates = data.batch.tables[table];
-  const auto count = static_cast<std::int64_t>(positions.size());
-  const std::int64_t wide = candidates->embedding_size();
-  const std::int64_t narrow = spec_.projection_size;
-  const bool trained = key_gradient_.defined();
-  const at::Tensor embeddings = trained ? model::Embeddings(*candidates) : at::Tensor();  // [N, D]
-  // Few rows: project the queries up rather than all candidates down.
-  const bool direct = trained && 4 * count * wide < 4 * wide * narrow + 6 * count * narrow;
-  const at::Tensor matrix = !trained ? keys_.Of(candidates, network_)
-                            : direct ? embeddings
-                                     : network_.Keys(embeddings);
-  const at::Tensor which = Indices(positions);
-  const at::Tensor queries = forward.head.detach().index_select(0, which);  // [r, P]
-  const at::Tensor inputs = direct ? at::mm(queries, network_.key()) : queries;
-  at::Tensor by_inputs = at::empty_like(inputs);
-  at::Tensor by_matrix = trained && !direct ? at::zeros_like(matrix) : at::Tensor();
-  const std::int64_t chunk = std::max<std::int64_t>(8, kChunkElements / candidates->size());
-  for (std::int64_t begin = 0; begin < count; begin += chunk) {
-    const std::int64_t size = std::min(chunk, count - begin);
-    const auto part =
-        positions.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
-    std::vector<std::int64_t> goals;
-    for (const std::int64_t position : part) {
-      const std::int64_t row = forward.rows[static_cast<std::size_t>(position)];
-      goals.push_back(data.tensors.goal[static_cast<std::size_t>(row)]);
-    }
-    at::Tensor logits = data.tensors.similarity[table].index_select(0, Indices(goals));
-    const at::Tensor input = inputs.narrow(0, begin, size);
-    logits.addmm_(input, matrix.t());
-    const at::Tensor by_logits = LogitGradient(data, forward, part, logits, sums);
-    at::Tensor by_input = by_inputs.narrow(0, begin, size);
-    at::mm_out(by_input, by_logits, matrix);
-    if (by_matrix.defined()) by_matrix.addmm_(by_logits.t(), input);
-  }
-  if (by_matrix.defined()) key_gradient_.addmm_(by_matrix.t(), embeddings);
-  if (direct) {
-    key_gradient_.addmm_(queries.t(), by_inputs);
-    by_inputs = at::mm(by_inputs, network_.key().t());
-  }
-  by_query.index_copy_(0, which, by_inputs);
-}
-
-at::Tensor PolicyGradient::CandidateGradient(const UpdateData& data, const Forward& forward,
-                                             MinibatchSums& sums) {
-  std::vector<std::vector<std::int64_t>> positions(data.batch.tables.size());
+  std::iota(positions.begin(), positions.end(), 0);
   for (std::size_t i = 0; i < forward.rows.size(); ++i) {
     const auto row = static_cast<std::size_t>(forward.rows[i]);
-    if (data.advantages.weight[row] == 0) continue;
-    positions[static_cast<std::size_t>(data.batch.catalog[row])].push_back(
-        static_cast<std::int64_t>(i));
+    // A bootstrap row and a row of weight 0 may hold no action.
+    const std::int64_t action =
+        row < batch.action.size() ? std::max<std::int64_t>(batch.action[row], 0) : 0;
+    rows.push_back({{logits.data_ptr<float>() + i * width, width}, action});
   }
-  at::Tensor by_query = at::zeros_like(forward.head);
-  for (std::size_t table = 0; table < positions.size(); ++table) {
-    if (!positions[table].empty()) {
-      AddTable(data, forward, table, positions[table], by_query, sums);
-    }
-  }
-  return by_query;
+  SoftmaxBackward(rows, positions, loss);
+  return logits;
+}
+
+at::Tensor PolicyGradient::HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
+                                        const Forward& forward, const HeadLoss& loss) {
+  if (!spec_.has_candidates()) return DiscreteGradient(batch, tensors, forward, loss);
+  const at::Tensor queries = forward.head.detach().contiguous();
+  return candidates_.Backward(batch, tensors, forward.rows, queries, loss);
 }
 
 at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& forward,
                                          MinibatchSums& sums) const {
-  const at::Tensor values = forward.value.detach().contiguous();
-  at::Tensor gradient = at::zeros_like(values);
-  for (std::size_t i = 0; i < forward.rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(forward.rows[i]);
-    const double weight = data.advantages.weight[row];
-    if (weight == 0) continue;
-    sums.weight() += weight;
-    if (data.demonstrated) continue;
-    const ValueLoss loss = SquaredValueLoss(values.data_ptr<float>()[i], data.batch.value[row],
-                                            data.advantages.target[row], options_.value_clip);
-    sums.value_loss() += weight * loss.loss;
-    gradient.data_ptr<float>()[i] =
-        static_cast<float>(weight * options_.value_coefficient * loss.by_value);
-  }
-  return gradient;
+  const at::Tensor rows = Indices(forward.rows);
+  const at::Tensor weight = data.tensors.weight.index_select(0, rows);
+  const ValueTerms terms =
+      data.algorithm.ValueLoss({.value = forward.value.detach().to(at::kDouble),
+                                .behaviour_value = data.tensors.value.index_select(0, rows),
+                                .target = data.targets.value.index_select(0, rows)});
+  sums.weight() += weight.sum().item<double>();
+  sums.value_loss() += Sum(weight, terms.loss).item<double>();
+  return terms.by_value.mul(weight).to(at::kFloat);
 }
 
 MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::int64_t> items) {
   MinibatchSums sums;
   if (items.empty()) return sums;
-  const Forward forward = Evaluate(data, items);
+  const Forward forward = Run(data.batch, data.tensors, items, data.batch.length);
   at::Tensor by_head;
   at::Tensor by_value;
   {
     const at::NoGradGuard no_grad;
-    by_head = spec_.has_candidates() ? CandidateGradient(data, forward, sums)
-                                     : DiscreteGradient(data, forward, sums);
+    const auto loss = [&](const HeadRows& head) { return WeightedLoss(data, forward, head, sums); };
+    by_head = HeadGradient(data.batch, data.tensors, forward, loss);
     by_value = ValueGradient(data, forward, sums);
   }
-  if (data.demonstrated) {
-    torch::autograd::backward({forward.head}, {by_head});
-  } else {
-    torch::autograd::backward({forward.head, forward.value}, {by_head, by_value});
-  }
+  torch::autograd::backward({forward.head, forward.value}, {by_head, by_value});
   return sums;
+}
+
+CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTensors& tensors) {
+  const at::NoGradGuard no_grad;
+  CurrentPolicy current;
+  const auto actions = static_cast<std::size_t>(batch.length * batch.columns);
+  current.log_probability.resize(actions);
+  if (batch.columns == 0) return current;
+  const std::int64_t steps = batch.length + 1;
+  std::vector<std::int64_t> items(
+      static_cast<std::size_t>(spec_.has_core() ? batch.columns : steps * batch.columns));
+  std::iota(items.begin(), items.end(), 0);
+  Forward forward = Run(batch, tensors, items, steps);
+  current.value = HostCopy(forward.value);
+  // Rows are in the order of their numbers; the bootstrap rows, which come last, have no action.
+  forward.rows.resize(actions);
+  forward.head = forward.head.narrow(0, 0, static_cast<std::int64_t>(actions));
+  const auto keep = [&](const HeadRows& head) {
+    const std::vector<float> logs = HostCopy(head.log_probability);
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      current.log_probability[static_cast<std::size_t>(head.positions[i])] = logs[i];
+    }
+    return HeadDerivatives{};
+  };
+  HeadGradient(batch, tensors, forward, keep);
+  return current;
 }
 
 }  // namespace shoal::algorithms

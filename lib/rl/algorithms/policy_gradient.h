@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of one minibatch: torso, core and critic by autograd, the head by hand.
+// The gradient of an algorithm's loss: torso, core and critic by autograd, the head by hand.
 //
 // The head's logits are a product with a constant matrix of up to 10^4 candidates; its gradient is
-// computed chunk by chunk, table by table, and nothing of that size outlives its chunk. Shows
+// computed chunk by chunk (candidate_head.h), and nothing of that size outlives its chunk. Shows
 // torch: for this folder only. Throws what torch throws. Not thread-safe.
 #pragma once
 
@@ -10,25 +10,22 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "rl/algorithms/advantages.h"
-#include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/batch_tensors.h"
-#include "rl/algorithms/categorical.h"
+#include "rl/algorithms/candidate_head.h"
+#include "rl/algorithms/head_loss.h"
 #include "rl/algorithms/unroll_batch.h"
-#include "rl/model/key_cache.h"
 #include "rl/model/network.h"
 
 namespace shoal::algorithms {
 
 // Sums over the rows of a minibatch, each times its weight.
 struct MinibatchSums {
-  static constexpr std::size_t kCount = 7;
-  // Weight, policy loss, value loss, entropy, KL, clipped rows, rows whose action is the greedy
-  // one (of demonstrations alone).
+  static constexpr std::size_t kCount = 5 + Algorithm::kMaximumMetrics;
+  // Weight, policy loss, value loss, entropy, KL, the algorithm's metrics.
   std::array<double, kCount> values{};
 
   void Add(const MinibatchSums& other) {
@@ -39,31 +36,39 @@ struct MinibatchSums {
   double& policy_loss() { return values[1]; }
   double& value_loss() { return values[2]; }
   double& entropy() { return values[3]; }
+  // Of the behaviour policy and the current one: (r - 1) - log r with the importance weight r.
   double& kl() { return values[4]; }
-  double& clipped() { return values[5]; }
-  double& agreed() { return values[6]; }
+  double& metric(std::size_t i) { return values[5 + i]; }
 };
 
-// What an update trains on; all [T, B] or wider, normalised advantages included.
+// What an update trains on.
 struct UpdateData {
   const UnrollBatch& batch;
   const BatchTensors& tensors;
-  const Advantages& advantages;
-  // The rows' actions are an expert's, to be copied: their cross-entropy is the whole loss, of the
-  // advantages the weights alone count, and the critic is left as it is.
-  bool demonstrated = false;
+  const TargetTensors& targets;
+  const Algorithm& algorithm;
+};
+
+// What the current policy makes of a batch.
+struct CurrentPolicy {
+  std::vector<float> log_probability;  // [T, B], 0 for rows without weight
+  std::vector<float> value;            // [T+1, B]
+
+  PolicyView view() const { return {.log_probability = log_probability, .value = value}; }
 };
 
 class PolicyGradient {
  public:
   // Parameters are views of `flat`, gradients are added into `gradient` [layout.trainable].
   PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-                 const AlgorithmOptions& options, const at::Tensor& flat,
-                 const at::Tensor& gradient);
+                 const at::Tensor& flat, const at::Tensor& gradient);
 
   // Without a core `items` are rows (t * B + b), with one they are columns. Adds the gradient of
   // the SUM of the rows' weighted losses.
   MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items);
+
+  // Evaluates the parameters on all rows of the batch, without gradients.
+  CurrentPolicy Evaluate(const UnrollBatch& batch, const BatchTensors& tensors);
 
  private:
   struct Forward {
@@ -72,29 +77,23 @@ class PolicyGradient {
     at::Tensor value;                // [R]
   };
 
-  Forward Evaluate(const UpdateData& data, std::span<const std::int64_t> items) const;
-  at::Tensor Unroll(const UpdateData& data, std::span<const std::int64_t> columns,
-                    const at::Tensor& torso) const;
-  at::Tensor DiscreteGradient(const UpdateData& data, const Forward& forward, MinibatchSums& sums);
-  at::Tensor CandidateGradient(const UpdateData& data, const Forward& forward, MinibatchSums& sums);
-  void AddTable(const UpdateData& data, const Forward& forward, std::size_t table,
-                std::span<const std::int64_t> positions, at::Tensor& by_query, MinibatchSums& sums);
-  // One row's losses, and their derivatives.
-  CategoricalDerivatives RowLoss(const UpdateData& data, std::size_t row, double log_probability,
-                                 double entropy, MinibatchSums& sums) const;
-  at::Tensor LogitGradient(const UpdateData& data, const Forward& forward,
-                           std::span<const std::int64_t> positions, at::Tensor& logits,
-                           MinibatchSums& sums) const;
+  // `steps`: how many rows of a column a core goes through.
+  Forward Run(const UnrollBatch& batch, const BatchTensors& tensors,
+              std::span<const std::int64_t> items, std::int64_t steps) const;
+  at::Tensor Unroll(const BatchTensors& tensors, std::span<const std::int64_t> columns,
+                    std::int64_t steps, const at::Tensor& torso) const;
+  at::Tensor HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
+                          const Forward& forward, const HeadLoss& loss);
+  at::Tensor DiscreteGradient(const UnrollBatch& batch, const BatchTensors& tensors,
+                              const Forward& forward, const HeadLoss& loss) const;
+  HeadDerivatives WeightedLoss(const UpdateData& data, const Forward& forward, const HeadRows& head,
+                               MinibatchSums& sums) const;
   at::Tensor ValueGradient(const UpdateData& data, const Forward& forward,
                            MinibatchSums& sums) const;
 
   const model::PolicySpec spec_;
-  const AlgorithmOptions options_;
   const model::Network network_;
-  // View of the gradient of the candidates' projection; undefined when it is frozen.
-  at::Tensor key_gradient_;
-  // Of a frozen projection.
-  model::KeyCache keys_;
+  CandidateHead candidates_;
 };
 
 }  // namespace shoal::algorithms

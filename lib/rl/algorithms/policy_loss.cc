@@ -1,44 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/policy_loss.h"
 
-#include <algorithm>
-#include <cmath>
+#include <ATen/ops/clamp.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
+
 #include <limits>
 
 namespace shoal::algorithms {
 
-PolicyLoss ClippedPolicyLoss(double log_probability, double behaviour, double advantage,
-                             const RatioClip& clip) {
-  const double ratio = std::exp(std::clamp(log_probability - behaviour, -20.0, 20.0));
+at::Tensor ImportanceWeights(const PolicyRows& rows) {
+  return rows.log_probability.sub(rows.behaviour_log_probability).clamp_(-20, 20).exp_();
+}
+
+PolicyTerms ClippedLoss(const PolicyRows& rows, const RatioClip& clip) {
+  const at::Tensor ratio = ImportanceWeights(rows);
+  const at::Tensor negative = rows.advantage.lt(0);
   const double far = clip.far > 0 ? clip.far : std::numeric_limits<double>::infinity();
-  const double least = advantage < 0 ? 1 - clip.near : 0;
-  const double most = advantage < 0 ? far : 1 + clip.near;
-  const double counted = std::min(std::max(ratio, least), most);
-  PolicyLoss result;
-  result.ratio = ratio;
-  result.clipped = std::abs(ratio - 1) > clip.near;
-  result.loss = -counted * advantage;
-  result.by_log_probability = counted == ratio ? result.loss : 0;
-  return result;
+  const at::Tensor counted =
+      at::where(negative, ratio.clamp(1 - clip.near, far), ratio.clamp(0, 1 + clip.near));
+  PolicyTerms terms;
+  terms.loss = counted.mul(rows.advantage).neg_();
+  terms.by_log_probability = terms.loss.mul(counted.eq(ratio));
+  terms.by_entropy = at::zeros_like(terms.loss);
+  terms.metrics = {ratio.sub(1).abs_().gt(clip.near).to(at::kDouble)};
+  return terms;
 }
 
-PolicyLoss ReinforceLoss(double log_probability, double advantage) {
-  PolicyLoss result;
-  result.loss = -log_probability * advantage;
-  result.by_log_probability = -advantage;
-  return result;
+PolicyTerms LogProbabilityLoss(const PolicyRows& rows) {
+  PolicyTerms terms;
+  terms.loss = rows.log_probability.mul(rows.advantage).neg_();
+  terms.by_log_probability = rows.advantage.neg();
+  terms.by_entropy = at::zeros_like(terms.loss);
+  return terms;
 }
 
-PolicyLoss CloningLoss(double log_probability) { return ReinforceLoss(log_probability, 1); }
+void AddEntropyBonus(const PolicyRows& rows, double coefficient, PolicyTerms& terms) {
+  terms.loss = terms.loss.sub(rows.entropy, coefficient);
+  terms.by_entropy = terms.by_entropy.sub(coefficient);
+}
 
-ValueLoss SquaredValueLoss(double value, double behaviour, double target, double clip) {
-  const double error = value - target;
-  ValueLoss plain{error * error / 2, error};
-  if (clip <= 0) return plain;
-  const double held = std::clamp(value, behaviour - clip, behaviour + clip);
-  const double held_error = held - target;
-  if (held_error * held_error / 2 <= plain.loss) return plain;
-  return {held_error * held_error / 2, held == value ? held_error : 0};
+ValueTerms SquaredLoss(const ValueRows& rows, double coefficient, double clip) {
+  const at::Tensor error = rows.value.sub(rows.target);
+  ValueTerms terms{.loss = error.square().mul_(coefficient / 2),
+                   .by_value = error.mul(coefficient)};
+  if (clip <= 0) return terms;
+  const at::Tensor held = at::minimum(at::maximum(rows.value, rows.behaviour_value.sub(clip)),
+                                      rows.behaviour_value.add(clip));
+  const at::Tensor held_error = held.sub(rows.target);
+  const at::Tensor held_loss = held_error.square().mul_(coefficient / 2);
+  const at::Tensor larger = held_loss.gt(terms.loss);
+  terms.by_value =
+      at::where(larger, held_error.mul(held.eq(rows.value)).mul_(coefficient), terms.by_value);
+  terms.loss = at::maximum(held_loss, terms.loss);
+  return terms;
 }
 
 }  // namespace shoal::algorithms

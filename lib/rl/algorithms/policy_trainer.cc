@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "platform/runtime/random.h"
-#include "rl/algorithms/advantages.h"
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_registry.h"
 #include "rl/algorithms/batch_statistics.h"
 #include "rl/algorithms/batch_tensors.h"
+#include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
+#include "rl/algorithms/targets.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/torch_guard.h"
@@ -36,43 +39,60 @@ constexpr const char* kOptimiserFile = "optimiser.safetensors";
 constexpr const char* kCountersFile = "counters.json";
 
 // Floats after the gradient that carry a minibatch's sums through the same reduction.
-constexpr std::int64_t kSumFloats = 16;
+constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
+
+enum class Schedule { kConstant, kLinear, kKl };
+
+absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
+  if (name == "constant") return Schedule::kConstant;
+  if (name == "linear") return Schedule::kLinear;
+  if (name == "kl") return Schedule::kKl;
+  return runtime::InvalidArgument("algorithm.schedule: \"" + name +
+                                  "\" is none of constant, linear, kl");
+}
 
 std::span<float> Floats(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-// A batch of demonstrations, ready for gradients.
-struct Copied {
-  Copied(const UnrollBatch& demonstrations, const model::PolicySpec& spec)
-      : batch(demonstrations),
-        advantages{.advantage = std::vector<float>(demonstrations.weight.size()),
-                   .target = std::vector<float>(demonstrations.weight.size()),
-                   .weight = demonstrations.weight},
-        tensors(MakeBatchTensors(demonstrations, spec, advantages.weight)) {}
+// A batch with all that gradients need of it.
+struct TrainingBatch {
+  TrainingBatch(const UnrollBatch& unrolls, const model::PolicySpec& spec,
+                const Algorithm& with_algorithm)
+      : batch(unrolls),
+        algorithm(with_algorithm),
+        weight(RowWeights(unrolls)),
+        tensors(MakeBatchTensors(unrolls, spec, weight)) {}
 
+  // REQUIRES: targets are set.
   UpdateData data() const {
-    return {.batch = batch, .tensors = tensors, .advantages = advantages, .demonstrated = true};
+    return {.batch = batch, .tensors = tensors, .targets = *targets, .algorithm = algorithm};
   }
 
   const UnrollBatch& batch;
-  const Advantages advantages;
+  const Algorithm& algorithm;
+  const std::vector<float> weight;  // [T * B]
   const BatchTensors tensors;
+  std::optional<TargetTensors> targets = {};
 };
 
 }  // namespace
 
 struct PolicyTrainer::State {
-  State(const model::PolicySpec& policy_spec, const AlgorithmOptions& algorithm,
-        std::uint64_t run_seed, collectives::GradientReducer& group)
+  State(const model::PolicySpec& policy_spec, const AlgorithmOptions& algorithm_options,
+        Schedule rate_schedule, std::unique_ptr<const Algorithm> strategy, std::uint64_t run_seed,
+        collectives::GradientReducer& group)
       : spec(policy_spec),
-        options(algorithm),
+        options(algorithm_options),
+        schedule(rate_schedule),
+        algorithm(std::move(strategy)),
+        requirements(algorithm->requirements()),
         seed(run_seed),
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
         flat(at::zeros({layout.total}, at::kFloat)),
         reduced(at::zeros({layout.trainable + kSumFloats}, at::kFloat)),
-        gradient(spec, layout, options, flat, reduced.narrow(0, 0, layout.trainable)),
+        gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable)),
         adam({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
              static_cast<std::size_t>(layout.trainable)),
         rate(options.learning_rate) {
@@ -81,6 +101,10 @@ struct PolicyTrainer::State {
 
   const model::PolicySpec spec;
   const AlgorithmOptions options;
+  const Schedule schedule;
+  const std::unique_ptr<const Algorithm> algorithm;
+  const Requirements requirements;
+  const BehaviourCloning cloning_algorithm;
   const std::uint64_t seed;
   collectives::GradientReducer& reducer;
   const model::ParameterLayout layout;
@@ -92,50 +116,65 @@ struct PolicyTrainer::State {
   training::Adam adam;
   std::int64_t updates = 0;
   std::int64_t clonings = 0;
-  // Of the next update.
+  // The learning rate of the next update.
   double rate;
 
-  // Of one update.
+  // What one update trains on.
   struct Material {
-    UpdateData own;
-    // Null without demonstrations.
-    const Copied* copied = nullptr;
-    double coefficient = 0;
+    TrainingBatch own;
+    // Nothing without demonstrations.
+    std::optional<TrainingBatch> demonstrations = {};
+    double cloning_coefficient = 0;
   };
   // What one gradient step takes of it.
   struct Minibatch {
     std::span<const std::int64_t> own;
-    std::span<const std::int64_t> copied;
+    std::span<const std::int64_t> demonstrations;
   };
 
   std::span<float> trainable() const {
     return Floats(flat).first(static_cast<std::size_t>(layout.trainable));
   }
-  // Of the mean loss, after MeanGradient.
+  // The gradient of the mean loss, after MeanGradient.
   std::span<float> gradients() const {
     return Floats(reduced).first(static_cast<std::size_t>(layout.trainable));
   }
-  std::vector<std::int64_t> Order(const UpdateData& data, std::int64_t pass) const;
+  std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
+                                  std::int64_t pass) const;
   absl::StatusOr<MinibatchSums> MeanGradient(const UpdateData& data,
                                              std::span<const std::int64_t> items,
                                              UpdateReport& report);
   // The norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
+  absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& pass_sums,
-                    MinibatchSums& copied_sums, UpdateReport& report);
-  absl::Status Passes(const Material& material, UpdateReport& report);
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch, const Imitation* imitation);
-  absl::StatusOr<CloningReport> Clone(const UnrollBatch& demonstrations, double with_rate);
+                    MinibatchSums& cloning_sums, UpdateReport& report);
+  absl::Status Passes(Material& material, UpdateReport& report);
+  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,
+                                      const BehaviourCloningTerm* cloning);
+  absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& demonstrations, double with_rate);
   absl::StatusOr<std::string> Restore(const training::Checkpoint& checkpoint);
 };
 
-std::vector<std::int64_t> PolicyTrainer::State::Order(const UpdateData& data,
+std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch, const char* name,
                                                       std::int64_t pass) const {
-  const std::string purpose = std::string(data.demonstrated ? "demonstrations" : "minibatches") +
-                              " of rank " + std::to_string(reducer.rank()) + " in pass " +
-                              std::to_string(pass);
-  return Shuffled(ItemsOf(data.batch, data.advantages.weight, spec.has_core()), seed, purpose,
+  const std::string purpose = std::string(name) + " of rank " + std::to_string(reducer.rank()) +
+                              " in pass " + std::to_string(pass);
+  return Shuffled(ItemsOf(batch.batch, batch.weight, spec.has_core()), seed, purpose,
                   static_cast<std::uint64_t>(updates));
+}
+
+absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
+  training::Stopwatch watch;
+  CurrentPolicy current;
+  if (requirements.current_policy) current = gradient.Evaluate(batch.batch, batch.tensors);
+  const PolicyView view = requirements.current_policy ? current.view() : BehaviourView(batch.batch);
+  Targets targets = algorithm->Estimate(batch.batch, view);
+  SHOAL_RETURN_IF_ERROR(ReduceStatistics(batch.batch, reducer, options.normalise_advantages,
+                                         batch.weight, targets, report));
+  batch.targets.emplace(targets);
+  report.estimate_seconds += watch.Lap();
+  return absl::OkStatus();
 }
 
 // Sums over all ranks; leaves the gradient of the mean loss in gradients().
@@ -165,41 +204,49 @@ absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
 }
 
 absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatch& minibatch,
-                                        MinibatchSums& pass_sums, MinibatchSums& copied_sums,
+                                        MinibatchSums& pass_sums, MinibatchSums& cloning_sums,
                                         UpdateReport& report) {
-  std::vector<float> copied;
-  if (material.copied != nullptr) {
-    SHOAL_ASSIGN_OR_RETURN(const MinibatchSums sums,
-                           MeanGradient(material.copied->data(), minibatch.copied, report));
-    copied_sums.Add(sums);
-    copied.assign(gradients().begin(), gradients().end());
+  std::vector<float> cloning_gradient;
+  if (material.demonstrations) {
+    SHOAL_ASSIGN_OR_RETURN(
+        const MinibatchSums sums,
+        MeanGradient(material.demonstrations->data(), minibatch.demonstrations, report));
+    cloning_sums.Add(sums);
+    cloning_gradient.assign(gradients().begin(), gradients().end());
   }
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
+                         MeanGradient(material.own.data(), minibatch.own, report));
   pass_sums.Add(sums);
   if (sums.weight() <= 0) return absl::OkStatus();
   training::Stopwatch watch;
-  const auto coefficient = static_cast<float>(material.coefficient);
-  for (std::size_t i = 0; i < copied.size(); ++i) gradients()[i] += coefficient * copied[i];
+  const auto coefficient = static_cast<float>(material.cloning_coefficient);
+  for (std::size_t i = 0; i < cloning_gradient.size(); ++i) {
+    gradients()[i] += coefficient * cloning_gradient[i];
+  }
   SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate));
   report.gradient_norm += norm;
   report.step_seconds += watch.Lap();
   return absl::OkStatus();
 }
 
-absl::Status PolicyTrainer::State::Passes(const Material& material, UpdateReport& report) {
-  const bool ppo = options.name == "ppo";
-  const std::int64_t passes = ppo ? options.passes : 1;
-  const auto minibatches = static_cast<std::size_t>(ppo ? options.minibatches : 1);
+absl::Status PolicyTrainer::State::Passes(Material& material, UpdateReport& report) {
+  const auto minibatches = static_cast<std::size_t>(requirements.minibatches);
   MinibatchSums all;
-  MinibatchSums copied_sums;
-  for (std::int64_t pass = 0; pass < passes; ++pass) {
-    const std::vector<std::int64_t> own = Order(material.own, pass);
-    std::vector<std::int64_t> copied;
-    if (material.copied != nullptr) copied = Order(material.copied->data(), pass);
+  MinibatchSums cloning_sums;
+  for (std::int64_t pass = 0; pass < requirements.passes; ++pass) {
+    if (pass == 0 || requirements.current_policy) {
+      SHOAL_RETURN_IF_ERROR(EstimateTargets(material.own, report));
+    }
+    const std::vector<std::int64_t> own = Order(material.own, "minibatches", pass);
+    std::vector<std::int64_t> demonstrations;
+    if (material.demonstrations) {
+      demonstrations = Order(*material.demonstrations, "demonstrations", pass);
+    }
     MinibatchSums sums;
     for (std::size_t m = 0; m < minibatches; ++m) {
-      const Minibatch minibatch{PartOf(own, m, minibatches), PartOf(copied, m, minibatches)};
-      SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, copied_sums, report));
+      const Minibatch minibatch{PartOf(own, m, minibatches),
+                                PartOf(demonstrations, m, minibatches)};
+      SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, cloning_sums, report));
     }
     all.Add(sums);
     ++report.passes;
@@ -210,26 +257,29 @@ absl::Status PolicyTrainer::State::Passes(const Material& material, UpdateReport
   report.policy_loss = all.policy_loss() / weight;
   report.value_loss = all.value_loss() / weight;
   report.entropy = all.entropy() / weight;
-  report.clip_fraction = all.clipped() / weight;
+  const std::vector<std::string> names = algorithm->metric_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    report.algorithm_metrics.emplace_back(names[i], all.metric(i) / weight);
+  }
   report.gradient_norm /= static_cast<double>(report.passes) * static_cast<double>(minibatches);
-  const double copied_weight = std::max(copied_sums.weight(), 1e-9);
-  report.cloning_loss = copied_sums.policy_loss() / copied_weight;
-  report.cloning_agreement = copied_sums.agreed() / copied_weight;
-  report.cloning_coefficient = material.coefficient;
+  const double cloning_weight = std::max(cloning_sums.weight(), 1e-9);
+  report.cloning_loss = cloning_sums.policy_loss() / cloning_weight;
+  report.cloning_agreement = cloning_sums.metric(0) / cloning_weight;
+  report.cloning_coefficient = material.cloning_coefficient;
   return absl::OkStatus();
 }
 
-absl::StatusOr<CloningReport> PolicyTrainer::State::Clone(const UnrollBatch& demonstrations,
-                                                          double with_rate) {
-  const Copied copied(demonstrations, spec);
-  const std::vector<std::int64_t> items =
-      ItemsOf(demonstrations, demonstrations.weight, spec.has_core());
+absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(
+    const UnrollBatch& demonstrations, double with_rate) {
+  TrainingBatch batch(demonstrations, spec, cloning_algorithm);
+  batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}));
+  const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
   UpdateReport times;
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(copied.data(), items, times));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch.data(), items, times));
   CloningReport report{.cloning = clonings + 1, .rows = sums.weight()};
   if (sums.weight() > 0) {
     report.loss = sums.policy_loss() / sums.weight();
-    report.agreement = sums.agreed() / sums.weight();
+    report.agreement = sums.metric(0) / sums.weight();
     report.entropy = sums.entropy() / sums.weight();
     SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(with_rate));
   }
@@ -238,29 +288,24 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::Clone(const UnrollBatch& dem
 }
 
 absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& batch,
-                                                          const Imitation* imitation) {
+                                                          const BehaviourCloningTerm* cloning) {
   training::Stopwatch watch;
   UpdateReport report;
-  if (options.schedule == "linear") {
+  if (schedule == Schedule::kLinear) {
     rate = training::LinearRate(options.learning_rate, updates, options.schedule_updates);
   }
   report.update = updates + 1;
   report.learning_rate = rate;
-  Advantages advantages =
-      EstimateAdvantages(batch, {.gamma = options.gamma,
-                                 .lambda = options.name == "ppo" ? options.lambda : 1.0,
-                                 .reward_scale = options.reward_scale});
-  SHOAL_RETURN_IF_ERROR(
-      ReduceStatistics(batch, reducer, options.normalise_advantages, advantages, report));
-  const BatchTensors tensors = MakeBatchTensors(batch, spec, advantages.weight);
+  Material material{.own = TrainingBatch(batch, spec, *algorithm)};
+  if (cloning != nullptr) {
+    material.demonstrations.emplace(cloning->demonstrations, spec, cloning_algorithm);
+    material.demonstrations->targets.emplace(
+        cloning_algorithm.Estimate(cloning->demonstrations, {}));
+    material.cloning_coefficient = cloning->coefficient;
+  }
   report.estimate_seconds = watch.Lap();
   const std::vector<float> parameters_before(trainable().begin(), trainable().end());
   const training::Adam::Moments moments_before = adam.moments();
-  std::optional<Copied> copied;
-  if (imitation != nullptr) copied.emplace(imitation->demonstrations, spec);
-  const Material material{.own = {.batch = batch, .tensors = tensors, .advantages = advantages},
-                          .copied = copied ? &*copied : nullptr,
-                          .coefficient = imitation == nullptr ? 0 : imitation->coefficient};
   const absl::Status passed = Passes(material, report);
   if (!passed.ok()) {
     std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
@@ -268,7 +313,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
     return passed;
   }
   ++updates;
-  if (options.schedule == "kl" && report.rows > 0) {
+  if (schedule == Schedule::kKl && report.rows > 0) {
     rate = training::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
   }
   return report;
@@ -281,13 +326,18 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
     const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
     collectives::GradientReducer& reducer) {
   SHOAL_RETURN_IF_ERROR(spec.Validate());
-  if (options.passes < 1 || options.minibatches < 1) {
-    return runtime::InvalidArgument("algorithm.passes, algorithm.minibatches: at least 1");
+  SHOAL_ASSIGN_OR_RETURN(auto algorithm, MakeAlgorithm(options));
+  SHOAL_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options.schedule));
+  if (algorithm->requirements().max_times_sampled != 1) {
+    return runtime::FailedPrecondition("algorithm " + options.name +
+                                       " trains on an unroll more than once, which replay does not "
+                                       "offer yet");
   }
   return model::GuardTorch(
       "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
         model::ApplyTorchThreads();
-        auto state = std::make_unique<State>(spec, options, seed, reducer);
+        auto state =
+            std::make_unique<State>(spec, options, schedule, std::move(algorithm), seed, reducer);
         return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
       });
 }
@@ -298,17 +348,18 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
 }
 
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
-                                                   const Imitation& imitation) {
+                                                   const BehaviourCloningTerm& cloning) {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
   SHOAL_RETURN_IF_ERROR(
-      runtime::Annotate(imitation.demonstrations.Validate(state_->spec), "demonstrations"));
-  return model::GuardTorch("update", [&] { return state_->Update(batch, &imitation); });
+      runtime::Annotate(cloning.demonstrations.Validate(state_->spec), "demonstrations"));
+  return model::GuardTorch("update", [&] { return state_->Update(batch, &cloning); });
 }
 
-absl::StatusOr<CloningReport> PolicyTrainer::Clone(const UnrollBatch& demonstrations,
-                                                   double learning_rate) {
+absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(const UnrollBatch& demonstrations,
+                                                            double learning_rate) {
   SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));
-  return model::GuardTorch("cloning", [&] { return state_->Clone(demonstrations, learning_rate); });
+  return model::GuardTorch("cloning",
+                           [&] { return state_->CloneBehaviour(demonstrations, learning_rate); });
 }
 
 absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(
@@ -369,7 +420,7 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   adam.Restore(std::move(moments));
   updates = updates_read;
   clonings = clonings_read;
-  if (options.schedule == "kl") rate = rate_read;
+  if (schedule == Schedule::kKl) rate = rate_read;
   return note;
 }
 

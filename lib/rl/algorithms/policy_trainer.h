@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns batches of unrolls into better parameters: PPO and REINFORCE with a baseline, and cloning,
-// which copies the actions of demonstrations.
+// Turns batches of unrolls into better parameters, by the algorithm that the options name, and
+// clones the behaviour of experts.
 //
-// Every rank calls Update and Clone in the same order; gradients, statistics and the decision to
-// stop early are reduced over the ranks, so parameters stay the same bits on all of them. Not
-// thread-safe. Same seed, same batches, same world: same bits.
+// Every rank calls Update and CloneBehaviour in the same order; gradients, statistics and the
+// decision to stop early are reduced over the ranks, so parameters stay the same bits on all of
+// them. Not thread-safe. Same seed, same batches, same world: same bits.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
@@ -25,12 +27,15 @@ struct UpdateReport {
   std::int64_t update = 0;
   // Rows with weight, all ranks.
   double rows = 0;
+  // The algorithm's losses, entropy bonus and coefficients included.
   double policy_loss = 0;
   double value_loss = 0;
   double entropy = 0;
-  // Of the last pass that ran; (r - 1) - log r.
+  // KL of the behaviour policy and the current one, in the last pass that ran: (r - 1) - log r with
+  // the importance weight r.
   double approximate_kl = 0;
-  double clip_fraction = 0;
+  // What the algorithm itself measures, by name.
+  std::vector<std::pair<std::string, double>> algorithm_metrics = {};
   // 1 - Var(return - value) / Var(return), with the behaviour values.
   double explained_variance = 0;
   double max_absolute_value = 0;
@@ -68,7 +73,7 @@ struct CloningReport {
 
 // Demonstrations beside a batch: each gradient step takes its part of them too, and `coefficient`
 // times the mean of their cross-entropy joins the mean of its own losses.
-struct Imitation {
+struct BehaviourCloningTerm {
   const UnrollBatch& demonstrations;
   double coefficient = 0;
 };
@@ -85,11 +90,13 @@ class PolicyTrainer {
   // reducer's errors; INTERNAL when the loss is not finite: parameters are then those of before.
   absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch);
   // The same with demonstrations; all ranks or none.
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch, const Imitation& imitation);
+  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,
+                                      const BehaviourCloningTerm& cloning);
 
   // One gradient step on the cross-entropy of all demonstrations; the critic is left as it is.
   // Errors as of Update.
-  absl::StatusOr<CloningReport> Clone(const UnrollBatch& demonstrations, double learning_rate);
+  absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& demonstrations,
+                                               double learning_rate);
 
   // A safetensors file that model::Policy reads. "spec_digest" is added to `metadata`.
   absl::StatusOr<std::string> SerializeParameters(const model::Metadata& metadata) const;
@@ -97,7 +104,7 @@ class PolicyTrainer {
   std::string Digest() const;
   // Updates done, over restarts.
   std::int64_t updates() const;
-  // Calls of Clone that succeeded, over restarts.
+  // Calls of CloneBehaviour that succeeded, over restarts.
   std::int64_t clonings() const;
 
   // One more checkpoint below `folder` (training/checkpoint.h): parameters, optimiser, counters and

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// V-trace (Espeholt et al. 2018): value targets and advantages from data of an older policy.
+// V-trace (Espeholt et al. 2018, "IMPALA"): value targets and advantages from data of an older
+// policy. A pure function of one sequence.
 #pragma once
 
 #include <span>
@@ -7,9 +8,9 @@
 
 namespace shoal::algorithms {
 
+// Caps on the importance weight pi / mu: in the temporal difference (rho), in the trace (c), and in
+// the policy's advantage.
 struct VtraceOptions {
-  double lambda = 1.0;
-  // Caps on the probability ratio in the targets' error, in the trace and in the advantage.
   double clip_rho = 1.0;
   double clip_c = 1.0;
   double clip_advantage_rho = 1.0;
@@ -21,15 +22,17 @@ struct VtraceSteps {
   std::span<const float> log_ratio;
   std::span<const float> reward;    // [T]
   std::span<const float> discount;  // [T], 0 where the step ended its episode
-  std::span<const float> value;     // [T+1]
+  // lambda, or 0 where another episode (or nothing) follows. [T]
+  std::span<const float> trace;
+  std::span<const float> value;  // [T+1]
 };
 
-struct VtraceTargets {
+struct VtraceEstimate {
   std::vector<float> value;      // [T], v_t
   std::vector<float> advantage;  // [T], of the policy gradient
 };
 
 // REQUIRES: the sizes above.
-VtraceTargets Vtrace(const VtraceSteps& steps, const VtraceOptions& options);
+VtraceEstimate Vtrace(const VtraceSteps& steps, const VtraceOptions& options);
 
 }  // namespace shoal::algorithms

@@ -2,16 +2,16 @@
 #include "rl/model/candidate_table.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <set>
 #include <utility>
 
+#include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
@@ -55,11 +55,6 @@ absl::Status CheckArguments(const runtime::Tensor& embeddings,
   return absl::OkStatus();
 }
 
-// [G, M], of the table's own candidates.
-at::Tensor Cosines(const CandidateTable::Tensors& tensors, const at::Tensor& unit_goals) {
-  return at::mm(unit_goals, tensors.compared.t()).mul_(tensors.inverse_norm);
-}
-
 }  // namespace
 
 CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
@@ -88,16 +83,16 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     const at::Tensor norm = tensors->compared.norm(2, {1});
     tensors->inverse_norm = norm.reciprocal().masked_fill_(norm.eq(0), 0.0);
     const std::int64_t count = shape[0] + (base == nullptr ? 0 : base->size());
-    tensors->legal_count = count;
-    // Of a base that has removed candidates itself, they stay so.
-    const bool inherits = base != nullptr && base->tensors().illegal.defined();
-    if (!removed.empty() || inherits) {
-      tensors->illegal = at::zeros({count}, at::kBool);
-      if (inherits) tensors->illegal.narrow(0, 0, base->size()).copy_(base->tensors().illegal);
-      bool* const illegal = tensors->illegal.data_ptr<bool>();
-      for (const std::uint32_t index : removed) illegal[index] = true;
-      tensors->legal_count -= tensors->illegal.sum().item<std::int64_t>();
+    std::set<std::int32_t> all;
+    if (base != nullptr) all.insert(base->removed().begin(), base->removed().end());
+    for (const std::uint32_t index : removed) {
+      const auto candidate = static_cast<std::int32_t>(index);
+      const bool is_new = all.insert(candidate).second;
+      if (base != nullptr && is_new) tensors->newly_removed.push_back(candidate);
     }
+    std::sort(tensors->newly_removed.begin(), tensors->newly_removed.end());
+    tensors->removed.assign(all.begin(), all.end());
+    tensors->legal_count = count - static_cast<std::int64_t>(all.size());
     if (tensors->legal_count < 1) return runtime::InvalidArgument("every candidate is removed");
     tensors->id = NextId();
     tensors->base = std::move(base);
@@ -106,42 +101,48 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
 }
 
 std::int64_t CandidateTable::size() const {
-  return tensors_->embeddings.size(0) + (tensors_->base == nullptr ? 0 : tensors_->base->size());
+  return own_size() + (tensors_->base == nullptr ? 0 : tensors_->base->size());
 }
+std::int64_t CandidateTable::own_size() const { return tensors_->embeddings.size(0); }
 std::int64_t CandidateTable::embedding_size() const { return tensors_->embeddings.size(1); }
 std::int64_t CandidateTable::similarity_size() const { return tensors_->compared.size(1); }
 std::int64_t CandidateTable::legal_count() const { return tensors_->legal_count; }
 std::uint64_t CandidateTable::id() const { return tensors_->id; }
+std::span<const std::int32_t> CandidateTable::removed() const { return tensors_->removed; }
+std::span<const std::int32_t> CandidateTable::newly_removed() const {
+  return tensors_->newly_removed;
+}
+const std::shared_ptr<const CandidateTable>& CandidateTable::base() const { return tensors_->base; }
 
 bool CandidateTable::legal(std::int64_t candidate) const {
-  if (candidate < 0 || candidate >= size()) return false;
-  return !tensors_->illegal.defined() || !tensors_->illegal.data_ptr<bool>()[candidate];
+  return candidate >= 0 && candidate < size() &&
+         !std::binary_search(tensors_->removed.begin(), tensors_->removed.end(), candidate);
 }
 
-at::Tensor Embeddings(const CandidateTable& table) {
-  const CandidateTable::Tensors& tensors = table.tensors();
-  if (tensors.base == nullptr) return tensors.embeddings;
-  const at::Tensor& below = tensors.base->tensors().embeddings;
-  return tensors.embeddings.size(0) == 0 ? below : at::cat({below, tensors.embeddings});
-}
-
-at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals) {
+at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals) {
   const CandidateTable::Tensors& tensors = table.tensors();
   const at::Tensor compared = goals.narrow(1, 0, table.similarity_size());
-  const at::Tensor goal_norm = compared.norm(2, {1}, /*keepdim=*/true);
-  const at::Tensor unit = compared.div(goal_norm.clamp_min(1e-12));
-  at::Tensor cosine = Cosines(tensors, unit);  // [G, N]
-  if (tensors.base != nullptr)
-    cosine = at::cat({Cosines(tensors.base->tensors(), unit), cosine}, 1);
-  const auto count = static_cast<double>(tensors.legal_count);
-  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
-  const at::Tensor mean = cosine.sum({1}, /*keepdim=*/true).div_(count);
-  cosine.sub_(mean);
-  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, 0.0);
-  const at::Tensor deviation = cosine.norm(2, {1}, /*keepdim=*/true).div_(std::sqrt(count));
-  cosine.mul_(deviation.reciprocal().masked_fill_(deviation.lt(1e-6), 0.0));
-  if (tensors.illegal.defined()) cosine.masked_fill_(tensors.illegal, kIllegalLogit);
-  return cosine;
+  const at::Tensor norm = compared.norm(2, {1}, /*keepdim=*/true);
+  return at::mm(compared.div(norm.clamp_min(1e-12)), tensors.compared.t())
+      .mul_(tensors.inverse_norm);
+}
+
+std::span<const float> RowOf(const at::Tensor& matrix, std::int64_t row) {
+  const auto width = static_cast<std::size_t>(matrix.size(1));
+  return {matrix.const_data_ptr<float>() + static_cast<std::size_t>(row) * width, width};
+}
+
+std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float> goal) {
+  const CandidateTable::Tensors& tensors = table.tensors();
+  const auto compared = goal.first(static_cast<std::size_t>(table.similarity_size()));
+  const float norm = std::max(std::sqrt(Dot(compared, compared)), 1e-12F);
+  const float* const inverse_norm = tensors.inverse_norm.const_data_ptr<float>();
+  std::vector<float> cosines;
+  for (std::int64_t i = 0; i < table.own_size(); ++i) {
+    const auto candidate = RowOf(tensors.embeddings, i).first(compared.size());
+    cosines.push_back(Dot(compared, candidate) / norm * inverse_norm[i]);
+  }
+  return cosines;
 }
 
 }  // namespace shoal::model

@@ -6,28 +6,34 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "rl/model/candidate_table.h"
 
 namespace shoal::model {
 
 struct CandidateTable::Tensors {
-  // Of an overlay: its candidates come first, and are not in the two tensors below.
+  // An overlay's base: its candidates come first and are not in the tensors below.
   std::shared_ptr<const CandidateTable> base;
   at::Tensor embeddings;    // [M, D], float
-  at::Tensor compared;      // [M, similarity size], a view of them
-  at::Tensor inverse_norm;  // [M], float, of what is compared; 0 for a zero vector
-  at::Tensor illegal;       // [N], bool; undefined when all are legal
+  at::Tensor compared;      // [M, similarity size], a view of the embeddings
+  at::Tensor inverse_norm;  // [M], float, of the compared numbers; 0 for a zero vector
+  std::vector<std::int32_t> removed;
+  std::vector<std::int32_t> newly_removed;
   std::int64_t legal_count = 0;
   std::uint64_t id = 0;
 };
 
-// All candidates' embeddings: [N, D]. Copied for an overlay that adds any.
-at::Tensor Embeddings(const CandidateTable& table);
+// The cosine of each goal with each of the table's own candidates: [G, M]. `goals` [G, D], of which
+// the table's first similarity_size numbers count. Throws what torch throws.
+at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals);
 
-// Cosine of each goal with each candidate, standardised over the legal ones (zeros when they are
-// all equal): [G, N], kIllegalLogit where removed. `goals` [G, D], of which the table's first
-// similarity_size numbers count. Throws what torch throws.
-at::Tensor StandardisedSimilarity(const CandidateTable& table, const at::Tensor& goals);
+// The same for one goal [D] on the CPU, one candidate after the other: for an overlay, which has
+// few of its own.
+std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float> goal);
+
+// Row `row` of a contiguous float matrix on the CPU.
+std::span<const float> RowOf(const at::Tensor& matrix, std::int64_t row);
 
 }  // namespace shoal::model

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/model/key_cache.h"
 
-#include <ATen/ops/cat.h>
-
 #include "rl/model/candidate_table_tensors.h"
 
 namespace shoal::model {
@@ -15,13 +13,7 @@ at::Tensor KeyCache::Of(const std::shared_ptr<const CandidateTable>& table,
     if (found != items_.end()) return found->second.keys;
   }
   // Two threads may both come here; they compute the same.
-  const CandidateTable::Tensors& tensors = table->tensors();
-  const bool adds = tensors.embeddings.size(0) > 0;
-  at::Tensor keys = adds ? network.Keys(tensors.embeddings) : at::Tensor();
-  if (tensors.base != nullptr) {
-    const at::Tensor below = Of(tensors.base, network);
-    keys = adds ? at::cat({below, keys}) : below;
-  }
+  const at::Tensor keys = network.Keys(table->tensors().embeddings);
   const runtime::MutexLock lock(mutex_);
   std::erase_if(items_, [](const auto& item) { return item.second.table.expired(); });
   items_[table->id()] = {table, keys};

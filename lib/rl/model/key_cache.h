@@ -2,7 +2,8 @@
 // Projected embeddings of tables, kept while the tables live; shared by all policies (and the
 // trainer) whose projection of the candidates is the same.
 //
-// Thread-safe. Shows torch.
+// An overlay's keys are those of what it appends; its base's are kept once, for the base. Memory: 4
+// P bytes for each candidate of the tables that live. Thread-safe. Shows torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +20,8 @@ namespace shoal::model {
 
 class KeyCache {
  public:
-  // [N, P], contiguous. `network` is one whose projection this cache is for.
+  // The keys of the table's own candidates: [M, P], contiguous. `network` is one whose projection
+  // this cache is for.
   at::Tensor Of(const std::shared_ptr<const CandidateTable>& table, const Network& network)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/model/policy.h"
 
-#include <ATen/ops/_log_softmax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <map>
 #include <utility>
 
+#include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/choose.h"
 #include "rl/model/key_cache.h"
@@ -40,15 +43,69 @@ void CopyOut(const at::Tensor& tensor, std::vector<T>& out) {
   if (!out.empty()) std::memcpy(out.data(), contiguous.data_ptr<T>(), out.size() * sizeof(T));
 }
 
-Rows RowsOfTable(const PolicyInputs& inputs, std::size_t table) {
+// The catalog that a table is, or is an overlay of.
+const std::shared_ptr<const CandidateTable>& CatalogOf(
+    const std::shared_ptr<const CandidateTable>& table) {
+  return table->base() == nullptr ? table : table->base();
+}
+
+// Rows that choose among the candidates of one catalog, with or without an overlay.
+struct CatalogRows {
+  std::shared_ptr<const CandidateTable> catalog;
   Rows rows;
+};
+
+std::vector<CatalogRows> RowsByCatalog(const PolicyInputs& inputs) {
+  std::vector<CatalogRows> groups;
+  std::map<std::uint64_t, std::size_t> places;
   for (std::int64_t row = 0; row < inputs.rows; ++row) {
-    if (inputs.table[static_cast<std::size_t>(row)] == static_cast<std::int32_t>(table) &&
-        inputs.choice[static_cast<std::size_t>(row)] != Choice::kValueOnly) {
-      rows.push_back(row);
-    }
+    const auto r = static_cast<std::size_t>(row);
+    if (inputs.choice[r] == Choice::kValueOnly) continue;
+    const auto& catalog = CatalogOf(inputs.tables[static_cast<std::size_t>(inputs.table[r])]);
+    const auto [place, added] = places.try_emplace(catalog->id(), groups.size());
+    if (added) groups.push_back({catalog, {}});
+    groups[place->second].rows.push_back(row);
   }
-  return rows;
+  return groups;
+}
+
+// The cosines of each row's goal with the catalog, [r]; the goals that the cache lacks are compared
+// together.
+std::vector<SimilarityCache::Row> Similarities(const CandidateTable& catalog, const Rows& rows,
+                                               const PolicyInputs& inputs, const at::Tensor& goals,
+                                               SimilarityCache& cache) {
+  const auto goal_key = [&](std::int64_t row) {
+    return std::span(inputs.goal_keys).subspan(static_cast<std::size_t>(row) * 16, 16);
+  };
+  std::vector<SimilarityCache::Row> found;
+  // The rows whose goals are compared now, and which of them each of the other rows waits for.
+  Rows missing;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::size_t> waits(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto key = goal_key(rows[i]);
+    found.push_back(cache.Find(catalog, key));
+    if (found.back() != nullptr) continue;
+    const auto [place, added] =
+        places.try_emplace(std::string(key.begin(), key.end()), missing.size());
+    if (added) missing.push_back(rows[i]);
+    waits[i] = place->second;
+  }
+  if (missing.empty()) return found;
+  const at::Tensor which =
+      at::from_blob(missing.data(), {static_cast<std::int64_t>(missing.size())}, at::kLong);
+  const at::Tensor cosines = Cosines(catalog, goals.index_select(0, which));  // [g, N]
+  std::vector<SimilarityCache::Row> made;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const auto values = RowOf(cosines, static_cast<std::int64_t>(i));
+    made.push_back(std::make_shared<const GoalCosines>(
+        GoalCosines{{values.begin(), values.end()}, CosineSums::Of(catalog, values)}));
+    cache.Insert(catalog, goal_key(missing[i]), made.back());
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (found[i] == nullptr) found[i] = made[waits[i]];
+  }
+  return found;
 }
 
 }  // namespace
@@ -65,10 +122,8 @@ struct Policy::State {
                       PolicyOutputs& outputs) const;
   void ChooseCandidates(const PolicyInputs& inputs, const at::Tensor& head, const at::Tensor& goals,
                         SimilarityCache& cache, PolicyOutputs& outputs) const;
-  std::vector<SimilarityCache::Row> Similarities(const PolicyInputs& inputs,
-                                                 const CandidateTable& table, const Rows& rows,
-                                                 const at::Tensor& goals,
-                                                 SimilarityCache& cache) const;
+  void ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs, const at::Tensor& head,
+                   const at::Tensor& goals, SimilarityCache& cache, PolicyOutputs& outputs) const;
 };
 
 NetworkInputs Policy::State::Tensors(const PolicyInputs& inputs, const at::Tensor& alive) const {
@@ -91,76 +146,70 @@ NetworkInputs Policy::State::Tensors(const PolicyInputs& inputs, const at::Tenso
 void Policy::State::ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor& head,
                                    PolicyOutputs& outputs) const {
   at::Tensor logits = head.contiguous();
-  const auto n = static_cast<std::size_t>(spec.action_count);
   if (!inputs.legal.empty()) {
     const at::Tensor legal = at::from_blob(const_cast<std::uint8_t*>(inputs.legal.data()),
                                            {inputs.rows, spec.action_count}, at::kByte);
     logits = logits.masked_fill(legal.eq(0), kIllegalLogit);
   }
-  const at::Tensor log_probabilities = at::_log_softmax(logits, 1, false);
-  const at::Tensor probabilities = log_probabilities.exp();
   for (std::int64_t row = 0; row < inputs.rows; ++row) {
-    const auto offset = static_cast<std::size_t>(row) * n;
-    ChooseAction({.log_probabilities = {log_probabilities.data_ptr<float>() + offset, n},
-                  .probabilities = {probabilities.data_ptr<float>() + offset, n},
-                  .similarity = {}},
-                 inputs, row, outputs);
+    ChooseAction({.logits = RowOf(logits, row), .similarity = {}}, inputs, row, outputs);
   }
-}
-
-std::vector<SimilarityCache::Row> Policy::State::Similarities(const PolicyInputs& inputs,
-                                                              const CandidateTable& table,
-                                                              const Rows& rows,
-                                                              const at::Tensor& goals,
-                                                              SimilarityCache& cache) const {
-  const auto goal_key = [&](std::int64_t row) {
-    return std::span(inputs.goal_keys).subspan(static_cast<std::size_t>(row) * 16, 16);
-  };
-  std::vector<SimilarityCache::Row> found;
-  for (const std::int64_t row : rows) {
-    SimilarityCache::Row similarity = cache.Find(table, goal_key(row));
-    if (similarity == nullptr) {
-      auto values = std::make_shared<std::vector<float>>();
-      CopyOut(StandardisedSimilarity(table, goals.narrow(0, row, 1)), *values);
-      similarity = std::move(values);
-      cache.Insert(table, goal_key(row), similarity);
-    }
-    found.push_back(std::move(similarity));
-  }
-  return found;
 }
 
 void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const at::Tensor& head,
                                      const at::Tensor& goals, SimilarityCache& cache,
                                      PolicyOutputs& outputs) const {
-  for (std::size_t t = 0; t < inputs.tables.size(); ++t) {
-    const Rows rows = RowsOfTable(inputs, t);
-    if (rows.empty()) continue;
-    const CandidateTable& table = *inputs.tables[t];
-    const auto n = static_cast<std::size_t>(table.size());
-    const auto similarities = Similarities(inputs, table, rows, goals, cache);
-    const auto count = static_cast<std::int64_t>(rows.size());
-    at::Tensor logits = at::empty({count, table.size()}, at::kFloat);
-    at::Tensor queries = at::empty({count, spec.projection_size}, at::kFloat);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto weight = static_cast<float>(spec.similarity_weight);
-      float* const out = logits.data_ptr<float>() + i * n;
-      const float* const z = similarities[i]->data();
-      for (std::size_t c = 0; c < n; ++c) {
-        out[c] = z[c] == kIllegalLogit ? kIllegalLogit : weight * z[c];
+  for (const CatalogRows& group : RowsByCatalog(inputs)) {
+    ChooseAmong(group, inputs, head, goals, cache, outputs);
+  }
+}
+
+void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs,
+                                const at::Tensor& head, const at::Tensor& goals,
+                                SimilarityCache& cache, PolicyOutputs& outputs) const {
+  const auto table_of = [&](std::int64_t row) -> const std::shared_ptr<const CandidateTable>& {
+    return inputs.tables[static_cast<std::size_t>(inputs.table[static_cast<std::size_t>(row)])];
+  };
+  const auto similarities = Similarities(*group.catalog, group.rows, inputs, goals, cache);
+  const std::int64_t size = group.catalog->size();
+  std::int64_t widest = size;
+  for (const std::int64_t row : group.rows) widest = std::max(widest, table_of(row)->size());
+  const auto count = static_cast<std::int64_t>(group.rows.size());
+  const at::Tensor which =
+      at::from_blob(const_cast<std::int64_t*>(group.rows.data()), {count}, at::kLong);
+  const at::Tensor queries = head.index_select(0, which);  // [r, P]
+  // An overlay's candidates come behind those of its catalog, within the same row.
+  const at::Tensor logits = at::empty({count, widest}, at::kFloat);
+  at::Tensor of_catalog = logits.narrow(1, 0, size);
+  at::mm_out(of_catalog, queries, keys->Of(group.catalog, *network).t());
+  const auto weight = static_cast<float>(spec.similarity_weight);
+  for (std::size_t i = 0; i < group.rows.size(); ++i) {
+    const std::int64_t row = group.rows[i];
+    const auto& table = table_of(row);
+    const GoalCosines& goal = *similarities[i];
+    const std::vector<float> appended =
+        table->base() != nullptr ? OwnCosines(*table, RowOf(goals, row)) : std::vector<float>();
+    const Standardisation z = Standardise(*table, goal.cosine, goal.sums, appended);
+    const std::span<float> out(logits.data_ptr<float>() + static_cast<std::int64_t>(i) * widest,
+                               static_cast<std::size_t>(table->size()));
+    AddSimilarity(out.first(goal.cosine.size()), goal.cosine, weight * z.scale, weight * z.shift);
+    if (!appended.empty()) {
+      const at::Tensor own = keys->Of(table, *network);
+      const std::span<const float> query = RowOf(queries, static_cast<std::int64_t>(i));
+      for (std::size_t c = 0; c < appended.size(); ++c) {
+        out[goal.cosine.size() + c] = Dot(query, RowOf(own, static_cast<std::int64_t>(c))) +
+                                      weight * (z.scale * appended[c] + z.shift);
       }
-      queries[static_cast<std::int64_t>(i)].copy_(head[rows[i]]);
     }
-    const at::Tensor key_matrix = keys->Of(inputs.tables[t], *network);  // [N, P]
-    logits.addmm_(queries, key_matrix.t());
-    const at::Tensor log_probabilities = at::_log_softmax(logits, 1, false);
-    const at::Tensor probabilities = log_probabilities.exp();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      ChooseAction({.log_probabilities = {log_probabilities.data_ptr<float>() + i * n, n},
-                    .probabilities = {probabilities.data_ptr<float>() + i * n, n},
-                    .similarity = {similarities[i]->data(), n}},
-                   inputs, rows[i], outputs);
+    for (const std::int32_t removed : table->removed()) {
+      out[static_cast<std::size_t>(removed)] = kIllegalLogit;
     }
+    const auto similarity = [&] {
+      std::vector<float> all = goal.cosine;
+      all.insert(all.end(), appended.begin(), appended.end());
+      return all;
+    };
+    ChooseAction({.logits = out, .similarity = similarity}, inputs, row, outputs);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "platform/runtime/status.h"
 #include "rl/model/candidate_table.h"
 #include "rl/model/policy_spec.h"
+#include "rl/model/similarity_cache.h"
 
 namespace shoal::model {
 

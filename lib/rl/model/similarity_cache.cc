@@ -1,12 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rl/model/similarity_cache.h"
+
+#include <algorithm>
+#include <cmath>
 #include <list>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
-#include "rl/model/candidate_table.h"
-
 namespace shoal::model {
+
+CosineSums CosineSums::Of(const CandidateTable& table, std::span<const float> cosine) {
+  CosineSums sums;
+  for (const double c : cosine) {
+    sums.sum += c;
+    sums.squares += c * c;
+  }
+  for (const std::int32_t removed : table.removed()) {
+    const double c = cosine[static_cast<std::size_t>(removed)];
+    sums.sum -= c;
+    sums.squares -= c * c;
+  }
+  return sums;
+}
+
+Standardisation Standardise(const CandidateTable& table, std::span<const float> catalog,
+                            const CosineSums& sums, std::span<const float> appended) {
+  constexpr double kLeastDeviation = 1e-6;
+  double sum = sums.sum;
+  double squares = sums.squares;
+  for (const double c : appended) {
+    sum += c;
+    squares += c * c;
+  }
+  for (const std::int32_t removed : table.newly_removed()) {
+    const auto at = static_cast<std::size_t>(removed);
+    const double c = at < catalog.size() ? catalog[at] : appended[at - catalog.size()];
+    sum -= c;
+    squares -= c * c;
+  }
+  const auto count = static_cast<double>(table.legal_count());
+  const double mean = sum / count;
+  const double deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
+  if (deviation < kLeastDeviation) return {};
+  return {.scale = static_cast<float>(1 / deviation),
+          .shift = static_cast<float>(-mean / deviation)};
+}
 
 struct SimilarityCache::State {
   struct Item {
@@ -23,10 +62,11 @@ struct SimilarityCache::State {
   std::unordered_map<std::string, std::list<Item>::iterator> by_key;
 
   static std::size_t SizeOf(const Item& item) {
-    return item.row->size() * sizeof(float) + item.key.size() + sizeof(Item);
+    return item.row->cosine.size() * sizeof(float) + item.key.size() + sizeof(GoalCosines) +
+           sizeof(Item);
   }
-  static std::string KeyOf(const CandidateTable& table, std::span<const std::uint8_t> goal) {
-    const std::uint64_t id = table.id();
+  static std::string KeyOf(const CandidateTable& catalog, std::span<const std::uint8_t> goal) {
+    const std::uint64_t id = catalog.id();
     std::string key(reinterpret_cast<const char*>(&id), sizeof id);
     key.append(reinterpret_cast<const char*>(goal.data()), goal.size());
     return key;
@@ -38,9 +78,9 @@ SimilarityCache::SimilarityCache(std::size_t max_bytes) : state_(std::make_uniqu
 }
 SimilarityCache::~SimilarityCache() = default;
 
-SimilarityCache::Row SimilarityCache::Find(const CandidateTable& table,
+SimilarityCache::Row SimilarityCache::Find(const CandidateTable& catalog,
                                            std::span<const std::uint8_t> goal_key) {
-  const auto found = state_->by_key.find(State::KeyOf(table, goal_key));
+  const auto found = state_->by_key.find(State::KeyOf(catalog, goal_key));
   if (found == state_->by_key.end()) {
     ++state_->misses;
     return nullptr;
@@ -50,9 +90,9 @@ SimilarityCache::Row SimilarityCache::Find(const CandidateTable& table,
   return found->second->row;
 }
 
-void SimilarityCache::Insert(const CandidateTable& table, std::span<const std::uint8_t> goal_key,
+void SimilarityCache::Insert(const CandidateTable& catalog, std::span<const std::uint8_t> goal_key,
                              Row row) {
-  std::string key = State::KeyOf(table, goal_key);
+  std::string key = State::KeyOf(catalog, goal_key);
   if (state_->by_key.contains(key)) return;
   state_->items.push_front({key, std::move(row)});
   state_->bytes += State::SizeOf(state_->items.front());

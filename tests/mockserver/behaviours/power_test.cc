@@ -99,7 +99,7 @@ TEST_CASE("What needs a running system is refused with 409 when it is off, and l
   for (const std::string& capture : CaptureNames()) {
     INFO(capture);
     Machine machine(capture, "Off");
-    for (const char* type : {"GracefulShutdown", "GracefulRestart", "ForceRestart", "Nmi"}) {
+    for (const char* type : {"GracefulShutdown", "GracefulRestart", "Nmi"}) {
       INFO(type);
       const Response response = ResetOf(machine.instance, machine.marks.system, type);
       REQUIRE(response.status == 409);
@@ -170,11 +170,10 @@ TEST_CASE("Parameters are checked against what the service lists") {
 }
 
 TEST_CASE("An action without a handler is 404 ActionNotSupported") {
-  Machine machine("openbmc-stock");
-  const Json& bmc = *machine.instance.Find(machine.marks.manager);
-  const std::string target = bmc.at("Actions").at("#Manager.ResetToDefaults").at("target");
-  const Response response = machine.instance.Handle(
-      {.method = Method::kPost, .uri = target, .body = "{\"ResetType\":\"ResetAll\"}"});
+  Machine machine("dmtf-rackmount1");
+  const Json& system = *machine.instance.Find(machine.marks.system);
+  const std::string target = system.at("Actions").at("Oem").begin()->at("target");
+  const Response response = Post(machine.instance, target, Json::object());
   REQUIRE(response.status == 404);
   REQUIRE(Messages(response) == Names{"ActionNotSupported"});
 }
@@ -208,6 +207,30 @@ TEST_CASE("Time never runs backwards") {
   Machine machine("openbmc-stock");
   machine.instance.Advance(std::chrono::seconds(-5));
   REQUIRE(machine.instance.now().count() == 0);
+}
+
+TEST_CASE("A restart turns on what is off, unless the vendor is known to refuse that") {
+  for (const std::string& capture : CaptureNames()) {
+    INFO(capture);
+    const bool refuses = capture == "dell-r750" || capture == "hpe-dl380a-gen12";
+    Machine machine(capture, "Off");
+    REQUIRE(machine.Reset("ForceRestart") == (refuses ? 409 : 200));
+    REQUIRE(machine.state() == (refuses ? "Off" : "On"));
+    if (!refuses) REQUIRE(machine.history() == Names{"reset ForceRestart", "boot None"});
+  }
+}
+
+TEST_CASE("LastResetTime of a system says when it was last reset") {
+  Machine machine("dmtf-rackmount1");
+  Json captured = *machine.instance.Find(machine.marks.system);
+  captured["LastResetTime"] = "2020-01-01T00:00:00Z";
+  captured["PowerState"] = "On";
+  Instance instance(WorldWith("dmtf-rackmount1", {{machine.marks.system, captured}}));
+  instance.Advance(std::chrono::hours(1));
+  REQUIRE(ResetOf(instance, machine.marks.system, "On").status == 200);
+  REQUIRE(At(instance, machine.marks.system, "/LastResetTime") == "2020-01-01T00:00:00Z");
+  REQUIRE(ResetOf(instance, machine.marks.system, "ForceRestart").status == 200);
+  REQUIRE(At(instance, machine.marks.system, "/LastResetTime") == "1970-01-01T01:00:00Z");
 }
 
 }  // namespace shoal::mockserver

@@ -80,4 +80,23 @@ TEST_CASE("An insertion without an image, or of what is no URI, is refused and c
   }
 }
 
+TEST_CASE(
+    "A slot whose image is a word for nothing, or is not listed, takes an image and shows it") {
+  const std::string slot = kSlots[2].uri;
+  for (const bool lists_image : {true, false}) {
+    Json captured = *WorldOf("hpe-dl380a-gen12")->capture().Find(slot);
+    captured["Inserted"] = false;
+    captured["Image"] = "None";
+    if (!lists_image) captured.erase("Image");
+    Instance instance(WorldWith("hpe-dl380a-gen12", {{slot, captured}}));
+    const Json image = {{"Image", "http://10.0.0.1/a.iso"}};
+    REQUIRE(Act(instance, slot, "InsertMedia", image).status == 200);
+    REQUIRE(At(instance, slot, "/Image") == image.at("Image"));
+    REQUIRE(Act(instance, slot, "InsertMedia", image).status == 409);
+    REQUIRE(Act(instance, slot, "EjectMedia", Json::object()).status == 200);
+    REQUIRE(At(instance, slot, "/Image") == (lists_image ? Json("None") : Json()));
+    REQUIRE(Act(instance, slot, "InsertMedia", image).status == 200);
+  }
+}
+
 }  // namespace shoal::mockserver

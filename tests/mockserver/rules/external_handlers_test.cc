@@ -5,7 +5,7 @@
 
 #include "mockserver/process/external_url.h"
 #include "mockserver/rules/rules.h"
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "tests/mockserver/service/worlds.h"
 
 namespace shoal::mockserver {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "tests/mockserver/rules/taught.h"
 
 namespace shoal::mockserver {

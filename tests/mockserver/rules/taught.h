@@ -8,7 +8,7 @@
 #include <string>
 
 #include "mockserver/rules/rules.h"
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "tests/mockserver/service/worlds.h"
 
 namespace shoal::mockserver {

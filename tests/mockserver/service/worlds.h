@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "mockserver/service/instance.h"
+#include "mockserver/instance/instance.h"
 #include "mockserver/service/world.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/landmarks.h"
@@ -64,6 +64,16 @@ inline std::shared_ptr<const World> WorldOf(const std::string& name) {
   auto& world = worlds[name];
   if (world == nullptr) world = MadeWorld(name);
   return world;
+}
+
+// The shipped capture with further resources, or others in place of its own.
+inline std::shared_ptr<const World> WorldWith(const std::string& name,
+                                              const redfish::Capture::Resources& others) {
+  redfish::Capture::Resources resources = WorldOf(name)->capture().resources();
+  for (const auto& [uri, json] : others) resources.insert_or_assign(uri, json);
+  const auto capture = redfish::Capture::FromResources(name, std::move(resources));
+  REQUIRE(capture.ok());
+  return World::Create(*capture, TestSchema()).value();
 }
 
 inline redfish::Landmarks LandmarksOf(const World& world) {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "rl/algorithms/policy_loss.h"
 #include "rl/algorithms/policy_trainer.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/rl/algorithms/pointer_task.h"
@@ -32,12 +31,6 @@ double SuccessOf(const PolicyTrainer& trainer, const model::PolicySpec& spec) {
 
 }  // namespace
 
-TEST_CASE("the loss of a demonstrated row is its cross-entropy") {
-  const PolicyLoss loss = CloningLoss(std::log(0.25));
-  REQUIRE(loss.loss == Approx(std::log(4.0)));
-  REQUIRE(loss.by_log_probability == -1);
-}
-
 TEST_CASE("cloning makes the policy do what was demonstrated, without any reward") {
   const bool core = GENERATE(false, true);
   model::PolicySpec spec = SmallSpec();
@@ -48,7 +41,7 @@ TEST_CASE("cloning makes the policy do what was demonstrated, without any reward
   double first = 0;
   CloningReport last;
   for (int i = 0; i < 150; ++i) {
-    last = trainer->Clone(demonstrations, kRate).value();
+    last = trainer->CloneBehaviour(demonstrations, kRate).value();
     if (i == 0) first = last.loss;
   }
   REQUIRE(first > 1);
@@ -70,7 +63,7 @@ TEST_CASE("the first loss is that of the probabilities that the policy gave the 
     sum -= static_cast<double>(demonstrations.behaviour_log_probability[row]);
     rows += 1;
   }
-  const CloningReport report = trainer->Clone(demonstrations, kRate).value();
+  const CloningReport report = trainer->CloneBehaviour(demonstrations, kRate).value();
   REQUIRE(report.rows == rows);
   REQUIRE(report.loss == Approx(sum / rows).epsilon(1e-4));
 }
@@ -85,14 +78,14 @@ TEST_CASE("two ranks clone to the same bits, and to what one makes of both share
   RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = PolicyTrainer::Create(spec, {}, kTrainerSeed, reducer).value();
     for (int i = 0; i < 5; ++i) {
-      const auto report = trainer->Clone(shares[rank], 1e-3);
+      const auto report = trainer->CloneBehaviour(shares[rank], 1e-3);
       if (report.ok()) rows[rank] = report->rows;
     }
     digests[rank] = trainer->Digest();
     parameters[rank] = trainer->SerializeParameters({}).value();
   });
   const auto alone = Trainer(spec);
-  for (int i = 0; i < 5; ++i) REQUIRE(alone->Clone(all, 1e-3)->rows == rows[0]);
+  for (int i = 0; i < 5; ++i) REQUIRE(alone->CloneBehaviour(all, 1e-3)->rows == rows[0]);
   REQUIRE(digests[0] == digests[1]);
   REQUIRE(rows[0] == rows[1]);
   REQUIRE(LargestDifference(parameters[0], alone->SerializeParameters({}).value()) < 1e-4);
@@ -106,10 +99,11 @@ TEST_CASE("a rank without demonstrations takes part and ends with the same bits"
   std::vector<std::string> digests(2);
   RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = PolicyTrainer::Create(spec, {}, kTrainerSeed, reducer).value();
-    if (trainer->Clone(rank == 0 ? all : none, kRate).ok()) digests[rank] = trainer->Digest();
+    if (trainer->CloneBehaviour(rank == 0 ? all : none, kRate).ok())
+      digests[rank] = trainer->Digest();
   });
   const auto alone = Trainer(spec);
-  REQUIRE(alone->Clone(all, kRate).ok());
+  REQUIRE(alone->CloneBehaviour(all, kRate).ok());
   REQUIRE(digests[0] == alone->Digest());
   REQUIRE(digests[1] == alone->Digest());
 }
@@ -119,14 +113,14 @@ TEST_CASE("a trainer that loaded a checkpoint goes on cloning with the same bits
   const doubles::TemporaryFolder folder;
   const UnrollBatch demonstrations = Demonstrations(spec);
   const auto first = Trainer(spec);
-  for (int i = 0; i < 3; ++i) REQUIRE(first->Clone(demonstrations, kRate).ok());
+  for (int i = 0; i < 3; ++i) REQUIRE(first->CloneBehaviour(demonstrations, kRate).ok());
   REQUIRE(first->Save(folder.path(), "note").ok());
-  for (int i = 0; i < 2; ++i) REQUIRE(first->Clone(demonstrations, kRate).ok());
+  for (int i = 0; i < 2; ++i) REQUIRE(first->CloneBehaviour(demonstrations, kRate).ok());
 
   const auto second = Trainer(spec);
   REQUIRE(second->Load(folder.path()).ok());
   REQUIRE(second->clonings() == 3);
-  for (int i = 0; i < 2; ++i) REQUIRE(second->Clone(demonstrations, kRate).ok());
+  for (int i = 0; i < 2; ++i) REQUIRE(second->CloneBehaviour(demonstrations, kRate).ok());
   REQUIRE(second->Digest() == first->Digest());
 }
 
@@ -169,7 +163,7 @@ TEST_CASE("demonstrations that do not fit are refused before anything changes") 
   const std::string digest = trainer->Digest();
   UnrollBatch bad = Demonstrations(spec);
   bad.action[0] = 1000;
-  REQUIRE(absl::IsInvalidArgument(trainer->Clone(bad, kRate).status()));
+  REQUIRE(absl::IsInvalidArgument(trainer->CloneBehaviour(bad, kRate).status()));
   PointerTask task(spec, {});
   const UnrollBatch batch = task.Play(*PolicyOf(*trainer, spec), 6);
   const auto update = trainer->Update(batch, {.demonstrations = bad, .coefficient = 1});

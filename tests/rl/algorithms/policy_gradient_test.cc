@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/policy_gradient.h"
 
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "platform/runtime/random.h"
+#include "rl/algorithms/algorithm_registry.h"
+#include "rl/model/candidate_table_tensors.h"
 #include "rl/model/parameter_layout.h"
 #include "tests/rl/algorithms/pointer_task.h"
 
@@ -22,11 +30,13 @@ struct Setting {
   at::Tensor flat;
   at::Tensor gradient;
   UnrollBatch batch;
-  Advantages advantages;
+  std::unique_ptr<const Algorithm> algorithm;
   BatchTensors tensors;
+  std::optional<TargetTensors> targets;
   std::vector<std::int64_t> items;
 
-  explicit Setting(const model::PolicySpec& policy) : spec(policy) {
+  Setting(const model::PolicySpec& policy, const std::string& name) : spec(policy) {
+    options.name = name;
     options.entropy = 0.05;
     options.clip = 10;
     layout = model::ParameterLayout::Of(spec);
@@ -36,8 +46,9 @@ struct Setting {
     const std::string bytes = model::InitialParameters(spec, 5).value();
     PointerTask task(spec, {});
     batch = task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 6);
-    advantages = EstimateAdvantages(batch, {});
-    tensors = MakeBatchTensors(batch, spec, advantages.weight);
+    algorithm = MakeAlgorithm(options).value();
+    tensors = MakeBatchTensors(batch, spec, RowWeights(batch));
+    targets.emplace(algorithm->Estimate(batch, BehaviourView(batch)));
     const std::int64_t rows = spec.has_core() ? batch.columns : batch.columns * batch.length;
     items.resize(static_cast<std::size_t>(rows));
     std::iota(items.begin(), items.end(), 0);
@@ -49,20 +60,18 @@ struct Setting {
 
   double Loss(PolicyGradient& policy_gradient) const {
     gradient.zero_();
-    MinibatchSums sums = policy_gradient.Add({batch, tensors, advantages}, items);
-    return sums.policy_loss() + options.value_coefficient * sums.value_loss() -
-           options.entropy * sums.entropy();
+    MinibatchSums sums = policy_gradient.Add({batch, tensors, *targets, *algorithm}, items);
+    return sums.policy_loss() + sums.value_loss();
   }
 };
 
 // Compares the gradient with central differences, parameter by parameter, along random directions.
-void RequireGradient(const model::PolicySpec& spec) {
-  Setting setting(spec);
+void RequireGradient(const model::PolicySpec& spec, const std::string& name) {
+  Setting setting(spec, name);
   for (const model::ParameterInfo& info : setting.layout.parameters) {
     if (info.offset >= setting.layout.trainable) continue;
     const auto fresh = [&] {
-      return PolicyGradient(setting.spec, setting.layout, setting.options, setting.flat,
-                            setting.gradient);
+      return PolicyGradient(setting.spec, setting.layout, setting.flat, setting.gradient);
     };
     runtime::Random random(11, static_cast<std::uint64_t>(info.offset));
     std::vector<float> direction;
@@ -96,39 +105,134 @@ void RequireGradient(const model::PolicySpec& spec) {
   }
 }
 
-TEST_CASE("the pointer's gradient is that of differences") {
+// Every algorithm, for each of them on its own.
+void RequireGradients(const model::PolicySpec& spec) {
+  for (const std::string_view name : AlgorithmNames()) {
+    INFO(name);
+    RequireGradient(spec, std::string(name));
+  }
+}
+
+TEST_CASE("The gradient of every algorithm's loss over candidates is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.similarity_weight = 1;
-  RequireGradient(spec);
+  RequireGradients(spec);
 }
 
-TEST_CASE("so it is with trained keys, projecting queries up") {
-  model::PolicySpec spec = SmallSpec();
-  spec.train_keys = true;
-  spec.embedding_size = 4;
-  spec.projection_size = 40;
-  RequireGradient(spec);
-}
-
-TEST_CASE("so it is with trained keys, projecting candidates down") {
+TEST_CASE("The gradient with a trained projection of the candidates is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.train_keys = true;
   spec.projection_size = 3;
-  RequireGradient(spec);
+  RequireGradients(spec);
 }
 
-TEST_CASE("so it is through a core") {
+TEST_CASE("The gradient through a recurrent core is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.core = "gru";
-  RequireGradient(spec);
+  RequireGradients(spec);
 }
 
-TEST_CASE("so it is for discrete actions") {
+TEST_CASE("The gradient of every algorithm's loss over discrete actions is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.head = "discrete";
   spec.action_count = 4;
   spec.query_init = 1.0;
-  RequireGradient(spec);
+  RequireGradients(spec);
+}
+
+at::Tensor Unit(const at::Tensor& rows) { return rows.div(rows.norm(2, {1}, true)); }
+
+// The loss of a row with a factor of its own for each of the two numbers.
+HeadDerivatives Linear(const HeadRows& rows) {
+  return {.by_log_probability = at::full_like(rows.log_probability, 0.7),
+          .by_entropy = at::full_like(rows.entropy, -0.3)};
+}
+
+TEST_CASE("The candidate head equals log-softmax and autograd over base and overlay") {
+  constexpr std::int64_t kCatalog = 37;
+  constexpr std::int64_t kAppended = 3;
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1;
+  const model::ParameterLayout layout = model::ParameterLayout::Of(spec);
+  const at::Tensor flat = at::zeros({layout.total}, at::kFloat);
+  layout.Initialise(3, {flat.data_ptr<float>(), static_cast<std::size_t>(flat.numel())});
+  const model::Network network(spec, layout, flat, {});
+  runtime::Random random(2);
+  const auto halves = [&](std::int64_t rows) {
+    runtime::Tensor tensor(runtime::DType::kFloat16, {rows, spec.embedding_size});
+    auto* const out = reinterpret_cast<std::uint16_t*>(tensor.mutable_bytes().data());
+    for (std::int64_t i = 0; i < rows * spec.embedding_size; ++i) {
+      out[i] = runtime::ToHalf(static_cast<float>(random.Normal()));
+    }
+    return tensor;
+  };
+  const auto base = model::CandidateTable::Create(halves(kCatalog), {}).value();
+  const std::vector<std::uint32_t> removed = {4, 11};
+  const auto overlay = model::CandidateTable::Create(halves(kAppended), removed, base).value();
+
+  // Two rows of one goal: the catalog, and its overlay.
+  UnrollBatch batch;
+  batch.length = 1;
+  batch.columns = 2;
+  batch.tables = {base, overlay};
+  batch.catalog = {0, 1, 0, 1};
+  batch.action = {5, kCatalog + 1};
+  batch.flags = {kFirst, kFirst, 0, 0};
+  batch.observation.assign(static_cast<std::size_t>(4 * spec.observation_size), 0.0F);
+  const runtime::Tensor goal = halves(1);
+  const auto* const goal_data = reinterpret_cast<const std::uint16_t*>(goal.bytes().data());
+  batch.embeddings.assign(goal_data, goal_data + spec.embedding_size);
+  batch.content_index.assign(static_cast<std::size_t>(4 * spec.content_count()), 0);
+  batch.past_requests.assign(static_cast<std::size_t>(2 * spec.embedding_size), 0.0F);
+  batch.behaviour_log_probability = {-1, -1};
+  batch.reward = {0, 0};
+  batch.value = {0, 0, 0, 0};
+  batch.weight = {1, 1};
+  REQUIRE(batch.Validate(spec).ok());
+  const BatchTensors tensors = MakeBatchTensors(batch, spec, batch.weight);
+
+  at::Tensor queries = at::zeros({2, spec.projection_size}, at::kFloat);
+  for (std::int64_t i = 0; i < queries.numel(); ++i) {
+    queries.data_ptr<float>()[i] = static_cast<float>(random.Normal());
+  }
+  std::vector<double> logs(2);
+  CandidateHead head(network, {});
+  const std::vector<std::int64_t> rows = {0, 1};
+  const at::Tensor got = head.Backward(batch, tensors, rows, queries, [&](const HeadRows& chunk) {
+    for (std::size_t i = 0; i < chunk.positions.size(); ++i) {
+      logs[static_cast<std::size_t>(chunk.positions[i])] =
+          chunk.log_probability.data_ptr<double>()[i];
+    }
+    return Linear(chunk);
+  });
+
+  for (std::size_t row = 0; row < 2; ++row) {
+    const auto& table = batch.tables[row];
+    at::Tensor embeddings = base->tensors().embeddings;
+    if (row == 1) embeddings = at::cat({embeddings, overlay->tensors().embeddings});
+    at::Tensor legal = at::ones({table->size()}, at::kDouble);
+    for (const std::int32_t index : table->removed()) legal[index] = 0;
+    const at::Tensor unit = Unit(tensors.embeddings.narrow(0, 0, 1));
+    at::Tensor cosine = Unit(embeddings).mm(unit.t()).squeeze(1).to(at::kDouble);
+    const double count = legal.sum().item<double>();
+    const double mean = cosine.mul(legal).sum().item<double>() / count;
+    const double deviation =
+        std::sqrt(cosine.sub(mean).square().mul(legal).sum().item<double>() / count);
+    at::Tensor query = queries.narrow(0, static_cast<std::int64_t>(row), 1).to(at::kDouble);
+    query.requires_grad_(true);
+    at::Tensor logits = network.Keys(embeddings).to(at::kDouble).mm(query.t()).squeeze(1);
+    logits = logits.add(cosine.sub(mean).div(deviation)).masked_fill(legal.eq(0), -1e9);
+    const at::Tensor log_probabilities = logits.log_softmax(0);
+    const at::Tensor entropy = log_probabilities.exp().mul(log_probabilities).sum().neg();
+    const at::Tensor chosen = log_probabilities[batch.action[row]];
+    chosen.mul(0.7).sub(entropy, 0.3).backward();
+    REQUIRE(logs[row] == Approx(chosen.item<double>()).epsilon(1e-5));
+    for (std::int64_t i = 0; i < spec.projection_size; ++i) {
+      const double expected = query.grad()[0][i].item<double>();
+      REQUIRE(got[static_cast<std::int64_t>(row)][i].item<double>() ==
+              Approx(expected).epsilon(1e-4).margin(1e-5));
+    }
+  }
 }
 
 }  // namespace

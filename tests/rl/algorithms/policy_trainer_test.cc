@@ -29,7 +29,7 @@ void RequireRatioOne(const model::PolicySpec& spec) {
   const auto report = trainer->Update(task.Play(*policy, 9));
   REQUIRE(report.ok());
   REQUIRE(report->approximate_kl < 1e-9);
-  REQUIRE(report->clip_fraction == 0);
+  REQUIRE(report->algorithm_metrics.at(0).second == 0);
   REQUIRE(report->entropy > 0.3);
   REQUIRE(report->gradient_norm > 0);
 }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "rl/model/candidate_table.h"
+#include "rl/model/similarity_cache.h"
 #include "tests/rl/model/small_policy.h"
 
 namespace shoal::model {
@@ -14,7 +14,8 @@ TEST_CASE("the similarity cache drops what was not used for longest and stays wi
   const auto table = Table(5, {});
   const auto other = Table(5, {});
   SimilarityCache cache(3000);
-  const auto row = std::make_shared<const std::vector<float>>(200, 1.0F);
+  const auto row = std::make_shared<const GoalCosines>(
+      GoalCosines{.cosine = std::vector<float>(200, 1.0F), .sums = {}});
   const auto key = [](std::uint8_t i) { return std::vector<std::uint8_t>(16, i); };
   cache.Insert(*table, key(1), row);
   cache.Insert(*table, key(2), row);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/algorithm_registry.h"
+
+#include <string>
+
+#include "rl/algorithms/algorithm.h"
+
+namespace shoal::algorithms {
+
+std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options);
+
+namespace {
+
+struct Entry {
+  const char* name;
+  std::unique_ptr<const Algorithm> (*make)(const AlgorithmOptions& options);
+};
+
+constexpr Entry kAlgorithms[] = {
+    {"ppo", MakePpo},
+    {"reinforce", MakeReinforce},
+};
+
+}  // namespace
+
+std::vector<std::string_view> AlgorithmNames() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kAlgorithms) names.emplace_back(entry.name);
+  return names;
+}
+
+absl::StatusOr<std::unique_ptr<const Algorithm>> MakeAlgorithm(const AlgorithmOptions& options) {
+  if (options.passes < 1 || options.minibatches < 1) {
+    return runtime::InvalidArgument("algorithm.passes, algorithm.minibatches: at least 1");
+  }
+  for (const Entry& entry : kAlgorithms) {
+    if (options.name == entry.name) return entry.make(options);
+  }
+  std::string known;
+  for (const Entry& entry : kAlgorithms)
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  return runtime::InvalidArgument("algorithm.name: \"" + options.name + "\" is none of " + known);
+}
+
+}  // namespace shoal::algorithms

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// PPO (Schulman et al. 2017) with generalised advantages and the second bound of dual-clip PPO.
+#include <memory>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/policy_loss.h"
+
+namespace shoal::algorithms {
+namespace {
+
+class Ppo final : public Algorithm {
+ public:
+  explicit Ppo(const AlgorithmOptions& options) : options_(options) {}
+
+  Requirements requirements() const override {
+    return {.passes = options_.passes, .minibatches = options_.minibatches};
+  }
+
+  Targets Estimate(const UnrollBatch& batch, const PolicyView& view) const override {
+    return GeneralisedTargets(batch, view, options_.targets());
+  }
+
+  PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
+    PolicyTerms terms = ClippedLoss(rows, {.near = options_.clip, .far = options_.dual_clip});
+    AddEntropyBonus(rows, options_.entropy, terms);
+    return terms;
+  }
+
+  ValueTerms ValueLoss(const ValueRows& rows) const override {
+    return SquaredLoss(rows, options_.value_coefficient, options_.value_clip);
+  }
+
+  std::vector<std::string> metric_names() const override { return {"clip_fraction"}; }
+
+ private:
+  const AlgorithmOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options) {
+  return std::make_unique<Ppo>(options);
+}
+
+}  // namespace shoal::algorithms

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// REINFORCE (Williams 1992) with the value as its baseline: returns to the end of the unroll, one
+// gradient step a batch.
+#include <memory>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/policy_loss.h"
+
+namespace shoal::algorithms {
+namespace {
+
+class Reinforce final : public Algorithm {
+ public:
+  explicit Reinforce(const AlgorithmOptions& options) : options_(options) {}
+
+  Requirements requirements() const override { return {}; }
+
+  Targets Estimate(const UnrollBatch& batch, const PolicyView& view) const override {
+    TargetOptions targets = options_.targets();
+    targets.lambda = 1;
+    return GeneralisedTargets(batch, view, targets);
+  }
+
+  PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
+    PolicyTerms terms = LogProbabilityLoss(rows);
+    AddEntropyBonus(rows, options_.entropy, terms);
+    return terms;
+  }
+
+  ValueTerms ValueLoss(const ValueRows& rows) const override {
+    return SquaredLoss(rows, options_.value_coefficient, options_.value_clip);
+  }
+
+ private:
+  const AlgorithmOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options) {
+  return std::make_unique<Reinforce>(options);
+}
+
+}  // namespace shoal::algorithms

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/targets.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "rl/algorithms/gae.h"
+
+namespace shoal::algorithms {
+namespace {
+
+// One column, cut to its length.
+struct Column {
+  std::vector<float> log_ratio;
+  std::vector<float> reward;
+  std::vector<float> value;
+  std::vector<float> discount;
+  std::vector<float> trace;
+};
+
+std::size_t LengthOf(const UnrollBatch& batch, std::size_t column) {
+  return static_cast<std::size_t>(batch.lengths.empty() ? batch.length : batch.lengths[column]);
+}
+
+// Whether the row was truncated and its final observation was lost.
+bool IsLost(const UnrollBatch& batch, std::size_t row) {
+  const std::uint8_t next = batch.flags[row + static_cast<std::size_t>(batch.columns)];
+  return (batch.flags[row] & kTruncated) != 0 && (next & kFinal) == 0;
+}
+
+Column Cut(const UnrollBatch& batch, const PolicyView& view, std::size_t column,
+           const TargetOptions& options) {
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  const std::size_t length = LengthOf(batch, column);
+  const auto scale = static_cast<float>(options.reward_scale);
+  Column cut;
+  for (std::size_t t = 0; t < length; ++t) {
+    const std::size_t row = t * columns + column;
+    const std::uint8_t flags = batch.flags[row];
+    const bool lost = IsLost(batch, row);
+    const bool ends = (flags & (kTerminated | kTruncated | kFinal)) != 0;
+    const bool bootstraps = (flags & kTerminated) == 0 && !lost;
+    const bool acts = (flags & kFinal) == 0 && batch.weight[row] > 0;
+    cut.log_ratio.push_back(acts ? view.log_probability[row] - batch.behaviour_log_probability[row]
+                                 : 0.0F);
+    cut.value.push_back(view.value[row]);
+    // The reward that makes a lost row's advantage 0.
+    cut.reward.push_back(lost ? view.value[row] : scale * batch.reward[row]);
+    cut.discount.push_back(bootstraps ? static_cast<float>(options.gamma) : 0.0F);
+    cut.trace.push_back(ends ? 0.0F : static_cast<float>(options.lambda));
+  }
+  cut.value.push_back(view.value[length * columns + column]);
+  return cut;
+}
+
+// Calls `estimate` with each column and writes what it returns, [length] each, into its rows.
+template <typename Estimate>
+Targets ByColumn(const UnrollBatch& batch, const PolicyView& view, const TargetOptions& options,
+                 const Estimate& estimate) {
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  const std::size_t rows = static_cast<std::size_t>(batch.length) * columns;
+  Targets targets{std::vector<float>(rows), std::vector<float>(rows)};
+  for (std::size_t column = 0; column < columns; ++column) {
+    const Targets of_column = estimate(Cut(batch, view, column, options));
+    for (std::size_t t = 0; t < of_column.advantage.size(); ++t) {
+      targets.advantage[t * columns + column] = of_column.advantage[t];
+      targets.value[t * columns + column] = of_column.value[t];
+    }
+  }
+  return targets;
+}
+
+}  // namespace
+
+PolicyView BehaviourView(const UnrollBatch& batch) {
+  return {.log_probability = batch.behaviour_log_probability, .value = batch.value};
+}
+
+std::vector<float> RowWeights(const UnrollBatch& batch) {
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  std::vector<float> weights(static_cast<std::size_t>(batch.length) * columns);
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t t = 0; t < LengthOf(batch, column); ++t) {
+      const std::size_t row = t * columns + column;
+      const bool counts = !IsLost(batch, row) && (batch.flags[row] & kFinal) == 0;
+      weights[row] = counts ? batch.weight[row] : 0.0F;
+    }
+  }
+  return weights;
+}
+
+Targets GeneralisedTargets(const UnrollBatch& batch, const PolicyView& view,
+                           const TargetOptions& options) {
+  return ByColumn(batch, view, options, [](const Column& column) {
+    Targets targets;
+    targets.advantage = GeneralisedAdvantages({.reward = column.reward,
+                                               .value = column.value,
+                                               .discount = column.discount,
+                                               .trace = column.trace});
+    for (std::size_t t = 0; t < targets.advantage.size(); ++t) {
+      targets.value.push_back(targets.advantage[t] + column.value[t]);
+    }
+    return targets;
+  });
+}
+
+Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
+                      const TargetOptions& options, const VtraceOptions& clips) {
+  return ByColumn(batch, view, options, [&](const Column& column) {
+    VtraceEstimate estimate = Vtrace({.log_ratio = column.log_ratio,
+                                      .reward = column.reward,
+                                      .discount = column.discount,
+                                      .trace = column.trace,
+                                      .value = column.value},
+                                     clips);
+    return Targets{std::move(estimate.advantage), std::move(estimate.value)};
+  });
+}
+
+}  // namespace shoal::algorithms

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sensor.ResetMetrics: statistics of a sensor start anew at its present reading.
+#pragma once
+
+#include "mockserver/service/handler.h"
+
+namespace shoal::mockserver {
+
+void AddSensor(HandlerTable& handlers);
+
+}  // namespace shoal::mockserver

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Actions of a TelemetryService. SubmitTestMetricReport adds a MetricReport of the given name and
+// values, in place of an earlier one of that name. ClearMetricReports removes all reports.
+// ResetMetricReportDefinitionsToDefaults gives the definitions back what was captured.
+#pragma once
+
+#include <cstddef>
+
+#include "mockserver/service/handler.h"
+
+namespace shoal::mockserver {
+
+inline constexpr std::size_t kMaximumMetricReports = 64;
+
+void AddTelemetry(HandlerTable& handlers);
+
+}  // namespace shoal::mockserver
