@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/dataset/dataset.h"
-#include "text/dataset/mirror.h"
+#include "text/dataset/mirror_index.h"
 #include "text/dataset/pack.h"
 
 namespace shoal::encoder {

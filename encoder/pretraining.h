@@ -84,6 +84,8 @@ struct PretrainingOptions {
   bool checkpoint_blocks = false;
   // Threads of one rank; 0 divides the processor's threads among the ranks.
   int threads = 0;
+  // How long ranks wait for each other.
+  collectives::GroupOptions group;
 
   // What `weights` names, or INVALID_ARGUMENT.
   absl::StatusOr<runtime::DType> WeightsType() const;

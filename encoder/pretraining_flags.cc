@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encoder/pretraining_flags.h"
 
+#include <chrono>
 #include <memory>
 #include <ostream>
 
@@ -92,6 +93,23 @@ void AddCourse(CLI::App& train, PretrainingOptions& options) {
       ->capture_default_str();
 }
 
+void AddGroup(CLI::App& train, collectives::GroupOptions& group) {
+  const auto add = [&train](const char* flag, std::chrono::milliseconds& time, const char* help) {
+    train
+        .add_option_function<double>(
+            flag,
+            [&time](double seconds) {
+              time = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+            },
+            help)
+        ->check(CLI::Range(0.1, 1e6))
+        ->default_str(std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()));
+  };
+  add("--join-timeout", group.join_timeout, "Seconds in which all ranks have to start");
+  add("--reduction-timeout", group.call_timeout,
+      "Seconds by which one rank may be later than another before all end");
+}
+
 }  // namespace
 
 void AddPretrainingCommand(CLI::App& app, Action& action) {
@@ -102,6 +120,7 @@ void AddPretrainingCommand(CLI::App& app, Action& action) {
   AddMaterial(*train, *options);
   AddOptimiser(*train, *options);
   AddCourse(*train, *options);
+  AddGroup(*train, options->group);
   train->add_option("--world-size", *world_size, "Ranks to start on this node")
       ->capture_default_str();
   train->callback([&action, options, world_size] {

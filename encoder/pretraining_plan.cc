@@ -68,7 +68,7 @@ absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptio
                     .beta2 = options.beta2,
                     .weight_decay = options.weight_decay},
       .seed = options.seed};
-  SHOAL_ASSIGN_OR_RETURN(trainer.optimiser.kind, language::ParseOptimiser(options.optimiser));
+  SHOAL_ASSIGN_OR_RETURN(trainer.optimiser.kind, training::ParseOptimiser(options.optimiser));
   if (options.lora_rank > 0) {
     trainer.adapter = language::LoraOptions{.rank = options.lora_rank, .alpha = options.lora_alpha};
   }

@@ -12,7 +12,7 @@
 #include "redfish/capture/capture.h"
 #include "text/bpe/token_encoder.h"
 #include "text/bpe/token_harvest.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/bpe/tokenizer_trainer.h"
 
 namespace shoal::encoder {

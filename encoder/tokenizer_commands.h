@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `encoder tokenizer train|extend|show|encode`: makes tokenizers, and shows what they do.
 //
-// A tokenizer is named by its tokenizer.json, or by a folder (tokens/tokenizer_file.h). Errors name
-// the file. What is printed ends with one line that sums up.
+// A tokenizer is named by its tokenizer.json, or by a folder (text/bpe/tokenizer_json.h). Errors
+// name the file. What is printed ends with one line that sums up.
 #pragma once
 
 #include <cstddef>

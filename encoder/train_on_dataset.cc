@@ -51,7 +51,7 @@ int ThreadsOf(const PretrainingOptions& options, std::int64_t ranks) {
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out) {
   SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
   SHOAL_ASSIGN_OR_RETURN(const TrainingMaterial material, Divide(*data, options));
-  SHOAL_ASSIGN_OR_RETURN(const auto reducer, collectives::JoinGroup());
+  SHOAL_ASSIGN_OR_RETURN(const auto reducer, collectives::JoinGroup(options.group));
   const runtime::StopSignals signals;
   model::SetTorchThreads(ThreadsOf(options, reducer->world_size()));
   if (reducer->rank() == 0) {
@@ -59,8 +59,10 @@ absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out
         << " held_out=" << material.held_out.size() << " vocabulary=" << material.vocabulary_size
         << " ranks=" << reducer->world_size() << std::endl;
   }
-  return Pretrain(
+  const absl::Status end = Pretrain(
       options, material, *reducer, [&] { return signals.pending(); }, out);
+  if (!end.ok()) reducer->Abort(end);
+  return end;
 }
 
 }  // namespace shoal::encoder

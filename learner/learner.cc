@@ -29,6 +29,7 @@
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::learner {
 namespace {
@@ -99,11 +100,16 @@ struct Learner::Parts {
   UpdateRecord record;
 };
 
-absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(const LearnerSetup& setup) {
-  SHOAL_RETURN_IF_ERROR(setup.policy.Validate());
+absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(
+    const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group) {
   model::SetTorchThreads(static_cast<int>(setup.learner.torch_threads));
   auto learner = std::unique_ptr<Learner>(new Learner(std::make_unique<Parts>(), setup));
-  SHOAL_RETURN_IF_ERROR(learner->Start());
+  learner->parts_->reducer = std::move(group);
+  const absl::Status started = learner->Start();
+  if (!started.ok()) {
+    learner->parts_->reducer->Abort(started);
+    return started;
+  }
   return learner;
 }
 
@@ -123,10 +129,7 @@ std::string Learner::Digest() const { return parts_->trainer->Digest(); }
 absl::Status Learner::Start() {
   Parts& parts = *parts_;
   const LearnerOptions& options = setup_.learner;
-  SHOAL_ASSIGN_OR_RETURN(
-      parts.reducer,
-      collectives::JoinGroup(options.reduction == "nccl" ? collectives::Reduction::kNccl
-                                                         : collectives::Reduction::kSocket));
+  SHOAL_RETURN_IF_ERROR(setup_.policy.Validate());
   const std::int64_t ranks = parts.reducer->world_size();
   if (setup_.run.deterministic && ranks > 1) {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
@@ -259,8 +262,10 @@ absl::Status Learner::Publish(bool save) {
   const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
                                           parts.encoder_version,
                                           std::make_shared<const std::string>(std::move(bytes))};
+  // Whoever hears of the version may ask for the run's first one, which is then on disk.
+  if (save) SHOAL_RETURN_IF_ERROR(parts.publication->Save(parameters));
   parts.publication->Publish(parameters);
-  return save ? parts.publication->Save(parameters) : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 absl::Status Learner::SaveCheckpoint() {
@@ -271,6 +276,12 @@ absl::Status Learner::SaveCheckpoint() {
 }
 
 absl::Status Learner::Run() {
+  const absl::Status end = RunRounds();
+  if (!end.ok()) parts_->reducer->Abort(end);
+  return end;
+}
+
+absl::Status Learner::RunRounds() {
   while (!finished()) {
     SHOAL_ASSIGN_OR_RETURN(const bool go_on, RunRound());
     if (!go_on) break;
@@ -322,7 +333,7 @@ absl::Status Learner::Train() {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
   const algorithms::UnrollBatch batch = BuildBatch(setup_.policy, parts.unrolls, parts.version);
-  std::vector<UnrollKey> keys;
+  std::vector<replay::UnrollId> keys;
   for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
   SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
       parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
@@ -368,11 +379,10 @@ absl::Status Learner::AfterUpdate() {
   return absl::OkStatus();
 }
 
-// A loss that is not finite fails on all ranks alike and changed nothing; a batch that one rank
-// cannot use would leave the others waiting, so only a group of one outlives it.
+// After a failure that this rank alone has seen, the others wait in a reduction that it left.
 absl::Status Learner::Forgive(const absl::Status& failure) {
-  const bool alike = absl::IsInternal(failure) || parts_->reducer->world_size() == 1;
-  if (!alike || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;
+  const bool in_step = collectives::IsShared(failure) || parts_->reducer->world_size() == 1;
+  if (!in_step || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;
   spdlog::error("event=update_failed update={} reason={}", parts_->trainer->updates(),
                 runtime::Quoted(runtime::Message(failure)));
   if (parts_->reports != nullptr) parts_->reports->RecordFailure();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/learner_options.h"
 
+#include <chrono>
+
 namespace shoal::learner {
 namespace {
 
@@ -92,6 +94,15 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
                         "build with SHOAL_CUDA",
                 .choices = {"socket", "nccl"}});
+  visitor.Knob(
+      "join_timeout_seconds", join_timeout_seconds,
+      {.help = "time in which all ranks have to start", .unit = "seconds", .min = 0.1, .max = 1e6});
+  visitor.Knob("reduction_timeout_seconds", reduction_timeout_seconds,
+               {.help = "time by which one rank may be later than another in a reduction before "
+                        "all ranks end with an error that names it",
+                .unit = "seconds",
+                .min = 0.1,
+                .max = 1e6});
   visitor.Knob("verify_ranks", verify_ranks,
                {.help = "compare parameter digests of all ranks after every update, stop when "
                         "they differ"});
@@ -100,6 +111,17 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "updates",
                 .min = 0,
                 .max = kMany});
+}
+
+collectives::GroupOptions LearnerOptions::group() const {
+  using Seconds = std::chrono::duration<double>;
+  const auto time = [](double seconds) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Seconds(seconds));
+  };
+  return {.reduction =
+              reduction == "nccl" ? collectives::Reduction::kNccl : collectives::Reduction::kSocket,
+          .join_timeout = time(join_timeout_seconds),
+          .call_timeout = time(reduction_timeout_seconds)};
 }
 
 }  // namespace shoal::learner

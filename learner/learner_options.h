@@ -6,6 +6,7 @@
 #include <string>
 
 #include "platform/runtime/config.h"
+#include "rl/collectives/gradient_reducer.h"
 #include "text/embedding/encoder_source.h"
 
 namespace shoal::learner {
@@ -52,6 +53,10 @@ struct LearnerOptions {
   std::int64_t content_capacity = std::int64_t{1} << 20;
   // What carries gradients between ranks: "socket", or "nccl" with one GPU a rank.
   std::string reduction = "socket";
+  // Time in which all ranks have to start.
+  double join_timeout_seconds = 120;
+  // Time by which one rank may be later than another in a reduction before the group gives it up.
+  double reduction_timeout_seconds = 300;
   // After every update all ranks compare the digests of their parameters, and stop when they
   // differ.
   bool verify_ranks = false;
@@ -59,6 +64,8 @@ struct LearnerOptions {
   std::int64_t digest_every_updates = 0;
 
   void Visit(runtime::Visitor& visitor);
+  // What these knobs say about the ranks' group.
+  collectives::GroupOptions group() const;
 };
 
 }  // namespace shoal::learner

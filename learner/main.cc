@@ -7,6 +7,7 @@
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/thread.h"
+#include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/launch.h"
 
 int main(int argc, char** argv) {
@@ -27,7 +28,9 @@ int main(int argc, char** argv) {
   setup.run = program.run();
   setup.cluster = program.cluster();
 
-  auto learner = learner::Learner::Create(setup);
+  auto group = collectives::JoinGroup(setup.learner.group());
+  if (!group.ok()) return program.Fail(group.status());
+  auto learner = learner::Learner::Create(setup, *std::move(group));
   if (!learner.ok()) return program.Fail(learner.status());
   runtime::Thread loop("learner", [&] {
     const absl::Status end = (*learner)->Run();

@@ -14,7 +14,9 @@ constexpr std::chrono::milliseconds kGrace(500);
 }  // namespace
 
 Publication::Publication(const PublicationOptions& options, runtime::Metrics& metrics)
-    : keep_(options.keep), folder_(options.folder), publisher_(metrics) {}
+    : keep_(options.keep),
+      folder_(options.folder),
+      publisher_({.folder = options.folder}, metrics) {}
 
 absl::StatusOr<std::unique_ptr<Publication>> Publication::Create(const PublicationOptions& options,
                                                                  runtime::Metrics& metrics) {

@@ -2,35 +2,19 @@
 // What a table stores: an unroll as bytes that nobody here parses, and what is known about it.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "replay/client/unroll_id.h"
 #include "replay/key.h"
+#include "rl/parameters/version.h"
 
 namespace shoal::replay {
 
-struct UnrollId {
-  std::uint64_t environment_id = 0;
-  std::uint64_t incarnation = 0;
-  std::uint64_t first_sequence = 0;
-
-  friend auto operator<=>(const UnrollId&, const UnrollId&) = default;
-  template <typename Hash>
-  friend Hash AbslHashValue(Hash hash, const UnrollId& id) {
-    return Hash::combine(std::move(hash), id.environment_id, id.incarnation, id.first_sequence);
-  }
-};
-
-struct PolicyVersion {
-  std::uint64_t epoch = 0;
-  std::uint64_t step = 0;
-
-  friend auto operator<=>(const PolicyVersion&, const PolicyVersion&) = default;
-};
+using PolicyVersion = parameters::Version;
 
 struct Item {
   UnrollId id;

@@ -8,7 +8,6 @@
 #include "actor/environments/inprocess_service.h"
 #include "actor/environments/redfish_environment.h"
 #include "platform/runtime/random.h"
-#include "redfish/goals/candidate_match.h"
 #include "redfish/goals/goal_places.h"
 #include "redfish/goals/plan.h"
 

@@ -9,7 +9,7 @@
 #include "platform/content/content_key.h"
 #include "redfish/capture/landmarks.h"
 #include "redfish/capture/uri.h"
-#include "redfish/goals/candidate_match.h"
+#include "redfish/goals/plan.h"
 
 namespace shoal::actor {
 namespace {

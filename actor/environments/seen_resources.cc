@@ -8,7 +8,7 @@
 
 #include "redfish/capture/uri.h"
 #include "redfish/catalog/candidate_generator.h"
-#include "redfish/goals/candidate_match.h"
+#include "redfish/goals/plan.h"
 
 namespace shoal::actor {
 namespace {

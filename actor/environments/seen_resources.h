@@ -48,7 +48,7 @@ class SeenResources {
   const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
   // Until the next Learn or Begin. REQUIRES: action < list()->size().
   const redfish::Candidate& candidate(std::size_t action) const;
-  // The first legal action that sends `request`; -1 when there is none (redfish/candidate_match.h).
+  // The first legal action that sends `request`; -1 when there is none (redfish/goals/plan.h).
   std::int64_t Find(const redfish::PlanRequest& request, const redfish::SlotValues& values) const;
 
  private:

@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/cluster/stop_signals.h"
 #include "cli/commands/command_result.h"
 #include "cli/commands/redact_flag.h"
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/live_line.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/program.h"
-#include "platform/runtime/secret_file.h"
+#include "platform/runtime/stop_signals.h"
 #include "platform/runtime/thread.h"
 #include "redfish/capture/capture.h"
 #include "redfish/discovery/discover.h"
@@ -32,7 +32,6 @@ using discovery::CrawlProgress;
 using discovery::Discovery;
 using discovery::DiscoveryResult;
 using discovery::ParseServiceUrl;
-using discovery::ServiceUrl;
 
 struct DiscoverFlags {
   std::string url;
@@ -47,9 +46,9 @@ struct DiscoverFlags {
   Discovery discovery;
 };
 
-absl::Status FillAccess(const DiscoverFlags& flags, const ServiceUrl& url,
+absl::Status FillAccess(const DiscoverFlags& flags, const http::Url& url,
                         discovery::CrawlOptions& crawl) {
-  crawl.connection.address = url.address;
+  crawl.connection.address = http::Format(url.address);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::duration<double>(flags.timeout_seconds));
   crawl.connection.connect_deadline = timeout;
@@ -71,8 +70,8 @@ absl::Status FillAccess(const DiscoverFlags& flags, const ServiceUrl& url,
 
 absl::StatusOr<Discovery> DiscoveryFrom(const DiscoverFlags& flags) {
   Discovery discovery = flags.discovery;
-  SHOAL_ASSIGN_OR_RETURN(const ServiceUrl url, ParseServiceUrl(flags.url));
-  discovery.source = url.Text();
+  SHOAL_ASSIGN_OR_RETURN(const http::Url url, ParseServiceUrl(flags.url));
+  discovery.source = url.Origin();
   SHOAL_RETURN_IF_ERROR(FillAccess(flags, url, discovery.crawl));
   discovery.crawl.redaction = RedactionOf(flags.redact);
   if (flags.deadline_minutes > 0) {
@@ -134,13 +133,13 @@ std::string LineOf(const CrawlProgress& progress, double seconds) {
 
 absl::StatusOr<DiscoveryResult> RunWatched(const Discovery& discovery) {
   constexpr std::chrono::milliseconds kLook{100};
-  BlockStopSignals();
+  const runtime::StopSignals signals;
   runtime::Clock& clock = runtime::SystemClock();
   const runtime::TimePoint started = clock.Now();
   runtime::LiveLine line(std::chrono::seconds(2), clock);
   WatchedCrawl crawl(discovery);
   for (;;) {
-    if (WaitForStopSignal(kLook)) crawl.Stop();
+    if (runtime::StopSignals::Wait(kLook)) crawl.Stop();
     if (auto result = crawl.result()) return *std::move(result);
     const std::chrono::duration<double> passed = clock.Now() - started;
     line.Show([&](auto) { return LineOf(crawl.progress(), passed.count()); });

@@ -11,12 +11,12 @@
 #include "cli/cluster/child_process.h"
 #include "cli/cluster/effective_config.h"
 #include "cli/cluster/local_cluster.h"
-#include "cli/cluster/stop_signals.h"
 #include "cli/commands/command_result.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/training_session.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/program.h"
+#include "platform/runtime/stop_signals.h"
 
 namespace shoal::cli {
 namespace {
@@ -239,7 +239,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
 }  // namespace
 
 int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
-  BlockStopSignals();
+  const runtime::StopSignals signals;
   absl::StatusOr<Prepared> prepared = Prepare(flags);
   if (!prepared.ok()) return FailCommand(prepared.status());
   prepared->session.started = started;

@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
-#include "cli/cluster/stop_signals.h"
 #include "cli/results/report.h"
 #include "platform/runtime/program.h"
+#include "platform/runtime/stop_signals.h"
 
 namespace shoal::cli {
 namespace {
@@ -128,7 +128,7 @@ absl::Status TrainingSession::StartProcesses() {
 
 TrainingSession::TrainingEnd TrainingSession::Train() {
   while (!TimeIsUp() && !supervisor_.finished()) {
-    stopped_ = stopped_ || WaitForStopSignal(kTick);
+    stopped_ = stopped_ || runtime::StopSignals::Wait(kTick);
     if (stopped_) return TrainingEnd::kStopped;
     if (!Tick()) return TrainingEnd::kFailed;
     PollEvaluation();
@@ -167,7 +167,7 @@ bool TrainingSession::Tick() {
 void TrainingSession::Scrape() {
   const auto scrape = [this](const std::string& name, const std::string& address) {
     // A process that hangs takes its time, and Ctrl-C must not wait for several.
-    stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
+    stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
     if (stopped_) return;
     const auto samples = ScrapeMetrics(address);
     if (samples.ok()) totals_.Update(name, *samples);
@@ -255,7 +255,7 @@ int TrainingSession::Judge() {
   display_.Note(absl::StrFormat("trained for %.0f s, %.0f steps; evaluating",
                                 SecondsSince(training_started_), progress_.environment_steps));
   for (const Stage stage : {kActors, kLearner}) {
-    stopped_ = stopped_ || WaitForStopSignal(milliseconds(0));
+    stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
     if (stopped_) return kExitStopped;
     supervisor_.StopStage(stage);
   }
@@ -309,7 +309,7 @@ std::int64_t TrainingSession::FinalSeed() const {
 absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {
   while (true) {
     if (auto outcome = evaluator_.Poll()) return std::move(*outcome);
-    stopped_ = stopped_ || WaitForStopSignal(kTick);
+    stopped_ = stopped_ || runtime::StopSignals::Wait(kTick);
     if (stopped_) {
       evaluator_.Cancel();
       return runtime::Cancelled("stopped");

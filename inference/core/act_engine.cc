@@ -33,7 +33,7 @@ void ActEngine::Evaluate(std::vector<Row> rows) {
 }
 
 void ActEngine::Answer(const std::vector<Row>& rows, RowStatus status) {
-  for (const Row& row : rows) answers_.Add(row.block->sink, AnswerTo(row, status));
+  for (const Row& row : rows) answers_.Add(row, AnswerTo(row, status));
   answers_.Deliver();
 }
 
@@ -70,10 +70,14 @@ EnvironmentSlot* ActEngine::SlotOf(const Row& row) {
 void ActEngine::Refuse(const Row& row, std::string error) {
   RowAnswer answer = AnswerTo(row, RowStatus::kInvalid);
   answer.error = std::move(error);
-  answers_.Add(row.block->sink, std::move(answer));
+  answers_.Add(row, std::move(answer));
 }
 
 void ActEngine::Sort(Row row) {
+  if (AwaitsPolicy(row)) {
+    answers_.Add(row, AnswerTo(row, RowStatus::kOverloaded));
+    return;
+  }
   EnvironmentSlot* slot = SlotOf(row);
   if (slot == nullptr) {
     Refuse(row, "more than " + std::to_string(options_.max_environments) + " environments");
@@ -100,10 +104,10 @@ void ActEngine::Sort(Row row) {
       repeats_.push_back(std::move(row));
       return;
     case Kind::kFenced:
-      answers_.Add(row.block->sink, AnswerTo(row, RowStatus::kFenced));
+      answers_.Add(row, AnswerTo(row, RowStatus::kFenced));
       return;
     case Kind::kInvalid:
-      answers_.Add(row.block->sink, std::move(decision.answer));
+      answers_.Add(row, std::move(decision.answer));
       return;
   }
 }
@@ -131,10 +135,20 @@ void ActEngine::TakeRow(Row row, EnvironmentSlot& slot, bool lost) {
   group->work.push_back({std::move(row), &slot});
 }
 
+PolicySelector ActEngine::SelectorOf(const Row& row) {
+  if (!row.evaluate() || row.block->selectors.empty()) return {};
+  return row.block->selectors[row.index];
+}
+
+bool ActEngine::AwaitsPolicy(const Row& row) {
+  const PolicySelector selector = SelectorOf(row);
+  const bool by_name = selector.kind == PolicySelector::Kind::kPinned ||
+                       selector.kind == PolicySelector::Kind::kInitial;
+  return by_name && absl::IsUnavailable(policies_.Select(selector).status());
+}
+
 ActEngine::Group* ActEngine::GroupOf(const Row& row) {
-  PolicySelector selector;
-  if (row.evaluate() && !row.block->selectors.empty()) selector = row.block->selectors[row.index];
-  absl::StatusOr<VersionedPolicy> policy = policies_.Select(selector);
+  absl::StatusOr<VersionedPolicy> policy = policies_.Select(SelectorOf(row));
   if (!policy.ok()) {
     Refuse(row, runtime::Message(policy.status()));
     return nullptr;
@@ -170,7 +184,7 @@ void ActEngine::Run(Group& group) {
 
 bool ActEngine::Fence(const Work& work) {
   if (work.row.incarnation() == work.slot->incarnation()) return false;
-  answers_.Add(work.row.block->sink, AnswerTo(work.row, RowStatus::kFenced));
+  answers_.Add(work.row, AnswerTo(work.row, RowStatus::kFenced));
   return true;
 }
 
@@ -235,11 +249,11 @@ void ActEngine::Emit(std::optional<Unroll> unroll) {
 void ActEngine::Send(const Row& row, RowAnswer answer) {
   if (!row.evaluate() && parking_.IsParked(row.environment())) {
     if (!parking_.Hold(row, answer)) {
-      answers_.Add(row.block->sink, AnswerTo(row, RowStatus::kOverloaded));
+      answers_.Add(row, AnswerTo(row, RowStatus::kOverloaded));
     }
     return;
   }
-  answers_.Add(row.block->sink, std::move(answer));
+  answers_.Add(row, std::move(answer));
 }
 
 }  // namespace shoal::inference

@@ -78,7 +78,11 @@ class ActEngine {
   void Sort(Row row);
   void TakeRow(Row row, EnvironmentSlot& slot, bool lost);
   void Refuse(const Row& row, std::string error);
-  // Null when the version is unknown: the row is then answered.
+  static PolicySelector SelectorOf(const Row& row);
+  // True while the row's version is being fetched. The row is then to come again, and its
+  // environment has not seen it.
+  bool AwaitsPolicy(const Row& row);
+  // Null when the version is not here: the row is then answered.
   Group* GroupOf(const Row& row);
   void Run(Group& group);
   // A newer incarnation came in the same batch: answers the row of the older one kFenced.

@@ -77,11 +77,11 @@ void Admission::Settle(Row row, Verdict verdict, std::vector<Row>& ready, Answer
   if (verdict.kind == Verdict::Kind::kReady) {
     ready.push_back(std::move(row));
   } else if (verdict.kind == Verdict::Kind::kAnswer) {
-    answers.Add(row.block->sink, std::move(verdict.answer));
+    answers.Add(row, std::move(verdict.answer));
   } else if (waiting_.size() < max_waiting_) {
     waiting_.push_back(std::move(row));
   } else {
-    answers.Add(row.block->sink, AnswerTo(row, RowStatus::kOverloaded));
+    answers.Add(row, AnswerTo(row, RowStatus::kOverloaded));
   }
 }
 
@@ -89,7 +89,7 @@ void Admission::Pass(std::vector<Row>& ready, AnswerBatch& answers) {
   if (ready.empty()) return;
   parts_.batcher.Add(ready);
   for (const Row& row : ready) {
-    answers.Add(row.block->sink, AnswerTo(row, RowStatus::kOverloaded));
+    answers.Add(row, AnswerTo(row, RowStatus::kOverloaded));
   }
 }
 

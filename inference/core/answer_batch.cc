@@ -5,18 +5,21 @@
 
 namespace shoal::inference {
 
-void AnswerBatch::Add(const std::shared_ptr<ReplySink>& sink, RowAnswer&& answer) {
+void AnswerBatch::Add(const Row& row, RowAnswer&& answer) {
+  const std::shared_ptr<ReplySink>& sink = row.block->sink;
   metrics_.CountRow(answer.status);
   if (groups_.empty() || groups_.back().sink != sink) {
     const auto found = std::find_if(groups_.begin(), groups_.end(),
                                     [&sink](const Group& group) { return group.sink == sink; });
     if (found == groups_.end()) {
-      groups_.push_back({sink, {}});
+      groups_.push_back({sink, {}, {}});
     } else {
       std::iter_swap(found, groups_.end() - 1);
     }
   }
-  groups_.back().answers.push_back(std::move(answer));
+  Group& group = groups_.back();
+  group.answers.push_back(std::move(answer));
+  if (group.blocks.empty() || group.blocks.back() != row.block) group.blocks.push_back(row.block);
 }
 
 void AnswerBatch::Deliver() {

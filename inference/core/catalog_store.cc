@@ -30,13 +30,11 @@ absl::Status Check(const CandidateList& list) {
   return absl::OkStatus();
 }
 
-// Of an entry, its nodes in the map and in the order.
-constexpr std::size_t kEntryOverhead = 256;
-
-std::size_t BytesOf(const CandidateList& list) {
-  return kEntryOverhead + list.removed.size() * sizeof(std::uint32_t) +
-         list.candidates.size() * sizeof(content::ContentKey);
-}
+// The nodes in the map and in the order, and what the allocator adds to them.
+constexpr std::size_t kEntryOverhead = 384;
+constexpr std::size_t kCandidatesOverhead = 160;
+// What the content store needs for an embedding besides its numbers.
+constexpr std::size_t kEmbeddingOverhead = 160;
 
 }  // namespace
 
@@ -50,13 +48,11 @@ absl::Status CatalogStore::Add(CandidateList list) {
   const runtime::MutexLock lock(mutex_);
   const auto [found, added] = lists_.try_emplace(list.key);
   Entry& entry = found->second;
-  if (!added) {
-    TouchLocked(entry);
-    return absl::OkStatus();
+  if (added) {
+    entry.place = order_.insert(order_.end(), list.key);
+    entry.list = std::move(list);
   }
-  entry.place = order_.insert(order_.end(), list.key);
-  entry.list = std::move(list);
-  GrowLocked(entry, BytesOf(entry.list));
+  UseLocked(entry);
   return absl::OkStatus();
 }
 
@@ -66,7 +62,7 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::Co
     const runtime::MutexLock lock(mutex_);
     const auto found = lists_.find(key);
     if (found == lists_.end()) return Resolution{.missing_list = key};
-    TouchLocked(found->second);
+    UseLocked(found->second);
     if (found->second.candidates) return Resolution{.candidates = found->second.candidates};
     list = found->second.list;
   }
@@ -75,10 +71,8 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Resolve(const content::Co
   const runtime::MutexLock lock(mutex_);
   const auto found = lists_.find(key);
   if (found == lists_.end()) return made;
-  if (!found->second.candidates) {
-    found->second.candidates = made.candidates;
-    GrowLocked(found->second, TableBytes(made.candidates->embeddings.size()));
-  }
+  if (!found->second.candidates) found->second.candidates = made.candidates;
+  UseLocked(found->second);
   return Resolution{.candidates = found->second.candidates};
 }
 
@@ -127,9 +121,16 @@ absl::StatusOr<CatalogStore::Resolution> CatalogStore::Make(
   return resolution;
 }
 
-std::size_t CatalogStore::TableBytes(std::size_t candidates) const {
-  return candidates *
-         (sizeof(embedding::Embedding) + contents_.embedding_size() * sizeof(std::uint16_t));
+std::size_t CatalogStore::BytesOf(const Entry& entry) const {
+  const CandidateList& list = entry.list;
+  std::size_t bytes = kEntryOverhead + list.removed.capacity() * sizeof(std::uint32_t) +
+                      list.candidates.capacity() * sizeof(content::ContentKey);
+  if (entry.candidates == nullptr) return bytes;
+  const std::size_t each = sizeof(embedding::Embedding) + kEmbeddingOverhead +
+                           contents_.embedding_size() * sizeof(std::uint16_t);
+  bytes += kCandidatesOverhead + entry.candidates->embeddings.size() * each;
+  if (entry.candidates->table != nullptr) bytes += entry.candidates->table->bytes();
+  return bytes;
 }
 
 std::optional<CandidateList> CatalogStore::Find(const content::ContentKey& key) const {
@@ -150,14 +151,25 @@ std::size_t CatalogStore::bytes() const {
   return bytes_;
 }
 
-void CatalogStore::TouchLocked(Entry& entry) { order_.splice(order_.end(), order_, entry.place); }
-
-// Makes room for it among the others.
-void CatalogStore::GrowLocked(Entry& entry, std::size_t bytes) {
+void CatalogStore::UseLocked(Entry& entry) {
+  const std::size_t before = bytes_;
+  if (entry.candidates != nullptr && entry.candidates->base != nullptr) {
+    const auto base = lists_.find(entry.candidates->base->key);
+    if (base != lists_.end()) TouchLocked(base->second);
+  }
   TouchLocked(entry);
-  entry.bytes += bytes;
-  bytes_ += bytes;
-  for (auto place = order_.begin(); bytes_ > max_bytes_ && place != entry.place;) {
+  if (bytes_ > before) EvictLocked(entry);
+}
+
+void CatalogStore::TouchLocked(Entry& entry) {
+  order_.splice(order_.end(), order_, entry.place);
+  bytes_ -= entry.bytes;
+  entry.bytes = BytesOf(entry);
+  bytes_ += entry.bytes;
+}
+
+void CatalogStore::EvictLocked(const Entry& newest) {
+  for (auto place = order_.begin(); bytes_ > max_bytes_ && place != newest.place;) {
     const auto oldest = lists_.find(*place);
     if (oldest->second.candidates.use_count() > 1) {
       ++place;

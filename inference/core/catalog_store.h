@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Catalogs and overlays by key, and the candidate tables that the policy needs of them.
 //
-// A table is made once, when the embeddings of all its candidates are there, and shared by all rows
-// that name its key; an overlay's shares that of its base. Past `max_bytes` of lists and tables
-// together the least recently used ones leave, and are asked for again by NEED_CATALOG; the newest
-// stays, and so do those whose table a row or an open unroll still holds: their memory would not
-// come back. Thread-safe; a table is made without holding the lock, by whoever resolves first.
+// A table is made once, when the embeddings of all its candidates are there, and is shared by all
+// rows that name its key; an overlay's table shares its base's. The store is bounded by
+// `max_bytes`, in which each list counts with everything that goes when the list goes: its keys,
+// its table, the keys that policies cached for the table, and the embeddings that it keeps in the
+// content store. Past the bound the least recently used lists leave, and are asked for again by
+// NEED_CATALOG. The newest list stays, and so does a list whose table a row, an open unroll or an
+// overlay still holds, since its memory would not come back. Thread-safe; whoever resolves a key
+// first makes its table, without holding the lock.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +73,7 @@ class CatalogStore {
   std::optional<CandidateList> Find(const content::ContentKey& key) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of lists and tables, with what keeping them costs.
+  // Of all lists, as bounded by `max_bytes`.
   std::size_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -82,14 +85,18 @@ class CatalogStore {
     std::list<content::ContentKey>::iterator place;
   };
 
-  std::size_t TableBytes(std::size_t candidates) const;
+  std::size_t BytesOf(const Entry& entry) const;
   // False for a key that is not there.
   bool IsOverlay(const content::ContentKey& key) const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Resolution> ResolveOverlay(const CandidateList& list) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Resolution> Make(const CandidateList& list,
                                   std::shared_ptr<const Candidates> base);
+  // Makes the entry and its base the most recently used ones, counts their bytes anew, and makes
+  // room where those grew.
+  void UseLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TouchLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void GrowLocked(Entry& entry, std::size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Lets lists go that were used before `newest` until the rest fits.
+  void EvictLocked(const Entry& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   embedding::EmbeddingStore& contents_;
   const TableFactory factory_;

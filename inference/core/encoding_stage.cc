@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "platform/runtime/log.h"
-#include "platform/runtime/thread_priority.h"
+#include "platform/runtime/thread.h"
 #include "text/embedding/unit_rows.h"
 
 namespace shoal::inference {

@@ -31,7 +31,7 @@ struct EncodingOptions {
   // Texts and bytes in one call of the encoder.
   std::size_t slice_texts = 64;
   std::size_t slice_bytes = std::size_t{256} << 10;
-  // Of the thread (runtime/thread_priority.h): an encoder that takes long leaves acting first.
+  // Of the thread (SetThreadNice): an encoder that takes long leaves acting first.
   int nice = 0;
   // Text waiting, in bytes.
   std::size_t max_waiting_bytes = std::size_t{256} << 20;

@@ -71,7 +71,7 @@ class EnvironmentSlot {
     std::uint64_t sequence = 0;
     RowStatus status = RowStatus::kOk;
     std::int64_t action = -1;
-    PolicyVersion version = {};
+    parameters::Version version = {};
     bool used = false;
   };
 

@@ -16,7 +16,7 @@ bool LockstepGate::Asks(const Rows& rows) {
                      [](const auto& entry) { return entry.second.acts(); });
 }
 
-std::vector<Row> LockstepGate::TakeStep(const PolicyVersion& current) {
+std::vector<Row> LockstepGate::TakeStep(const parameters::Version& current) {
   if (held_.size() < environments_) return {};
   if (RoundOver()) {
     if (current <= acted_) return {};

@@ -14,8 +14,8 @@
 #include <set>
 #include <vector>
 
-#include "inference/core/policy_version.h"
 #include "inference/core/row_block.h"
+#include "rl/parameters/version.h"
 
 namespace shoal::inference {
 
@@ -26,7 +26,7 @@ class LockstepGate {
 
   void Add(Row row);
   // The rows of one step, or none when it is not complete. `current`: the version that would act.
-  std::vector<Row> TakeStep(const PolicyVersion& current);
+  std::vector<Row> TakeStep(const parameters::Version& current);
   void Delivered(std::uint64_t environment) { delivered_.insert(environment); }
 
   // Rows held.
@@ -44,7 +44,7 @@ class LockstepGate {
   // Every environment seen so far.
   std::map<std::uint64_t, Rows> held_;
   std::set<std::uint64_t> delivered_;
-  PolicyVersion acted_;
+  parameters::Version acted_;
 };
 
 }  // namespace shoal::inference

@@ -43,7 +43,7 @@ void ParkingLot::Free(std::uint64_t environment, AnswerBatch& answers) {
   const auto found = parked_.find(environment);
   if (--found->second.unrolls > 0) return;
   for (Held& held : found->second.answers) {
-    answers.Add(held.row.block->sink, std::move(held.answer));
+    answers.Add(held.row, std::move(held.answer));
   }
   parked_.erase(found);
 }

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "inference/core/policy_version.h"
 #include "inference/core/row_layout.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/clock.h"
 #include "rl/model/candidate_table.h"
+#include "rl/parameters/version.h"
 #include "text/embedding/embedding.h"
 
 namespace shoal::inference {
@@ -47,7 +47,7 @@ struct RowAnswer {
   std::uint64_t sequence = 0;
   RowStatus status = RowStatus::kOk;
   std::int64_t action = -1;
-  PolicyVersion version = {};
+  parameters::Version version = {};
   // kNeedContent: contents; kNeedCatalog: catalogs.
   std::vector<content::ContentKey> missing = {};
   // kInvalid.
@@ -79,7 +79,7 @@ struct PolicySelector {
   enum class Kind : std::uint8_t { kCurrent, kPinned, kInitial, kUniform, kSimilarity };
   Kind kind = Kind::kCurrent;
   // kPinned.
-  PolicyVersion version = {};
+  parameters::Version version = {};
 };
 
 struct RowBlock {

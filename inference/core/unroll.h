@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "inference/core/policy_version.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/status.h"
 #include "platform/runtime/tensor.h"
+#include "rl/parameters/version.h"
 
 namespace shoal::inference {
 
@@ -30,8 +30,8 @@ struct Unroll {
   std::vector<content::ContentKey> catalog_keys;
   // Of the rows, each once.
   std::vector<content::ContentKey> content_keys;
-  PolicyVersion oldest;
-  PolicyVersion newest;
+  parameters::Version oldest;
+  parameters::Version newest;
   // Rows that carry weight.
   std::uint32_t steps = 0;
 };

@@ -33,7 +33,7 @@ class UnrollBuilder {
     float log_probability = 0;
     float value = 0;
     bool forced = false;
-    PolicyVersion version = {};
+    parameters::Version version = {};
     std::span<const float> core_state = {};     // [S]
     std::span<const float> past_requests = {};  // [D], or empty
   };
@@ -93,7 +93,7 @@ class UnrollBuilder {
   std::vector<float> rewards_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint8_t> forced_;
-  std::vector<PolicyVersion> versions_;
+  std::vector<parameters::Version> versions_;
   std::vector<std::int64_t> episodes_;
   std::vector<std::byte> extras_;
   std::vector<std::shared_ptr<const Candidates>> used_catalogs_;

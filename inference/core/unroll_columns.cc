@@ -113,7 +113,7 @@ void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
   }
   std::vector<std::int64_t> epochs;
   std::vector<std::int64_t> version_steps;
-  for (const PolicyVersion& version : versions_) {
+  for (const parameters::Version& version : versions_) {
     epochs.push_back(static_cast<std::int64_t>(version.epoch));
     version_steps.push_back(static_cast<std::int64_t>(version.step));
   }

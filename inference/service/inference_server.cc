@@ -12,11 +12,14 @@
 #include "inference/service/spec_check.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/server.h"
+#include "rl/parameters/fetcher.h"
 #include "rl/parameters/subscriber.h"
 #include "text/embedding/make_text_encoder.h"
 
 namespace shoal::inference {
 namespace {
+
+constexpr PolicySelector kInitial{PolicySelector::Kind::kInitial};
 
 std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
@@ -108,7 +111,7 @@ class InferenceServer::Parts {
         shared_metrics(metrics),
         contents(encoder->version(), shape.embedding_size,
                  Size(config.options.content_cache_bytes)),
-        catalogs(contents, TablesOf(config.policy)),
+        catalogs(contents, TablesOf(config.policy), Size(config.options.catalog_cache_bytes)),
         provider(contents, catalogs),
         cache(
             std::make_shared<model::SimilarityCache>(Size(config.options.similarity_cache_bytes))),
@@ -131,6 +134,14 @@ class InferenceServer::Parts {
   absl::Status StartParameters(runtime::Metrics& metrics);
   absl::Status Drain(std::chrono::milliseconds grace);
   void TakeParameters(const parameters::Parameters& parameters);
+  // What the fetcher was asked for by a row with this selector.
+  void TakeFetched(const PolicySelector& selector, absl::StatusOr<parameters::Parameters> fetched);
+  void KeepInitial(const parameters::Parameters& parameters) const;
+  absl::StatusOr<VersionedPolicy> MakePolicy(const parameters::Parameters& parameters);
+  // The run's first version, which once fetched is kept apart from those that were received.
+  parameters::ParametersFolder InitialFolder() const {
+    return parameters::ParametersFolder(FolderOf(config) + "/initial");
+  }
 
   const InferenceConfig config;
   const PolicyShape shape;
@@ -141,6 +152,7 @@ class InferenceServer::Parts {
   StoreProvider provider;
   const std::shared_ptr<model::SimilarityCache> cache;
   PolicySet policies;
+  std::unique_ptr<parameters::Fetcher> fetcher;
   Batcher batcher;
   std::unique_ptr<replay::client::Inserter> inserter;
   std::unique_ptr<ReplaySink> sink;
@@ -199,11 +211,34 @@ absl::Status InferenceServer::Parts::StartParameters(runtime::Metrics& metrics) 
   if (config.cluster.learner.empty()) {
     const parameters::ParametersFolder folder(FolderOf(config));
     SHOAL_ASSIGN_OR_RETURN(const parameters::Parameters newest, folder.LoadNewest());
-    SHOAL_ASSIGN_OR_RETURN(const parameters::Parameters initial, folder.LoadInitial());
-    TakeParameters(initial);
+    TakeFetched(kInitial, folder.LoadInitial());
     TakeParameters(newest);
     return absl::OkStatus();
   }
+  SHOAL_ASSIGN_OR_RETURN(
+      fetcher, parameters::Fetcher::Create({.address = config.cluster.learner,
+                                            .client = NameOf(config),
+                                            .spec_digest = config.policy.Digest()},
+                                           [this](const parameters::WantedVersion& wanted,
+                                                  absl::StatusOr<parameters::Parameters> fetched) {
+                                             if (wanted) {
+                                               TakeFetched({PolicySelector::Kind::kPinned,
+                                                            {wanted->epoch, wanted->step}},
+                                                           std::move(fetched));
+                                               return;
+                                             }
+                                             if (fetched.ok()) KeepInitial(*fetched);
+                                             TakeFetched(kInitial, std::move(fetched));
+                                           }));
+  policies.OnMissing([this](const PolicySelector& selector) {
+    parameters::WantedVersion wanted;
+    if (selector.kind == PolicySelector::Kind::kPinned) {
+      wanted = {selector.version.epoch, selector.version.step};
+    }
+    fetcher->Fetch(wanted);
+  });
+  auto initial = InitialFolder().LoadNewest();
+  if (initial.ok()) TakeFetched(kInitial, std::move(initial));
   SHOAL_ASSIGN_OR_RETURN(subscriber, parameters::Subscriber::Create(
                                          {.address = config.cluster.learner,
                                           .client = NameOf(config),
@@ -214,25 +249,49 @@ absl::Status InferenceServer::Parts::StartParameters(runtime::Metrics& metrics) 
                                            TakeParameters(parameters);
                                          },
                                          metrics));
-  const auto initial = subscriber->LoadInitial();
-  if (initial.ok()) TakeParameters(*initial);
   return absl::OkStatus();
 }
 
-void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parameters) {
+absl::StatusOr<VersionedPolicy> InferenceServer::Parts::MakePolicy(
+    const parameters::Parameters& parameters) {
   const VersionedPolicy previous = policies.current();
   const auto* model = static_cast<const ModelPolicy*>(previous.policy.get());
-  auto policy = model::Policy::FromSafetensors(config.policy, *parameters.bytes,
-                                               model == nullptr ? nullptr : model->policy().get());
+  SHOAL_ASSIGN_OR_RETURN(auto policy, model::Policy::FromSafetensors(
+                                          config.policy, *parameters.bytes,
+                                          model == nullptr ? nullptr : model->policy().get()));
+  return VersionedPolicy{{parameters.version.epoch, parameters.version.step},
+                         std::make_shared<ModelPolicy>(std::move(policy), cache)};
+}
+
+void InferenceServer::Parts::KeepInitial(const parameters::Parameters& parameters) const {
+  const absl::Status saved = InitialFolder().Save(parameters);
+  if (saved.ok()) return;
+  spdlog::warn("event=parameters_not_saved reason={}", runtime::Quoted(runtime::Message(saved)));
+}
+
+void InferenceServer::Parts::TakeFetched(const PolicySelector& selector,
+                                         absl::StatusOr<parameters::Parameters> fetched) {
+  auto policy = fetched.ok() ? MakePolicy(*fetched) : fetched.status();
+  if (policy.ok()) {
+    policies.PutFetched(selector, *std::move(policy));
+    return;
+  }
+  spdlog::warn("event=fetch_failed reason={}", runtime::Quoted(runtime::Message(policy.status())));
+  policies.Refuse(selector, policy.status());
+}
+
+void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parameters) {
+  auto policy = MakePolicy(parameters);
   if (!policy.ok()) {
     spdlog::error("event=parameters_refused version={} reason={}",
                   parameters::ToString(parameters.version),
                   runtime::Quoted(runtime::Message(policy.status())));
     return;
   }
-  policies.Put({{parameters.version.epoch, parameters.version.step},
-                std::make_shared<ModelPolicy>(*std::move(policy), cache)});
-  const PolicyVersion current = policies.current().version;
+  policies.Put(*std::move(policy));
+  // Now the learner is there; when a row asks for the run's first version, it may have gone.
+  (void)policies.Select(kInitial);
+  const parameters::Version current = policies.current().version;
   shared_metrics.parameter_epoch.Set(static_cast<double>(current.epoch));
   shared_metrics.parameter_step.Set(static_cast<double>(current.step));
   spdlog::debug("event=parameters version={}", parameters::ToString(parameters.version));

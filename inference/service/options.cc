@@ -57,6 +57,12 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
                 .unit = "bytes",
                 .min = 0,
                 .max = 1e12});
+  visitor.Knob("catalog_cache_bytes", options.catalog_cache_bytes,
+               {.help = "catalogs, overlays and what is computed for them; those that rows or open "
+                        "unrolls use stay in any case",
+                .unit = "bytes",
+                .min = 0,
+                .max = 1e12});
   visitor.Knob("waiting_text_bytes", options.waiting_text_bytes,
                {.help = "text waiting for the encoder", .unit = "bytes", .min = 1024, .max = 1e12});
   visitor.Knob("similarity_cache_bytes", options.similarity_cache_bytes,

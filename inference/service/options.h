@@ -32,6 +32,7 @@ struct InferenceOptions {
   std::int64_t outbox_bytes = std::int64_t{64} << 20;
   std::int64_t content_cache_bytes = std::int64_t{1} << 30;
   std::int64_t waiting_text_bytes = std::int64_t{256} << 20;
+  std::int64_t catalog_cache_bytes = std::int64_t{1} << 30;
   std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;

@@ -19,7 +19,7 @@ void AddColumns(const std::vector<UnrollColumn>& columns,
   }
 }
 
-void SetVersion(const PolicyVersion& version, proto::PolicyVersion& out) {
+void SetVersion(const parameters::Version& version, proto::PolicyVersion& out) {
   out.set_epoch(version.epoch);
   out.set_step(version.step);
 }

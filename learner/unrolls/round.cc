@@ -66,7 +66,7 @@ void Round::Restore(std::vector<DecodedUnroll> unrolls) {
 
 void Round::Take(const replay::client::SampledUnroll& sampled, const parameters::Version& current) {
   const auto& id = sampled.unroll.id();
-  const UnrollKey key{id.environment_id(), id.incarnation(), id.first_sequence()};
+  const replay::UnrollId key{id.environment_id(), id.incarnation(), id.first_sequence()};
   if (ledger_.Contains(key) || collected_keys_.contains(key)) {
     ++counts_.repeated;
     return;

@@ -87,7 +87,7 @@ class Round {
   runtime::Clock& clock_;
 
   std::vector<DecodedUnroll> collected_;
-  std::set<UnrollKey> collected_keys_;
+  std::set<replay::UnrollId> collected_keys_;
   // Rounds since an environment was last seen.
   absl::flat_hash_map<std::uint64_t, std::uint32_t> absent_;
   RoundCounts counts_;

@@ -13,7 +13,7 @@ namespace {
 // There is one, then three numbers in two halves each: a double holds 32 bits exactly, not 64.
 constexpr std::size_t kNumbers = 7;
 
-void Write(const UnrollKey& key, double* place) {
+void Write(const replay::UnrollId& key, double* place) {
   *place++ = 1;
   for (const std::uint64_t number : {key.environment_id, key.incarnation, key.first_sequence}) {
     *place++ = static_cast<double>(number >> 32);
@@ -25,7 +25,7 @@ std::uint64_t ReadNumber(const double* place) {
   return static_cast<std::uint64_t>(place[0]) << 32 | static_cast<std::uint64_t>(place[1]);
 }
 
-UnrollKey Read(const double* place) {
+replay::UnrollId Read(const double* place) {
   return {ReadNumber(place + 1), ReadNumber(place + 3), ReadNumber(place + 5)};
 }
 
@@ -43,12 +43,12 @@ absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t s
   }
   // Every place is written by one rank alone, so that the sum is its number.
   SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(table)));
-  std::set<UnrollKey> kept;
+  std::set<replay::UnrollId> kept;
   for (const DecodedUnroll& unroll : unrolls) kept.insert(unroll.key);
   for (std::size_t place = 0; place < ranks * share; ++place) {
     const double* const numbers = &table[place * kNumbers];
     if (numbers[0] == 0 || place / share == own) continue;
-    const UnrollKey key = Read(numbers);
+    const replay::UnrollId key = Read(numbers);
     if (place / share < own) kept.erase(key);
     if (!kept.contains(key)) ledger.Know(key);
   }

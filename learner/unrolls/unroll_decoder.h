@@ -24,7 +24,7 @@ namespace shoal::learner {
 
 // One unroll of T rows and the bootstrap row; vectors are row-major. O, F, D, S, n: model/policy.h.
 struct DecodedUnroll {
-  UnrollKey key;
+  replay::UnrollId key;
   std::int64_t length = 0;  // T
   std::string encoder_version;
 

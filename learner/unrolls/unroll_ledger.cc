@@ -25,7 +25,7 @@ absl::Status SystemError(std::string_view what, const std::string& path) {
   return runtime::Internal(std::string(what) + " " + path + ": " + std::strerror(errno));
 }
 
-std::optional<UnrollKey> ParseLine(std::string_view line) {
+std::optional<replay::UnrollId> ParseLine(std::string_view line) {
   std::array<std::uint64_t, 5> numbers{};
   const char* position = line.data();
   const char* const end = line.data() + line.size();
@@ -36,7 +36,7 @@ std::optional<UnrollKey> ParseLine(std::string_view line) {
     if (last ? rest != end : (rest == end || *rest != ' ')) return std::nullopt;
     position = rest + 1;
   }
-  return UnrollKey{numbers[0], numbers[1], numbers[2]};
+  return replay::UnrollId{numbers[0], numbers[1], numbers[2]};
 }
 
 // Other ranks may be appending, so only the own log is cut.
@@ -118,7 +118,7 @@ absl::Status UnrollLedger::Open(const std::string& path) {
   return file_ < 0 ? SystemError("open", path) : absl::OkStatus();
 }
 
-void UnrollLedger::Remember(const UnrollKey& key) {
+void UnrollLedger::Remember(const replay::UnrollId& key) {
   if (!keys_.insert(key).second) return;
   order_.push_back(key);
   if (order_.size() <= window_) return;
@@ -127,15 +127,15 @@ void UnrollLedger::Remember(const UnrollKey& key) {
 }
 
 absl::Status UnrollLedger::Append(std::uint64_t epoch, std::uint64_t update,
-                                  std::span<const UnrollKey> keys) {
+                                  std::span<const replay::UnrollId> keys) {
   std::string lines;
-  for (const UnrollKey& key : keys) {
+  for (const replay::UnrollId& key : keys) {
     lines += std::to_string(key.environment_id) + ' ' + std::to_string(key.incarnation) + ' ' +
              std::to_string(key.first_sequence) + ' ' + std::to_string(epoch) + ' ' +
              std::to_string(update) + '\n';
   }
   SHOAL_RETURN_IF_ERROR(WriteAll(file_, lines, "the log of unroll ids"));
-  for (const UnrollKey& key : keys) Remember(key);
+  for (const replay::UnrollId& key : keys) Remember(key);
   return absl::OkStatus();
 }
 

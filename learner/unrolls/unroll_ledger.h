@@ -25,21 +25,9 @@
 #include <string_view>
 
 #include "platform/runtime/status.h"
+#include "replay/client/unroll_id.h"
 
 namespace shoal::learner {
-
-// proto::UnrollId as a value.
-struct UnrollKey {
-  std::uint64_t environment_id = 0;
-  std::uint64_t incarnation = 0;
-  std::uint64_t first_sequence = 0;
-
-  auto operator<=>(const UnrollKey&) const = default;
-  template <typename H>
-  friend H AbslHashValue(H hash, const UnrollKey& key) {
-    return H::combine(std::move(hash), key.environment_id, key.incarnation, key.first_sequence);
-  }
-};
 
 struct UnrollLedgerOptions {
   // Made when missing.
@@ -58,14 +46,15 @@ class UnrollLedger {
   UnrollLedger(const UnrollLedger&) = delete;
   UnrollLedger& operator=(const UnrollLedger&) = delete;
 
-  bool Contains(const UnrollKey& key) const { return keys_.contains(key); }
+  bool Contains(const replay::UnrollId& key) const { return keys_.contains(key); }
 
   // Logs `keys` for one update and syncs. On an error nothing may be trained. REQUIRES: none of
   // `keys` is contained.
-  absl::Status Append(std::uint64_t epoch, std::uint64_t update, std::span<const UnrollKey> keys);
+  absl::Status Append(std::uint64_t epoch, std::uint64_t update,
+                      std::span<const replay::UnrollId> keys);
 
   // Another rank logs `key`; this one contains it from now on.
-  void Know(const UnrollKey& key) { Remember(key); }
+  void Know(const replay::UnrollId& key) { Remember(key); }
 
   std::size_t size() const { return keys_.size(); }
 
@@ -73,12 +62,12 @@ class UnrollLedger {
   explicit UnrollLedger(std::size_t window) : window_(window) {}
   absl::Status Load(const std::string& path);
   absl::Status Open(const std::string& path);
-  void Remember(const UnrollKey& key);
+  void Remember(const replay::UnrollId& key);
 
   const std::size_t window_;
   int file_ = -1;
-  absl::flat_hash_set<UnrollKey> keys_;
-  std::deque<UnrollKey> order_;  // oldest first
+  absl::flat_hash_set<replay::UnrollId> keys_;
+  std::deque<replay::UnrollId> order_;  // oldest first
 };
 
 // The name of `rank`'s log.

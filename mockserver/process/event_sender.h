@@ -24,7 +24,7 @@
 
 #include "mockserver/process/instance_table.h"
 #include "mockserver/process/stream_table.h"
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 #include "platform/runtime/metrics.h"
 
 namespace shoal::mockserver {

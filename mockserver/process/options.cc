@@ -6,8 +6,8 @@
 
 #include "mockserver/process/front.h"
 #include "mockserver/rules/rules.h"
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/log.h"
-#include "platform/runtime/secret_file.h"
 #include "platform/runtime/thread.h"
 #include "redfish/capture/capture.h"
 #include "redfish/schema/privilege_registry.h"

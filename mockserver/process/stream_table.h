@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "mockserver/process/instance_table.h"
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 #include "platform/runtime/mutex.h"
 
 namespace shoal::mockserver {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 #include "redfish/discovery/service_url.h"
 
 namespace shoal::mockserver {
@@ -59,14 +59,14 @@ void ProxyOptions::Visit(runtime::Visitor& visitor) {
 
 absl::StatusOr<ProxySettings> ProxyOptions::Settings(std::string password) const {
   ProxySettings settings;
-  const absl::StatusOr<discovery::ServiceUrl> url = discovery::ParseServiceUrl(host);
+  const absl::StatusOr<http::Url> url = discovery::ParseServiceUrl(host);
   if (!url.ok()) return runtime::Annotate(url.status(), "mockserver.proxy.host");
   auto rules = ProxyRules::Parse(allow);
   if (!rules.ok()) return runtime::Annotate(rules.status(), "mockserver.proxy.allow");
   settings.rules = *std::move(rules);
 
   http::ClientOptions& connection = settings.access.connection;
-  connection.address = url->address;
+  connection.address = http::Format(url->address);
   connection.connect_deadline = std::chrono::milliseconds(connect_ms);
   connection.request_deadline = std::chrono::milliseconds(answer_ms);
   connection.max_body_bytes = max_answer_bytes;
@@ -90,8 +90,8 @@ absl::StatusOr<ProxySettings> ProxyOptions::Settings(std::string password) const
   if (!record.empty()) {
     RecordingOptions& recording =
         settings.recording.emplace(RecordingOptions{.folder = record,
-                                                    .source = url->Text(),
-                                                    .address = url->address,
+                                                    .source = url->Origin(),
+                                                    .address = http::Format(url->address),
                                                     .max_bytes = max_record_bytes});
     if (redact == "none") recording.redaction.reset();
     if (redact == "serials") recording.redaction->serial_numbers = true;

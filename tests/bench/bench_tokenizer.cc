@@ -21,7 +21,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "redfish/capture/capture.h"
 #include "text/bpe/token_encoder.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 
 namespace {
 

@@ -2,6 +2,8 @@
 // A Clock that stands still until the test moves it.
 //
 // Thread-safe. A waiter wakes when Advance passes its deadline or its condition is notified.
+// `waits` counts the calls of WaitUntil, so that a test can tell a thread that waits from one that
+// has not come so far.
 #pragma once
 
 #include <atomic>
@@ -21,6 +23,7 @@ class ManualClock final : public runtime::Clock {
   // Polls: real waiting is bounded, so a test that forgets to advance still ends.
   bool WaitUntil(runtime::CondVar& condition, runtime::Mutex& mutex,
                  runtime::TimePoint deadline) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    ++waits_;
     if (Now() >= deadline) return false;
     condition.WaitUntil(mutex, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
     return Now() < deadline;
@@ -29,10 +32,12 @@ class ManualClock final : public runtime::Clock {
   void Advance(runtime::Duration by) {
     nanos_ += std::chrono::duration_cast<std::chrono::nanoseconds>(by).count();
   }
+  std::uint64_t waits() const { return waits_.load(); }
 
  private:
   // Sequentially consistent: tests read the time on one thread and move it on another.
   std::atomic<std::int64_t> nanos_{1'000'000'000};
+  std::atomic<std::uint64_t> waits_{0};
 };
 
 }  // namespace shoal::doubles

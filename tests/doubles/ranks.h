@@ -1,35 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ranks in one test: a thread and a member of one group for each.
+// Several ranks in one test: each is a thread with its member of one group over loopback sockets.
 #pragma once
 
+#include <catch2/catch.hpp>
+#include <chrono>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
 
+#include "rl/collectives/gradient_reducer.h"
+#include "rl/collectives/launch.h"
 #include "rl/collectives/socket.h"
 #include "rl/collectives/socket_reducer.h"
 
 namespace shoal::doubles {
 
-// Runs `work` on a thread a rank, each with its member of one group.
-inline void RunRanks(
-    std::size_t ranks,
-    const std::function<void(std::size_t rank, collectives::GradientReducer& reducer)>& work) {
+// What one rank does. It runs on a thread of its own, where Catch's macros must not be used: what
+// goes wrong there is the status that it returns.
+using RankWork =
+    std::function<absl::Status(std::size_t rank, collectives::GradientReducer& reducer)>;
+
+inline constexpr collectives::GroupOptions kPatientGroup = {
+    .join_timeout = std::chrono::seconds(60), .call_timeout = std::chrono::seconds(60)};
+
+// The environment of rank 0 of a group that can be joined at a port of its own.
+inline collectives::RankEnvironment NewGroup(std::size_t ranks) {
   collectives::RankEnvironment environment;
   environment.world_size = static_cast<std::int64_t>(ranks);
-  environment.master_listener = collectives::Listen("127.0.0.1", environment.master_port).value();
+  const auto listener = collectives::Listen("127.0.0.1", environment.master_port);
+  REQUIRE(listener.ok());
+  environment.master_listener = *listener;
+  return environment;
+}
+
+// The environment of another rank of that group.
+inline collectives::RankEnvironment MemberOf(const collectives::RankEnvironment& group,
+                                             std::size_t rank) {
+  collectives::RankEnvironment environment = group;
+  environment.rank = static_cast<std::int64_t>(rank);
+  if (rank != 0) environment.master_listener = -1;
+  return environment;
+}
+
+// Runs `work` as every rank of one group; by rank, how it ended. A rank that cannot join the group
+// ends with that error, one that throws with INTERNAL.
+inline std::vector<absl::Status> TryRanks(
+    std::size_t ranks, const RankWork& work,
+    const collectives::GroupOptions& options = kPatientGroup) {
+  const collectives::RankEnvironment group = NewGroup(ranks);
+  std::vector<absl::Status> ends(ranks, runtime::Internal("the rank has not run"));
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      collectives::RankEnvironment own = environment;
-      own.rank = static_cast<std::int64_t>(rank);
-      if (rank != 0) own.master_listener = -1;
-      auto reducer = collectives::SocketReducer::Create(own, {});
-      if (reducer.ok()) work(rank, **reducer);
+      try {
+        auto reducer = collectives::SocketReducer::Create(MemberOf(group, rank), options);
+        ends[rank] = reducer.ok() ? work(rank, **reducer) : reducer.status();
+      } catch (const std::exception& error) {
+        ends[rank] = runtime::Internal(error.what());
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();
+  return ends;
+}
+
+// The same; fails the test unless every rank of the group came to its end without an error.
+inline void RunRanks(std::size_t ranks, const RankWork& work) {
+  const std::vector<absl::Status> ends = TryRanks(ranks, work);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    INFO("rank " << rank << ": " << ends[rank]);
+    REQUIRE(ends[rank].ok());
+  }
 }
 
 }  // namespace shoal::doubles

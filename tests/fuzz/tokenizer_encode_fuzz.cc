@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "text/bpe/pre_tokenizer.h"
 #include "text/bpe/token_encoder.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/bpe/tokenizer_trainer.h"
-#include "text/bpe/word_scanner.h"
 
 namespace shoal::tokens {
 namespace {

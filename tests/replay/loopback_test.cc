@@ -6,6 +6,7 @@
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
 #include "replay/id_window.h"
+#include "tests/doubles/eventually.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
 
@@ -71,11 +72,7 @@ struct Clients {
   }
 
   void AwaitLiveShards(std::size_t shards) const {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (inserter->stats().live_shards < shards) {
-      REQUIRE(std::chrono::steady_clock::now() < deadline);
-      std::this_thread::yield();
-    }
+    REQUIRE(doubles::Eventually([&] { return inserter->stats().live_shards >= shards; }));
   }
 
   client::SampledUnroll Next() {
@@ -212,7 +209,7 @@ TEST_CASE("items of a shard that stays away are dropped and counted") {
     if (inserter->TryInsert(ItemOf(taken)).ok()) ++taken;
   }
   REQUIRE(taken == 3);
-  while (inserter->stats().acknowledged_total < 1) std::this_thread::yield();
+  REQUIRE(doubles::Eventually([&] { return inserter->stats().acknowledged_total >= 1; }));
   server.reset();
   REQUIRE(inserter->Drain(kPatience).ok());
   REQUIRE(inserter->stats().dropped_total == 2);
@@ -240,7 +237,7 @@ TEST_CASE("a payload that is no unroll of the item's id is dropped and counted")
   Clients clients({server.address()});
   proto::Item item = clients.Item(1);
   item.mutable_id()->set_environment_id(2);
-  while (!clients.inserter->TryInsert(std::move(item)).ok()) std::this_thread::yield();
+  REQUIRE(doubles::Eventually([&] { return clients.inserter->TryInsert(std::move(item)).ok(); }));
   clients.Insert(3);
   REQUIRE(clients.Next().unroll.id().environment_id() == 3);
   REQUIRE(clients.sampler->stats().dropped_invalid_total == 1);

@@ -30,19 +30,6 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   return address;
 }
 
-absl::StatusOr<std::string> AddressOf(std::string_view authority, bool secure) {
-  if (authority.find('@') != std::string_view::npos) {
-    return runtime::InvalidArgument("a user is no part of it");
-  }
-  // Colons in brackets are an IPv6 address's.
-  const std::size_t bracket = authority.rfind(']');
-  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  const bool has_port = colon != std::string_view::npos;
-  std::string address = std::string(authority) + (has_port ? "" : secure ? ":443" : ":80");
-  if (!ParseAddress(address).ok()) return runtime::InvalidArgument("no host and port");
-  return address;
-}
-
 std::string Format(const Address& address) {
   const bool bracket = address.host.find(':') != std::string::npos;
   return (bracket ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);

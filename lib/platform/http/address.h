@@ -18,10 +18,6 @@ struct Address {
 // "127.0.0.1:80", "localhost:80", "[::1]:80". INVALID_ARGUMENT naming the text otherwise.
 absl::StatusOr<Address> ParseAddress(std::string_view text);
 
-// The address in a URL: `authority` ("host", "host:port"), with port 443 (`secure`) or 80 where it
-// names none. INVALID_ARGUMENT, which says why alone, for a user in it or no host and port.
-absl::StatusOr<std::string> AddressOf(std::string_view authority, bool secure);
-
 // "host:port", an IPv6 host in brackets.
 std::string Format(const Address& address);
 

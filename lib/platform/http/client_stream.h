@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 
 namespace shoal::http {
 

@@ -89,9 +89,9 @@ struct ServerResponse {
   // Answers later (responder.h); the rest of this is not looked at. The connection's next request
   // waits meanwhile.
   std::function<void(Responder)> later = {};
-  // Writes the body bit by bit (stream_writer.h) after this status and these headers; `body` is not
-  // looked at. Sent in chunks, or to an HTTP/1.0 peer until the connection closes, which it does in
-  // either case. Not called for a HEAD request.
+  // Writes the body bit by bit (stream_channel.h) after this status and these headers; `body` is
+  // not looked at. Sent in chunks, or to an HTTP/1.0 peer until the connection closes, which it
+  // does in either case. Not called for a HEAD request.
   std::function<void(StreamWriter)> stream = {};
   // header_lines are all of the head, Content-Type and Content-Length too: an answer to HEAD that
   // another server gave, whose body is not here.

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "platform/http/responder.h"
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 
 namespace shoal::http {
 namespace {

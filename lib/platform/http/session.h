@@ -16,7 +16,6 @@
 #include <string_view>
 
 #include "platform/http/mailbox.h"
-#include "platform/http/rejection.h"
 #include "platform/http/request_parser.h"
 #include "platform/http/server.h"
 #include "platform/http/server_stream.h"

@@ -69,4 +69,13 @@ void StreamChannel::End() {
   if (callback) callback();
 }
 
+StreamWriter::StreamWriter(std::shared_ptr<StreamChannel> channel)
+    : channel_(channel.get(), [channel](StreamChannel*) { channel->Close(); }) {}
+
+bool StreamWriter::Write(std::string_view bytes) const { return channel_->Write(bytes); }
+void StreamWriter::Close() const { channel_->Close(); }
+void StreamWriter::OnClosed(std::function<void()> callback) const {
+  channel_->OnEnd(std::move(callback));
+}
+
 }  // namespace shoal::http

@@ -2,8 +2,9 @@
 #include "platform/http/tls_context.h"
 
 #include <openssl/ssl.h>
-
+#include <openssl/x509v3.h>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/address.hpp>
 
 #include "platform/runtime/atomic_file.h"
 
@@ -13,6 +14,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxAuthorityBytes = std::size_t{16} << 20;
 // AES-128 first: it is the one that everybody has (RFC 8446, section 9.1), and the cheapest.
 constexpr const char* kCipherSuites =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
@@ -63,6 +65,52 @@ absl::StatusOr<std::unique_ptr<ssl::context>> ServerTls(const std::string& certi
   SSL_CTX_set_alpn_select_cb(native, &SelectProtocol, nullptr);
   SHOAL_RETURN_IF_ERROR(Load(*context, certificate_file, key_file));
   return context;
+}
+
+namespace {
+
+absl::Status TrustFile(ssl::context& context, const std::string& file) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string authorities,
+                         runtime::ReadFile(file, kMaxAuthorityBytes));
+  boost::system::error_code error;
+  context.add_certificate_authority(boost::asio::buffer(authorities), error);
+  if (!error) return absl::OkStatus();
+  return runtime::InvalidArgument(file + " holds no certificate: " + error.message());
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<ssl::context>> ClientTls(const ClientTlsOptions& options) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
+  SSL_CTX* const native = context->native_handle();
+  if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
+      SSL_CTX_set_alpn_protos(native, kProtocols, sizeof(kProtocols) - 1) != 0) {
+    return runtime::Internal("OpenSSL has no TLS 1.2");
+  }
+  boost::system::error_code error;
+  context->set_verify_mode(options.verify ? ssl::verify_peer : ssl::verify_none, error);
+  if (!options.authority_file.empty()) {
+    SHOAL_RETURN_IF_ERROR(TrustFile(*context, options.authority_file));
+  } else if (options.verify) {
+    context->set_default_verify_paths(error);
+  }
+  if (error) return runtime::Internal("OpenSSL has no authorities: " + error.message());
+  return context;
+}
+
+bool ExpectHost(SSL* connection, const std::string& host) {
+  const std::string bare = host.substr(0, host.find('%'));
+  boost::system::error_code error;
+  boost::asio::ip::make_address(bare, error);
+  if (!error) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), bare.c_str()) == 1;
+  return SSL_set_tlsext_host_name(connection, host.c_str()) == 1 &&
+         SSL_set1_host(connection, host.c_str()) == 1;
+}
+
+std::string CertificateRefusal(const SSL* connection) {
+  if (SSL_get_verify_mode(connection) == SSL_VERIFY_NONE) return {};
+  const long result = SSL_get_verify_result(connection);
+  return result == X509_V_OK ? std::string() : X509_verify_cert_error_string(result);
 }
 
 }  // namespace shoal::http

@@ -27,4 +27,10 @@ absl::Status WriteFileAtomically(const std::string& path, std::span<const std::s
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes = std::size_t{1} << 32);
 
+// Secrets that come from files, so that no process list and no configuration shows them.
+
+// The first line of `path`, without its end. FAILED_PRECONDITION naming `path` when that is empty;
+// otherwise as of ReadFile (atomic_file.h).
+absl::StatusOr<std::string> ReadSecret(const std::string& path);
+
 }  // namespace shoal::runtime

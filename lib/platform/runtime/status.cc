@@ -5,7 +5,11 @@ namespace shoal::runtime {
 
 absl::Status Annotate(const absl::Status& status, std::string_view context) {
   if (status.ok()) return status;
-  return absl::Status(status.code(), std::string(context) + ": " + Message(status));
+  absl::Status annotated(status.code(), std::string(context) + ": " + Message(status));
+  status.ForEachPayload([&annotated](absl::string_view type, const absl::Cord& payload) {
+    annotated.SetPayload(type, payload);
+  });
+  return annotated;
 }
 
 }  // namespace shoal::runtime

@@ -47,7 +47,7 @@ inline absl::Status Internal(std::string message) {
 // The message of `status` as a std::string.
 inline std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-// The same code with "`context`: " before the message; OK stays OK.
+// The same code and payloads with "`context`: " before the message; OK stays OK.
 absl::Status Annotate(const absl::Status& status, std::string_view context);
 
 }  // namespace shoal::runtime

@@ -3,20 +3,34 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <ctime>
 
 namespace shoal::runtime {
+namespace {
+
+constexpr int kStops[] = {SIGINT, SIGTERM, SIGHUP};
+
+sigset_t Blocked() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : kStops) ::sigaddset(&signals, signal);
+  ::sigaddset(&signals, SIGCHLD);
+  return signals;
+}
+
+}  // namespace
 
 StopSignals::StopSignals() {
-  ::sigemptyset(&signals_);
-  ::sigaddset(&signals_, SIGINT);
-  ::sigaddset(&signals_, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  const sigset_t signals = Blocked();
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  ::signal(SIGPIPE, SIG_IGN);
 }
 
 StopSignals::~StopSignals() {
+  const sigset_t signals = Blocked();
   const timespec at_once = {};
-  while (::sigtimedwait(&signals_, nullptr, &at_once) > 0) {
+  while (::sigtimedwait(&signals, nullptr, &at_once) > 0) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
@@ -25,7 +39,18 @@ bool StopSignals::pending() const {
   sigset_t waiting;
   ::sigemptyset(&waiting);
   ::sigpending(&waiting);
-  return ::sigismember(&waiting, SIGINT) == 1 || ::sigismember(&waiting, SIGTERM) == 1;
+  for (const int signal : kStops) {
+    if (::sigismember(&waiting, signal) == 1) return true;
+  }
+  return false;
+}
+
+bool StopSignals::Wait(Duration limit) {
+  const sigset_t signals = Blocked();
+  const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(limit).count();
+  const timespec timeout = {.tv_sec = nanos / 1'000'000'000, .tv_nsec = nanos % 1'000'000'000};
+  const int signal = ::sigtimedwait(&signals, nullptr, &timeout);
+  return signal > 0 && signal != SIGCHLD;
 }
 
 }  // namespace shoal::runtime

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM for a program that works in steps and looks between them: no code runs in a
-// signal handler, and no thread waits.
+// SIGINT, SIGTERM and SIGHUP for a program that works in steps: it looks or waits for them between
+// two steps, no code runs in a signal handler, and no thread is needed.
 //
 //   const StopSignals signals;              // before any thread exists
 //   while (!signals.pending()) Step();
 //   Save();
 //
-// As long as one lives the two end nothing. Used by the thread that made it, one at a time.
+// While an object lives these signals end nothing; SIGCHLD is held back with them, so that Wait can
+// see that a child ended, and SIGPIPE is ignored from then on. One object at a time, used by the
+// thread that made it.
 #pragma once
 
 #include <signal.h>
+
+#include "platform/runtime/clock.h"
 
 namespace shoal::runtime {
 
 class StopSignals {
  public:
-  // Blocks both, for this thread and those that it starts from now on.
+  // Blocks the signals for this thread and those that it starts from now on.
   StopSignals();
-  // Takes what is pending; what comes later does what it did before.
+  // Takes what is pending; signals that come later do what they did before.
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Whether one came. Once true, it stays so.
+  // Whether a signal to stop came. It stays true until Wait takes the signal.
   bool pending() const;
+  // Waits until a signal to stop came, which is taken (true), or until a child ended or `limit`
+  // passed (false). REQUIRES: an object lives.
+  static bool Wait(Duration limit);
 
  private:
-  sigset_t signals_;
   sigset_t before_;
 };
 

@@ -2,6 +2,9 @@
 #include "platform/runtime/thread.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +33,11 @@ Thread::~Thread() { Join(); }
 
 void Thread::Join() {
   if (thread_.joinable()) thread_.join();
+}
+
+void SetThreadNice(int nice) {
+  // Linux takes a thread's id where POSIX has a process's, and glibc has no call for it.
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), nice);
 }
 
 }  // namespace shoal::runtime

@@ -13,17 +13,28 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "platform/runtime/random.h"
 #include "platform/runtime/status.h"
 #include "redfish/capture/capture.h"
 #include "redfish/catalog/candidate.h"
 #include "redfish/goals/plan.h"
 #include "redfish/goals/situation.h"
-#include "redfish/goals/start_operation.h"
 #include "redfish/goals/watch.h"
 
 namespace shoal::redfish {
+
+// Sentences with words left out at random, so that a policy learns to do without any one of them.
+//
+// Word dropout of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods for Text
+// Classification", ACL 2015.
+
+// `phrase` without about `share`, in [0, 1], of its words, each by a draw of its own. Words are
+// what stands between spaces. One with a "{name}" stays, as without it nobody knows what is asked
+// for; a phrase of which nothing would be left stays whole. A share of 0 draws nothing.
+std::string DropWords(std::string_view phrase, double share, runtime::Random& random);
 
 enum class Split : std::uint8_t { kTrain, kEvaluate };
 
@@ -85,7 +96,7 @@ class AppliedGoal {
                                                                    const GoalSuite& others);
   ~AppliedGoal();
 
-  // `word_dropout`: share of its sentence's words that are left out (word_dropout.h).
+  // `word_dropout`: share of its sentence's words that are left out.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
                                       double word_dropout = 0.0) const;
   // How an expert reaches the goal from the episode's start; empty when the file does not say.

@@ -2,10 +2,18 @@
 #include "redfish/goals/goal_binding.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "platform/runtime/random.h"
 #include "redfish/capture/uri.h"
+#include "redfish/goals/goal.h"
+#include "redfish/goals/situation.h"
 #include "redfish/schema/allowable_values.h"
+#include "redfish/schema/attribute_registry.h"
 
 namespace shoal::redfish {
 namespace {
@@ -193,6 +201,378 @@ absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
     binding->watch = *std::move(watch);
   }
   return std::shared_ptr<const AppliedGoal>(new AppliedGoal(std::move(binding)));
+}
+
+namespace {
+
+using Json = nlohmann::json;
+using runtime::Random;
+
+// Whether `where`, null for always, holds of the capture.
+absl::StatusOr<bool> Fits(const Json& where, const Places& places, const Capture& capture) {
+  if (where.is_null()) return true;
+  SHOAL_ASSIGN_OR_RETURN(const Json placed, PutPlaces(where, places, capture));
+  SHOAL_ASSIGN_OR_RETURN(const Predicate condition, Predicate::Parse(placed));
+  return condition.Evaluate(CapturedState(capture));
+}
+
+absl::StatusOr<Situation> PutSituation(const Situation& situation, const Places& places,
+                                       const Capture& capture) {
+  Situation placed = situation;
+  placed.start.clear();
+  for (const Json& operation : situation.start) {
+    const auto is_there = [&](const char* key) {
+      return !UriOf(places, TextAt(operation, key)).empty();
+    };
+    const bool skip = (operation.contains("if") && !is_there("if")) ||
+                      (operation.contains("unless") && is_there("unless"));
+    if (skip) continue;
+    Json plain = operation;
+    plain.erase("if");
+    plain.erase("unless");
+    SHOAL_ASSIGN_OR_RETURN(plain, PutPlaces(plain, places, capture));
+    placed.start.push_back(std::move(plain));
+  }
+  return placed;
+}
+
+absl::StatusOr<Json> ReadIn(const Reading& reading, const Places& places, const Capture& capture) {
+  const Json* const body = capture.Find(UriOf(places, reading.from));
+  const char* const pointer = reading.defaults ? "/Attributes" : reading.pointer.c_str();
+  const Json* const value = body == nullptr ? nullptr : Resolve(*body, pointer);
+  if (value != nullptr && reading.defaults && value->is_object()) {
+    const auto registry = FindAttributeRegistry(capture, TextAt(*body, "AttributeRegistry"));
+    return DefaultAttributes(*value, registry ? &*registry : nullptr);
+  }
+  if (value != nullptr) return *value;
+  return runtime::NotFound(capture.name() + " has no " + reading.pointer + " of " + reading.from);
+}
+
+absl::Status BindChoices(const Goal::Definition& goal, const Places& places, const Capture& capture,
+                         AppliedGoal::Binding& binding) {
+  for (const ValueGroup& choice : goal.choices) {
+    const Values values(choice.values.begin(), choice.values.end());
+    SHOAL_ASSIGN_OR_RETURN(const bool fits,
+                           Fits(FillValues(choice.where, values), places, capture));
+    if (fits) binding.choices.push_back(choice.values);
+  }
+  if (!goal.choices.empty() && binding.choices.empty()) {
+    return runtime::NotFound(capture.name() + " fits none of the choices");
+  }
+  return absl::OkStatus();
+}
+
+double TotalWeight(const std::vector<Situation>& situations, bool satisfied) {
+  double total = 0.0;
+  for (const Situation& one : situations) total += (one.optimum == 0) == satisfied ? one.weight : 0;
+  return total;
+}
+
+// As many starts are satisfied as on a capture that allows all situations.
+void MakeUpForAbsent(const std::vector<Situation>& all, std::vector<Situation>& allowed) {
+  for (const bool satisfied : {false, true}) {
+    const double left = TotalWeight(allowed, satisfied);
+    if (left <= 0.0) continue;
+    const double factor = TotalWeight(all, satisfied) / left;
+    for (Situation& one : allowed) one.weight *= (one.optimum == 0) == satisfied ? factor : 1.0;
+  }
+}
+
+const Situation& PickSituation(const std::vector<Situation>& situations, Random& random) {
+  double total = 0.0;
+  for (const Situation& situation : situations) total += situation.weight;
+  double at = random.Uniform() * total;
+  for (const Situation& situation : situations) {
+    at -= situation.weight;
+    if (at < 0.0) return situation;
+  }
+  return situations.back();
+}
+
+Values DrawAll(const AppliedGoal::Binding& binding, const TextValues& parameters, Random& random,
+               Episode& episode) {
+  Values values = binding.readings;
+  values.insert(parameters.begin(), parameters.end());
+  values.insert(binding.names.begin(), binding.names.end());
+  if (!binding.choices.empty()) {
+    const auto& chosen = binding.choices[random.Below(binding.choices.size())];
+    values.insert(chosen.begin(), chosen.end());
+  }
+  for (const auto& [name, order] : binding.orders) {
+    Json drawn = DrawOrder(order, random);
+    values[name + ":first"] = drawn.front();
+    values[name + ":captured"] = order;
+    episode.slot_values[name] = drawn;
+    values[name] = std::move(drawn);
+  }
+  for (const auto& [name, slot] : binding.goal->definition().slots) {
+    episode.slot_values[name] = values[name] = FillValues(slot, values);
+  }
+  return values;
+}
+
+}  // namespace
+
+absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
+                            const Capture& capture, AppliedGoal::Binding& binding) {
+  for (const Situation& situation : goal.situations) {
+    SHOAL_ASSIGN_OR_RETURN(const bool fits, Fits(situation.where, places, capture));
+    if (!fits) continue;
+    SHOAL_ASSIGN_OR_RETURN(Situation placed, PutSituation(situation, places, capture));
+    binding.situations.push_back(std::move(placed));
+  }
+  if (!goal.situations.empty() && binding.situations.empty()) {
+    return runtime::NotFound(capture.name() + " allows none of its situations");
+  }
+  MakeUpForAbsent(goal.situations, binding.situations);
+  for (const auto& [name, values] : goal.taken) {
+    SHOAL_ASSIGN_OR_RETURN(binding.taken[name], PutPlaces(values, places, capture));
+  }
+  for (const Reading& reading : goal.readings) {
+    SHOAL_ASSIGN_OR_RETURN(binding.readings[reading.name], ReadIn(reading, places, capture));
+  }
+  for (const Reading& order : goal.orders) {
+    SHOAL_ASSIGN_OR_RETURN(Json read, ReadIn(order, places, capture));
+    if (!read.is_array() || read.size() < 2) {
+      return runtime::NotFound(capture.name() + " has nothing to order at " + order.pointer);
+    }
+    binding.orders[order.name] = std::move(read);
+  }
+  SHOAL_RETURN_IF_ERROR(BindChoices(goal, places, capture, binding));
+  for (const Json& milestone : goal.milestones) {
+    SHOAL_ASSIGN_OR_RETURN(Json placed, PutPlaces(milestone, places, capture));
+    binding.milestones.push_back(std::move(placed));
+  }
+  std::vector<std::string> kept;
+  for (const Json& step : goal.plan) {
+    SHOAL_ASSIGN_OR_RETURN(Json placed, PutPlaces(step, places, capture, kept));
+    if (step.contains("keep")) kept.push_back(TextAt(step, "keep"));
+    binding.plan.push_back(std::move(placed));
+  }
+  return CheckPlan(binding.plan);
+}
+
+absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters,
+                           Split split, double word_dropout, Random& random, Episode& episode) {
+  const Situation& situation = PickSituation(binding.situations, random);
+  episode.values = DrawAll(binding, parameters, random, episode);
+  episode.situation = situation.name;
+  episode.optimum = situation.optimum;
+  episode.satisfied = situation.optimum == 0;
+  DrawLeftovers(binding, random, episode.start);
+  episode.start.insert(episode.start.end(), binding.start.begin(), binding.start.end());
+  // Judged when the goal was read.
+  const auto own = ParseStart(FillValues(Json(situation.start), episode.values));
+  if (own.ok()) episode.start.insert(episode.start.end(), own->begin(), own->end());
+  TextValues texts;
+  for (const auto& [name, value] : episode.values) {
+    if (value.is_object()) continue;
+    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  episode.text = DrawText(binding, std::move(texts), split, word_dropout, random);
+  SHOAL_ASSIGN_OR_RETURN(episode.watch,
+                         Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
+                                                  {"milestones", binding.milestones},
+                                                  {"allowed", binding.allowed}},
+                                                 episode.values)));
+  episode.milestone_count = static_cast<std::int64_t>(binding.milestones.size());
+  return absl::OkStatus();
+}
+
+namespace {
+
+using Json = nlohmann::json;
+using runtime::Random;
+
+// How often another goal's target is left in some other state.
+constexpr double kLeftoverShare = 0.3;
+// A capture that has every value gets one of them.
+constexpr int kRedraws = 1000;
+
+std::string SplitName(Split split) { return split == Split::kTrain ? "train" : "evaluate"; }
+
+template <typename T>
+const T& Pick(const std::vector<T>& choices, Random& random) {
+  return choices[random.Below(choices.size())];
+}
+
+// Puts the target into a state in which it is reached, or into one in which it is not.
+void AddState(const BoundTarget& bound, bool reached, const TextValues& values, Random& random,
+              std::vector<StartOperation>& operations) {
+  for (const TargetProperty& property : bound.target.properties) {
+    Json value = FillJson(Pick(reached ? property.wanted : property.start, random), values);
+    if (reached && property.contains) value = Json::array({std::move(value)});
+    for (const std::string& uri : bound.along) {
+      operations.push_back({uri, property.pointer, value});
+    }
+    operations.push_back({bound.uri, property.pointer, std::move(value)});
+  }
+}
+
+Json Condition(const BoundTarget& bound, const TextValues& values) {
+  Json parts = Json::array();
+  for (const TargetProperty& property : bound.target.properties) {
+    Json where = {{"uri", bound.uri}, {"pointer", property.pointer}};
+    if (property.contains) {
+      where["value"] = FillJson(property.wanted.front(), values);
+      parts.push_back({{"contains", std::move(where)}});
+    } else {
+      where["values"] = FillJson(property.wanted, values);
+      parts.push_back({{"in", std::move(where)}});
+    }
+  }
+  return parts.size() == 1 ? parts[0] : Json{{bound.target.any ? "any" : "all", std::move(parts)}};
+}
+
+// "a", "a and b", "a, b and c".
+std::string JoinPhrases(const std::vector<std::string>& phrases) {
+  std::string joined;
+  for (std::size_t i = 0; i < phrases.size(); ++i) {
+    if (i > 0) joined += i + 1 == phrases.size() ? " and " : ", ";
+    joined += phrases[i];
+  }
+  return joined;
+}
+
+// Which targets are reached at the start: all of them exactly when `satisfied`.
+std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_share,
+                              Random& random) {
+  std::vector<bool> reached(count, satisfied);
+  if (satisfied) return reached;
+  for (std::size_t i = 0; i < count; ++i) reached[i] = random.Uniform() < partial_share;
+  return reached;
+}
+
+}  // namespace
+
+std::string FillText(const std::string& text, const TextValues& values) {
+  return FillNames(text, [&values](std::string_view name) -> std::optional<std::string> {
+    const auto value = values.find(std::string(name));
+    return value == values.end() ? std::nullopt : std::optional(value->second);
+  });
+}
+
+Json FillJson(const Json& json, const TextValues& values) {
+  if (json.is_string()) return FillText(json.get_ref<const std::string&>(), values);
+  if (!json.is_structured()) return json;
+  Json filled = json;
+  for (auto& item : filled) item = FillJson(item, values);
+  return filled;
+}
+
+Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
+  Json conditions = Json::array();
+  Json milestones = Json::array();
+  bool only_milestones = false;
+  for (const BoundTarget& bound : binding.targets) {
+    Json condition = Condition(bound, values);
+    milestones.push_back(condition);
+    if (bound.target.in_predicate) {
+      conditions.push_back(std::move(condition));
+    } else {
+      only_milestones = true;
+    }
+  }
+  for (const Json& condition : binding.require) conditions.push_back(FillJson(condition, values));
+  // A lone target is the goal itself, not a step on the way.
+  if (milestones.size() == 1 && !only_milestones) milestones.clear();
+  return {{"predicate", {{"all", std::move(conditions)}}},
+          {"milestones", std::move(milestones)},
+          {"allowed", binding.allowed}};
+}
+
+TextValues DrawValues(const std::map<std::string, std::string>& parameters,
+                      const std::map<std::string, Json>& taken, Random& random) {
+  TextValues values;
+  std::set<std::pair<std::string, std::string>> drawn;
+  for (const auto& [name, generator] : parameters) {
+    const auto listed = taken.find(name);
+    const auto draw = [&, &generator = generator] {
+      std::string value = DrawParameter(generator, random);
+      for (int more = kRedraws; more > 0 && listed != taken.end(); --more) {
+        if (!IsListed(listed->second, value)) break;
+        value = DrawParameter(generator, random);
+      }
+      return value;
+    };
+    std::string value = draw();
+    while (!drawn.emplace(generator, value).second) value = draw();
+    std::string other = draw();
+    while (other == value) other = draw();
+    values[name] = value;
+    values["other:" + name] = std::move(other);
+  }
+  return values;
+}
+
+std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
+                     double word_dropout, Random& random) {
+  values.insert(binding.names.begin(), binding.names.end());
+  std::vector<std::string> phrases;
+  for (const BoundTarget& bound : binding.targets) {
+    const std::vector<std::string>& choices = bound.target.phrasings.Of(split);
+    if (choices.empty()) continue;
+    phrases.push_back(FillText(DropWords(Pick(choices, random), word_dropout, random), values));
+  }
+  values["targets"] = JoinPhrases(phrases);
+  const std::string& phrasing = Pick(binding.goal->phrasings(split), random);
+  return FillText(DropWords(phrasing, word_dropout, random), values);
+}
+
+void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
+                   std::vector<StartOperation>& operations) {
+  for (const Leftover& leftover : binding.leftovers) {
+    const bool left = random.Uniform() < kLeftoverShare;
+    const bool reached = random.Below(2) == 0;
+    const TextValues values = DrawValues(leftover.parameters, {}, random);
+    if (left) AddState(leftover.target, reached, values, random, operations);
+  }
+}
+
+absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
+                                                 Split split, double word_dropout) const {
+  const Goal::Definition& goal = binding_->goal->definition();
+  const std::string stream =
+      "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
+  Random random(runtime::DeriveSeed(seed, stream), number);
+  const TextValues values = DrawValues(goal.parameters, binding_->taken, random);
+  Episode episode;
+  episode.values.insert(values.begin(), values.end());
+  for (const auto& [name, generator] : goal.parameters) {
+    episode.slot_values[name] = values.at(name);
+  }
+  if (!goal.situations.empty()) {
+    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, word_dropout, random, episode));
+    return episode;
+  }
+  episode.satisfied = random.Uniform() < goal.satisfied_share;
+  std::vector<bool> reached =
+      DrawReached(binding_->targets.size(), episode.satisfied, goal.partial_share, random);
+  const bool all = std::all_of(reached.begin(), reached.end(), [](bool one) { return one; });
+  // Where something is always left to do, all targets may be reached.
+  if (all && !episode.satisfied && goal.base_cost == 0) {
+    reached[random.Below(reached.size())] = false;
+  }
+  DrawLeftovers(*binding_, random, episode.start);
+  episode.start.insert(episode.start.end(), binding_->start.begin(), binding_->start.end());
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    AddState(binding_->targets[i], reached[i], values, random, episode.start);
+    if (!reached[i]) episode.optimum += binding_->targets[i].target.cost;
+  }
+  if (!episode.satisfied) episode.optimum += goal.base_cost;
+  episode.text = DrawText(*binding_, values, split, word_dropout, random);
+  episode.watch = binding_->watch;
+  if (!episode.watch.has_value()) {
+    SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));
+  }
+  episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
+  return episode;
+}
+
+Plan AppliedGoal::PlanOf(const Episode& episode) const {
+  Plan plan;
+  for (const Json& step : binding_->plan) plan.push_back(FillValues(step, episode.values));
+  return plan;
 }
 
 }  // namespace shoal::redfish

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/goal_definition.h"
 
-#include <toml++/toml.h>
+#include <absl/strings/str_format.h>
 
+#include <toml++/toml.h>
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <string>
 #include <utility>
 
 #include "redfish/capture/archive.h"
-#include "redfish/goals/goal_parts.h"
 #include "redfish/goals/goal_reader.h"
 
 namespace shoal::redfish {
@@ -133,10 +136,10 @@ GoalPlace ReadPlace(GoalReader& reader, const std::set<std::string>& known) {
   return place;
 }
 
-std::vector<Choice> ReadChoices(GoalReader& parent) {
-  std::vector<Choice> choices;
+std::vector<ValueGroup> ReadChoices(GoalReader& parent) {
+  std::vector<ValueGroup> choices;
   for (GoalReader& reader : parent.Tables("choices")) {
-    Choice choice;
+    ValueGroup choice;
     choice.where = reader.Value("where");
     const Json values = reader.Table("values");
     for (const auto& [name, value] : values.items()) choice.values.emplace(name, value);
@@ -274,6 +277,172 @@ absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::stri
 absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
     const std::string& path, const std::string& text) {
   return ReadDefinition(path, text, false);
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+absl::Status Clash(const std::string& name) {
+  return runtime::InvalidArgument("\"" + name + "\" is something else in another part");
+}
+
+// Of what has a name.
+template <typename T>
+absl::Status AddNamed(const std::vector<T>& from, std::vector<T>& into) {
+  for (const T& one : from) {
+    const auto known =
+        std::find_if(into.begin(), into.end(), [&](const T& it) { return it.name == one.name; });
+    if (known == into.end()) {
+      into.push_back(one);
+    } else if (!(*known == one)) {
+      return Clash(one.name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status AddNamed(const std::map<std::string, T>& from, std::map<std::string, T>& into) {
+  for (const auto& [name, value] : from) {
+    if (into.try_emplace(name, value).first->second != value) return Clash(name);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+void AddMissing(const std::vector<T>& from, std::vector<T>& into) {
+  for (const T& one : from) {
+    if (std::find(into.begin(), into.end(), one) == into.end()) into.push_back(one);
+  }
+}
+
+}  // namespace
+
+absl::Status AddPart(const Goal::Definition& part, Goal::Definition& whole) {
+  if (!part.targets.empty() || !part.orders.empty()) {
+    return runtime::InvalidArgument("parts have situations and no orders");
+  }
+  if (!part.choices.empty() && !whole.choices.empty() && part.choices != whole.choices) {
+    return runtime::InvalidArgument("choices of more than one part");
+  }
+  SHOAL_RETURN_IF_ERROR(AddNamed(part.places, whole.places));
+  SHOAL_RETURN_IF_ERROR(AddNamed(part.parameters, whole.parameters));
+  SHOAL_RETURN_IF_ERROR(AddNamed(part.taken, whole.taken));
+  SHOAL_RETURN_IF_ERROR(AddNamed(part.slots, whole.slots));
+  SHOAL_RETURN_IF_ERROR(AddNamed(part.readings, whole.readings));
+  AddMissing(part.choices, whole.choices);
+  AddMissing(part.milestones, whole.milestones);
+  AddMissing(part.require, whole.require);
+  AddMissing(part.start, whole.start);
+  AddMissing(part.allowed, whole.allowed);
+  return absl::OkStatus();
+}
+
+absl::Status AddStarts(const std::vector<GoalPart>& parts, Situation& situation) {
+  if (situation.of.size() != parts.size()) {
+    return runtime::InvalidArgument("\"of\" names a situation of each part");
+  }
+  std::vector<Json> start;
+  Json where = Json::array();
+  for (const GoalPart& part : parts) {
+    const auto name = situation.of.find(part->name);
+    if (name == situation.of.end()) {
+      return runtime::InvalidArgument("\"of\" lacks a situation of \"" + part->name + "\"");
+    }
+    const auto found = std::find_if(part->situations.begin(), part->situations.end(),
+                                    [&](const Situation& one) { return one.name == name->second; });
+    if (found == part->situations.end()) {
+      return runtime::InvalidArgument("\"" + part->name + "\" has no situation \"" + name->second +
+                                      "\"");
+    }
+    start.insert(start.end(), found->start.begin(), found->start.end());
+    if (!found->where.is_null()) where.push_back(found->where);
+  }
+  start.insert(start.end(), situation.start.begin(), situation.start.end());
+  situation.start = std::move(start);
+  if (!situation.where.is_null()) where.push_back(std::move(situation.where));
+  situation.where = where.empty() ? Json() : Json{{"all", std::move(where)}};
+  return absl::OkStatus();
+}
+
+namespace {
+
+template <std::size_t N>
+std::string Pick(const std::array<std::string_view, N>& words, runtime::Random& random) {
+  return std::string(words[random.Below(N)]);
+}
+
+std::string Letters(std::size_t count, runtime::Random& random) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += static_cast<char>('A' + random.Below(26));
+  return text;
+}
+
+int Number(int low, int high, runtime::Random& random) {
+  return low + static_cast<int>(random.Below(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+std::string DrawTag(runtime::Random& random) {
+  static constexpr std::array<std::string_view, 8> kPlaces = {"RACK", "LAB", "DC",   "ROW",
+                                                              "POD",  "INV", "HALL", "UNIT"};
+  const int first = Number(1, 99, random);
+  const int second = Number(0, 99999, random);
+  switch (random.Below(3)) {
+    case 0:
+      return Pick(kPlaces, random) + absl::StrFormat("-%02d-%05d", first, second);
+    case 1:
+      return Letters(3, random) + absl::StrFormat("%05d", second);
+    default:
+      return Letters(2, random) + absl::StrFormat("-%d.%d", first, second);
+  }
+}
+
+std::string DrawHost(runtime::Random& random) {
+  static constexpr std::array<std::string_view, 6> kHosts = {"ntp",  "time",   "clock",
+                                                             "tick", "chrony", "stratum"};
+  static constexpr std::array<std::string_view, 5> kDomains = {
+      "example.com", "example.org", "corp.example", "lab.example", "example.net"};
+  const int number = Number(1, 999, random);
+  if (random.Below(3) == 0) {
+    const int third = Number(0, 255, random);
+    return absl::StrFormat("10.%d.%d.%d", number % 256, third, Number(1, 254, random));
+  }
+  const std::string host = Pick(kHosts, random);
+  return absl::StrFormat("%s%d.%s", host, number, Pick(kDomains, random));
+}
+
+std::string DrawUser(runtime::Random& random) {
+  static constexpr std::array<std::string_view, 8> kNames = {"alex", "kim",   "noor", "ravi",
+                                                             "sam",  "tomas", "uma",  "yuki"};
+  return Pick(kNames, random) + absl::StrFormat("%03d", Number(0, 999, random));
+}
+
+std::string DrawPassword(runtime::Random& random) {
+  const std::string letters = Letters(4, random);
+  return absl::StrFormat("%s-%04d-pw", letters, Number(0, 9999, random));
+}
+
+std::string DrawVersion(runtime::Random& random) {
+  const int major = Number(3, 40, random);
+  return absl::StrFormat("%d.%d", major, Number(0, 99, random));
+}
+
+}  // namespace
+
+bool IsGenerator(std::string_view generator) {
+  static constexpr std::array<std::string_view, 6> kGenerators = {"tag",      "host", "user",
+                                                                  "password", "url",  "version"};
+  return std::find(kGenerators.begin(), kGenerators.end(), generator) != kGenerators.end();
+}
+
+std::string DrawParameter(std::string_view generator, runtime::Random& random) {
+  if (generator == "host") return DrawHost(random);
+  if (generator == "user") return DrawUser(random);
+  if (generator == "password") return DrawPassword(random);
+  if (generator == "url") return "http://" + DrawHost(random) + "/" + DrawUser(random);
+  if (generator == "version") return DrawVersion(random);
+  return DrawTag(random);
 }
 
 }  // namespace shoal::redfish

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -79,7 +80,7 @@ struct Goal::Definition {
   std::vector<GoalPlace> places;
   std::vector<Reading> readings;
   std::vector<Reading> orders;
-  std::vector<Choice> choices;
+  std::vector<ValueGroup> choices;
   // Values of further slots, which parameters may fill.
   std::map<std::string, nlohmann::json> slots;
   // Conditions beside those of targets.
@@ -111,5 +112,19 @@ bool IsGenerator(std::string_view generator);
 // A fresh value: "tag" an asset tag, "host" a host name or address, "user" a user name, "password",
 // "url", "version" a firmware's.
 std::string DrawParameter(std::string_view generator, runtime::Random& random);
+
+// Goals that a larger goal is the conjunction of.
+//
+// It takes over their places, parameters, slots, readings, choices, conditions, milestones, starts
+// and side-effect budgets. Phrasings, the plan, resets and what may be left over are its own.
+using GoalPart = std::unique_ptr<const Goal::Definition>;
+
+// What both have is taken once. INVALID_ARGUMENT naming what means two things under one name; for a
+// part that has targets, orders, or choices beside those of another part.
+absl::Status AddPart(const Goal::Definition& part, Goal::Definition& whole);
+
+// Puts the starts of the parts' situations that `situation` is of, in the order of `parts`, before
+// its own; it is possible where all of them are. INVALID_ARGUMENT unless it names one of each part.
+absl::Status AddStarts(const std::vector<GoalPart>& parts, Situation& situation);
 
 }  // namespace shoal::redfish

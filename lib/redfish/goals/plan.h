@@ -18,10 +18,12 @@
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "redfish/catalog/candidate.h"
 
 namespace shoal::redfish {
 
@@ -75,5 +77,19 @@ absl::Status CheckPlan(const Plan& plan);
 // FAILED_PRECONDITION naming the step and the answer: the service refused it. UNAVAILABLE: no
 // lasting answer, however often it was asked, or what was waited for did not show.
 absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOptions options = {});
+
+// Which of a service's candidates a request is: the way from what an expert sends to what an agent
+// chooses.
+
+// Index of the first candidate with the request's method, canonical URI and body, slots bound to
+// `values`; a missing body is an empty object. -1 when there is none. A slot without a value of its
+// type in `values` makes a candidate unfit: what it would send is chance.
+std::int64_t FindCandidate(std::span<const Candidate> candidates, const PlanRequest& request,
+                           const SlotValues& values);
+std::int64_t FindCandidate(std::span<const Candidate* const> candidates, const PlanRequest& request,
+                           const SlotValues& values);
+
+// Index of `wait`; -1 when there is none.
+std::int64_t FindWait(std::span<const Candidate> candidates);
 
 }  // namespace shoal::redfish

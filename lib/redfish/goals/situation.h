@@ -3,16 +3,58 @@
 // by operations, with the least number of mutations from it.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/runtime/random.h"
 #include "platform/runtime/status.h"
-#include "redfish/goals/start_operation.h"
 
 namespace shoal::redfish {
+
+// Texts that speak of values by name: "PXE boot of {system}".
+
+// `text` with every "{name}" replaced by what `find(std::string_view name)` says, an
+// std::optional<std::string>; one that it knows nothing of stays as it is.
+template <typename Find>
+std::string FillNames(std::string_view text, const Find& find) {
+  std::string filled;
+  while (!text.empty()) {
+    const std::size_t open = text.find('{');
+    const std::size_t close = open == text.npos ? open : text.find('}', open);
+    if (close == text.npos) break;
+    const std::optional<std::string> value = find(text.substr(open + 1, close - open - 1));
+    filled += text.substr(0, open);
+    filled += value ? std::string_view(*value) : text.substr(open, close - open + 1);
+    text.remove_prefix(close + 1);
+  }
+  filled += text;
+  return filled;
+}
+
+// One step from a captured service to the state that an episode starts in.
+//
+// As JSON, which the control API takes:
+//   {"uri": U, "pointer": P, "value": V}        a property is set, past every rule of the service
+//   {"uri": U, "method": "POST", "value": V}    a request with the body V, which must succeed and
+//                                               is followed to the end of what it started
+struct StartOperation {
+  std::string uri;
+  // Empty for a request.
+  std::string pointer;
+  nlohmann::json value;
+  // "POST", "PATCH" or "DELETE"; empty: the property is set.
+  std::string method = "";
+};
+
+nlohmann::json ToJson(std::span<const StartOperation> start);
+// INVALID_ARGUMENT naming what is wrong.
+absl::StatusOr<std::vector<StartOperation>> ParseStart(const nlohmann::json& list);
 
 class GoalReader;
 
@@ -24,17 +66,17 @@ struct Situation {
   std::int64_t optimum = 0;
   // A condition on the capture; null: always.
   nlohmann::json where;
-  // Objects as in start_operation.h; "if" and "unless" name a place that must, or must not, be.
+  // Objects as ParseStart takes them; "if" and "unless" name a place that must, or must not, be.
   std::vector<nlohmann::json> start;
   // Of a goal with parts: the situation of each, by the part's name, whose start comes first.
   std::map<std::string, std::string> of;
 };
 
 // Values that go together, where the capture fits; an episode draws one.
-struct Choice {
+struct ValueGroup {
   nlohmann::json where;
   std::map<std::string, nlohmann::json> values;
-  bool operator==(const Choice&) const = default;
+  bool operator==(const ValueGroup&) const = default;
 };
 
 // A text, or for an order an array, that is read in the capture.

@@ -50,7 +50,7 @@ struct CandidateHead::Chunk {
 };
 
 at::Tensor CandidateHead::Keys(const std::shared_ptr<const model::CandidateTable>& table) {
-  if (!key_gradient_.defined()) return keys_.Of(table, network_);
+  if (!key_gradient_.defined()) return keys_.Of(*table, network_);
   return network_.Keys(table->tensors().embeddings).detach();
 }
 

@@ -2,6 +2,7 @@
 #include "rl/algorithms/policy_trainer.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@
 #include "rl/model/parameter_layout.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
-#include "rl/training/adam.h"
 #include "rl/training/checkpoint.h"
+#include "rl/training/flat_optimiser.h"
 #include "rl/training/schedule.h"
 #include "rl/training/stopwatch.h"
 
@@ -93,8 +94,9 @@ struct PolicyTrainer::State {
         flat(at::zeros({layout.total}, at::kFloat)),
         reduced(at::zeros({layout.trainable + kSumFloats}, at::kFloat)),
         gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable)),
-        adam({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
-             static_cast<std::size_t>(layout.trainable)),
+        optimiser({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
+                  flat.narrow(0, 0, layout.trainable), reduced.narrow(0, 0, layout.trainable),
+                  {{.offset = 0, .size = layout.trainable}}),
         rate(options.learning_rate) {
     layout.Initialise(seed, Floats(flat));
   }
@@ -113,7 +115,7 @@ struct PolicyTrainer::State {
   // [trainable + kSumFloats].
   const at::Tensor reduced;
   PolicyGradient gradient;
-  training::Adam adam;
+  training::FlatOptimiser optimiser;
   std::int64_t updates = 0;
   std::int64_t clonings = 0;
   // The learning rate of the next update.
@@ -197,9 +199,10 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
 }
 
 absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
-  const double norm = training::ClipByNorm(gradients(), options.max_gradient_norm);
-  if (!std::isfinite(norm)) return runtime::Internal("the gradient is not finite");
-  adam.Step(with_rate, gradients(), trainable());
+  const double norm =
+      training::ClipByNorm(reduced.narrow(0, 0, layout.trainable), options.max_gradient_norm);
+  if (!std::isfinite(norm)) return collectives::SharedFailure("the gradient is not finite");
+  optimiser.Step(with_rate);
   return norm;
 }
 
@@ -305,11 +308,13 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   }
   report.estimate_seconds = watch.Lap();
   const std::vector<float> parameters_before(trainable().begin(), trainable().end());
-  const training::Adam::Moments moments_before = adam.moments();
-  const absl::Status passed = Passes(material, report);
+  const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
+                                                        optimiser.moments().second.clone(),
+                                                        optimiser.moments().steps};
+  const absl::Status passed = model::GuardTorch("update", [&] { return Passes(material, report); });
   if (!passed.ok()) {
     std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
-    adam.Restore(moments_before);
+    optimiser.Restore(moments_before);
     return passed;
   }
   ++updates;
@@ -376,12 +381,11 @@ std::int64_t PolicyTrainer::updates() const { return state_->updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  const training::Adam::Moments& moments = state_->adam.moments();
+  const training::FlatOptimiser::Moments& moments = state_->optimiser.moments();
   const runtime::Shape shape = {state_->layout.trainable};
   const std::vector<model::SafetensorsItem> items = {
-      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(std::span(moments.first))}},
-      {"second_moment",
-       {runtime::DType::kFloat32, shape, std::as_bytes(std::span(moments.second))}}};
+      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(Floats(moments.first))}},
+      {"second_moment", {runtime::DType::kFloat32, shape, std::as_bytes(Floats(moments.second))}}};
   const nlohmann::json counters = {{"updates", state_->updates},
                                    {"clonings", state_->clonings},
                                    {"optimiser_steps", moments.steps},
@@ -404,20 +408,20 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   };
   const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
   if (!counters.is_object()) return runtime::DataLoss("checkpoint: counters.json is no object");
-  training::Adam::Moments moments;
   SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kOptimiserFile)));
   const runtime::Shape shape = {layout.trainable};
   std::vector<float> read(static_cast<std::size_t>(layout.total));
   SHOAL_RETURN_IF_ERROR(layout.Read(file(kParametersFile), spec, read));
-  SHOAL_ASSIGN_OR_RETURN(moments.first, view.Floats("first_moment", shape));
-  SHOAL_ASSIGN_OR_RETURN(moments.second, view.Floats("second_moment", shape));
-  moments.steps = counters.at("optimiser_steps").get<std::int64_t>();
+  SHOAL_ASSIGN_OR_RETURN(std::vector<float> first, view.Floats("first_moment", shape));
+  SHOAL_ASSIGN_OR_RETURN(std::vector<float> second, view.Floats("second_moment", shape));
+  const auto steps = counters.at("optimiser_steps").get<std::int64_t>();
   const auto updates_read = counters.at("updates").get<std::int64_t>();
   const auto clonings_read = counters.value("clonings", std::int64_t{0});
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
   std::copy(read.begin(), read.end(), Floats(flat).begin());
-  adam.Restore(std::move(moments));
+  optimiser.Restore({at::from_blob(first.data(), {layout.trainable}, at::kFloat),
+                     at::from_blob(second.data(), {layout.trainable}, at::kFloat), steps});
   updates = updates_read;
   clonings = clonings_read;
   if (schedule == Schedule::kKl) rate = rate_read;

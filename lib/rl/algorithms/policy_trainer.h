@@ -87,7 +87,8 @@ class PolicyTrainer {
   ~PolicyTrainer();
 
   // INVALID_ARGUMENT for a batch that does not fit the spec, before any collective or change; the
-  // reducer's errors; INTERNAL when the loss is not finite: parameters are then those of before.
+  // reducer's errors; collectives::SharedFailure when the loss is not finite: parameters are then
+  // those of before. Any other error happened on this rank alone.
   absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch);
   // The same with demonstrations; all ranks or none.
   absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,

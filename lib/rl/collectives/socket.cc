@@ -15,6 +15,7 @@
 #include <memory>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 namespace shoal::collectives {
 namespace {
@@ -25,18 +26,32 @@ absl::Status Late(const std::string& who) {
   return absl::DeadlineExceededError(who + " did not come in time");
 }
 
-// OK when `socket` is ready for `events`.
-absl::Status WaitFor(int socket, short events, Deadline deadline, const std::string& who) {
+// Waits for an event at any of `items`. DEADLINE_EXCEEDED without one; the items are looked at once
+// even when the deadline has passed.
+absl::Status WaitForAny(std::span<pollfd> items, Deadline deadline, const std::string& who) {
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return Late(who);
-    pollfd item{socket, events, 0};
-    const int timeout = static_cast<int>(std::min<std::int64_t>(left.count() + 1, 60'000));
-    const int ready = ::poll(&item, 1, timeout);
+    const auto left = std::max<std::int64_t>(
+        0, std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
+               .count());
+    const int timeout = static_cast<int>(std::min<std::int64_t>(left, 60'000));
+    const int ready = ::poll(items.data(), items.size(), timeout);
     if (ready > 0) return absl::OkStatus();
     if (ready < 0 && errno != EINTR) return runtime::Unavailable(who + ": " + Reason(errno));
+    if (ready == 0 && left == 0) return Late(who);
   }
+}
+
+absl::Status WaitFor(int socket, short events, Deadline deadline, const std::string& who) {
+  pollfd item{socket, events, 0};
+  return WaitForAny(std::span(&item, 1), deadline, who);
+}
+
+// OK when `socket` takes more.
+absl::Status WaitToSend(int socket, Deadline deadline, const std::string& peer) {
+  pollfd item{socket, POLLOUT | POLLIN, 0};
+  SHOAL_RETURN_IF_ERROR(WaitForAny(std::span(&item, 1), deadline, peer));
+  if ((item.revents & POLLOUT) != 0) return absl::OkStatus();
+  return runtime::Unavailable(peer + " was lost: it has stopped listening");
 }
 
 bool MayRetry(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -89,7 +104,7 @@ absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline dead
     if (sent > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     } else if (MayRetry(errno)) {
-      SHOAL_RETURN_IF_ERROR(WaitFor(socket, POLLOUT, deadline, peer));
+      SHOAL_RETURN_IF_ERROR(WaitToSend(socket, deadline, peer));
     } else {
       return runtime::Unavailable(peer + " was lost: " + Reason(errno));
     }
@@ -112,6 +127,16 @@ absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadlin
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline deadline,
+                                          const std::string& peers) {
+  std::vector<pollfd> items;
+  for (const int socket : sockets) items.push_back({socket, POLLIN, 0});
+  SHOAL_RETURN_IF_ERROR(WaitForAny(items, deadline, peers));
+  const auto ready = std::find_if(items.begin(), items.end(),
+                                  [](const pollfd& item) { return item.revents != 0; });
+  return static_cast<std::size_t>(ready - items.begin());
 }
 
 absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port) {

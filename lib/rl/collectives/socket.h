@@ -17,10 +17,16 @@ namespace shoal::collectives {
 using Deadline = std::chrono::steady_clock::time_point;
 
 // UNAVAILABLE when the peer is gone, DEADLINE_EXCEEDED when it is late; messages begin with `peer`.
+// SendAll is UNAVAILABLE too when the peer has stopped reading and has sent something instead.
 absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline deadline,
                      const std::string& peer);
 absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadline,
                         const std::string& peer);
+
+// Waits until one of the sockets has something to read, or is closed; its place in `sockets`.
+// DEADLINE_EXCEEDED when none has, with a message that begins with `peers`.
+absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline deadline,
+                                          const std::string& peers);
 
 // FAILED_PRECONDITION naming the address. Port 0: any free one; `port` is then what was bound.
 absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port);

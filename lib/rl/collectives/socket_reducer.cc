@@ -22,15 +22,12 @@ struct Hello {
   std::uint32_t world_size = 0;
 };
 
-// Before each rank's part of a collective: ranks that are out of step are found, not summed.
-struct CallHeader {
-  std::uint32_t kind = 0;
-  std::uint32_t magic = kMagic;
-  std::uint64_t sequence = 0;
-  std::uint64_t bytes = 0;
-};
+enum Kind : std::uint32_t { kSumFloat = 1, kSumDouble, kMax, kMin, kBroadcast, kBarrier, kFailure };
 
-enum Kind : std::uint32_t { kSumFloat = 1, kSumDouble, kMax, kMin, kBroadcast, kBarrier };
+// Longest text of a failure that is sent or taken.
+constexpr std::size_t kMaxFailureText = 4096;
+// Time to tell one rank of a failure.
+constexpr std::chrono::seconds kTellTime{2};
 
 template <typename T>
 std::span<std::byte> Bytes(T& value) {
@@ -43,9 +40,23 @@ Deadline After(std::chrono::milliseconds time) { return std::chrono::steady_cloc
 
 }  // namespace
 
+// Goes before each part of a call, in both directions: ranks that are out of step are found, not
+// summed. A failure has a status code in place of the sequence.
+struct SocketReducer::Header {
+  std::uint32_t kind = 0;
+  std::uint32_t magic = kMagic;
+  std::uint64_t sequence = 0;
+  std::uint64_t bytes = 0;
+
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
 SocketReducer::SocketReducer(std::int64_t rank, std::int64_t world_size,
-                             const SocketReducerOptions& options)
-    : rank_(rank), world_size_(world_size), options_(options) {}
+                             const GroupOptions& options)
+    : rank_(rank),
+      world_size_(world_size),
+      options_(options),
+      peers_(static_cast<std::size_t>(world_size), -1) {}
 
 SocketReducer::~SocketReducer() {
   for (const int peer : peers_) {
@@ -54,7 +65,7 @@ SocketReducer::~SocketReducer() {
 }
 
 absl::StatusOr<std::unique_ptr<SocketReducer>> SocketReducer::Create(
-    const RankEnvironment& environment, const SocketReducerOptions& options) {
+    const RankEnvironment& environment, const GroupOptions& options) {
   std::unique_ptr<SocketReducer> reducer(
       new SocketReducer(environment.rank, environment.world_size, options));
   if (environment.rank != 0) {
@@ -73,7 +84,6 @@ absl::StatusOr<std::unique_ptr<SocketReducer>> SocketReducer::Create(
 }
 
 absl::Status SocketReducer::AcceptAll(int listener) {
-  peers_.assign(static_cast<std::size_t>(world_size_), -1);
   const Deadline deadline = After(options_.join_timeout);
   for (std::int64_t joined = 1; joined < world_size_; ++joined) {
     const absl::StatusOr<int> peer = Accept(listener, deadline);
@@ -88,8 +98,7 @@ absl::Status SocketReducer::AcceptAll(int listener) {
   }
   for (std::int64_t rank = 1; rank < world_size_; ++rank) {
     Hello answer{.world_size = static_cast<std::uint32_t>(world_size_)};
-    SHOAL_RETURN_IF_ERROR(
-        SendAll(peers_[static_cast<std::size_t>(rank)], Bytes(answer), deadline, Peer(rank)));
+    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), Bytes(answer), deadline, Peer(rank)));
   }
   return absl::OkStatus();
 }
@@ -115,7 +124,7 @@ absl::Status SocketReducer::Connect(const RankEnvironment& environment) {
   const Deadline deadline = After(options_.join_timeout);
   SHOAL_ASSIGN_OR_RETURN(const int socket,
                          ConnectTo(environment.master_address, environment.master_port, deadline));
-  peers_.push_back(socket);
+  peers_[0] = socket;
   Hello hello{.rank = static_cast<std::uint32_t>(rank_),
               .world_size = static_cast<std::uint32_t>(world_size_)};
   SHOAL_RETURN_IF_ERROR(SendAll(socket, Bytes(hello), deadline, Peer(0)));
@@ -126,38 +135,126 @@ absl::Status SocketReducer::Connect(const RankEnvironment& environment) {
   return absl::OkStatus();
 }
 
-template <typename T, typename Combine>
-absl::Status SocketReducer::AllReduce(std::span<T> values, std::uint32_t kind, Combine combine) {
-  const Deadline deadline = After(options_.call_timeout);
-  const auto bytes = std::as_writable_bytes(values);
-  const CallHeader own{.kind = kind, .sequence = ++sequence_, .bytes = bytes.size()};
-  if (rank_ != 0) {
-    CallHeader header = own;
-    SHOAL_RETURN_IF_ERROR(SendAll(peers_[0], Bytes(header), deadline, Peer(0)));
-    if (kind != kBroadcast) SHOAL_RETURN_IF_ERROR(SendAll(peers_[0], bytes, deadline, Peer(0)));
-    return ReceiveAll(peers_[0], bytes, deadline, Peer(0));
+std::vector<std::int64_t> SocketReducer::Connected() const {
+  std::vector<std::int64_t> ranks;
+  for (std::int64_t rank = 0; rank < world_size_; ++rank) {
+    if (socket(rank) >= 0) ranks.push_back(rank);
   }
-  std::vector<T> part(kind == kBroadcast ? 0 : values.size());
-  for (std::int64_t rank = 1; rank < world_size_; ++rank) {
-    const int peer = peers_[static_cast<std::size_t>(rank)];
-    CallHeader header;
-    SHOAL_RETURN_IF_ERROR(ReceiveAll(peer, Bytes(header), deadline, Peer(rank)));
-    if (header.magic != kMagic || header.kind != own.kind || header.sequence != own.sequence ||
-        header.bytes != own.bytes) {
-      return runtime::Internal(Peer(rank) + " is out of step: call " +
-                               std::to_string(header.sequence) + " of " +
-                               std::to_string(header.bytes) + " bytes against call " +
-                               std::to_string(own.sequence) + " of " + std::to_string(own.bytes));
+  return ranks;
+}
+
+absl::Status SocketReducer::ReceiveFailure(const Header& header, std::int64_t rank,
+                                           Deadline deadline) {
+  if (header.bytes > kMaxFailureText || header.sequence == 0 || header.sequence > 16) {
+    return runtime::Internal(Peer(rank) + " tells of a failure that makes no sense");
+  }
+  std::string text(static_cast<std::size_t>(header.bytes), '\0');
+  SHOAL_RETURN_IF_ERROR(
+      ReceiveAll(socket(rank), std::as_writable_bytes(std::span(text)), deadline, Peer(rank)));
+  return absl::Status(static_cast<absl::StatusCode>(header.sequence), text);
+}
+
+absl::Status SocketReducer::ReceiveHeader(std::int64_t rank, const Header& own, Deadline deadline) {
+  Header header;
+  SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), Bytes(header), deadline, Peer(rank)));
+  if (header.magic == kMagic && header.kind == kFailure) {
+    return ReceiveFailure(header, rank, deadline);
+  }
+  if (header == own) return absl::OkStatus();
+  return runtime::Internal(Peer(rank) + " is out of step: call " + std::to_string(header.sequence) +
+                           " of " + std::to_string(header.bytes) + " bytes against call " +
+                           std::to_string(own.sequence) + " of " + std::to_string(own.bytes));
+}
+
+absl::Status SocketReducer::Fail(const absl::Status& failure) {
+  if (!failure_.ok()) return failure_;
+  failure_ = failure;
+  std::string text = runtime::Message(failure).substr(0, kMaxFailureText);
+  Header header{.kind = kFailure,
+                .sequence = static_cast<std::uint64_t>(failure.code()),
+                .bytes = text.size()};
+  const Deadline deadline = After(kTellTime);
+  for (const std::int64_t rank : Connected()) {
+    if (!SendAll(socket(rank), Bytes(header), deadline, Peer(rank)).ok()) continue;
+    (void)SendAll(socket(rank), std::as_bytes(std::span(text)), deadline, Peer(rank));
+  }
+  return failure_;
+}
+
+void SocketReducer::Abort(const absl::Status& reason) {
+  (void)Fail(absl::AbortedError(Peer(rank_) + " failed alone: " + runtime::Message(reason)));
+}
+
+absl::Status SocketReducer::CheckPeers() {
+  if (!failure_.ok()) return failure_;
+  const std::vector<std::int64_t> ranks = Connected();
+  std::vector<int> sockets;
+  for (const std::int64_t rank : ranks) sockets.push_back(socket(rank));
+  const auto ready = AwaitReadable(sockets, std::chrono::steady_clock::now(), "");
+  if (absl::IsDeadlineExceeded(ready.status())) return absl::OkStatus();
+  if (!ready.ok()) return Fail(ready.status());
+  return Fail(ReceiveHeader(ranks[*ready], {}, After(kTellTime)));
+}
+
+absl::Status SocketReducer::AwaitHeaders(const Header& own, Deadline deadline) {
+  std::vector<std::int64_t> missing = Connected();
+  while (!missing.empty()) {
+    std::vector<int> sockets;
+    std::string names;
+    for (const std::int64_t rank : missing) {
+      sockets.push_back(socket(rank));
+      names += (names.empty() ? "" : ", ") + Peer(rank);
     }
-    SHOAL_RETURN_IF_ERROR(
-        ReceiveAll(peer, std::as_writable_bytes(std::span(part)), deadline, Peer(rank)));
-    for (std::size_t i = 0; i < part.size(); ++i) values[i] = combine(values[i], part[i]);
-  }
-  for (std::int64_t rank = 1; rank < world_size_; ++rank) {
-    SHOAL_RETURN_IF_ERROR(
-        SendAll(peers_[static_cast<std::size_t>(rank)], bytes, deadline, Peer(rank)));
+    SHOAL_ASSIGN_OR_RETURN(const std::size_t ready, AwaitReadable(sockets, deadline, names));
+    SHOAL_RETURN_IF_ERROR(ReceiveHeader(missing[ready], own, deadline));
+    missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(ready));
   }
   return absl::OkStatus();
+}
+
+template <typename T, typename Combine>
+absl::Status SocketReducer::Gather(std::span<T> values, const Header& own, Combine combine,
+                                   Deadline deadline) {
+  SHOAL_RETURN_IF_ERROR(AwaitHeaders(own, deadline));
+  std::vector<T> part(own.kind == kBroadcast ? 0 : values.size());
+  for (const std::int64_t rank : Connected()) {
+    SHOAL_RETURN_IF_ERROR(
+        ReceiveAll(socket(rank), std::as_writable_bytes(std::span(part)), deadline, Peer(rank)));
+    for (std::size_t i = 0; i < part.size(); ++i) values[i] = combine(values[i], part[i]);
+  }
+  for (const std::int64_t rank : Connected()) {
+    Header header = own;
+    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), Bytes(header), deadline, Peer(rank)));
+    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), std::as_bytes(values), deadline, Peer(rank)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const Header& own,
+                                     Deadline deadline) {
+  Header header = own;
+  absl::Status sent = SendAll(socket(0), Bytes(header), deadline, Peer(0));
+  if (sent.ok() && own.kind != kBroadcast) sent = SendAll(socket(0), bytes, deadline, Peer(0));
+  if (!sent.ok()) {
+    // Rank 0 stops reading when the group has failed; what it said before is still there.
+    const absl::Status told = ReceiveHeader(0, own, After(kTellTime));
+    return told.ok() || absl::IsDeadlineExceeded(told) ? sent : told;
+  }
+  SHOAL_RETURN_IF_ERROR(ReceiveHeader(0, own, deadline));
+  return ReceiveAll(socket(0), bytes, deadline, Peer(0));
+}
+
+template <typename T, typename Combine>
+absl::Status SocketReducer::AllReduce(std::span<T> values, std::uint32_t kind, Combine combine) {
+  if (!failure_.ok()) return failure_;
+  // Rank 0 is the first to give up, so that its verdict on who is late reaches the others.
+  const Deadline deadline =
+      After(options_.call_timeout + (rank_ == 0 ? std::chrono::seconds(0) : kTellTime));
+  const auto bytes = std::as_writable_bytes(values);
+  const Header own{.kind = kind, .sequence = ++sequence_, .bytes = bytes.size()};
+  const absl::Status done =
+      rank_ == 0 ? Gather(values, own, combine, deadline) : Exchange(bytes, own, deadline);
+  return done.ok() ? done : Fail(done);
 }
 
 absl::Status SocketReducer::AllReduceSum(std::span<float> values) {

@@ -55,10 +55,20 @@ absl::Status CheckArguments(const runtime::Tensor& embeddings,
   return absl::OkStatus();
 }
 
+// The table's objects, and what the allocator and torch add to them.
+constexpr std::size_t kTableOverhead = 1024;
+
+std::size_t BytesOf(const CandidateTable::Tensors& tensors) {
+  return kTableOverhead + tensors.embeddings.nbytes() + tensors.inverse_norm.nbytes() +
+         (tensors.removed.capacity() + tensors.newly_removed.capacity()) * sizeof(std::int32_t);
+}
+
 }  // namespace
 
 CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
-    : tensors_(std::move(tensors)) {}
+    : tensors_(std::move(tensors)),
+      keys_(std::make_unique<KeySlots>()),
+      bytes_(BytesOf(*tensors_)) {}
 CandidateTable::~CandidateTable() = default;
 
 absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(

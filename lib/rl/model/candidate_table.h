@@ -6,6 +6,7 @@
 // keys and cosines are cached by object.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,13 +49,24 @@ class CandidateTable {
   // Different for any two tables of this process's life.
   std::uint64_t id() const;
 
+  // Memory that comes back when the table goes: its own candidates and the keys that are cached
+  // for them, without what is its base's. It grows when a policy first acts on the table.
+  std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
   // For folders that may see torch: candidate_table_tensors.h.
   struct Tensors;
   const Tensors& tensors() const { return *tensors_; }
 
  private:
+  friend class KeyCache;
+  struct KeySlots;
+
   explicit CandidateTable(std::unique_ptr<const Tensors> tensors);
+
   const std::unique_ptr<const Tensors> tensors_;
+  const std::unique_ptr<KeySlots> keys_;
+  // Relaxed: a reader needs no more than a recent value.
+  mutable std::atomic<std::size_t> bytes_;
 };
 
 // What stands for minus infinity: its exponential is 0, and products with it stay finite.

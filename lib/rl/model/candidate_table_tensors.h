@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "platform/runtime/mutex.h"
 #include "rl/model/candidate_table.h"
 
 namespace shoal::model {
@@ -23,6 +24,17 @@ struct CandidateTable::Tensors {
   std::vector<std::int32_t> newly_removed;
   std::int64_t legal_count = 0;
   std::uint64_t id = 0;
+};
+
+// The keys of a table's own candidates, one tensor [M, P] for each KeyCache that was asked.
+struct CandidateTable::KeySlots {
+  struct Slot {
+    // Expires with the KeyCache.
+    std::weak_ptr<const void> cache;
+    at::Tensor keys;
+  };
+  runtime::Mutex mutex;
+  std::vector<Slot> slots ABSL_GUARDED_BY(mutex);
 };
 
 // The cosine of each goal with each of the table's own candidates: [G, M]. `goals` [G, D], of which

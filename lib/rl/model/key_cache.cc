@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/model/key_cache.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "rl/model/candidate_table_tensors.h"
 
 namespace shoal::model {
 
-at::Tensor KeyCache::Of(const std::shared_ptr<const CandidateTable>& table,
-                        const Network& network) {
+at::Tensor KeyCache::Of(const CandidateTable& table, const Network& network) const {
+  CandidateTable::KeySlots& kept = *table.keys_;
+  const auto is_mine = [this](const CandidateTable::KeySlots::Slot& slot) {
+    return !slot.cache.owner_before(identity_) && !identity_.owner_before(slot.cache);
+  };
   {
-    const runtime::MutexLock lock(mutex_);
-    const auto found = items_.find(table->id());
-    if (found != items_.end()) return found->second.keys;
+    const runtime::MutexLock lock(kept.mutex);
+    const auto found = std::find_if(kept.slots.begin(), kept.slots.end(), is_mine);
+    if (found != kept.slots.end()) return found->keys;
   }
-  // Two threads may both come here; they compute the same.
-  const at::Tensor keys = network.Keys(table->tensors().embeddings);
-  const runtime::MutexLock lock(mutex_);
-  std::erase_if(items_, [](const auto& item) { return item.second.table.expired(); });
-  items_[table->id()] = {table, keys};
+  at::Tensor keys = network.Keys(table.tensors().embeddings);
+  const runtime::MutexLock lock(kept.mutex);
+  const auto found = std::find_if(kept.slots.begin(), kept.slots.end(), is_mine);
+  // Another thread was faster; it computed the same.
+  if (found != kept.slots.end()) return found->keys;
+  std::size_t freed = 0;
+  std::erase_if(kept.slots, [&freed](const CandidateTable::KeySlots::Slot& slot) {
+    if (!slot.cache.expired()) return false;
+    freed += slot.keys.nbytes();
+    return true;
+  });
+  kept.slots.push_back({identity_, keys});
+  table.bytes_.fetch_add(keys.nbytes() - freed, std::memory_order_relaxed);
   return keys;
 }
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projected embeddings of tables, kept while the tables live; shared by all policies (and the
-// trainer) whose projection of the candidates is the same.
+// The projected embeddings of tables, shared by all policies (and the trainer) whose projection of
+// the candidates is the same.
 //
-// An overlay's keys are those of what it appends; its base's are kept once, for the base. Memory: 4
-// P bytes for each candidate of the tables that live. Thread-safe. Shows torch.
+// A table keeps the keys of its own candidates itself: they are freed with it, and
+// CandidateTable::bytes counts them. Keys of a KeyCache that is gone leave a table when another one
+// is next asked for it. Thread-safe. Shows torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-#include <map>
 #include <memory>
 
-#include "platform/runtime/mutex.h"
 #include "rl/model/candidate_table.h"
 #include "rl/model/network.h"
 
@@ -22,18 +20,10 @@ class KeyCache {
  public:
   // The keys of the table's own candidates: [M, P], contiguous. `network` is one whose projection
   // this cache is for.
-  at::Tensor Of(const std::shared_ptr<const CandidateTable>& table, const Network& network)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  at::Tensor Of(const CandidateTable& table, const Network& network) const;
 
  private:
-  struct Item {
-    std::weak_ptr<const CandidateTable> table;
-    at::Tensor keys;
-  };
-
-  runtime::Mutex mutex_;
-  // By the table's id.
-  std::map<std::uint64_t, Item> items_ ABSL_GUARDED_BY(mutex_);
+  const std::shared_ptr<const char> identity_ = std::make_shared<const char>();
 };
 
 }  // namespace shoal::model

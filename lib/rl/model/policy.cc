@@ -181,7 +181,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
   // An overlay's candidates come behind those of its catalog, within the same row.
   const at::Tensor logits = at::empty({count, widest}, at::kFloat);
   at::Tensor of_catalog = logits.narrow(1, 0, size);
-  at::mm_out(of_catalog, queries, keys->Of(group.catalog, *network).t());
+  at::mm_out(of_catalog, queries, keys->Of(*group.catalog, *network).t());
   const auto weight = static_cast<float>(spec.similarity_weight);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const std::int64_t row = group.rows[i];
@@ -194,7 +194,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
                                static_cast<std::size_t>(table->size()));
     AddSimilarity(out.first(goal.cosine.size()), goal.cosine, weight * z.scale, weight * z.shift);
     if (!appended.empty()) {
-      const at::Tensor own = keys->Of(table, *network);
+      const at::Tensor own = keys->Of(*table, *network);
       const std::span<const float> query = RowOf(queries, static_cast<std::int64_t>(i));
       for (std::size_t c = 0; c < appended.size(); ++c) {
         out[goal.cosine.size() + c] = Dot(query, RowOf(own, static_cast<std::int64_t>(c))) +

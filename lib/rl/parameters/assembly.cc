@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/version_wire.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/parameters/publisher.h"
 
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -8,35 +9,25 @@
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
+#include "platform/runtime/thread.h"
 #include "platform/transport/protocol.h"
 #include "platform/transport/status.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/published_versions.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 namespace {
-
-struct Published {
-  Parameters parameters;
-  std::string digest;
-};
-using PublishedPointer = std::shared_ptr<const Published>;
 
 class SubscriptionStream;
 
 // The streams and what they serve. Lock order: the publication's after a stream's.
 class Publication {
  public:
-  PublishedPointer newest() const ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    return newest_;
-  }
-  bool Replace(PublishedPointer published) ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    if (newest_ && published->parameters.version <= newest_->parameters.version) return false;
-    newest_ = std::move(published);
-    return true;
-  }
+  explicit Publication(PublishedVersions& versions) : versions_(versions) {}
+
+  PublishedPointer newest() const { return versions_.newest(); }
   // False once draining.
   bool Add(const std::shared_ptr<SubscriptionStream>& stream) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
@@ -73,9 +64,9 @@ class Publication {
   }
 
  private:
+  PublishedVersions& versions_;
   mutable runtime::Mutex mutex_;
   runtime::CondVar empty_;
-  PublishedPointer newest_ ABSL_GUARDED_BY(mutex_);
   std::map<const SubscriptionStream*, std::weak_ptr<SubscriptionStream>> streams_
       ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
@@ -169,10 +160,105 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
 
 }  // namespace
 
+namespace {
+
+// Calls of Fetch, answered one after another on a thread of its own.
+class FetchDesk {
+ public:
+  FetchDesk(PublishedVersions& versions, std::size_t max_waiting)
+      : versions_(versions), max_waiting_(max_waiting), thread_("fetches", [this] { Run(); }) {}
+  ~FetchDesk() {
+    Close();
+    thread_.Join();
+  }
+
+  void Add(const proto::FetchRequest& request, proto::ParametersPart& part,
+           grpc::ServerUnaryReactor& reactor) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::Status refusal = transport::CheckProtocolVersion(request.protocol_version());
+    {
+      const runtime::MutexLock lock(mutex_);
+      if (refusal.ok() && closed_) refusal = runtime::Unavailable("draining");
+      if (refusal.ok() && calls_.size() >= max_waiting_) {
+        refusal = runtime::ResourceExhausted("more than " + std::to_string(max_waiting_) +
+                                             " fetches wait");
+      }
+      if (refusal.ok()) {
+        calls_.push_back({&request, &part, &reactor});
+        changed_.NotifyAll();
+        return;
+      }
+    }
+    reactor.Finish(transport::ToGrpc(refusal));
+  }
+
+  // Answers what waits with UNAVAILABLE.
+  void Close() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    closed_ = true;
+    changed_.NotifyAll();
+  }
+
+ private:
+  struct Call {
+    const proto::FetchRequest* request;
+    proto::ParametersPart* part;
+    grpc::ServerUnaryReactor* reactor;
+  };
+
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_) {
+    for (;;) {
+      Call call{};
+      bool closed = false;
+      {
+        const runtime::MutexLock lock(mutex_);
+        while (calls_.empty() && !closed_) changed_.Wait(mutex_);
+        if (calls_.empty()) return;
+        call = calls_.front();
+        calls_.pop_front();
+        closed = closed_;
+      }
+      const absl::Status status =
+          closed ? runtime::Unavailable("draining") : Answer(*call.request, *call.part);
+      call.reactor->Finish(transport::ToGrpc(status));
+    }
+  }
+
+  absl::Status Answer(const proto::FetchRequest& request, proto::ParametersPart& part) {
+    if (!request.has_version() && !request.initial()) {
+      return runtime::InvalidArgument("the request names no version");
+    }
+    std::optional<Version> wanted;
+    if (request.has_version()) wanted = FromProto(request.version());
+    SHOAL_ASSIGN_OR_RETURN(const PublishedPointer found, versions_.Find(wanted));
+    if (request.offset() >= found->parameters.bytes->size()) {
+      return absl::OutOfRangeError("offset " + std::to_string(request.offset()) + " of " +
+                                   std::to_string(found->parameters.bytes->size()) + " bytes");
+    }
+    if (request.offset() == 0) {
+      spdlog::info("event=fetch client={} version={}", runtime::Quoted(request.client()),
+                   ToString(found->parameters.version));
+    }
+    part = PartAt(found->parameters, found->digest, request.offset());
+    return absl::OkStatus();
+  }
+
+  PublishedVersions& versions_;
+  const std::size_t max_waiting_;
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  std::deque<Call> calls_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  runtime::Thread thread_;
+};
+
+}  // namespace
+
 class Publisher::Impl final : public proto::Parameters::CallbackService {
  public:
-  explicit Impl(runtime::Metrics& metrics)
-      : published_(metrics.Counter("shoal_parameters_published_total", "Versions published")),
+  Impl(const PublisherOptions& options, runtime::Metrics& metrics)
+      : versions_(options.folder, options.recent_bytes),
+        fetches_(versions_, options.max_fetches),
+        published_(metrics.Counter("shoal_parameters_published_total", "Versions published")),
         subscribers_(metrics.Gauge("shoal_parameters_subscribers", "Subscribers connected")),
         bytes_(metrics.Gauge("shoal_parameters_bytes", "Size of the newest version")) {}
 
@@ -188,13 +274,21 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     return reactor;
   }
 
+  grpc::ServerUnaryReactor* Fetch(grpc::CallbackServerContext* context,
+                                  const proto::FetchRequest* request,
+                                  proto::ParametersPart* part) override {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    fetches_.Add(*request, *part, *reactor);
+    return reactor;
+  }
+
   bool Publish(Parameters parameters) {
     if (!parameters.bytes || parameters.bytes->empty()) return false;
     auto published = std::make_shared<Published>();
     published->digest = Sha256(*parameters.bytes);
     published->parameters = std::move(parameters);
     const std::size_t bytes = published->parameters.bytes->size();
-    if (!publication_.Replace(std::move(published))) return false;
+    if (!versions_.Add(std::move(published))) return false;
     for (const auto& stream : publication_.streams()) stream->MaybeWrite();
     published_.Increment();
     bytes_.Set(static_cast<double>(bytes));
@@ -210,6 +304,7 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
   std::size_t subscribers() const { return publication_.size(); }
 
   bool Drain(runtime::Duration patience) {
+    fetches_.Close();
     publication_.StopAdding();
     for (const auto& stream : publication_.streams()) {
       stream->End(runtime::Unavailable("draining"));
@@ -218,13 +313,16 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
   }
 
  private:
-  Publication publication_;
+  PublishedVersions versions_;
+  Publication publication_{versions_};
+  FetchDesk fetches_;
   prometheus::Counter& published_;
   prometheus::Gauge& subscribers_;
   prometheus::Gauge& bytes_;
 };
 
-Publisher::Publisher(runtime::Metrics& metrics) : impl_(std::make_unique<Impl>(metrics)) {}
+Publisher::Publisher(const PublisherOptions& options, runtime::Metrics& metrics)
+    : impl_(std::make_unique<Impl>(options, metrics)) {}
 Publisher::~Publisher() = default;
 bool Publisher::Publish(Parameters parameters) { return impl_->Publish(std::move(parameters)); }
 std::optional<Version> Publisher::current() const { return impl_->current(); }

@@ -12,6 +12,7 @@
 #include "platform/transport/protocol.h"
 #include "rl/parameters/assembly.h"
 #include "rl/parameters/subscription.h"
+#include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 namespace {
@@ -33,7 +34,6 @@ class Subscriber::Impl {
     const runtime::MutexLock lock(mutex_);
     return known_;
   }
-  absl::StatusOr<Parameters> LoadInitial() const;
 
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -96,15 +96,6 @@ Subscriber::Impl::~Impl() {
     work_.NotifyAll();
   }
   thread_.Join();
-}
-
-absl::StatusOr<Parameters> Subscriber::Impl::LoadInitial() const {
-  if (options_.folder.empty()) return runtime::NotFound("parameters are kept in no folder");
-  SHOAL_ASSIGN_OR_RETURN(Parameters parameters, folder_.LoadInitial());
-  if (!CheckDigest(parameters).ok()) {
-    return runtime::NotFound("the parameters in " + options_.folder + " are of another spec");
-  }
-  return parameters;
 }
 
 absl::Status Subscriber::Impl::CheckDigest(const Parameters& parameters) const {
@@ -249,6 +240,5 @@ absl::StatusOr<std::unique_ptr<Subscriber>> Subscriber::Create(SubscriberOptions
 }
 
 std::optional<Version> Subscriber::known() const { return impl_->known(); }
-absl::StatusOr<Parameters> Subscriber::LoadInitial() const { return impl_->LoadInitial(); }
 
 }  // namespace shoal::parameters

@@ -29,9 +29,9 @@ struct SubscriberOptions {
   std::string address = {};
   // Names this process in the learner's log.
   std::string client = {};
-  // Where the newest version and the run's initial one are kept; empty: nowhere.
+  // Where the newest versions and the first one that came are kept; empty: nowhere.
   std::string folder = {};
-  // Newest versions kept in the folder, the initial one not counted; at least 1.
+  // Newest versions kept in the folder, the first one not counted; at least 1.
   std::size_t keep = 2;
   // A version with another digest is refused; empty: any.
   std::string spec_digest = {};
@@ -53,9 +53,6 @@ class Subscriber {
 
   // The newest version handed over.
   std::optional<Version> known() const;
-  // The version that the run began with: the lowest that this subscriber ever had. NOT_FOUND before
-  // the first, or without a folder.
-  absl::StatusOr<Parameters> LoadInitial() const;
 
  private:
   class Impl;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which version of the parameters: newer is greater, epoch first.
+// Which version of the parameters: newer is greater, epoch first. Free of the wire
+// (version_wire.h), so that cores without protobuf can name versions too.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <string>
-
-#include "proto/policy.pb.h"
 
 namespace shoal::parameters {
 
@@ -17,15 +16,6 @@ struct Version {
   friend auto operator<=>(const Version&, const Version&) = default;
 };
 
-inline Version FromProto(const proto::PolicyVersion& version) {
-  return {version.epoch(), version.step()};
-}
-inline proto::PolicyVersion ToProto(const Version& version) {
-  proto::PolicyVersion out;
-  out.set_epoch(version.epoch);
-  out.set_step(version.step);
-  return out;
-}
 // "3.120": epoch, step.
 inline std::string ToString(const Version& version) {
   return std::to_string(version.epoch) + "." + std::to_string(version.step);

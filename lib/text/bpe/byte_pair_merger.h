@@ -9,11 +9,68 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
-#include "text/bpe/merge_table.h"
-
 namespace shoal::tokens {
+
+// Which pairs of neighbouring tokens become one, and which pair goes first: an open-addressing hash
+// of pairs of ids, 16 bytes a place, half full at most.
+//
+// Immutable; thread-safe.
+
+// `left` and `right` become `merged`.
+struct MergeRule {
+  std::int32_t left = 0;
+  std::int32_t right = 0;
+  std::int32_t merged = 0;
+
+  bool operator==(const MergeRule&) const = default;
+};
+
+class MergeTable {
+ public:
+  static constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
+
+  struct Merge {
+    // Lower goes first; kNoRank where the pair stays two.
+    std::uint32_t rank = kNoRank;
+    std::int32_t merged = 0;
+  };
+
+  // `rules` by rank; of equal pairs the last counts. REQUIRES: ids are not negative.
+  explicit MergeTable(std::vector<MergeRule> rules);
+
+  Merge Find(std::int32_t left, std::int32_t right) const {
+    for (std::size_t at = Home(left, right);; at = (at + 1) & mask_) {
+      const Place& place = places_[at];
+      if (place.left == left && place.right == right) return place.merge;
+      if (place.left == kFree) return {};
+    }
+  }
+
+  // As they were given.
+  const std::vector<MergeRule>& rules() const { return rules_; }
+
+ private:
+  static constexpr std::int32_t kFree = -1;
+
+  struct Place {
+    std::int32_t left = kFree;
+    std::int32_t right = 0;
+    Merge merge;
+  };
+
+  std::size_t Home(std::int32_t left, std::int32_t right) const {
+    const auto pair = static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+    return static_cast<std::size_t>((pair * 0x9E3779B97F4A7C15ULL) >> 32) & mask_;
+  }
+
+  std::vector<MergeRule> rules_;
+  std::vector<Place> places_;
+  std::size_t mask_ = 0;
+};
 
 class BytePairMerger {
  public:

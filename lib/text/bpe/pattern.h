@@ -26,6 +26,13 @@ struct pcre2_real_jit_stack_8;
 
 namespace shoal::tokens {
 
+// Regular expressions that Oniguruma and PCRE2 read alike.
+
+// `expression`, as Oniguruma reads it, for PCRE2 with UTF, Unicode properties, line feeds as ends
+// of lines and ^ and $ at each of them. INVALID_ARGUMENT naming the offset of what the two read
+// otherwise (pattern.h), or of what is no UTF-8.
+absl::StatusOr<std::string> TranslateSyntax(std::string_view expression);
+
 // [begin, end) of a text.
 struct TextRange {
   std::size_t begin = 0;

@@ -5,6 +5,7 @@
 // Immutable; thread-safe, with one Scratch a thread.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,9 +13,23 @@
 
 #include "platform/runtime/status.h"
 #include "text/bpe/pattern.h"
-#include "text/bpe/word_scanner.h"
 
 namespace shoal::tokens {
+
+// Splits text into words as GPT-2 does, without a regular expression:
+//
+//   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//
+// The pattern looks one character ahead at most, so a word is found in one pass over its bytes;
+// ASCII needs one table. Bytes that are no UTF-8 count as U+FFFD (code_points.h). Words follow one
+// another and cover the text. Stateless; thread-safe.
+
+// The pattern, for PCRE2 and Oniguruma alike.
+inline constexpr std::string_view kGpt2Pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+// Where the word that starts at `at` ends. REQUIRES: at < text.size(), and a word starts there.
+std::size_t WordEnd(std::string_view text, std::size_t at);
 
 class PreTokenizer {
  public:
@@ -30,7 +45,7 @@ class PreTokenizer {
     std::vector<Split> splits;
     // A space before each part that the splits leave, unless it begins with one.
     bool add_prefix_space = false;
-    // The parts are split into GPT-2's words (word_scanner.h).
+    // The parts are split into GPT-2's words.
     bool gpt2_words = true;
   };
 
@@ -62,7 +77,6 @@ class PreTokenizer {
 };
 
 //////// Implementation details follow.
-
 template <typename Word>
 void PreTokenizer::ForEachWordOfPart(std::string_view part, Scratch& scratch, Word& word) const {
   if (options_.add_prefix_space && !part.starts_with(' ')) {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/bpe/added_token.h"
+#include "text/bpe/added_token_finder.h"
 #include "text/bpe/tokenizer.h"
 
 namespace shoal::tokens {

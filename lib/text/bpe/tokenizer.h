@@ -26,9 +26,8 @@
 #include <vector>
 
 #include "platform/runtime/status.h"
-#include "text/bpe/added_token.h"
 #include "text/bpe/added_token_finder.h"
-#include "text/bpe/merge_table.h"
+#include "text/bpe/byte_pair_merger.h"
 #include "text/bpe/normalizer.h"
 #include "text/bpe/pre_tokenizer.h"
 #include "text/bpe/vocabulary.h"

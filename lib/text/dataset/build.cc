@@ -16,7 +16,6 @@
 #include "redfish/capture/archive.h"
 #include "redfish/capture/capture_import.h"
 #include "redfish/schema/schema.h"
-#include "text/bpe/tokenizer_file.h"
 #include "text/bpe/tokenizer_json.h"
 #include "text/dataset/chunker.h"
 #include "text/dataset/dataset_files.h"

@@ -20,7 +20,7 @@ namespace shoal::dataset {
 struct BuildOptions {
   // Archives or folders, of any layout (redfish/capture_import.h); chunks are in their order.
   std::vector<std::string> captures = {};
-  // tokenizer.json, or a folder with it (tokens/tokenizer_file.h).
+  // tokenizer.json, or a folder with it (text/bpe/tokenizer_json.h).
   std::string tokenizer = {};
   // The methods of resources of which a capture says none.
   std::string schema = "data/schema/redfish.schema.zst";

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/dataset/dataset_files.h"
 
 namespace shoal::dataset {

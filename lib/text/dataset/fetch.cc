@@ -6,12 +6,10 @@
 #include <fstream>
 #include <utility>
 
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 #include "text/dataset/dataset_files.h"
-#include "text/dataset/mirror.h"
 #include "text/dataset/mirror_client.h"
 #include "text/dataset/mirror_index.h"
-#include "text/dataset/mirror_url.h"
 #include "text/dataset/pack.h"
 
 namespace shoal::dataset {
@@ -84,10 +82,20 @@ absl::Status Download(const FetchOptions& options, const MirrorArchive& archive,
   return absl::OkStatus();
 }
 
+// The URL of a mirror's folder.
+absl::StatusOr<http::Url> MirrorUrl(std::string_view text) {
+  if (text.find_first_of("?#") != std::string_view::npos) {
+    return http::WrongUrl(text, "it has a query or a fragment");
+  }
+  SHOAL_ASSIGN_OR_RETURN(http::Url url, http::ParseUrl(text));
+  if (!url.target.ends_with('/')) url.target += '/';
+  return url;
+}
+
 absl::StatusOr<Manifest> FetchOverHttp(const FetchOptions& options, const FetchObserver& observer) {
   MirrorClient::Options connection{.deadline = options.deadline,
                                    .max_body_bytes = kMaximumMirrorIndex};
-  SHOAL_ASSIGN_OR_RETURN(connection.url, ParseMirrorUrl(options.mirror));
+  SHOAL_ASSIGN_OR_RETURN(connection.url, MirrorUrl(options.mirror));
   if (connection.url.secure) {
     SHOAL_ASSIGN_OR_RETURN(connection.tls,
                            http::ClientTls({.authority_file = options.authority_file}));
@@ -95,7 +103,9 @@ absl::StatusOr<Manifest> FetchOverHttp(const FetchOptions& options, const FetchO
   const std::string file(kMirrorFile);
   SHOAL_ASSIGN_OR_RETURN(const std::string text, MirrorClient(connection).Read(file));
   const auto index = MirrorIndex::Parse(text);
-  if (!index.ok()) return runtime::Annotate(index.status(), connection.url.Text() + file);
+  if (!index.ok())
+    return runtime::Annotate(index.status(),
+                             connection.url.Origin() + connection.url.target + file);
   SHOAL_ASSIGN_OR_RETURN(const MirrorArchive archive, index->Find(options.name));
 
   connection.max_body_bytes =
@@ -131,8 +141,8 @@ absl::StatusOr<Manifest> FetchDataset(const FetchOptions& options, const FetchOb
   FetchOptions trimmed = options;
   trimmed.destination = WithoutTrailingSlashes(options.destination);
   SHOAL_RETURN_IF_ERROR(RequireFreeFolder(trimmed.destination));
-  return IsUrl(options.mirror) ? FetchOverHttp(trimmed, observer)
-                               : FetchFromFolder(trimmed, observer);
+  return http::HasScheme(options.mirror) ? FetchOverHttp(trimmed, observer)
+                                         : FetchFromFolder(trimmed, observer);
 }
 
 }  // namespace shoal::dataset

@@ -5,13 +5,13 @@
 #include <set>
 #include <utility>
 
-#include "text/dataset/json_members.h"
+#include "platform/content/json_node.h"
 
 namespace shoal::dataset {
 namespace {
 
 using Json = nlohmann::json;
-using tokens::JsonNode;
+using content::JsonNode;
 
 constexpr const char* kFormat = "shoal-dataset/1";
 
@@ -25,13 +25,13 @@ Json CaptureJson(const SourceCapture& capture) {
 absl::StatusOr<SourceCapture> ReadCapture(const JsonNode& node) {
   SourceCapture capture;
   SHOAL_ASSIGN_OR_RETURN(capture.name, node.At("name").String());
-  SHOAL_ASSIGN_OR_RETURN(capture.digest, ReadSha256(node.At("digest")));
+  SHOAL_ASSIGN_OR_RETURN(capture.digest, node.At("digest").Sha256());
   SHOAL_ASSIGN_OR_RETURN(capture.licence, node.At("licence").String());
-  SHOAL_ASSIGN_OR_RETURN(capture.resources, ReadCount(node.At("resources")));
-  SHOAL_ASSIGN_OR_RETURN(capture.left_out, ReadCount(node.At("left_out")));
-  SHOAL_ASSIGN_OR_RETURN(capture.chunks, ReadCount(node.At("chunks")));
-  SHOAL_ASSIGN_OR_RETURN(capture.repeated, ReadCount(node.At("repeated")));
-  SHOAL_ASSIGN_OR_RETURN(capture.tokens, ReadCount(node.At("tokens")));
+  SHOAL_ASSIGN_OR_RETURN(capture.resources, node.At("resources").Count());
+  SHOAL_ASSIGN_OR_RETURN(capture.left_out, node.At("left_out").Count());
+  SHOAL_ASSIGN_OR_RETURN(capture.chunks, node.At("chunks").Count());
+  SHOAL_ASSIGN_OR_RETURN(capture.repeated, node.At("repeated").Count());
+  SHOAL_ASSIGN_OR_RETURN(capture.tokens, node.At("tokens").Count());
   return capture;
 }
 
@@ -60,9 +60,9 @@ absl::Status ReadFiles(const JsonNode& root, Manifest& manifest) {
   for (const std::string_view name : {kChunksFile, kTokenizerFile}) {
     const JsonNode node = files.At(std::string(name));
     FileRecord file;
-    SHOAL_ASSIGN_OR_RETURN(const std::int64_t bytes, ReadCount(node.At("bytes")));
+    SHOAL_ASSIGN_OR_RETURN(const std::int64_t bytes, node.At("bytes").Count());
     file.bytes = static_cast<std::uint64_t>(bytes);
-    SHOAL_ASSIGN_OR_RETURN(file.sha256, ReadSha256(node.At("sha256")));
+    SHOAL_ASSIGN_OR_RETURN(file.sha256, node.At("sha256").Sha256());
     manifest.files.emplace(name, std::move(file));
   }
   if (files.value->size() == manifest.files.size()) return absl::OkStatus();
@@ -75,16 +75,16 @@ absl::Status ReadOptions(const JsonNode& root, Manifest& manifest) {
   if (manifest.overlap >= manifest.chunk_tokens) {
     return root.At("overlap").Wrong("is not less than the tokens of a chunk");
   }
-  SHOAL_ASSIGN_OR_RETURN(manifest.prompt, ReadBool(root.At("prompt")));
-  SHOAL_ASSIGN_OR_RETURN(manifest.distinct, ReadBool(root.At("distinct")));
-  SHOAL_ASSIGN_OR_RETURN(manifest.definitions, ReadBool(root.At("definitions")));
+  SHOAL_ASSIGN_OR_RETURN(manifest.prompt, root.At("prompt").Bool());
+  SHOAL_ASSIGN_OR_RETURN(manifest.distinct, root.At("distinct").Bool());
+  SHOAL_ASSIGN_OR_RETURN(manifest.definitions, root.At("definitions").Bool());
   const JsonNode seed = root.At("seed");
   if (!seed.value->is_number_unsigned()) return seed.Wrong("is no integer of at least 0");
   manifest.seed = seed.value->get<std::uint64_t>();
   SHOAL_ASSIGN_OR_RETURN(manifest.canonicaliser, root.At("canonicaliser").String());
-  SHOAL_ASSIGN_OR_RETURN(manifest.volatile_names, ReadStrings(root, "volatile"));
+  SHOAL_ASSIGN_OR_RETURN(manifest.volatile_names, root.Strings("volatile"));
   const JsonNode tokenizer = root.At("tokenizer");
-  SHOAL_ASSIGN_OR_RETURN(manifest.tokenizer_fingerprint, ReadSha256(tokenizer.At("fingerprint")));
+  SHOAL_ASSIGN_OR_RETURN(manifest.tokenizer_fingerprint, tokenizer.At("fingerprint").Sha256());
   SHOAL_ASSIGN_OR_RETURN(manifest.vocabulary_size, tokenizer.At("vocabulary_size").Id());
   return absl::OkStatus();
 }
@@ -95,11 +95,11 @@ absl::Status ReadManifest(const JsonNode& root, Manifest& manifest) {
     return root.At("format").Wrong(std::string("is not \"") + kFormat + "\"");
   }
   SHOAL_RETURN_IF_ERROR(ReadOptions(root, manifest));
-  SHOAL_ASSIGN_OR_RETURN(manifest.chunks, ReadCount(root.At("chunks")));
-  SHOAL_ASSIGN_OR_RETURN(manifest.tokens, ReadCount(root.At("tokens")));
+  SHOAL_ASSIGN_OR_RETURN(manifest.chunks, root.At("chunks").Count());
+  SHOAL_ASSIGN_OR_RETURN(manifest.tokens, root.At("tokens").Count());
   for (std::size_t kind = 0; kind < kSpanKinds; ++kind) {
     const JsonNode count = root.At("spans").At(NameOf(static_cast<SpanKind>(kind)));
-    SHOAL_ASSIGN_OR_RETURN(manifest.spans[kind], ReadCount(count));
+    SHOAL_ASSIGN_OR_RETURN(manifest.spans[kind], count.Count());
   }
   SHOAL_RETURN_IF_ERROR(ReadCaptures(root, manifest));
   return ReadFiles(root, manifest);
@@ -146,7 +146,7 @@ std::string Manifest::ToJson() const {
 }
 
 absl::StatusOr<Manifest> Manifest::Parse(std::string_view text) {
-  const auto document = tokens::ParseJsonDocument(text);
+  const auto document = content::ParseJsonDocument(text);
   if (!document.ok()) return runtime::DataLoss(runtime::Message(document.status()));
   Manifest manifest;
   const absl::Status read = ReadManifest({&*document, ""}, manifest);

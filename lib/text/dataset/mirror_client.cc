@@ -9,7 +9,7 @@ namespace {
 constexpr std::chrono::seconds kConnectDeadline{10};
 
 http::ClientOptions ConnectionOptions(const MirrorClient::Options& options) {
-  return {.address = options.url.address,
+  return {.address = http::Format(options.url.address),
           .connect_deadline = kConnectDeadline,
           .request_deadline = options.deadline,
           .max_body_bytes = options.max_body_bytes,
@@ -29,11 +29,11 @@ MirrorClient::MirrorClient(const Options& options)
 
 absl::StatusOr<http::ClientResponse> MirrorClient::Ask(const std::string& file,
                                                        http::Headers headers) {
-  const std::string url = options_.url.Text() + file;
+  const std::string url = options_.url.Origin() + options_.url.target + file;
   absl::StatusOr<http::ClientResponse> result =
       absl::DeadlineExceededError(url + ": no answer within the deadline");
   context_.restart();
-  connection_.Send({.target = options_.url.path + file, .headers = std::move(headers)},
+  connection_.Send({.target = options_.url.target + file, .headers = std::move(headers)},
                    [&](absl::StatusOr<http::ClientResponse> response) {
                      result = std::move(response);
                      context_.stop();
@@ -66,10 +66,10 @@ absl::StatusOr<MirrorClient::Piece> MirrorClient::ReadPiece(const std::string& f
       "bytes " + RangeText(begin, begin + got) + "/" + std::to_string(size);
   const bool is_right = whole ? got == size : got > 0 && got <= end - begin && range == expected;
   if (is_right) return Piece{.bytes = std::move(response.body), .offset = whole ? 0 : begin};
-  return runtime::DataLoss(options_.url.Text() + file + " at byte " + std::to_string(begin) +
-                           ": the server gives " + std::to_string(got) + " bytes" +
-                           (range.empty() ? "" : " as \"" + range + "\"") + " of a file of " +
-                           std::to_string(size));
+  return runtime::DataLoss(options_.url.Origin() + options_.url.target + file + " at byte " +
+                           std::to_string(begin) + ": the server gives " + std::to_string(got) +
+                           " bytes" + (range.empty() ? "" : " as \"" + range + "\"") +
+                           " of a file of " + std::to_string(size));
 }
 
 }  // namespace shoal::dataset

@@ -14,15 +14,16 @@
 
 #include "platform/http/client_connection.h"
 #include "platform/http/message.h"
+#include "platform/http/url.h"
 #include "platform/runtime/status.h"
-#include "text/dataset/mirror_url.h"
 
 namespace shoal::dataset {
 
 class MirrorClient {
  public:
   struct Options {
-    MirrorUrl url = {};
+    // The target is a folder and ends with '/'.
+    http::Url url = {};
     // Null: no TLS.
     std::shared_ptr<boost::asio::ssl::context> tls = {};
     // The deadline of one request.

@@ -1,179 +1,217 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/embedding_file.h"
 
+#include <sqlite3.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
-#include <set>
+#include <string_view>
 #include <utility>
 
 #include "platform/runtime/check.h"
 #include "platform/runtime/log.h"
-#include "platform/runtime/mutex.h"
-#include "text/embedding/damaged_file.h"
-#include "text/embedding/embedding_database.h"
-#include "text/embedding/file_identity.h"
-#include "text/embedding/file_lock.h"
-#include "text/embedding/optional_counter.h"
-#include "text/embedding/retry_wait.h"
 
 namespace shoal::embedding {
 namespace {
 
 namespace fs = std::filesystem;
+using content::ContentKey;
 
 constexpr std::int64_t kMinimumBytes = std::int64_t{64} << 10;
+// application_id of a file of ours, and user_version of this format.
+constexpr std::int64_t kApplication = 1397256033;
+constexpr std::int64_t kFormat = 1;
+// How long somebody's encoding may wait for another process's transaction.
+constexpr int kBusyMs = 250;
+// No insertion is tried for so long after one that failed.
+constexpr std::chrono::seconds kPause{10};
 
-// Of these one can only wait for the end.
-bool MayPass(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
+// Rows that one insertion deletes beyond as many as it brings.
+constexpr std::int64_t kMaxEvicted = 4096;
+
+// `place` ascends in the order of writing; `hash` is XXH3 of the vector, seeded with its key.
+constexpr char kTables[] =
+    "CREATE TABLE versions(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE embeddings(place INTEGER PRIMARY KEY, version INTEGER NOT NULL,"
+    " key BLOB NOT NULL, hash INTEGER NOT NULL, vector BLOB NOT NULL, UNIQUE(version, key));"
+    "PRAGMA application_id=1397256033;PRAGMA user_version=1;";
+
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+// UNAVAILABLE and RESOURCE_EXHAUSTED may pass; with all else the file is of no use.
+absl::Status StatusOf(sqlite3* connection, int code) {
+  if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return absl::OkStatus();
+  std::string message = connection == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection);
+  switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return runtime::Unavailable(std::move(message));
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_NOMEM:
+      return runtime::ResourceExhausted(std::move(message));
+    default:
+      return runtime::DataLoss(std::move(message));
+  }
+}
+
+absl::Status Execute(sqlite3* connection, const std::string& sql) {
+  return StatusOf(connection, sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+absl::StatusOr<Statement> Prepare(sqlite3* connection, const char* sql) {
+  sqlite3_stmt* made = nullptr;
+  const int code = sqlite3_prepare_v2(connection, sql, -1, &made, nullptr);
+  Statement statement(made);
+  SHOAL_RETURN_IF_ERROR(StatusOf(connection, code));
+  return statement;
+}
+
+// The first column of the first row; 0 without a row.
+absl::StatusOr<std::int64_t> Integer(sqlite3* connection, const char* sql) {
+  SHOAL_ASSIGN_OR_RETURN(const Statement statement, Prepare(connection, sql));
+  const int code = sqlite3_step(statement.get());
+  SHOAL_RETURN_IF_ERROR(StatusOf(connection, code));
+  return code == SQLITE_ROW ? sqlite3_column_int64(statement.get(), 0) : 0;
+}
+
+// Bytes that stay as they are until the statement has been stepped.
+void BindBytes(sqlite3_stmt* statement, int place, std::string_view bytes) {
+  sqlite3_bind_blob64(statement, place, bytes.data(), bytes.size(), SQLITE_STATIC);
+}
+
+void BindText(sqlite3_stmt* statement, int place, std::string_view text) {
+  sqlite3_bind_text64(statement, place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+std::int64_t HashOf(const ContentKey& key, std::string_view vector) {
+  std::uint64_t seed;
+  std::memcpy(&seed, key.bytes.data(), sizeof(seed));
+  return static_cast<std::int64_t>(XXH3_64bits_withSeed(vector.data(), vector.size(), seed));
+}
+
+// Makes the tables in a file that has nothing. REQUIRES: in a transaction.
+absl::Status MakeTables(sqlite3* connection) {
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t application,
+                         Integer(connection, "PRAGMA application_id"));
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t format, Integer(connection, "PRAGMA user_version"));
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t objects,
+                         Integer(connection, "SELECT count(*) FROM sqlite_master"));
+  if (application == 0 && format == 0 && objects == 0) return Execute(connection, kTables);
+  if (application != kApplication) return runtime::DataLoss("it is a database of something else");
+  if (format == kFormat) return absl::OkStatus();
+  return runtime::DataLoss("it is of format " + std::to_string(format) + ", not " +
+                           std::to_string(kFormat));
+}
+
+// Runs `work` between BEGIN and COMMIT, or ROLLBACK when it fails.
+template <typename Work>
+absl::Status InTransaction(sqlite3* connection, const Work& work) {
+  SHOAL_RETURN_IF_ERROR(Execute(connection, "BEGIN IMMEDIATE"));
+  absl::Status status = work();
+  if (status.ok()) status = Execute(connection, "COMMIT");
+  if (!status.ok()) Execute(connection, "ROLLBACK").IgnoreError();
+  return status;
+}
+
+absl::Status FindRows(sqlite3* connection, const std::string& version, std::size_t dimension,
+                      std::span<const ContentKey> keys, std::span<Embedding> found) {
+  SHOAL_ASSIGN_OR_RETURN(const Statement statement,
+                         Prepare(connection,
+                                 "SELECT hash, vector FROM embeddings WHERE key=?2 AND"
+                                 " version=(SELECT id FROM versions WHERE name=?1)"));
+  BindText(statement.get(), 1, version);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    BindBytes(statement.get(), 2, keys[i].AsBytes());
+    const int code = sqlite3_step(statement.get());
+    SHOAL_RETURN_IF_ERROR(StatusOf(connection, code));
+    if (code == SQLITE_ROW) {
+      const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(statement.get(), 1));
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), 1));
+      if (HashOf(keys[i], {bytes, size}) != sqlite3_column_int64(statement.get(), 0)) {
+        return runtime::DataLoss("the vector of " + keys[i].ToHex() + " does not match its hash");
+      }
+      if (size == dimension * sizeof(std::uint16_t)) {
+        std::vector<std::uint16_t> values(dimension);
+        std::memcpy(values.data(), bytes, size);
+        found[i] = std::make_shared<const std::vector<std::uint16_t>>(std::move(values));
+      }
+    }
+    sqlite3_reset(statement.get());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InsertRows(sqlite3* connection, const std::string& version, std::size_t dimension,
+                        std::span<const ContentKey> keys, std::span<const std::uint16_t> values) {
+  SHOAL_ASSIGN_OR_RETURN(const Statement name,
+                         Prepare(connection, "INSERT OR IGNORE INTO versions(name) VALUES(?1)"));
+  BindText(name.get(), 1, version);
+  SHOAL_RETURN_IF_ERROR(StatusOf(connection, sqlite3_step(name.get())));
+  SHOAL_ASSIGN_OR_RETURN(const Statement row,
+                         Prepare(connection,
+                                 "INSERT OR IGNORE INTO embeddings(version, key, hash, vector)"
+                                 " VALUES((SELECT id FROM versions WHERE name=?1), ?2, ?3, ?4)"));
+  BindText(row.get(), 1, version);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto numbers = values.subspan(i * dimension, dimension);
+    const std::string_view vector(reinterpret_cast<const char*>(numbers.data()),
+                                  numbers.size_bytes());
+    BindBytes(row.get(), 2, keys[i].AsBytes());
+    sqlite3_bind_int64(row.get(), 3, HashOf(keys[i], vector));
+    BindBytes(row.get(), 4, vector);
+    SHOAL_RETURN_IF_ERROR(StatusOf(connection, sqlite3_step(row.get())));
+    sqlite3_reset(row.get());
+  }
+  return absl::OkStatus();
+}
+
+// Once the bound is passed, deletes the oldest rows until a sixteenth of it is free, `most` rows at
+// most: a lowered bound is reached in steps.
+absl::Status EvictOldest(sqlite3* connection, std::int64_t max_bytes, std::int64_t most) {
+  SHOAL_ASSIGN_OR_RETURN(const std::int64_t page_bytes, Integer(connection, "PRAGMA page_size"));
+  while (most > 0) {
+    SHOAL_ASSIGN_OR_RETURN(const std::int64_t pages, Integer(connection, "PRAGMA page_count"));
+    SHOAL_ASSIGN_OR_RETURN(const std::int64_t unused, Integer(connection, "PRAGMA freelist_count"));
+    const std::int64_t used = (pages - unused) * page_bytes;
+    if (used <= max_bytes) return absl::OkStatus();
+    SHOAL_ASSIGN_OR_RETURN(const std::int64_t rows,
+                           Integer(connection, "SELECT count(*) FROM embeddings"));
+    if (rows == 0) return absl::OkStatus();
+    const double surplus =
+        1 - static_cast<double>(max_bytes - max_bytes / 16) / static_cast<double>(used);
+    const std::int64_t leaving =
+        std::min(most, static_cast<std::int64_t>(surplus * static_cast<double>(rows)) + 1);
+    SHOAL_RETURN_IF_ERROR(Execute(connection,
+                                  "DELETE FROM embeddings WHERE place IN (SELECT place FROM"
+                                  " embeddings ORDER BY place LIMIT " +
+                                      std::to_string(leaving) + ")"));
+    most -= leaving;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-class EmbeddingFile::State {
- public:
-  State(EmbeddingFileOptions options, runtime::Metrics* metrics, const runtime::Clock& clock)
-      : options_(std::move(options)),
-        found_total_(metrics, "shoal_embedding_file_found_total", "Vectors found in the file"),
-        missing_total_(metrics, "shoal_embedding_file_missing_total",
-                       "Vectors that the file did not have"),
-        inserted_total_(metrics, "shoal_embedding_file_inserted_total",
-                        "Vectors given to the file"),
-        failures_total_(metrics, "shoal_embedding_file_failures_total",
-                        "Reads and writes of the file of vectors that failed"),
-        retry_(clock) {}
+void EmbeddingFile::Close::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
 
-  absl::Status Open() {
-    const runtime::MutexLock lock(mutex_);
-    const absl::Status opened = OpenLocked();
-    if (!MayPass(opened)) return opened;
-    retry_.Failed();
-    CountFailure(opened);
-    return absl::OkStatus();
-  }
-
-  std::vector<Embedding> Find(const std::string& version, std::size_t dimension,
-                              std::span<const content::ContentKey> keys) {
-    std::vector<Embedding> found(keys.size());
-    if (keys.empty()) return found;
-    const runtime::MutexLock lock(mutex_);
-    if (database_ != nullptr) {
-      Take(database_->Find(version, dimension, keys, found));
-    }
-    const auto missing = static_cast<std::size_t>(std::count(found.begin(), found.end(), nullptr));
-    found_total_.Add(keys.size() - missing);
-    missing_total_.Add(missing);
-    return found;
-  }
-
-  void Insert(const std::string& version, std::size_t dimension,
-              std::span<const content::ContentKey> keys, std::span<const std::uint16_t> values) {
-    if (keys.empty()) return;
-    const runtime::MutexLock lock(mutex_);
-    if (retry_.waits()) return CountFailure();
-    // What is written to a file that was moved aside is lost.
-    if (FileIdentity::Of(options_.path) != identity_) database_.reset();
-    if (database_ == nullptr) {
-      const absl::Status opened = OpenLocked();
-      if (!opened.ok()) {
-        retry_.Failed();
-        return CountFailure(opened);
-      }
-    }
-    const absl::Status inserted = database_->Insert(version, dimension, keys, values);
-    if (inserted.ok()) {
-      retry_.Succeeded();
-      inserted_total_.Add(keys.size());
-    } else if (!absl::IsDataLoss(inserted)) {
-      retry_.Failed();
-    }
-    Take(inserted);
-  }
-
-  std::uint64_t failures() const {
-    const runtime::MutexLock lock(mutex_);
-    return failures_;
-  }
-
-  std::uint64_t rows() {
-    const runtime::MutexLock lock(mutex_);
-    if (database_ == nullptr) return 0;
-    const auto rows = database_->rows();
-    Take(rows.status());
-    return rows.ok() ? static_cast<std::uint64_t>(*rows) : 0;
-  }
-
- private:
-  absl::Status OpenLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const absl::Status opened = OpenAsItIs();
-    if (!absl::IsDataLoss(opened)) return opened;
-    SHOAL_RETURN_IF_ERROR(Replace(opened));
-    return OpenAsItIs();
-  }
-
-  absl::Status OpenAsItIs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    // First, so that nothing is made beside a file of something else.
-    SHOAL_RETURN_IF_ERROR(EmbeddingDatabase::CheckHeader(options_.path));
-    SHOAL_ASSIGN_OR_RETURN(const FileLock lock, FileLock::TryShared(options_.path + ".lock"));
-    identity_ = FileIdentity::Of(options_.path);
-    SHOAL_ASSIGN_OR_RETURN(database_, EmbeddingDatabase::Open(options_.path, options_.max_bytes));
-    return absl::OkStatus();
-  }
-
-  // Moves the file aside if it is still the one that was opened, and ours.
-  absl::Status Replace(const absl::Status& why) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    SHOAL_ASSIGN_OR_RETURN(const FileLock lock, FileLock::TryExclusive(options_.path + ".lock"));
-    if (FileIdentity::Of(options_.path) != identity_) return absl::OkStatus();
-    SHOAL_RETURN_IF_ERROR(EmbeddingDatabase::CheckHeader(options_.path));
-    SHOAL_ASSIGN_OR_RETURN(const std::string moved_to, MoveAside(options_.path));
-    spdlog::warn("event=embedding_file_damaged file={} moved_to={} reason={}",
-                 runtime::Quoted(options_.path), runtime::Quoted(moved_to),
-                 runtime::Quoted(runtime::Message(why)));
-    return absl::OkStatus();
-  }
-
-  void Take(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (status.ok()) return;
-    if (!absl::IsDataLoss(status)) return CountFailure(status);
-    CountFailure();
-    database_.reset();
-    absl::Status replaced = Replace(status);
-    if (replaced.ok()) replaced = OpenLocked();
-    if (replaced.ok()) return;
-    retry_.Failed();
-    Warn(replaced);
-  }
-
-  void CountFailure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    ++failures_;
-    failures_total_.Add(1);
-  }
-
-  void CountFailure(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    CountFailure();
-    Warn(status);
-  }
-
-  void Warn(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!warned_.insert(status.code()).second) return;
-    spdlog::warn("event=embedding_file_failed file={} reason={} next=counted_only",
-                 runtime::Quoted(options_.path), runtime::Quoted(runtime::Message(status)));
-  }
-
-  const EmbeddingFileOptions options_;
-  const OptionalCounter found_total_;
-  const OptionalCounter missing_total_;
-  const OptionalCounter inserted_total_;
-  const OptionalCounter failures_total_;
-
-  mutable runtime::Mutex mutex_;
-  // Null while it cannot be opened; an Insert after the wait tries again.
-  std::unique_ptr<EmbeddingDatabase> database_ ABSL_GUARDED_BY(mutex_);
-  FileIdentity identity_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::set<absl::StatusCode> warned_ ABSL_GUARDED_BY(mutex_);
-  RetryWait retry_ ABSL_GUARDED_BY(mutex_);
-};
+EmbeddingFile::EmbeddingFile(const EmbeddingFileOptions& options, runtime::Metrics* metrics,
+                             const runtime::Clock& clock)
+    : options_(options),
+      clock_(clock),
+      found_total_(metrics, "shoal_embedding_file_found_total", "Vectors found in the file"),
+      missing_total_(metrics, "shoal_embedding_file_missing_total",
+                     "Vectors that the file did not have"),
+      inserted_total_(metrics, "shoal_embedding_file_inserted_total", "Vectors given to the file"),
+      failures_total_(metrics, "shoal_embedding_file_failures_total",
+                      "Reads and writes of the file of vectors that failed") {}
 
 absl::StatusOr<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Open(
     const EmbeddingFileOptions& options, runtime::Metrics* metrics, const runtime::Clock& clock) {
@@ -185,36 +223,97 @@ absl::StatusOr<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Open(
   const fs::path folder = fs::path(options.path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) {
-    return runtime::FailedPrecondition(folder.string() + ": " + error.message());
-  }
+  if (error) return runtime::FailedPrecondition(folder.string() + ": " + error.message());
   if (fs::exists(options.path, error) && !fs::is_regular_file(options.path, error)) {
     return runtime::FailedPrecondition(options.path + " is no plain file");
   }
-  auto state = std::make_unique<State>(options, metrics, clock);
-  const absl::Status opened = state->Open();
-  if (!opened.ok()) {
-    return runtime::FailedPrecondition(options.path + ": " + runtime::Message(opened));
-  }
-  return std::unique_ptr<EmbeddingFile>(new EmbeddingFile(std::move(state)));
+  std::unique_ptr<EmbeddingFile> file(new EmbeddingFile(options, metrics, clock));
+  const runtime::MutexLock lock(file->mutex_);
+  const absl::Status opened = file->Connect();
+  if (!opened.ok()) file->Fail(opened);
+  return file;
 }
 
-EmbeddingFile::EmbeddingFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
-EmbeddingFile::~EmbeddingFile() = default;
+absl::Status EmbeddingFile::Connect() {
+  if (connection_ != nullptr) return absl::OkStatus();
+  sqlite3* opened = nullptr;
+  const int code =
+      sqlite3_open_v2(options_.path.c_str(), &opened,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<sqlite3, Close> connection(opened);
+  SHOAL_RETURN_IF_ERROR(StatusOf(opened, code));
+  SHOAL_RETURN_IF_ERROR(StatusOf(opened, sqlite3_busy_timeout(opened, kBusyMs)));
+  SHOAL_RETURN_IF_ERROR(InTransaction(opened, [opened] { return MakeTables(opened); }));
+  SHOAL_RETURN_IF_ERROR(Execute(opened,
+                                "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
+                                "PRAGMA journal_size_limit=8388608"));
+  connection_ = std::move(connection);
+  return absl::OkStatus();
+}
 
 std::vector<Embedding> EmbeddingFile::Find(const std::string& version, std::size_t dimension,
-                                           std::span<const content::ContentKey> keys) {
-  return state_->Find(version, dimension, keys);
+                                           std::span<const ContentKey> keys) {
+  std::vector<Embedding> found(keys.size());
+  const runtime::MutexLock lock(mutex_);
+  if (connection_ != nullptr) {
+    const absl::Status read = FindRows(connection_.get(), version, dimension, keys, found);
+    if (!read.ok()) Fail(read);
+  }
+  const auto missing = static_cast<std::size_t>(std::count(found.begin(), found.end(), nullptr));
+  found_total_.Add(keys.size() - missing);
+  missing_total_.Add(missing);
+  return found;
 }
 
 void EmbeddingFile::Insert(const std::string& version, std::size_t dimension,
-                           std::span<const content::ContentKey> keys,
+                           std::span<const ContentKey> keys,
                            std::span<const std::uint16_t> values) {
   SHOAL_CHECK(dimension > 0 && values.size() == keys.size() * dimension);
-  state_->Insert(version, dimension, keys, values);
+  if (keys.empty()) return;
+  const runtime::MutexLock lock(mutex_);
+  if (broken_ || clock_.Now() < pause_until_) return CountFailure();
+  absl::Status written = Connect();
+  if (written.ok()) {
+    sqlite3* const connection = connection_.get();
+    written = InTransaction(connection, [&] {
+      SHOAL_RETURN_IF_ERROR(InsertRows(connection, version, dimension, keys, values));
+      return EvictOldest(connection, options_.max_bytes,
+                         kMaxEvicted + static_cast<std::int64_t>(keys.size()));
+    });
+  }
+  if (!written.ok()) return Fail(written);
+  inserted_total_.Add(keys.size());
 }
 
-std::uint64_t EmbeddingFile::failures() const { return state_->failures(); }
-std::uint64_t EmbeddingFile::rows() { return state_->rows(); }
+void EmbeddingFile::CountFailure() {
+  ++failures_;
+  failures_total_.Add(1);
+}
+
+void EmbeddingFile::Fail(const absl::Status& status) {
+  CountFailure();
+  pause_until_ = clock_.Now() + kPause;
+  const bool passes = absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
+  if (!passes) {
+    broken_ = true;
+    connection_.reset();
+  }
+  if (std::exchange(passes ? warned_of_pause_ : warned_of_damage_, true)) return;
+  spdlog::warn("event=embedding_file_failed file={} reason={} next={}",
+               runtime::Quoted(options_.path), runtime::Quoted(runtime::Message(status)),
+               passes ? "tried_again_later" : "goes_on_without_it");
+}
+
+std::uint64_t EmbeddingFile::failures() const {
+  const runtime::MutexLock lock(mutex_);
+  return failures_;
+}
+
+std::uint64_t EmbeddingFile::rows() {
+  const runtime::MutexLock lock(mutex_);
+  if (connection_ == nullptr) return 0;
+  const auto rows = Integer(connection_.get(), "SELECT count(*) FROM embeddings");
+  return rows.ok() ? static_cast<std::uint64_t>(*rows) : 0;
+}
 
 }  // namespace shoal::embedding

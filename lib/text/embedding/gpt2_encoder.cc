@@ -13,7 +13,7 @@
 
 #include "platform/runtime/mutex.h"
 #include "text/bpe/token_encoder.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/embedding/unit_rows.h"
 #include "text/language/gpt2.h"
 #include "text/language/gpt2_folder.h"

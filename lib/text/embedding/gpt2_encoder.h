@@ -33,7 +33,7 @@ struct Gpt2EncoderOptions {
 class Gpt2Encoder final : public tokens::TextEncoder {
  public:
   // Of a folder with config.json, model.safetensors (language/gpt2_folder.h) and a tokenizer
-  // (tokens/tokenizer_file.h). Errors of both and of language::Gpt2::Create, naming the file;
+  // (text/bpe/tokenizer_json.h). Errors of both and of language::Gpt2::Create, naming the file;
   // INVALID_ARGUMENT, naming the folder, when the tokenizer has ids that the model has not.
   static absl::StatusOr<std::unique_ptr<Gpt2Encoder>> Create(const std::string& folder,
                                                              const Gpt2EncoderOptions& options);

@@ -22,8 +22,8 @@ using EncoderPointer = std::unique_ptr<tokens::TextEncoder>;
 
 constexpr std::string_view kNoFile = "none";
 
-// The knob `encoder`, taken apart.
-struct Choice {
+// What the knob `encoder` asks for.
+struct EncoderParts {
   bool lexical = false;
   // Preset or folder; empty: no language model.
   std::string model;
@@ -31,12 +31,12 @@ struct Choice {
 
 std::string InQuotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-absl::StatusOr<Choice> ParseChoice(const std::string& encoder) {
-  if (encoder == "lexical") return Choice{.lexical = true, .model = ""};
-  if (encoder == "both") return Choice{.lexical = true, .model = "tiny"};
+absl::StatusOr<EncoderParts> ParseEncoder(const std::string& encoder) {
+  if (encoder == "lexical") return EncoderParts{.lexical = true, .model = ""};
+  if (encoder == "both") return EncoderParts{.lexical = true, .model = "tiny"};
   for (const std::string_view prefix : {"gpt2:", "both:"}) {
     if (encoder.starts_with(prefix) && encoder.size() > prefix.size()) {
-      return Choice{.lexical = prefix == "both:", .model = encoder.substr(prefix.size())};
+      return EncoderParts{.lexical = prefix == "both:", .model = encoder.substr(prefix.size())};
     }
   }
   return runtime::InvalidArgument("encoder is " + InQuotes(encoder) +
@@ -106,15 +106,15 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const s
 
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics) {
-  SHOAL_ASSIGN_OR_RETURN(const Choice choice, ParseChoice(source.encoder));
+  SHOAL_ASSIGN_OR_RETURN(const EncoderParts parts, ParseEncoder(source.encoder));
   EncoderPointer lexical;
-  if (choice.lexical) {
+  if (parts.lexical) {
     SHOAL_ASSIGN_OR_RETURN(lexical, MakeLexical(source));
-    if (choice.model.empty()) return lexical;
+    if (parts.model.empty()) return lexical;
   }
   SHOAL_ASSIGN_OR_RETURN(EncoderPointer language,
-                         MakeLanguage(source, choice.model, caches, metrics));
-  if (!choice.lexical) return language;
+                         MakeLanguage(source, parts.model, caches, metrics));
+  if (!parts.lexical) return language;
   return std::make_unique<JoinedEncoder>(std::move(lexical), std::move(language));
 }
 

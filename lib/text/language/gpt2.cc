@@ -82,8 +82,7 @@ struct Gpt2::State {
   void EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const;
 
   // The last token's logits.
-  std::vector<float> Next(std::span<const std::int32_t> sequence,
-                          std::optional<KeyValues>& past) const;
+  std::vector<float> Next(std::span<const std::int32_t> sequence, KeyValues& past) const;
 };
 
 template <typename Visit>
@@ -115,18 +114,13 @@ void Gpt2::State::EachSlice(const TokenBatch& batch, std::int64_t layer, Visit v
 }
 
 std::vector<float> Gpt2::State::Next(std::span<const std::int32_t> sequence,
-                                     std::optional<KeyValues>& past) const {
-  const std::int64_t seen = past ? past->length() : 0;
+                                     KeyValues& past) const {
+  const std::int64_t seen = past.length();
   TokenBatch batch;
   batch.Append(sequence.subspan(static_cast<std::size_t>(seen)));
   PackedTokens tokens(batch, device);
-  at::Tensor hidden;
-  if (past) {
-    tokens.positions.add_(seen);
-    hidden = network->Continue(tokens, *past);
-  } else {
-    hidden = network->Hidden(tokens, config.layers);
-  }
+  tokens.positions.add_(seen);
+  const at::Tensor hidden = network->Continue(tokens, past);
   const at::Tensor logits =
       network->Logits(hidden.narrow(0, hidden.size(0) - 1, 1)).to(at::kCPU, at::kFloat);
   const float* begin = logits.data_ptr<float>();
@@ -233,11 +227,8 @@ absl::StatusOr<Generated> Gpt2::Generate(std::span<const std::int32_t> prompt,
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
   return Infer("generation", [&]() -> absl::StatusOr<Generated> {
     const auto room = state_->config.positions - batch.tokens();
-    std::optional<KeyValues> past;
-    if (options.keep_keys_and_values) {
-      past.emplace(state_->config, batch.tokens() + std::min(room, options.max_tokens),
+    KeyValues past(state_->config, batch.tokens() + std::min(room, options.max_tokens),
                    at::TensorOptions(state_->device).dtype(state_->compute));
-    }
     std::vector<std::int32_t> sequence(prompt.begin(), prompt.end());
     runtime::Random random(options.seed);
     TokenMask mask(state_->config.vocabulary_size);

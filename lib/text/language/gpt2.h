@@ -58,8 +58,6 @@ struct GenerateOptions {
   // Any of them ends the text and is not part of it.
   std::vector<std::int32_t> stop_tokens = {};
   TokenFilter filter = {};
-  // Without, each token runs the whole sequence again: for tests.
-  bool keep_keys_and_values = true;
 };
 
 struct Generated {

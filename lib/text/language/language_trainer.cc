@@ -18,7 +18,6 @@
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/causal_loss.h"
-#include "text/language/flat_optimiser.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
 #include "text/language/torch_device.h"
@@ -71,6 +70,23 @@ absl::Status CheckBatch(const WeightedBatch& batch, const Gpt2Config& config) {
 
 }  // namespace
 
+absl::Status TrainerOptions::Validate() const {
+  SHOAL_RETURN_IF_ERROR(optimiser.Validate());
+  if (adapter) SHOAL_RETURN_IF_ERROR(adapter->Validate());
+  if (precision != runtime::DType::kFloat32 && precision != runtime::DType::kBFloat16) {
+    return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
+  }
+  if (slice_tokens < 1) {
+    return runtime::InvalidArgument("slice of " + std::to_string(slice_tokens) +
+                                    " tokens is less than 1");
+  }
+  if (!(max_gradient_norm >= 0 && max_gradient_norm <= 1e30)) {
+    return runtime::InvalidArgument("largest gradient norm " + std::to_string(max_gradient_norm) +
+                                    " is not from 0 to 1e30");
+  }
+  return absl::OkStatus();
+}
+
 struct LanguageTrainer::State {
   State(Gpt2Parameters from, const TrainerOptions& trainer, at::Device where,
         collectives::GradientReducer& group);
@@ -85,7 +101,7 @@ struct LanguageTrainer::State {
   at::Tensor flat;       // [layout.total]
   at::Tensor gradients;  // [networks, layout.total]; the first row is that of the step
   std::vector<std::unique_ptr<const Gpt2Network>> networks;
-  std::unique_ptr<FlatOptimiser> optimiser;
+  std::unique_ptr<training::FlatOptimiser> optimiser;
   std::int64_t steps = 0;
 
   bool adapts() const { return options.adapter.has_value(); }
@@ -129,7 +145,12 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
     if (adapts()) made->Adapt(*options.adapter, flat, gradients[i]);
     networks.push_back(std::move(made));
   }
-  optimiser = std::make_unique<FlatOptimiser>(options.optimiser, layout, flat, gradients[0]);
+  std::vector<training::FlatOptimiser::Part> parts;
+  for (const model::ParameterInfo& info : layout.parameters) {
+    parts.push_back({info.offset, info.size, info.shape.size() >= 2});
+  }
+  optimiser =
+      std::make_unique<training::FlatOptimiser>(options.optimiser, flat, gradients[0], parts);
 }
 
 void LanguageTrainer::State::RunSlice(const Gpt2Network& network, const WeightedBatch& slice,
@@ -205,8 +226,8 @@ absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& bat
     report.gradient_norm =
         at::linalg_vector_norm(gradient, 2, {}, false, at::kDouble).item<double>() / sums[1];
     if (!std::isfinite(report.gradient_norm)) {
-      return runtime::Internal("the gradient of step " + std::to_string(report.step) +
-                               " is not finite");
+      return collectives::SharedFailure("the gradient of step " + std::to_string(report.step) +
+                                        " is not finite");
     }
     const double allowed = options.max_gradient_norm;
     const bool clips = allowed > 0 && report.gradient_norm > allowed;
@@ -220,7 +241,7 @@ absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& bat
 std::string LanguageTrainer::State::Counters() const {
   nlohmann::json counters = {{"config", nlohmann::json::parse(start.config.ToJson())},
                              {"optimiser", static_cast<int>(options.optimiser.kind)},
-                             {"optimiser_steps", optimiser->steps()},
+                             {"optimiser_steps", optimiser->moments().steps},
                              {"steps", steps}};
   return counters.dump(2) + "\n";
 }
@@ -249,10 +270,10 @@ absl::Status LanguageTrainer::State::Restore(const training::Checkpoint& checkpo
                                        runtime::Message(values.status()));
   };
   SHOAL_ASSIGN_OR_RETURN(const auto parameters, tensor("parameters", flat));
-  SHOAL_ASSIGN_OR_RETURN(const auto first, tensor("first_moment", optimiser->first_moment()));
-  SHOAL_ASSIGN_OR_RETURN(const auto second, tensor("second_moment", optimiser->second_moment()));
+  SHOAL_ASSIGN_OR_RETURN(const auto first, tensor("first_moment", optimiser->moments().first));
+  SHOAL_ASSIGN_OR_RETURN(const auto second, tensor("second_moment", optimiser->moments().second));
   flat.copy_(OnDevice(parameters, device));
-  optimiser->Restore(OnDevice(first, device), OnDevice(second, device), optimiser_steps);
+  optimiser->Restore({OnDevice(first, device), OnDevice(second, device), optimiser_steps});
   steps = read_steps;
   return absl::OkStatus();
 }
@@ -306,8 +327,8 @@ std::optional<LoraParameters> LanguageTrainer::Adapter() const {
 
 void LanguageTrainer::Save(training::Checkpoint& checkpoint) const {
   const auto parameters = OnHost(state_->flat);
-  const auto first = OnHost(state_->optimiser->first_moment());
-  const auto second = OnHost(state_->optimiser->second_moment());
+  const auto first = OnHost(state_->optimiser->moments().first);
+  const auto second = OnHost(state_->optimiser->moments().second);
   const runtime::Shape shape = {state_->layout.total};
   const runtime::Shape second_shape = {static_cast<std::int64_t>(second.size())};
   const std::vector<model::SafetensorsItem> items = {

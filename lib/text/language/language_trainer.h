@@ -19,40 +19,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "platform/runtime/status.h"
 #include "platform/runtime/tensor.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/training/checkpoint.h"
+#include "rl/training/flat_optimiser.h"
 #include "text/language/gpt2_folder.h"
 #include "text/language/lora.h"
 #include "text/language/weighted_batch.h"
 
 namespace shoal::language {
-
-struct OptimiserOptions {
-  enum class Kind : std::uint8_t {
-    kAdamW,  // Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019
-    kSgd,    // with momentum `beta1`
-    kLion,   // Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023
-  };
-  Kind kind = Kind::kAdamW;
-  double beta1 = 0.9;
-  // kAdamW, kLion.
-  double beta2 = 0.95;
-  // kAdamW.
-  double epsilon = 1e-8;
-  // Decoupled weight decay: each step takes rate x weight_decay of every matrix away.
-  double weight_decay = 0.1;
-
-  // INVALID_ARGUMENT naming the option that is not finite or out of range.
-  absl::Status Validate() const;
-};
-
-// "adamw", "sgd" or "lion"; INVALID_ARGUMENT naming these.
-absl::StatusOr<OptimiserOptions::Kind> ParseOptimiser(std::string_view name);
 
 struct TrainerOptions {
   // As Gpt2Options::device.
@@ -68,7 +46,8 @@ struct TrainerOptions {
   std::int64_t slice_tokens = 2048;
   // The gradient is scaled down to this norm when above it; 0: never.
   double max_gradient_norm = 1;
-  OptimiserOptions optimiser = {};
+  // Matrices decay, biases and norms do not.
+  training::OptimiserOptions optimiser = {.beta2 = 0.95, .weight_decay = 0.1};
   // Trains only a new adapter, random by `seed`.
   std::optional<LoraOptions> adapter = std::nullopt;
   std::uint64_t seed = 0;

@@ -11,7 +11,7 @@
 #include "actor/demonstrations/plan_player.h"
 #include "actor/environments/redfish_source.h"
 #include "platform/runtime/atomic_file.h"
-#include "redfish/goals/candidate_match.h"
+#include "redfish/goals/plan.h"
 #include "rl/demonstrations/demonstration_check.h"
 #include "tests/actor/demonstrations/played.h"
 #include "tests/doubles/temporary_folder.h"

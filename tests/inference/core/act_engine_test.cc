@@ -98,8 +98,50 @@ TEST_CASE("Rows of a batch share one forward pass and get their own answers") {
   REQUIRE(answers.size() == 2);
   REQUIRE(answers[0].action == 1);
   REQUIRE(answers[1].action == 0);
-  REQUIRE(answers[0].version == PolicyVersion{1, 1});
+  REQUIRE(answers[0].version == parameters::Version{1, 1});
   REQUIRE(fixture.sink->released() == 1);
+}
+
+TEST_CASE("A message is released after its last answer, whatever the answer is") {
+  ActEngineFixture fixture;
+  std::size_t answered = 0;
+  const auto go = [&](const testing::RowSpec& row, RowStatus status) {
+    const auto answers = fixture.Go({row});
+    REQUIRE(answers.size() == 1);
+    REQUIRE(answers[0].status == status);
+    REQUIRE(fixture.sink->released() == static_cast<int>(++answered));
+    REQUIRE(fixture.sink->delivered_at_release() == answered);
+  };
+  const testing::RowSpec first{.environment = 1, .incarnation = 2, .flags = kFirst};
+  go(first, RowStatus::kOk);
+  go(first, RowStatus::kOk);  // a repeat
+  go({.environment = 1, .incarnation = 1, .flags = kFirst}, RowStatus::kFenced);
+  go({.environment = 1, .incarnation = 2, .sequence = 9}, RowStatus::kInvalid);
+  go({.environment = 1, .incarnation = 2, .sequence = 1, .flags = kTerminated},
+     RowStatus::kAccepted);
+}
+
+TEST_CASE("A row whose version is being fetched comes again and is then answered by it") {
+  ActEngineFixture fixture;
+  std::vector<PolicySelector> asked;
+  fixture.policies.OnMissing([&](const PolicySelector& selector) { asked.push_back(selector); });
+  const PolicySelector initial{PolicySelector::Kind::kInitial};
+  const auto go = [&] {
+    const auto block =
+        testing::MakeBlock({{.environment = 1, .flags = kFirst, .evaluate = true}}, fixture.sink);
+    block->selectors = {initial};
+    fixture.engine->Evaluate({{block, 0}});
+    const auto answers = fixture.sink->Take(0);
+    REQUIRE(answers.size() == 1);
+    return answers[0];
+  };
+  REQUIRE(go().status == RowStatus::kOverloaded);
+  REQUIRE(go().status == RowStatus::kOverloaded);
+  REQUIRE(asked.size() == 1);
+  fixture.policies.PutFetched(asked[0], {{1, 0}, fixture.policy});
+  const RowAnswer answer = go();
+  REQUIRE(answer.status == RowStatus::kOk);
+  REQUIRE(answer.version == parameters::Version{1, 0});
 }
 
 TEST_CASE("A bad row is refused and the others are answered") {
@@ -267,6 +309,7 @@ TEST_CASE("Evaluation rows are greedy, build no unrolls and never park") {
 
 TEST_CASE("A version that is not here is refused by name; the initial one stays") {
   ActEngineFixture fixture;
+  fixture.policies.PutFetched({PolicySelector::Kind::kInitial}, {{1, 1}, fixture.policy});
   for (std::uint64_t step = 2; step < 9; ++step) {
     fixture.policies.Put({{1, step}, std::make_shared<CountingPolicy>(0)});
   }
@@ -278,7 +321,7 @@ TEST_CASE("A version that is not here is refused by name; the initial one stays"
   const auto answers = fixture.sink->Take(2);
   REQUIRE(answers[0].status == RowStatus::kInvalid);
   REQUIRE(answers[0].error == "parameters of version 1.3 are not here");
-  REQUIRE(answers[1].version == PolicyVersion{1, 1});
+  REQUIRE(answers[1].version == parameters::Version{1, 1});
 }
 
 TEST_CASE("The stage waits for parameters, then acts; draining lets parked answers go") {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/core/batcher.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
 #include "platform/runtime/thread.h"
+#include "tests/doubles/eventually.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/inference/core/row_maker.h"
 
@@ -52,10 +54,19 @@ TEST_CASE("A batch goes when its oldest row has waited, and not before") {
 TEST_CASE("A waiting Take sees the clock move") {
   BatcherFixture fixture({.max_rows = 100, .max_delay = milliseconds(5)});
   fixture.Add(3);
+  std::atomic<bool> taken = false;
   std::size_t rows = 0;
-  runtime::Thread taker("taker", [&] { rows = fixture.batcher.Take().rows.size(); });
+  runtime::Thread taker("taker", [&] {
+    rows = fixture.batcher.Take().rows.size();
+    taken = true;
+  });
+  // It has looked at the clock and waits for the time to be over.
+  const bool waits = doubles::Eventually([&] { return taken || fixture.clock.waits() > 0; });
+  const bool early = taken;
   fixture.clock.Advance(milliseconds(5));
   taker.Join();
+  REQUIRE(waits);
+  REQUIRE_FALSE(early);
   REQUIRE(rows == 3);
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("A repeated row gets the answer it got") {
   const auto repeat = Step(slot, {.sequence = 0, .flags = kFirst});
   REQUIRE(repeat.kind == Kind::kRepeat);
   REQUIRE(repeat.answer.action == 5);
-  REQUIRE(repeat.answer.version == PolicyVersion{2, 7});
+  REQUIRE(repeat.answer.version == parameters::Version{2, 7});
   REQUIRE(Step(slot, {.sequence = 1}).answer.action == 6);
 }
 

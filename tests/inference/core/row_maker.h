@@ -18,12 +18,14 @@ class RecordingSink final : public ReplySink {
  public:
   void Deliver(std::vector<RowAnswer> answers) override {
     const runtime::MutexLock lock(mutex_);
+    delivered_ += answers.size();
     for (RowAnswer& answer : answers) answers_.push_back(std::move(answer));
     changed_.NotifyAll();
   }
   void Release() override {
     const runtime::MutexLock lock(mutex_);
     ++released_;
+    delivered_at_release_ = delivered_;
     changed_.NotifyAll();
   }
   // Waits for `count` answers and takes them.
@@ -40,11 +42,18 @@ class RecordingSink final : public ReplySink {
     const runtime::MutexLock lock(mutex_);
     return released_;
   }
+  // Number of answers that had come when the last message was released.
+  std::size_t delivered_at_release() const {
+    const runtime::MutexLock lock(mutex_);
+    return delivered_at_release_;
+  }
 
  private:
   mutable runtime::Mutex mutex_;
   runtime::CondVar changed_;
   std::vector<RowAnswer> answers_ ABSL_GUARDED_BY(mutex_);
+  std::size_t delivered_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t delivered_at_release_ ABSL_GUARDED_BY(mutex_) = 0;
   int released_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -65,8 +65,8 @@ TEST_CASE("Cut by length: the row after T bootstraps, and begins the next unroll
   REQUIRE(unroll->length == 2);
   REQUIRE(unroll->first_sequence == 0);
   REQUIRE(unroll->steps == 2);
-  REQUIRE(unroll->oldest == PolicyVersion{1, 0});
-  REQUIRE(unroll->newest == PolicyVersion{1, 1});
+  REQUIRE(unroll->oldest == parameters::Version{1, 0});
+  REQUIRE(unroll->newest == parameters::Version{1, 1});
   REQUIRE(Column(*unroll, "observation/x").shape() == runtime::Shape{3, 1});
   REQUIRE(Values<float>(*unroll, "observation/x") == std::vector<float>{0, 10, 20});
   REQUIRE(Values<std::int64_t>(*unroll, "action") == std::vector<std::int64_t>{0, 1});

@@ -16,8 +16,10 @@
 #include "platform/transport/health_client.h"
 #include "platform/transport/wire_tensor.h"
 #include "proto/act.grpc.pb.h"
+#include "tests/doubles/eventually.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/inference/service/loopback.h"
+#include "tests/rl/parameters/values.h"
 #include "tests/text/embedding/small_encoder.h"
 
 namespace shoal::inference {
@@ -58,7 +60,8 @@ class Caller final : public transport::ClientStream<proto::ActRequest, proto::Ac
 enum class Sees : std::uint8_t { kNumbers, kTexts, kTextsByLanguageModel };
 
 struct ActServiceFixture {
-  explicit ActServiceFixture(Sees sees = Sees::kNumbers) {
+  // `learner`: address of the publisher; empty: parameters lie in a folder.
+  explicit ActServiceFixture(Sees sees = Sees::kNumbers, const std::string& learner = "") {
     config.policy.hidden = {8};
     config.policy.value_hidden = {8};
     config.policy.past_requests = false;
@@ -80,7 +83,10 @@ struct ActServiceFixture {
     config.options.listen = "127.0.0.1:0";
     config.options.max_message_bytes = 1 << 20;
     config.options.parameters_folder = folder.path();
-    REQUIRE(testing::SaveInitialParameters(config.policy, folder.path()).ok());
+    config.cluster.learner = learner;
+    if (learner.empty()) {
+      REQUIRE(testing::SaveInitialParameters(config.policy, folder.path()).ok());
+    }
     Start();
   }
 
@@ -340,6 +346,89 @@ TEST_CASE("Health follows parameters, and draining ends streams and health") {
   const absl::Status end = caller->AwaitEnd();
   REQUIRE(absl::IsUnavailable(end));
   REQUIRE(runtime::Message(end) == "draining");
+}
+
+// Version 1.`step` of this policy's parameters.
+parameters::Parameters VersionOf(const model::PolicySpec& policy, std::uint64_t step) {
+  return {.version = {1, step},
+          .spec_digest = policy.Digest(),
+          .encoder_version = "",
+          .bytes = std::make_shared<const std::string>(
+              model::InitialParameters(policy, step + 1).value())};
+}
+
+// How a row of a new environment that names its policy ends: it is sent until it is no longer to
+// come again.
+proto::RowReplies Evaluate(Caller& caller, const proto::PolicySelector& selector) {
+  static std::uint64_t environments = 1000;
+  ++environments;
+  const auto deadline = std::chrono::steady_clock::now() + seconds(20);
+  for (;;) {
+    proto::ActRequest request = FirstRows(1);
+    request.mutable_rows()->set_environment_ids(0, environments);
+    request.mutable_rows()->set_modes(0, proto::ROW_MODE_EVALUATE);
+    request.mutable_rows()->add_policy_indices(0);
+    *request.mutable_rows()->add_policies() = selector;
+    REQUIRE(caller.Send(std::move(request)));
+    const auto reply = caller.Next();
+    REQUIRE(reply);
+    REQUIRE(reply->replies().statuses_size() == 1);
+    if (reply->replies().statuses(0) != proto::ROW_OVERLOADED) return reply->replies();
+    REQUIRE(std::chrono::steady_clock::now() < deadline);
+  }
+}
+
+TEST_CASE("Two servers answer by the same versions though one of them came late") {
+  const doubles::TemporaryFolder learner;
+  parameters::PublisherServer publisher("127.0.0.1:0", {.folder = learner.path()});
+  ActServiceFixture early(Sees::kNumbers, publisher.address());
+  const model::PolicySpec& policy = early.config.policy;
+  REQUIRE(parameters::ParametersFolder(learner.path()).Save(VersionOf(policy, 0)).ok());
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    REQUIRE(publisher.publisher().Publish(VersionOf(policy, step)));
+  }
+  ActServiceFixture late(Sees::kNumbers, publisher.address());
+
+  proto::PolicySelector initial;
+  initial.set_initial(true);
+  proto::PolicySelector pinned;
+  pinned.mutable_pinned()->set_epoch(1);
+  pinned.mutable_pinned()->set_step(2);
+  proto::PolicySelector gone = pinned;
+  gone.mutable_pinned()->set_step(99);
+  for (ActServiceFixture* fixture : {&early, &late}) {
+    const auto caller = fixture->OpenWelcomed();
+    const proto::RowReplies first = Evaluate(*caller, initial);
+    REQUIRE(first.statuses(0) == proto::ROW_OK);
+    REQUIRE(first.policy_steps(0) == 0);
+    const proto::RowReplies skipped = Evaluate(*caller, pinned);
+    REQUIRE(skipped.statuses(0) == proto::ROW_OK);
+    REQUIRE(skipped.policy_steps(0) == 2);
+    const proto::RowReplies refused = Evaluate(*caller, gone);
+    REQUIRE(refused.statuses(0) == proto::ROW_INVALID);
+    REQUIRE(refused.errors(0).find("1.99 cannot be had") != std::string::npos);
+  }
+  // The run's first version is there again at the next start, though the learner is not asked.
+  REQUIRE(parameters::ParametersFolder(late.folder.path() + "/initial").List().size() == 1);
+}
+
+TEST_CASE("The run's first version is there though the learner went before a row asked for it") {
+  const doubles::TemporaryFolder learner;
+  auto publisher = std::make_unique<parameters::PublisherServer>(
+      "127.0.0.1:0", parameters::PublisherOptions{.folder = learner.path()});
+  ActServiceFixture fixture(Sees::kNumbers, publisher->address());
+  const model::PolicySpec& policy = fixture.config.policy;
+  REQUIRE(parameters::ParametersFolder(learner.path()).Save(VersionOf(policy, 0)).ok());
+  REQUIRE(publisher->publisher().Publish(VersionOf(policy, 3)));
+  const parameters::ParametersFolder kept(fixture.folder.path() + "/initial");
+  REQUIRE(doubles::Eventually([&] { return kept.List().size() == 1; }));
+  publisher.reset();
+  proto::PolicySelector initial;
+  initial.set_initial(true);
+  const auto caller = fixture.OpenWelcomed();
+  const proto::RowReplies replies = Evaluate(*caller, initial);
+  REQUIRE(replies.statuses(0) == proto::ROW_OK);
+  REQUIRE(replies.policy_steps(0) == 0);
 }
 
 TEST_CASE("Wrong configuration is an error that names the knob") {

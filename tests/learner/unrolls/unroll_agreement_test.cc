@@ -3,11 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <string>
-#include <thread>
 
-#include "rl/collectives/launch.h"
-#include "rl/collectives/socket.h"
-#include "rl/collectives/socket_reducer.h"
+#include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::learner {
@@ -18,7 +15,6 @@ constexpr std::uint64_t kLarge = 0xfedcba9876543210U;
 struct Rank {
   std::vector<DecodedUnroll> unrolls;
   std::unique_ptr<UnrollLedger> ledger;
-  absl::Status status;
 };
 
 DecodedUnroll Unroll(std::uint64_t environment, std::uint64_t sequence) {
@@ -27,8 +23,8 @@ DecodedUnroll Unroll(std::uint64_t environment, std::uint64_t sequence) {
   return unroll;
 }
 
-std::vector<UnrollKey> KeysOf(const Rank& rank) {
-  std::vector<UnrollKey> keys;
+std::vector<replay::UnrollId> KeysOf(const Rank& rank) {
+  std::vector<replay::UnrollId> keys;
   for (const DecodedUnroll& unroll : rank.unrolls) keys.push_back(unroll.key);
   return keys;
 }
@@ -45,27 +41,11 @@ TEST_CASE("what two ranks drew is the lower one's, and each knows what the other
     ranks[static_cast<std::size_t>(i)].ledger =
         UnrollLedger::Create({.folder = folder.path(), .rank = i}).value();
   }
-  std::uint16_t port = 0;
-  const int listener = collectives::Listen("127.0.0.1", port).value();
-  std::vector<std::thread> threads;
-  for (std::int64_t i = 0; i < 3; ++i) {
-    threads.emplace_back([&, i] {
-      Rank& rank = ranks[static_cast<std::size_t>(i)];
-      const auto reducer =
-          collectives::SocketReducer::Create({.rank = i,
-                                              .world_size = 3,
-                                              .local_rank = i,
-                                              .master_port = port,
-                                              .master_listener = i == 0 ? listener : -1},
-                                             {});
-      rank.status = reducer.ok() ? AgreeOnUnrolls(**reducer, 4, *rank.ledger, rank.unrolls)
-                                 : reducer.status();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const Rank& rank : ranks) REQUIRE(rank.status.ok());
-  REQUIRE(KeysOf(ranks[0]) == std::vector<UnrollKey>{{1, kLarge, 0}, {2, kLarge, kLarge}});
-  REQUIRE(KeysOf(ranks[1]) == std::vector<UnrollKey>{{3, kLarge, 7}, {4, kLarge, 0}});
+  doubles::RunRanks(3, [&](std::size_t i, collectives::GradientReducer& reducer) {
+    return AgreeOnUnrolls(reducer, 4, *ranks[i].ledger, ranks[i].unrolls);
+  });
+  REQUIRE(KeysOf(ranks[0]) == std::vector<replay::UnrollId>{{1, kLarge, 0}, {2, kLarge, kLarge}});
+  REQUIRE(KeysOf(ranks[1]) == std::vector<replay::UnrollId>{{3, kLarge, 7}, {4, kLarge, 0}});
   REQUIRE(ranks[2].unrolls.empty());
   REQUIRE(ranks[0].ledger->Contains({3, kLarge, 7}));
   REQUIRE(ranks[2].ledger->Contains({2, kLarge, kLarge}));

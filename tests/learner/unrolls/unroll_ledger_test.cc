@@ -27,11 +27,11 @@ void AppendText(const std::string& path, const std::string& text) {
 
 TEST_CASE("an id that was logged is known, also after a restart", "[ledger]") {
   const doubles::TemporaryFolder folder;
-  const UnrollKey key{3, 1700000000000000000U, 40};
+  const replay::UnrollId key{3, 1700000000000000000U, 40};
   {
     const auto ledger = Open(folder.path());
     REQUIRE_FALSE(ledger->Contains(key));
-    REQUIRE(ledger->Append(2, 7, std::vector{key, UnrollKey{4, 1, 0}}).ok());
+    REQUIRE(ledger->Append(2, 7, std::vector{key, replay::UnrollId{4, 1, 0}}).ok());
     REQUIRE(ledger->Contains(key));
   }
   REQUIRE(Open(folder.path())->Contains(key));
@@ -41,12 +41,12 @@ TEST_CASE("an id that was logged is known, also after a restart", "[ledger]") {
 
 TEST_CASE("a last line that a crash tore is cut off and the log goes on", "[ledger]") {
   const doubles::TemporaryFolder folder;
-  REQUIRE(Open(folder.path())->Append(1, 1, std::vector{UnrollKey{1, 2, 3}}).ok());
+  REQUIRE(Open(folder.path())->Append(1, 1, std::vector{replay::UnrollId{1, 2, 3}}).ok());
   AppendText(folder.path() + "/unrolls.log", "5 6 7 1");
   {
     const auto ledger = Open(folder.path());
     REQUIRE(ledger->size() == 1);
-    REQUIRE(ledger->Append(2, 2, std::vector{UnrollKey{5, 6, 7}}).ok());
+    REQUIRE(ledger->Append(2, 2, std::vector{replay::UnrollId{5, 6, 7}}).ok());
   }
   const auto ledger = Open(folder.path());
   REQUIRE(ledger->size() == 2);
@@ -65,8 +65,8 @@ TEST_CASE("a whole line that is malformed is an error that names it", "[ledger]"
 
 TEST_CASE("each rank knows what the others logged before it started", "[ledger]") {
   const doubles::TemporaryFolder folder;
-  REQUIRE(Open(folder.path(), 0)->Append(1, 1, std::vector{UnrollKey{1, 1, 1}}).ok());
-  REQUIRE(Open(folder.path(), 1)->Append(1, 1, std::vector{UnrollKey{2, 2, 2}}).ok());
+  REQUIRE(Open(folder.path(), 0)->Append(1, 1, std::vector{replay::UnrollId{1, 1, 1}}).ok());
+  REQUIRE(Open(folder.path(), 1)->Append(1, 1, std::vector{replay::UnrollId{2, 2, 2}}).ok());
   REQUIRE(Open(folder.path(), 0)->Contains({2, 2, 2}));
   REQUIRE(Open(folder.path(), 1)->Contains({1, 1, 1}));
 }
@@ -74,7 +74,7 @@ TEST_CASE("each rank knows what the others logged before it started", "[ledger]"
 TEST_CASE("the oldest ids leave memory past the window and stay on disk", "[ledger]") {
   const doubles::TemporaryFolder folder;
   const auto ledger = Open(folder.path(), 0, 2);
-  const std::vector<UnrollKey> keys = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+  const std::vector<replay::UnrollId> keys = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
   REQUIRE(ledger->Append(1, 1, keys).ok());
   REQUIRE_FALSE(ledger->Contains(keys[0]));
   REQUIRE(ledger->Contains(keys[2]));

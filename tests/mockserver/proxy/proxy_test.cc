@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 #include "platform/http/responder.h"
 #include "platform/runtime/bounded_queue.h"
 #include "tests/mockserver/proxy/proxied.h"

@@ -25,18 +25,6 @@ TEST_CASE("What is no address is an error that names it") {
   }
 }
 
-TEST_CASE("A URL's authority has the scheme's port where it names none") {
-  REQUIRE(AddressOf("host", true).value() == "host:443");
-  REQUIRE(AddressOf("host", false).value() == "host:80");
-  REQUIRE(AddressOf("host:8443", true).value() == "host:8443");
-  REQUIRE(AddressOf("[::1]", true).value() == "[::1]:443");
-  REQUIRE(AddressOf("[::1]:8443", true).value() == "[::1]:8443");
-  for (const char* text : {"", ":", "user@host", "user:word@host:80", "::1", "[::1", "host:x"}) {
-    INFO(text);
-    REQUIRE(absl::IsInvalidArgument(AddressOf(text, true).status()));
-  }
-}
-
 TEST_CASE("A header value cannot end its line") {
   std::string lines;
   AppendHeader(lines, "X", "a\r\nEvil: 1\tb");

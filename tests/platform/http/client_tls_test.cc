@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/http/client_tls.h"
+#include "platform/http/tls_context.h"
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>

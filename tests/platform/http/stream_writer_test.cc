@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

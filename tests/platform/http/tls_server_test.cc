@@ -21,8 +21,9 @@
 #include "platform/http/development_certificate.h"
 #include "platform/http/responder.h"
 #include "platform/http/server.h"
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 #include "platform/runtime/bounded_queue.h"
+#include "tests/doubles/eventually.h"
 #include "tests/platform/http/development_files.h"
 #include "tests/platform/http/raw_peer.h"
 
@@ -185,7 +186,7 @@ TEST_CASE("A TLS peer that goes while its answer is deferred holds no connection
   const Responder held = *waiting.Pop();
   REQUIRE(server->counts().connections == 1);
   peer.reset();
-  while (server->counts().connections > 0) std::this_thread::yield();
+  REQUIRE(doubles::Eventually([&] { return server->counts().connections == 0; }));
 }
 
 TEST_CASE("A rejection over TLS is read before the connection closes") {

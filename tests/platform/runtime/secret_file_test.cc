@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/runtime/secret_file.h"
+#include "platform/runtime/atomic_file.h"
 
 #include <catch2/catch.hpp>
 

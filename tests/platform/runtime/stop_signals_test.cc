@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <thread>
 
 namespace shoal::runtime {
@@ -18,7 +19,7 @@ bool IsBlocked(int signal) {
 
 // Whoever is not blocked, or not taken before it is let through again, ends this test.
 TEST_CASE("a signal to stop is seen and ends nothing, neither then nor afterwards") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     {
       const StopSignals signals;
       REQUIRE_FALSE(signals.pending());
@@ -41,8 +42,20 @@ TEST_CASE("threads that are started afterwards do not take a signal to stop eith
 
 TEST_CASE("other signals do not stop") {
   const StopSignals signals;
-  REQUIRE_FALSE(IsBlocked(SIGHUP));
-  REQUIRE_FALSE(IsBlocked(SIGCHLD));
+  REQUIRE_FALSE(IsBlocked(SIGUSR1));
+  REQUIRE(::raise(SIGCHLD) == 0);
+  REQUIRE_FALSE(signals.pending());
+}
+
+TEST_CASE(
+    "waiting takes a signal to stop, and ends without one when a child ends or time is over") {
+  const StopSignals signals;
+  REQUIRE_FALSE(StopSignals::Wait(std::chrono::milliseconds(1)));
+  REQUIRE(::raise(SIGCHLD) == 0);
+  REQUIRE_FALSE(StopSignals::Wait(std::chrono::hours(1)));
+  REQUIRE(::raise(SIGHUP) == 0);
+  REQUIRE(StopSignals::Wait(std::chrono::hours(1)));
+  REQUIRE_FALSE(signals.pending());
 }
 
 }  // namespace

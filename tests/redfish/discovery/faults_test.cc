@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 #include "platform/runtime/random.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/redfish/discovery/service.h"

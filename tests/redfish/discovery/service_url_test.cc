@@ -9,7 +9,7 @@ namespace {
 
 std::string Parsed(const std::string& text) {
   const auto url = ParseServiceUrl(text);
-  return url.ok() ? url->Text() : "wrong";
+  return url.ok() ? url->Origin() : "wrong";
 }
 
 TEST_CASE("A URL without a scheme is https, without a port that of its scheme") {

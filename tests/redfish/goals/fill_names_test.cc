@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redfish/goals/fill_names.h"
+#include "redfish/goals/situation.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redfish/goals/goal_parts.h"
+#include "redfish/goals/goal_definition.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redfish/goals/word_dropout.h"
+#include "redfish/goals/goal.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -78,11 +78,12 @@ TEST_CASE("two ranks clone to the same bits, and to what one makes of both share
   RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = PolicyTrainer::Create(spec, {}, kTrainerSeed, reducer).value();
     for (int i = 0; i < 5; ++i) {
-      const auto report = trainer->CloneBehaviour(shares[rank], 1e-3);
-      if (report.ok()) rows[rank] = report->rows;
+      SHOAL_ASSIGN_OR_RETURN(const auto report, trainer->CloneBehaviour(shares[rank], 1e-3));
+      rows[rank] = report.rows;
     }
     digests[rank] = trainer->Digest();
     parameters[rank] = trainer->SerializeParameters({}).value();
+    return absl::OkStatus();
   });
   const auto alone = Trainer(spec);
   for (int i = 0; i < 5; ++i) REQUIRE(alone->CloneBehaviour(all, 1e-3)->rows == rows[0]);
@@ -99,8 +100,9 @@ TEST_CASE("a rank without demonstrations takes part and ends with the same bits"
   std::vector<std::string> digests(2);
   RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = PolicyTrainer::Create(spec, {}, kTrainerSeed, reducer).value();
-    if (trainer->CloneBehaviour(rank == 0 ? all : none, kRate).ok())
-      digests[rank] = trainer->Digest();
+    SHOAL_RETURN_IF_ERROR(trainer->CloneBehaviour(rank == 0 ? all : none, kRate).status());
+    digests[rank] = trainer->Digest();
+    return absl::OkStatus();
   });
   const auto alone = Trainer(spec);
   REQUIRE(alone->CloneBehaviour(all, kRate).ok());

@@ -34,6 +34,15 @@ void Append(const std::vector<std::uint16_t>& from, std::vector<std::uint16_t>& 
   to.insert(to.end(), from.begin(), from.end());
 }
 
+// Rows `begin` to `begin + count` of `embeddings` [N, D].
+runtime::Tensor Rows(const std::vector<std::uint16_t>& embeddings, std::int64_t begin,
+                     std::int64_t count, std::int64_t size) {
+  runtime::Tensor tensor(runtime::DType::kFloat16, {count, size});
+  std::memcpy(tensor.mutable_bytes().data(), embeddings.data() + begin * size,
+              tensor.bytes().size());
+  return tensor;
+}
+
 }  // namespace
 
 model::PolicySpec SmallSpec() {
@@ -54,10 +63,16 @@ PointerTask::PointerTask(const model::PolicySpec& spec, const PointerTaskOptions
   runtime::Random random(options.seed, 1);
   for (const std::int64_t size : options.table_sizes) {
     embeddings_.push_back(UnitVectors(random, size, spec.embedding_size));
-    runtime::Tensor tensor(runtime::DType::kFloat16, {size, spec.embedding_size});
-    std::memcpy(tensor.mutable_bytes().data(), embeddings_.back().data(), tensor.bytes().size());
     const std::vector<std::uint32_t> removed = {0};
-    tables_.push_back(model::CandidateTable::Create(tensor, removed).value());
+    // Every second table is an overlay on the first half of its candidates.
+    const std::int64_t below = tables_.size() % 2 == 1 ? size / 2 : 0;
+    std::shared_ptr<const model::CandidateTable> base;
+    if (below > 0) {
+      const runtime::Tensor half = Rows(embeddings_.back(), 0, below, spec.embedding_size);
+      base = model::CandidateTable::Create(half, {}).value();
+    }
+    const runtime::Tensor own = Rows(embeddings_.back(), below, size - below, spec.embedding_size);
+    tables_.push_back(model::CandidateTable::Create(own, removed, std::move(base)).value());
   }
   columns_.resize(static_cast<std::size_t>(options.columns));
   for (std::size_t i = 0; i < columns_.size(); ++i) {

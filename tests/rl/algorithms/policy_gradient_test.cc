@@ -119,7 +119,15 @@ TEST_CASE("The gradient of every algorithm's loss over candidates is that of dif
   RequireGradients(spec);
 }
 
-TEST_CASE("The gradient with a trained projection of the candidates is that of differences") {
+TEST_CASE("The gradient with trained keys that project queries up is that of differences") {
+  model::PolicySpec spec = SmallSpec();
+  spec.train_keys = true;
+  spec.embedding_size = 4;
+  spec.projection_size = 40;
+  RequireGradients(spec);
+}
+
+TEST_CASE("The gradient with trained keys that project candidates down is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.train_keys = true;
   spec.projection_size = 3;

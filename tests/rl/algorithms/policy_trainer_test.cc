@@ -40,20 +40,24 @@ TEST_CASE("on the first pass the trainer finds the probabilities that inference 
   RequireRatioOne(spec);
 }
 
-TEST_CASE("so it does with a core, over episode borders and final rows") {
+TEST_CASE(
+    "the trainer finds the probabilities of inference through a core, over episode borders and "
+    "final rows") {
   model::PolicySpec spec = SmallSpec();
   spec.core = "gru";
   RequireRatioOne(spec);
 }
 
-TEST_CASE("so it does without past requests and with trained keys") {
+TEST_CASE(
+    "the trainer finds the probabilities of inference without past requests and with trained "
+    "keys") {
   model::PolicySpec spec = SmallSpec();
   spec.past_requests = false;
   spec.train_keys = true;
   RequireRatioOne(spec);
 }
 
-TEST_CASE("so it does for discrete actions") {
+TEST_CASE("the trainer finds the probabilities of inference for discrete actions") {
   model::PolicySpec spec = SmallSpec();
   spec.head = "discrete";
   spec.action_count = 5;

@@ -30,19 +30,21 @@ struct Outcome {
   double rows = 0;
 };
 
-Outcome Train(const model::PolicySpec& spec, const UnrollBatch& batch,
-              collectives::GradientReducer& reducer) {
-  const auto trainer = PolicyTrainer::Create(spec, Options(), kSeed, reducer).value();
-  const auto report = trainer->Update(batch);
-  if (!report.ok()) return {};
-  return {trainer->Digest(), trainer->SerializeParameters({}).value(), report->rows};
+absl::StatusOr<Outcome> Train(const model::PolicySpec& spec, const UnrollBatch& batch,
+                              collectives::GradientReducer& reducer) {
+  SHOAL_ASSIGN_OR_RETURN(const auto trainer,
+                         PolicyTrainer::Create(spec, Options(), kSeed, reducer));
+  SHOAL_ASSIGN_OR_RETURN(const UpdateReport report, trainer->Update(batch));
+  SHOAL_ASSIGN_OR_RETURN(std::string parameters, trainer->SerializeParameters({}));
+  return Outcome{trainer->Digest(), std::move(parameters), report.rows};
 }
 
 std::vector<Outcome> TrainInRanks(const model::PolicySpec& spec,
                                   const std::vector<UnrollBatch>& batches) {
   std::vector<Outcome> outcomes(batches.size());
   RunRanks(batches.size(), [&](std::size_t rank, collectives::GradientReducer& reducer) {
-    outcomes[rank] = Train(spec, batches[rank], reducer);
+    SHOAL_ASSIGN_OR_RETURN(outcomes[rank], Train(spec, batches[rank], reducer));
+    return absl::OkStatus();
   });
   return outcomes;
 }
@@ -53,8 +55,7 @@ TEST_CASE("two ranks end with the same bits, and with what one rank makes of bot
   const auto outcomes =
       TrainInRanks(spec, {Columns(batch, spec, 0, 3), Columns(batch, spec, 3, 8)});
   collectives::SingleRank alone;
-  const Outcome joined = Train(spec, batch, alone);
-  REQUIRE(!outcomes[0].digest.empty());
+  const Outcome joined = Train(spec, batch, alone).value();
   REQUIRE(outcomes[0].digest == outcomes[1].digest);
   REQUIRE(outcomes[0].rows == joined.rows);
   REQUIRE(LargestDifference(outcomes[0].parameters, joined.parameters) < 1e-6);
@@ -68,7 +69,7 @@ TEST_CASE("a rank without data takes part and ends with the same bits") {
   const auto outcomes = TrainInRanks(spec, {batch, empty});
   collectives::SingleRank alone;
   REQUIRE(outcomes[0].digest == outcomes[1].digest);
-  REQUIRE(outcomes[0].digest == Train(spec, batch, alone).digest);
+  REQUIRE(outcomes[0].digest == Train(spec, batch, alone)->digest);
 }
 
 }  // namespace

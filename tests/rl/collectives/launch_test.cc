@@ -92,7 +92,7 @@ TEST_CASE("a number of ranks that no node has is refused before anything is fork
 TEST_CASE("ranks over NCCL are refused by a build without it") {
   const Variables none({});
   REQUIRE(Launch(2, [] {
-            return JoinGroup(Reduction::kNccl).status().code() ==
+            return JoinGroup({.reduction = Reduction::kNccl}).status().code() ==
                            absl::StatusCode::kFailedPrecondition
                        ? 0
                        : 1;

@@ -4,48 +4,23 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
-#include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "rl/collectives/socket.h"
+#include "tests/doubles/ranks.h"
 
 namespace shoal::collectives {
 namespace {
 
 using std::chrono::milliseconds;
 
-const SocketReducerOptions kPatient = {.join_timeout = std::chrono::seconds(20),
-                                       .call_timeout = std::chrono::seconds(20)};
-
-RankEnvironment Group(std::int64_t world_size) {
-  RankEnvironment environment;
-  environment.world_size = world_size;
-  environment.master_listener = Listen("127.0.0.1", environment.master_port).value();
-  return environment;
-}
-
-using Body = std::function<absl::Status(GradientReducer&)>;
-
-// Runs `body` as every rank of a group, each on a thread; the statuses by rank.
-std::vector<absl::Status> RunGroup(std::int64_t world_size, const Body& body,
-                                   const SocketReducerOptions& options = kPatient) {
-  const RankEnvironment group = Group(world_size);
-  std::vector<absl::Status> statuses(static_cast<std::size_t>(world_size));
-  std::vector<std::thread> ranks;
-  for (std::int64_t rank = 0; rank < world_size; ++rank) {
-    ranks.emplace_back([&, rank] {
-      RankEnvironment own = group;
-      own.rank = rank;
-      if (rank != 0) own.master_listener = -1;
-      auto reducer = SocketReducer::Create(own, options);
-      statuses[static_cast<std::size_t>(rank)] = reducer.ok() ? body(**reducer) : reducer.status();
-    });
-  }
-  for (std::thread& rank : ranks) rank.join();
-  return statuses;
-}
+using doubles::MemberOf;
+using doubles::NewGroup;
+using doubles::TryRanks;
 
 bool Mentions(const absl::Status& status, const std::string& text) {
   return std::string(status.message()).find(text) != std::string::npos;
@@ -53,8 +28,7 @@ bool Mentions(const absl::Status& status, const std::string& text) {
 
 TEST_CASE("sums are the same bits on every rank, added in the order of ranks") {
   std::array<std::vector<float>, 3> results;
-  const auto statuses = RunGroup(3, [&](GradientReducer& reducer) {
-    const auto rank = static_cast<std::size_t>(reducer.rank());
+  const auto statuses = TryRanks(3, [&](std::size_t rank, GradientReducer& reducer) {
     const float parts[] = {1e8F, 1.0F, -1e8F};
     std::vector<float> values(100'000, parts[rank]);
     values[0] = static_cast<float>(rank);
@@ -70,9 +44,9 @@ TEST_CASE("sums are the same bits on every rank, added in the order of ranks") {
 }
 
 TEST_CASE("maxima, minima, double sums, broadcasts and barriers work, also on empty spans") {
-  const auto statuses = RunGroup(2, [](GradientReducer& reducer) {
-    const auto rank = static_cast<double>(reducer.rank());
-    std::array<double, 2> most = {rank, -rank};
+  const auto statuses = TryRanks(2, [](std::size_t rank, GradientReducer& reducer) {
+    const auto number = static_cast<double>(rank);
+    std::array<double, 2> most = {number, -number};
     std::array<double, 2> least = most;
     std::array<double, 2> sum = most;
     std::array<float, 0> nothing{};
@@ -93,22 +67,97 @@ TEST_CASE("maxima, minima, double sums, broadcasts and barriers work, also on em
 }
 
 TEST_CASE("a lost rank is an error that names it, on the hub and on the others") {
-  const auto statuses = RunGroup(3, [](GradientReducer& reducer) {
-    if (reducer.rank() == 1) return absl::OkStatus();
+  const auto statuses = TryRanks(3, [](std::size_t rank, GradientReducer& reducer) {
+    if (rank == 1) return absl::OkStatus();
     return reducer.Barrier();
   });
   REQUIRE(absl::IsUnavailable(statuses[0]));
   REQUIRE(Mentions(statuses[0], "rank 1 was lost"));
   REQUIRE(absl::IsUnavailable(statuses[2]));
-  REQUIRE(Mentions(statuses[2], "rank 0 was lost"));
+  REQUIRE(Mentions(statuses[2], "rank 1 was lost"));
+}
+
+TEST_CASE("a rank that fails alone ends the call of every other, which name it and its reason") {
+  for (const std::size_t culprit : {0U, 1U, 2U}) {
+    // More than sockets hold: the others are still sending when the failure reaches them.
+    for (const std::size_t size : {std::size_t{4}, std::size_t{4} << 20}) {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto statuses = TryRanks(3, [&](std::size_t rank, GradientReducer& reducer) {
+        if (rank == culprit) {
+          reducer.Abort(runtime::Internal("torch: out of memory"));
+          return absl::OkStatus();
+        }
+        std::vector<float> values(size);
+        const absl::Status first = reducer.AllReduceSum(std::span<float>(values));
+        const absl::Status second = reducer.Barrier();
+        return second == first ? first : runtime::Internal("the next call had another error");
+      });
+      const std::string who = "rank " + std::to_string(culprit) + " failed alone";
+      for (std::size_t rank = 0; rank < 3; ++rank) {
+        if (rank == culprit) continue;
+        const absl::Status& status = statuses[rank];
+        INFO("culprit " << culprit << " rank " << rank << ": " << status);
+        REQUIRE(absl::IsAborted(status));
+        REQUIRE(Mentions(status, who));
+        REQUIRE(Mentions(status, "torch: out of memory"));
+      }
+      REQUIRE(std::chrono::steady_clock::now() - begin < doubles::kPatientGroup.call_timeout);
+    }
+  }
+}
+
+TEST_CASE("a failure reaches ranks that wait elsewhere when they look at the others") {
+  const auto statuses = TryRanks(3, [](std::size_t rank, GradientReducer& reducer) {
+    auto& sockets = dynamic_cast<SocketReducer&>(reducer);
+    if (rank == 2) {
+      reducer.Abort(runtime::Internal("no memory"));
+      return absl::OkStatus();
+    }
+    absl::Status status;
+    while (status.ok()) status = sockets.CheckPeers();
+    return status;
+  });
+  for (const std::size_t rank : {0U, 1U}) {
+    REQUIRE(absl::IsAborted(statuses[rank]));
+    REQUIRE(Mentions(statuses[rank], "rank 2 failed alone: no memory"));
+  }
+}
+
+TEST_CASE("a rank that hangs is named by all others when the time is over") {
+  constexpr GroupOptions kHasty = {.join_timeout = std::chrono::seconds(20),
+                                   .call_timeout = milliseconds(200)};
+  std::atomic<int> ended = 0;
+  const auto statuses = TryRanks(
+      3,
+      [&](std::size_t rank, GradientReducer& reducer) {
+        if (rank == 2) {
+          while (ended < 2) std::this_thread::yield();
+          return absl::OkStatus();
+        }
+        const absl::Status status = reducer.Barrier();
+        ++ended;
+        return status;
+      },
+      kHasty);
+  for (const std::size_t rank : {0U, 1U}) {
+    REQUIRE(statuses[rank].code() == absl::StatusCode::kDeadlineExceeded);
+    REQUIRE(Mentions(statuses[rank], "rank 2"));
+  }
+}
+
+TEST_CASE("a failure that all ranks share keeps its mark when context is added") {
+  const absl::Status shared = SharedFailure("the gradient is not finite");
+  REQUIRE(absl::IsInternal(shared));
+  REQUIRE(IsShared(shared));
+  REQUIRE(IsShared(runtime::Annotate(shared, "update 7")));
+  REQUIRE_FALSE(IsShared(runtime::Internal("the gradient is not finite")));
+  REQUIRE_FALSE(IsShared(absl::OkStatus()));
 }
 
 TEST_CASE("a rank that never comes is named when the time is over") {
-  RankEnvironment group = Group(3);
-  RankEnvironment other = group;
-  other.rank = 1;
-  other.master_listener = -1;
-  std::thread present([&] { (void)SocketReducer::Create(other, kPatient); });
+  const RankEnvironment group = NewGroup(3);
+  std::thread present(
+      [&] { (void)SocketReducer::Create(MemberOf(group, 1), doubles::kPatientGroup); });
   const auto hub = SocketReducer::Create(
       group, {.join_timeout = milliseconds(300), .call_timeout = milliseconds(300)});
   present.join();
@@ -118,12 +167,10 @@ TEST_CASE("a rank that never comes is named when the time is over") {
 }
 
 TEST_CASE("a rank that joins and then says nothing is named when the time is over") {
-  RankEnvironment group = Group(2);
-  RankEnvironment other = group;
-  other.rank = 1;
-  other.master_listener = -1;
+  const RankEnvironment group = NewGroup(2);
   absl::StatusOr<std::unique_ptr<SocketReducer>> silent;
-  std::thread joining([&] { silent = SocketReducer::Create(other, kPatient); });
+  std::thread joining(
+      [&] { silent = SocketReducer::Create(MemberOf(group, 1), doubles::kPatientGroup); });
   const auto hub = SocketReducer::Create(
       group, {.join_timeout = std::chrono::seconds(20), .call_timeout = milliseconds(50)});
   joining.join();
@@ -133,8 +180,8 @@ TEST_CASE("a rank that joins and then says nothing is named when the time is ove
 }
 
 TEST_CASE("ranks that are out of step are told so instead of being summed") {
-  const auto statuses = RunGroup(2, [](GradientReducer& reducer) {
-    std::vector<float> values(reducer.rank() == 0 ? 10 : 11, 1.0F);
+  const auto statuses = TryRanks(2, [](std::size_t rank, GradientReducer& reducer) {
+    std::vector<float> values(rank == 0 ? 10 : 11, 1.0F);
     return reducer.AllReduceSum(std::span<float>(values));
   });
   REQUIRE(absl::IsInternal(statuses[0]));
@@ -143,7 +190,7 @@ TEST_CASE("ranks that are out of step are told so instead of being summed") {
 }
 
 TEST_CASE("a peer that is no rank of the group is refused") {
-  RankEnvironment group = Group(2);
+  const RankEnvironment group = NewGroup(2);
   std::thread stranger([port = group.master_port] {
     const int socket =
         ConnectTo("127.0.0.1", port, std::chrono::steady_clock::now() + std::chrono::seconds(5))
@@ -152,7 +199,7 @@ TEST_CASE("a peer that is no rank of the group is refused") {
     (void)SendAll(socket, garbage, std::chrono::steady_clock::now() + std::chrono::seconds(5), "x");
     ::close(socket);
   });
-  const auto hub = SocketReducer::Create(group, kPatient);
+  const auto hub = SocketReducer::Create(group, doubles::kPatientGroup);
   stranger.join();
   REQUIRE(absl::IsFailedPrecondition(hub.status()));
 }

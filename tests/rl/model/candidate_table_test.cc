@@ -47,6 +47,41 @@ TEST_CASE("an overlay is the table of its base's candidates and its own, some of
   }
 }
 
+TEST_CASE(
+    "an overlay's table costs what the overlay adds, with its keys, and nothing of its base") {
+  const PolicySpec spec = Small();
+  const auto policy = PolicyOf(spec);
+  const std::vector<std::uint32_t> removed = {1};
+  const auto act = [&](std::shared_ptr<const CandidateTable> table) {
+    PolicyInputs inputs = Inputs(spec, 1);
+    inputs.tables = {std::move(table)};
+    Act(*policy, inputs);
+  };
+  constexpr std::int64_t kMany = 5000;
+  const auto base = Table(5, {}, kMany);
+  const runtime::Tensor added = Embeddings(6, 2, spec.embedding_size);
+  const auto overlay = CandidateTable::Create(added, removed, base).value();
+  const std::size_t base_before = base->bytes();
+  const std::size_t overlay_before = overlay->bytes();
+  act(overlay);
+  const auto keys = static_cast<std::size_t>(spec.projection_size) * sizeof(float);
+  REQUIRE(base->bytes() == base_before + kMany * keys);
+  REQUIRE(overlay->bytes() == overlay_before + 2 * keys);
+  REQUIRE(overlay->bytes() < 4096);
+  act(overlay);
+  act(base);
+  REQUIRE(base->bytes() == base_before + kMany * keys);
+}
+
+TEST_CASE("keys of a projection that is gone leave a table when another one's come") {
+  const PolicySpec spec = Small();
+  PolicyInputs inputs = Inputs(spec, 1);
+  Act(*PolicyOf(spec, 1), inputs);
+  const std::size_t bytes = inputs.tables[0]->bytes();
+  Act(*PolicyOf(spec, 2), inputs);
+  REQUIRE(inputs.tables[0]->bytes() == bytes);
+}
+
 TEST_CASE("only the first numbers of goal and candidates are compared where the table says so") {
   PolicySpec spec = Small();
   spec.query_scale = 0;

@@ -10,6 +10,7 @@
 #include "platform/transport/protocol.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/version_wire.h"
 #include "tests/rl/parameters/values.h"
 
 namespace shoal::parameters {

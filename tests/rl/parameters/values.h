@@ -33,7 +33,9 @@ inline Parameters ParametersOf(std::uint64_t epoch, std::uint64_t step, std::siz
 // A publisher on a loopback port.
 class PublisherServer {
  public:
-  explicit PublisherServer(const std::string& listen = "127.0.0.1:0") : publisher_(metrics_) {
+  explicit PublisherServer(const std::string& listen = "127.0.0.1:0",
+                           const PublisherOptions& options = {})
+      : publisher_(options, metrics_) {
     auto server = transport::Server::Create({.listen = listen}, {publisher_.service()});
     REQUIRE(server.ok());
     server_ = *std::move(server);

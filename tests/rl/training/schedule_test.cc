@@ -42,5 +42,19 @@ TEST_CASE("a schedule that makes no sense is refused by name") {
   REQUIRE(runtime::Message(unknown.status()).find("'steps'") != std::string::npos);
 }
 
+TEST_CASE("a linear rate reaches 0 and stays there") {
+  REQUIRE(LinearRate(1e-3, 0, 10) == Approx(1e-3));
+  REQUIRE(LinearRate(1e-3, 5, 10) == Approx(5e-4));
+  REQUIRE(LinearRate(1e-3, 10, 10) == 0);
+  REQUIRE(LinearRate(1e-3, 11, 10) == 0);
+}
+
+TEST_CASE("a KL rate falls when the policy runs and rises when it creeps") {
+  REQUIRE(KlAdaptiveRate(3e-4, .03, .01) == Approx(2e-4));
+  REQUIRE(KlAdaptiveRate(3e-4, .001, .01) == Approx(4.5e-4));
+  REQUIRE(KlAdaptiveRate(3e-4, .01, .01) == Approx(3e-4));
+  REQUIRE(KlAdaptiveRate(1e-2, 0, .01) == 1e-2);
+}
+
 }  // namespace
 }  // namespace shoal::training

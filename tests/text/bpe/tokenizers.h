@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "text/bpe/tokenizer.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/bpe/tokenizer_trainer.h"
 
 namespace shoal::tokens {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/bpe/word_scanner.h"
+#include "text/bpe/pre_tokenizer.h"
 
 #include <catch2/catch.hpp>
 #include <string>

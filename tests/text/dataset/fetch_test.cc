@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "platform/http/server.h"
-#include "platform/http/stream_writer.h"
+#include "platform/http/stream_channel.h"
 #include "platform/runtime/mutex.h"
 #include "tests/platform/http/development_files.h"
 #include "tests/text/dataset/small_dataset.h"
-#include "text/dataset/mirror.h"
+#include "text/dataset/mirror_index.h"
 
 namespace shoal::dataset {
 namespace {

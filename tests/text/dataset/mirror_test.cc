@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/dataset/mirror.h"
+#include "text/dataset/mirror_index.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tests/text/dataset/small_dataset.h"
-#include "text/dataset/mirror_url.h"
 
 namespace shoal::dataset {
 namespace {
@@ -95,19 +94,15 @@ TEST_CASE("a mirror's index is refused with the byte or the member that is wrong
   REQUIRE(Says(MirrorIndex::Parse(twice.dump()).status(), "/archives/1 has a name"));
 }
 
-TEST_CASE("a mirror's URL is taken apart, and what is none is named") {
-  const MirrorUrl url = ParseMirrorUrl("https://example.org/sets").value();
-  REQUIRE(url.Text() == "https://example.org:443/sets/");
-  REQUIRE(ParseMirrorUrl("http://[::1]:8000")->Text() == "http://[::1]:8000/");
-  REQUIRE(ParseMirrorUrl("http://[::1]/a/")->address == "[::1]:80");
-  for (const char* text : {"ftp://a/", "http://user@a/", "http://a/?b", "http://a/#b", "http://",
-                           "http://a b/", "http://a/\r\nX: y", "http://a:x/"}) {
-    const absl::Status status = ParseMirrorUrl(text).status();
-    INFO(text);
-    REQUIRE(absl::IsInvalidArgument(status));
+TEST_CASE("a mirror's URL with a query or a fragment is refused") {
+  const doubles::TemporaryFolder folder;
+  for (const char* mirror : {"http://127.0.0.1:1/?b", "http://127.0.0.1:1/#b", "ftp://a/"}) {
+    INFO(mirror);
+    const auto fetched =
+        FetchDataset({.mirror = mirror, .name = "a", .destination = folder.At("out")}, nullptr);
+    REQUIRE(absl::IsInvalidArgument(fetched.status()));
+    REQUIRE(Says(fetched.status(), mirror));
   }
-  REQUIRE(IsUrl("http://a"));
-  REQUIRE_FALSE(IsUrl("data/mirror"));
 }
 
 TEST_CASE("names of archives are plain") {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "tests/doubles/temporary_folder.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/bpe/tokenizer_trainer.h"
 #include "text/dataset/build.h"
 

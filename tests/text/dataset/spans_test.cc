@@ -8,7 +8,7 @@
 
 #include "platform/content/canonical_json.h"
 #include "redfish/capture/capture.h"
-#include "text/bpe/tokenizer_file.h"
+#include "text/bpe/tokenizer_json.h"
 #include "text/dataset/chunker.h"
 #include "text/dataset/json_spans.h"
 

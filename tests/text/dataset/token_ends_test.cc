@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/dataset/token_ends.h"
+#include "text/dataset/chunker.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -14,7 +14,7 @@
 namespace shoal::language {
 namespace {
 
-using Kind = OptimiserOptions::Kind;
+using Kind = training::OptimiserOptions::Kind;
 
 collectives::SingleRank& Alone() {
   static collectives::SingleRank alone;
@@ -152,10 +152,14 @@ TEST_CASE("two ranks with a share of each batch become what one rank becomes, an
   doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = LanguageTrainer::Create(SmallGpt2(), {}, reducer).value();
     for (std::uint64_t step = 0; step < 5; ++step) {
-      seen[rank].push_back(trainer->Step(Share(Batch(step), rank, 2), 1e-3)->loss.loss);
+      SHOAL_ASSIGN_OR_RETURN(const StepReport report,
+                             trainer->Step(Share(Batch(step), rank, 2), 1e-3));
+      seen[rank].push_back(report.loss.loss);
     }
-    evaluated[rank] = trainer->Evaluate(Share(Batch(9), rank, 2))->loss;
+    SHOAL_ASSIGN_OR_RETURN(const LossReport report, trainer->Evaluate(Share(Batch(9), rank, 2)));
+    evaluated[rank] = report.loss;
     ends[rank] = trainer->Parameters();
+    return absl::OkStatus();
   });
   REQUIRE(ends[0].flat == ends[1].flat);
   REQUIRE(LargestDifference(ends[0], alone->Parameters()) < 1e-5);
@@ -177,7 +181,7 @@ TEST_CASE(
   const auto norms = [&](LanguageTrainer& trainer, std::size_t rank, std::size_t ranks) {
     std::vector<double> found;
     for (std::uint64_t step = 0; step < kSteps; ++step) {
-      found.push_back(trainer.Step(Share(Batch(step), rank, ranks), 0.05)->gradient_norm);
+      found.push_back(trainer.Step(Share(Batch(step), rank, ranks), 0.05).value().gradient_norm);
     }
     return found;
   };
@@ -187,6 +191,7 @@ TEST_CASE(
   doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
     two[rank] = norms(*trainer, rank, 2);
+    return absl::OkStatus();
   });
   REQUIRE(two[0] == two[1]);
   REQUIRE(one.front() != Approx(one.back()).epsilon(0.01));
@@ -200,8 +205,9 @@ TEST_CASE("a rank without a sequence takes part") {
   std::vector<Gpt2Parameters> ends(2);
   doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = LanguageTrainer::Create(SmallGpt2(), {}, reducer).value();
-    REQUIRE(trainer->Step(Share(Batch(1, 1), rank, 2), 1e-3).ok());
+    SHOAL_RETURN_IF_ERROR(trainer->Step(Share(Batch(1, 1), rank, 2), 1e-3).status());
     ends[rank] = trainer->Parameters();
+    return absl::OkStatus();
   });
   REQUIRE(ends[0].flat == ends[1].flat);
 }
@@ -288,7 +294,8 @@ TEST_CASE("each optimiser learns a text by heart") {
     double rate;
   };
   for (const Case& one : {Case{Kind::kAdamW, 1e-2}, {Kind::kSgd, 0.1}, {Kind::kLion, 2e-3}}) {
-    const auto trainer = Trainer({.optimiser = {.kind = one.kind, .weight_decay = 0.01}});
+    const auto trainer =
+        Trainer({.optimiser = {.kind = one.kind, .beta2 = 0.95, .weight_decay = 0.01}});
     const WeightedBatch batch = Batch(3);
     const double before = trainer->Evaluate(batch)->loss;
     for (int i = 0; i < 60; ++i) REQUIRE(trainer->Step(batch, one.rate).ok());
@@ -362,8 +369,6 @@ TEST_CASE("a batch or options that make no sense are refused") {
   REQUIRE(refused({.optimiser = {.beta2 = 1}}));
   REQUIRE(refused({.optimiser = {.weight_decay = std::nan("")}}));
   REQUIRE(refused({.adapter = LoraOptions{.rank = 0}}));
-  REQUIRE(ParseOptimiser("lion").value() == Kind::kLion);
-  REQUIRE_FALSE(ParseOptimiser("adam2").ok());
 }
 
 }  // namespace

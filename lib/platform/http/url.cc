@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/http/url.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::http {
+namespace {
+
+constexpr std::string_view kSchemeEnd = "://";
+
+}  // namespace
+
+bool HasScheme(std::string_view text) { return text.find(kSchemeEnd) != std::string_view::npos; }
+
+absl::Status WrongUrl(std::string_view text, const std::string& why) {
+  return runtime::InvalidArgument("URL \"" + std::string(text) + "\": " + why);
+}
+
+absl::StatusOr<Url> ParseUrl(std::string_view text) {
+  if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; })) {
+    return WrongUrl(text, "it has a character that is none of a URL");
+  }
+  const std::size_t scheme_end = std::min(text.find(kSchemeEnd), text.size());
+  const std::string scheme = absl::AsciiStrToLower(std::string(text.substr(0, scheme_end)));
+  if (scheme != "http" && scheme != "https") {
+    return WrongUrl(text, "the scheme is neither http nor https");
+  }
+  Url url;
+  url.secure = scheme == "https";
+  std::string_view rest = text.substr(std::min(scheme_end + kSchemeEnd.size(), text.size()));
+  rest = rest.substr(0, rest.find('#'));
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
+  rest.remove_prefix(authority.size());
+  url.target = rest.starts_with('/') ? std::string(rest) : "/" + std::string(rest);
+  if (authority.find('@') != std::string_view::npos) {
+    return WrongUrl(text, "a user is no part of it");
+  }
+  // Colons in brackets are an IPv6 address's.
+  const std::size_t bracket = authority.rfind(']');
+  const bool has_port = authority.find(':', bracket == std::string_view::npos ? 0 : bracket) !=
+                        std::string_view::npos;
+  auto address = ParseAddress(std::string(authority) + (has_port     ? ""
+                                                        : url.secure ? ":443"
+                                                                     : ":80"));
+  if (!address.ok()) return WrongUrl(text, "no host and port");
+  url.address = *std::move(address);
+  return url;
+}
+
+}  // namespace shoal::http

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/collectives/gradient_reducer.h"
+
+#include <utility>
+
+#include "rl/collectives/launch.h"
+#include "rl/collectives/socket_reducer.h"
+#ifdef SHOAL_CUDA
+#include "rl/collectives/nccl_reducer.h"
+#endif
+
+namespace shoal::collectives {
+namespace {
+
+// Type URL of the payload that marks a failure of all ranks.
+constexpr const char* kSharedMark = "shoal.collectives/shared_failure";
+
+#ifndef SHOAL_CUDA
+absl::StatusOr<std::unique_ptr<GradientReducer>> CreateNcclReducer(std::unique_ptr<SocketReducer>,
+                                                                   int, const GroupOptions&) {
+  return runtime::FailedPrecondition("ranks over NCCL need a build with SHOAL_CUDA=ON");
+}
+#endif
+
+}  // namespace
+
+absl::Status SharedFailure(std::string message) {
+  absl::Status status = runtime::Internal(std::move(message));
+  status.SetPayload(kSharedMark, absl::Cord());
+  return status;
+}
+
+bool IsShared(const absl::Status& status) { return status.GetPayload(kSharedMark).has_value(); }
+
+absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup(const GroupOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(const RankEnvironment environment, ReadRankEnvironment());
+  if (environment.world_size == 1) return std::make_unique<SingleRank>();
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<SocketReducer> reducer,
+                         SocketReducer::Create(environment, options));
+  if (options.reduction == Reduction::kNccl) {
+    return CreateNcclReducer(std::move(reducer), static_cast<int>(environment.local_rank), options);
+  }
+  return std::unique_ptr<GradientReducer>(std::move(reducer));
+}
+
+}  // namespace shoal::collectives

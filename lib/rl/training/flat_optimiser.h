@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimisers over one flat array of parameters, on the device where it lies, and clipping by the
+// norm of all gradients.
+//
+// The header shows torch. Not thread-safe. Every element is computed alone, so the same inputs give
+// the same bits.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::training {
+
+struct OptimiserOptions {
+  enum class Kind : std::uint8_t {
+    kAdamW,  // Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019
+    kSgd,    // with momentum `beta1`
+    kLion,   // Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023
+  };
+  Kind kind = Kind::kAdamW;
+  double beta1 = 0.9;
+  // It is used by kAdamW and kLion.
+  double beta2 = 0.999;
+  // It is used by kAdamW.
+  double epsilon = 1e-8;
+  // Decoupled: each step takes rate x weight_decay of a parameter away, where its part decays. 0 is
+  // plain Adam.
+  double weight_decay = 0;
+
+  // INVALID_ARGUMENT naming the option that is not finite or out of range.
+  absl::Status Validate() const;
+};
+
+// "adamw", "sgd" or "lion"; INVALID_ARGUMENT naming these.
+absl::StatusOr<OptimiserOptions::Kind> ParseOptimiser(std::string_view name);
+
+class FlatOptimiser {
+ public:
+  // A range of the flat array. Floats of no part are left as they are.
+  struct Part {
+    std::int64_t offset = 0;
+    std::int64_t size = 0;
+    bool decays = true;
+  };
+  struct Moments {
+    // Running mean of the gradient, of the array's size.
+    at::Tensor first;
+    // Running mean of its square; empty but for kAdamW.
+    at::Tensor second;
+    // Steps taken.
+    std::int64_t steps = 0;
+  };
+
+  // `parameters` and `gradient`: one size, float32, contiguous, on one device; every Step reads and
+  // writes them. REQUIRES: the options are valid and the parts lie within the arrays.
+  FlatOptimiser(const OptimiserOptions& options, const at::Tensor& parameters,
+                const at::Tensor& gradient, const std::vector<Part>& parts);
+
+  void Step(double rate);
+
+  // The optimiser's own memory, which the next Step changes.
+  const Moments& moments() const { return moments_; }
+  // Copies the values. REQUIRES: moments of the same sizes as those above.
+  void Restore(const Moments& moments);
+
+ private:
+  // Parts of the flat arrays that are treated alike.
+  struct Group {
+    double weight_decay = 0;
+    std::vector<at::Tensor> parameters = {};
+    std::vector<at::Tensor> gradients = {};
+    std::vector<at::Tensor> first = {};
+    std::vector<at::Tensor> second = {};
+  };
+
+  void StepAdamW(const Group& group, double rate);
+  void StepSgd(const Group& group, double rate);
+  void StepLion(const Group& group, double rate);
+
+  const OptimiserOptions options_;
+  Moments moments_;
+  std::vector<Group> groups_;
+};
+
+// Returns the 2-norm of `gradient`, which is then scaled down to `max_norm` when above it (0:
+// never).
+double ClipByNorm(const at::Tensor& gradient, double max_norm);
+
+}  // namespace shoal::training

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/learner.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replay/wire.h"
+#include "rl/training/checkpoint.h"
+#include "tests/doubles/ranks.h"
+#include "tests/doubles/temporary_folder.h"
+#include "tests/learner/unrolls/unroll_maker.h"
+#include "tests/replay/shard_server.h"
+
+namespace shoal::learner {
+namespace {
+
+constexpr std::size_t kRanks = 2;
+constexpr std::int64_t kUpdates = 4;
+
+// A member of a group whose sum of floats, which is once in an update here, throws at one update:
+// to the trainer it is an exception of torch on this rank alone.
+class ThrowingReducer final : public collectives::GradientReducer {
+ public:
+  ThrowingReducer(collectives::GradientReducer& inner, int throws_at)
+      : inner_(inner), throws_at_(throws_at) {}
+
+  std::int64_t rank() const override { return inner_.rank(); }
+  std::int64_t world_size() const override { return inner_.world_size(); }
+  absl::Status AllReduceSum(std::span<float> values) override {
+    if (++sums_ == throws_at_) throw std::runtime_error("[enforce fail] out of memory");
+    return inner_.AllReduceSum(values);
+  }
+  absl::Status AllReduceSum(std::span<double> values) override {
+    return inner_.AllReduceSum(values);
+  }
+  absl::Status AllReduceMax(std::span<double> values) override {
+    return inner_.AllReduceMax(values);
+  }
+  absl::Status AllReduceMin(std::span<double> values) override {
+    return inner_.AllReduceMin(values);
+  }
+  absl::Status Broadcast(std::span<std::byte> bytes) override { return inner_.Broadcast(bytes); }
+  absl::Status Barrier() override { return inner_.Barrier(); }
+  void Abort(const absl::Status& reason) override { inner_.Abort(reason); }
+
+ private:
+  collectives::GradientReducer& inner_;
+  const int throws_at_;
+  int sums_ = 0;
+};
+
+LearnerSetup Setup(const doubles::TemporaryFolder& folder, const std::string& shard) {
+  LearnerSetup setup;
+  setup.policy = DiscreteSpec();
+  setup.algorithm.minibatches = 1;
+  setup.algorithm.passes = 1;
+  setup.learner.round_unrolls = 2 * static_cast<std::int64_t>(kRanks);
+  setup.learner.round_timeout_ms = 20'000;
+  setup.learner.max_lag = 0;
+  setup.learner.checkpoint_every_updates = 1;
+  setup.learner.updates = kUpdates;
+  setup.run.directory = folder.path();
+  setup.cluster.replay = {shard};
+  return setup;
+}
+
+// Unrolls of the epoch, more than the updates take.
+void Fill(replay::Shard& shard, std::int64_t epoch) {
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    proto::Unroll unroll = MakeDiscrete(static_cast<std::uint64_t>(100 * epoch) + i, 2, 0);
+    SetColumn(Column(unroll, "policy_epoch"), "policy_epoch", proto::INT64, {2},
+              std::vector<std::int64_t>(2, epoch));
+    proto::Item message;
+    *message.mutable_id() = unroll.id();
+    message.set_table("unrolls");
+    message.mutable_oldest_version()->set_epoch(static_cast<std::uint64_t>(epoch));
+    *message.mutable_newest_version() = message.oldest_version();
+    message.set_steps(2);
+    message.set_payload(unroll.SerializeAsString());
+    auto item = replay::FromProto(message, std::size_t{1} << 20);
+    REQUIRE(item.ok());
+    REQUIRE(shard.Insert("unrolls", *item).ok());
+  }
+}
+
+// Runs the group until every rank has ended. The last rank throws at update `throws_at`; 0: never.
+std::vector<absl::Status> RunLearners(const LearnerSetup& setup, int throws_at) {
+  return doubles::TryRanks(kRanks, [&](std::size_t rank, collectives::GradientReducer& group) {
+    auto member = std::make_unique<ThrowingReducer>(group, rank + 1 == kRanks ? throws_at : 0);
+    SHOAL_ASSIGN_OR_RETURN(const auto learner, Learner::Create(setup, std::move(member)));
+    return learner->Run();
+  });
+}
+
+std::int64_t NewestCheckpoint(const LearnerSetup& setup) {
+  const auto checkpoint = training::ReadNewestCheckpoint(setup.run.path() + "/checkpoints");
+  REQUIRE(checkpoint.ok());
+  return checkpoint->number;
+}
+
+}  // namespace
+
+TEST_CASE("when torch throws on one rank all ranks end, and go on from the checkpoint after") {
+  const doubles::TemporaryFolder folder;
+  {
+    replay::ShardServer shard({.name = "unrolls"});
+    Fill(shard.shard(), 1);
+    const LearnerSetup setup = Setup(folder, shard.address());
+    const std::vector<absl::Status> ends = RunLearners(setup, 3);
+    INFO(ends[0] << "\n" << ends[1]);
+    REQUIRE(absl::IsAborted(ends[0]));
+    REQUIRE(runtime::Message(ends[0]).find("rank 1 failed alone: update: [enforce fail]") !=
+            std::string::npos);
+    REQUIRE(absl::IsInternal(ends[1]));
+    REQUIRE(NewestCheckpoint(setup) == 2);
+  }
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 2);
+  const LearnerSetup setup = Setup(folder, shard.address());
+  const std::vector<absl::Status> ends = RunLearners(setup, 0);
+  INFO(ends[0] << "\n" << ends[1]);
+  REQUIRE(ends[0].ok());
+  REQUIRE(ends[1].ok());
+  REQUIRE(NewestCheckpoint(setup) == kUpdates);
+}
+
+TEST_CASE("a rank that cannot start ends the start of the others, which name it") {
+  const doubles::TemporaryFolder folder;
+  const LearnerSetup setup = Setup(folder, "127.0.0.1:1");
+  const auto ends =
+      doubles::TryRanks(kRanks, [&](std::size_t rank, collectives::GradientReducer& group) {
+        LearnerSetup own = setup;
+        if (rank == 1) own.policy.observation_size = -1;
+        return Learner::Create(own, std::make_unique<ThrowingReducer>(group, 0)).status();
+      });
+  REQUIRE(absl::IsInvalidArgument(ends[1]));
+  REQUIRE(absl::IsAborted(ends[0]));
+  REQUIRE(runtime::Message(ends[0]).find("rank 1 failed alone") != std::string::npos);
+}
+
+}  // namespace shoal::learner
