@@ -104,7 +104,8 @@ endfunction()
 add_custom_target(programs)
 add_custom_target(benches)
 
-function(_shoal_executable name)
+# shoal_executable(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
+function(shoal_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
@@ -113,14 +114,14 @@ endfunction()
 
 # shoal_program(<name> SOURCES ... LIBRARIES ...): build/bin/<name>, which is installed.
 function(shoal_program name)
-  _shoal_executable(${name} ${ARGN})
+  shoal_executable(${name} ${ARGN})
   add_dependencies(programs ${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
 # shoal_bench(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
 function(shoal_bench name)
-  _shoal_executable(${name} ${ARGN})
+  shoal_executable(${name} ${ARGN})
   add_dependencies(benches ${name})
 endfunction()
 
