@@ -141,6 +141,7 @@ UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnr
   Allocate(spec, masked, batch);
   Merger merger(batch);
   for (std::size_t b = 0; b < unrolls.size(); ++b) {
+    batch.lengths.push_back(unrolls[b].length);
     AddColumn(spec, unrolls[b], b, current, merger, batch);
   }
   return batch;

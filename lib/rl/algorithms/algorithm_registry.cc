@@ -7,6 +7,8 @@
 
 namespace shoal::algorithms {
 
+std::unique_ptr<const Algorithm> MakeA2c(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeImpala(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options);
 
@@ -18,6 +20,8 @@ struct Entry {
 };
 
 constexpr Entry kAlgorithms[] = {
+    {"a2c", MakeA2c},
+    {"impala", MakeImpala},
     {"ppo", MakePpo},
     {"reinforce", MakeReinforce},
 };

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A2C, the batched form of A3C (Mnih et al. 2016): advantages that bootstrap where an unroll ends,
+// one gradient step a batch. With lambda 1 they are the paper's n-step returns less the value.
+#include <memory>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/policy_loss.h"
+
+namespace shoal::algorithms {
+namespace {
+
+class A2c final : public Algorithm {
+ public:
+  explicit A2c(const AlgorithmOptions& options) : options_(options) {}
+
+  Requirements requirements() const override { return {}; }
+
+  Targets Estimate(const UnrollBatch& batch, const PolicyView& view) const override {
+    return GeneralisedTargets(batch, view, options_.targets());
+  }
+
+  PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
+    PolicyTerms terms = LogProbabilityLoss(rows);
+    AddEntropyBonus(rows, options_.entropy, terms);
+    return terms;
+  }
+
+  ValueTerms ValueLoss(const ValueRows& rows) const override {
+    return SquaredLoss(rows, options_.value_coefficient, options_.value_clip);
+  }
+
+ private:
+  const AlgorithmOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Algorithm> MakeA2c(const AlgorithmOptions& options) {
+  return std::make_unique<A2c>(options);
+}
+
+}  // namespace shoal::algorithms
