@@ -136,7 +136,7 @@ endfunction()
 add_library(shoal_test_code INTERFACE)
 if(SHOAL_SANITIZE)
   target_compile_options(shoal_test_code INTERFACE -O0)
-else()
+elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_options(shoal_test_code INTERFACE -O1)
 endif()
 

@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -79,6 +80,8 @@ def main():
     folder = ROOT / "runs/bars" / f"{arguments.name}-{revision()}"
     if arguments.again:
         shutil.rmtree(folder, ignore_errors=True)
+    # A program that ends another one sends SIGTERM: what runs is then stopped as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return 0 if proof.run(proofs[arguments.name], folder) else 1
     except KeyboardInterrupt:

@@ -107,7 +107,7 @@ def run(proof, folder, say=print):
             partial.rename(kept)
         result = json.loads(kept.read_text())
         broken = broken_bars(piece, result["values"])
-        verdict = result["failure"] or ("below the bar: " + ", ".join(broken) if broken else "holds")
+        verdict = result["failure"] or ("misses " + ", ".join(broken) if broken else "holds")
         rows.append((piece.name, result["values"], verdict))
     print_table(proof, rows, say)
     return all(verdict == "holds" for _, _, verdict in rows)

@@ -42,15 +42,15 @@ class ProofTest(unittest.TestCase):
         self.assertTrue(self.run_all(self.piece("a")))
         self.assertEqual(self.called(), ["a"])
 
-    def test_a_value_below_its_bar_is_named_in_the_table(self):
+    def test_a_value_that_misses_its_bar_is_named_in_the_table(self):
         low = self.piece("a", measure=lambda *_: {"success": 0.9}, bars={"success": (">=", 0.97)})
         high = self.piece("b", measure=lambda *_: {"success": 0.98}, bars={"success": (">=", 0.97)})
         self.assertFalse(self.run_all(low, high))
         self.assertIn("success >= 0.97", self.lines[-3])
-        self.assertIn("below the bar: success", self.lines[-2])
+        self.assertIn("misses success", self.lines[-2])
         self.assertTrue(self.lines[-1].endswith("holds"))
 
-    def test_a_piece_that_measures_nothing_fails_its_bar(self):
+    def test_a_piece_that_measures_nothing_misses_its_bar(self):
         self.assertFalse(self.run_all(self.piece("a", bars={"success": (">=", 0.97)})))
 
     def test_a_command_that_fails_is_a_result_and_the_next_piece_runs(self):
