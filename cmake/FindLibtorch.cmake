@@ -5,6 +5,7 @@
 #      SHOAL_CUDA     also define libtorch::nccl (NCCL and the CUDA runtime, no torch_cuda)
 #      CUDA_TOOLKIT_ROOT  where those are sought that the wheels do not hold
 # Out: Libtorch_FOUND, Libtorch_VERSION, libtorch::cpu, libtorch::nccl
+#      Libtorch_RUNTIME_LIBRARIES  the five files that a program needs on a CPU; in one folder they find each other
 #
 # Link both PRIVATE: the wheel's include folder carries an old google/protobuf, which must never
 # reach a target that compiles generated wire code.
@@ -48,6 +49,10 @@ if(SHOAL_CUDA)
   find_path(Libtorch_nccl_INCLUDE_DIR NAMES nccl.h
     PATHS "${LIBTORCH_ROOT}/nvidia/nccl/include" "${CUDA_TOOLKIT_ROOT}/include" NO_DEFAULT_PATH)
 endif()
+
+set(Libtorch_RUNTIME_LIBRARIES "${Libtorch_torch_cpu_LIBRARY}" "${Libtorch_c10_LIBRARY}"
+  "${LIBTORCH_ROOT}/torch/lib/libgomp.so.1" "${LIBTORCH_ROOT}/nvidia/cu13/lib/libcudart.so.13"
+  "${LIBTORCH_ROOT}/nvidia/cu13/lib/libcupti.so.13")
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Libtorch

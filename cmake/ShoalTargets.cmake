@@ -1,4 +1,4 @@
-# Functions that make our targets: shoal_library, shoal_program, shoal_test; one flag set for all of them.
+# Functions that make our targets: shoal_library, shoal_program, shoal_bench, shoal_test; one set of flags for all.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -13,6 +13,9 @@ find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
 endif()
+
+# Where installed programs look for libtorch.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 
 add_link_options(-fuse-ld=lld)
 # fuzzer-no-link in it instruments every object for libFuzzer, whose main comes with the fuzzers alone.
@@ -97,12 +100,29 @@ function(shoal_library folder)
   endif()
 endfunction()
 
-# shoal_program(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
-function(shoal_program name)
+# Everything that runs, without tests and benches; the benches, which only `benches` builds.
+add_custom_target(programs)
+add_custom_target(benches)
+
+# shoal_executable(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
+function(shoal_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE shoal_own_code ${arg_LIBRARIES})
   shoal_reuse_headers(${name} ${arg_LIBRARIES})
+endfunction()
+
+# shoal_program(<name> SOURCES ... LIBRARIES ...): build/bin/<name>, which is installed.
+function(shoal_program name)
+  shoal_executable(${name} ${ARGN})
+  add_dependencies(programs ${name})
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# shoal_bench(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
+function(shoal_bench name)
+  shoal_executable(${name} ${ARGN})
+  add_dependencies(benches ${name})
 endfunction()
 
 # shoal_allocator(<program>): jemalloc in place of the C library's malloc, which sanitizers replace by their own.
@@ -116,7 +136,7 @@ endfunction()
 add_library(shoal_test_code INTERFACE)
 if(SHOAL_SANITIZE)
   target_compile_options(shoal_test_code INTERFACE -O0)
-else()
+elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_options(shoal_test_code INTERFACE -O1)
 endif()
 

@@ -143,16 +143,6 @@ install_all() {
 
 install_packages_for_image() { install_packages "${BUILD_PACKAGES[@]}" "${WHEEL_PACKAGES[@]}"; }
 
-# prune_libtorch <folder>: the five files that a program needs on a CPU, in the wheel's layout (350 MB).
-prune_libtorch() {
-  local root library
-  root="$(libtorch_root)"
-  mkdir -p "$1/torch/lib" "$1/nvidia/cu13/lib"
-  for library in libtorch_cpu.so libc10.so libgomp.so.1; do cp "$root/torch/lib/$library" "$1/torch/lib/"; done
-  for library in libcudart.so.13 libcupti.so.13; do cp "$root/nvidia/cu13/lib/$library" "$1/nvidia/cu13/lib/"; done
-  strip --strip-unneeded "$1/torch/lib/libtorch_cpu.so" "$1/torch/lib/libc10.so"
-}
-
 # configure <preset> <build folder>: only when there is no build of that libtorch and these presets yet.
 configure() {
   local cache="$2/CMakeCache.txt" root

@@ -12,7 +12,7 @@
 namespace shoal::cli {
 namespace {
 
-constexpr int kLastWords = 8;
+constexpr int kLastEvaluatorLines = 8;
 
 // Undoes runtime::Quoted as far as sentences need it.
 std::string Unquoted(std::string text) {
@@ -55,12 +55,12 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
     if (clock_.Now() < deadline_) return std::nullopt;
     child_.reset();
     return absl::DeadlineExceededError("the evaluation took too long:\n" +
-                                       LastLines(log_path_, kLastWords));
+                                       LastLines(log_path_, kLastEvaluatorLines));
   }
   child_.reset();
   if (state->code != 0) {
     return runtime::Internal("the evaluation ended with " + ToString(*state) + ":\n" +
-                             LastLines(log_path_, kLastWords));
+                             LastLines(log_path_, kLastEvaluatorLines));
   }
   absl::StatusOr<std::string> lines = runtime::ReadFile(output_path_);
   if (!lines.ok()) return lines.status();

@@ -6,26 +6,26 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr std::size_t kMost = 256;
+constexpr std::size_t kMostDrives = 256;
 
 // Mirrors of three need three drives; RAID50 and RAID60 are two spans.
 constexpr std::array kLevels = {
-    RaidLevel{"RAID0", "NonRedundant", 1, kMost, 1, 1, 0},
+    RaidLevel{"RAID0", "NonRedundant", 1, kMostDrives, 1, 1, 0},
     RaidLevel{"RAID1", "Mirrored", 2, 2, 2, 2, 0},
-    RaidLevel{"RAID1E", "", 3, kMost, 1, 2, 0},
+    RaidLevel{"RAID1E", "", 3, kMostDrives, 1, 2, 0},
     RaidLevel{"RAID1Triple", "", 3, 3, 3, 3, 0},
-    RaidLevel{"RAID3", "", 3, kMost, 1, 1, 1},
-    RaidLevel{"RAID4", "", 3, kMost, 1, 1, 1},
-    RaidLevel{"RAID5", "StripedWithParity", 3, kMost, 1, 1, 1},
-    RaidLevel{"RAID6", "", 4, kMost, 1, 1, 2},
-    RaidLevel{"RAID6TP", "", 5, kMost, 1, 1, 3},
-    RaidLevel{"RAID00", "", 2, kMost, 2, 1, 0},
-    RaidLevel{"RAID01", "", 4, kMost, 2, 2, 0},
-    RaidLevel{"RAID10", "SpannedMirrors", 4, kMost, 2, 2, 0},
-    RaidLevel{"RAID10E", "", 6, kMost, 2, 2, 0},
-    RaidLevel{"RAID10Triple", "", 6, kMost, 3, 3, 0},
-    RaidLevel{"RAID50", "SpannedStripesWithParity", 6, kMost, 2, 1, 2},
-    RaidLevel{"RAID60", "", 8, kMost, 2, 1, 4},
+    RaidLevel{"RAID3", "", 3, kMostDrives, 1, 1, 1},
+    RaidLevel{"RAID4", "", 3, kMostDrives, 1, 1, 1},
+    RaidLevel{"RAID5", "StripedWithParity", 3, kMostDrives, 1, 1, 1},
+    RaidLevel{"RAID6", "", 4, kMostDrives, 1, 1, 2},
+    RaidLevel{"RAID6TP", "", 5, kMostDrives, 1, 1, 3},
+    RaidLevel{"RAID00", "", 2, kMostDrives, 2, 1, 0},
+    RaidLevel{"RAID01", "", 4, kMostDrives, 2, 2, 0},
+    RaidLevel{"RAID10", "SpannedMirrors", 4, kMostDrives, 2, 2, 0},
+    RaidLevel{"RAID10E", "", 6, kMostDrives, 2, 2, 0},
+    RaidLevel{"RAID10Triple", "", 6, kMostDrives, 3, 3, 0},
+    RaidLevel{"RAID50", "SpannedStripesWithParity", 6, kMostDrives, 2, 1, 2},
+    RaidLevel{"RAID60", "", 8, kMostDrives, 2, 1, 4},
     RaidLevel{"None", "", 1, 1, 1, 1, 0},
 };
 

@@ -90,9 +90,9 @@ Json WrongHeaders() {
   return ExtendedInfo("PropertyValueFormatError", {"", kHttpHeaders}, "/HttpHeaders");
 }
 
-class Judge {
+class SubscriptionJudge {
  public:
-  Judge(const Editor& editor, const std::string& type) : editor_(editor), type_(type) {}
+  SubscriptionJudge(const Editor& editor, const std::string& type) : editor_(editor), type_(type) {}
 
   void Visit(const Json& body) {
     for (const auto& [name, value] : body.items()) {
@@ -247,7 +247,7 @@ Json NewSubscription(const Editor& editor, ResourceId collection, const std::str
 
 Response PostSubscription(Editor& editor, const Call& call) {
   const std::string type = TypeOfNew(editor, call.resource);
-  Judge judge(editor, type);
+  SubscriptionJudge judge(editor, type);
   judge.Visit(call.body);
   if (!judge.problems.empty()) return ErrorResponse(400, std::move(judge.problems));
   if (editor.Members(call.resource).size() >= kMaximumSubscriptions) {

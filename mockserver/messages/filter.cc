@@ -13,14 +13,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-enum class Kind { kAnd, kOr, kNot, kEqual, kNotEqual, kGreater, kAtLeast, kLess, kAtMost };
+enum class FilterKind { kAnd, kOr, kNot, kEqual, kNotEqual, kGreater, kAtLeast, kLess, kAtMost };
 
-constexpr std::array<std::pair<std::string_view, Kind>, 6> kComparisons = {{{"eq", Kind::kEqual},
-                                                                            {"ne", Kind::kNotEqual},
-                                                                            {"gt", Kind::kGreater},
-                                                                            {"ge", Kind::kAtLeast},
-                                                                            {"lt", Kind::kLess},
-                                                                            {"le", Kind::kAtMost}}};
+constexpr std::array<std::pair<std::string_view, FilterKind>, 6> kComparisons = {
+    {{"eq", FilterKind::kEqual},
+     {"ne", FilterKind::kNotEqual},
+     {"gt", FilterKind::kGreater},
+     {"ge", FilterKind::kAtLeast},
+     {"lt", FilterKind::kLess},
+     {"le", FilterKind::kAtMost}}};
 
 bool IsOrdered(const Json& a, const Json& b) {
   return (a.is_number() && b.is_number()) || (a.is_string() && b.is_string());
@@ -34,7 +35,7 @@ bool IsWordCharacter(char c) {
 }  // namespace
 
 struct Filter::Node {
-  Kind kind = Kind::kEqual;
+  FilterKind kind = FilterKind::kEqual;
   std::shared_ptr<const Node> left = nullptr;
   std::shared_ptr<const Node> right = nullptr;
   // Of a comparison.
@@ -59,14 +60,14 @@ class Filter::Parser {
   Pointer Either(int depth) {
     Pointer left = Both(depth);
     while (left != nullptr && TakeWord("or")) {
-      left = Join(Kind::kOr, std::move(left), Both(depth));
+      left = Join(FilterKind::kOr, std::move(left), Both(depth));
     }
     return left;
   }
   Pointer Both(int depth) {
     Pointer left = Single(depth);
     while (left != nullptr && TakeWord("and")) {
-      left = Join(Kind::kAnd, std::move(left), Single(depth));
+      left = Join(FilterKind::kAnd, std::move(left), Single(depth));
     }
     return left;
   }
@@ -75,7 +76,7 @@ class Filter::Parser {
     if (TakeWord("not")) {
       Pointer inner = Single(depth + 1);
       if (inner == nullptr) return nullptr;
-      return std::make_shared<Node>(Node{.kind = Kind::kNot, .left = std::move(inner)});
+      return std::make_shared<Node>(Node{.kind = FilterKind::kNot, .left = std::move(inner)});
     }
     if (!TakeSign('(')) return Comparison();
     Pointer inner = Either(depth + 1);
@@ -118,7 +119,7 @@ class Filter::Parser {
     return std::nullopt;
   }
 
-  static Pointer Join(Kind kind, Pointer left, Pointer right) {
+  static Pointer Join(FilterKind kind, Pointer left, Pointer right) {
     if (right == nullptr) return nullptr;
     return std::make_shared<Node>(
         Node{.kind = kind, .left = std::move(left), .right = std::move(right)});
@@ -164,26 +165,26 @@ bool Filter::Matches(const Json& resource) const { return Holds(*root_, resource
 bool Filter::Holds(const Node& node, const Json& resource) {
   static const Json kNull;
   switch (node.kind) {
-    case Kind::kAnd:
+    case FilterKind::kAnd:
       return Holds(*node.left, resource) && Holds(*node.right, resource);
-    case Kind::kOr:
+    case FilterKind::kOr:
       return Holds(*node.left, resource) || Holds(*node.right, resource);
-    case Kind::kNot:
+    case FilterKind::kNot:
       return !Holds(*node.left, resource);
     default:
       break;
   }
   const Json* const found = redfish::Resolve(resource, node.pointer);
   const Json& value = found == nullptr ? kNull : *found;
-  if (node.kind == Kind::kEqual) return value == node.literal;
-  if (node.kind == Kind::kNotEqual) return value != node.literal;
+  if (node.kind == FilterKind::kEqual) return value == node.literal;
+  if (node.kind == FilterKind::kNotEqual) return value != node.literal;
   if (!IsOrdered(value, node.literal)) return false;
   switch (node.kind) {
-    case Kind::kGreater:
+    case FilterKind::kGreater:
       return value > node.literal;
-    case Kind::kAtLeast:
+    case FilterKind::kAtLeast:
       return value >= node.literal;
-    case Kind::kLess:
+    case FilterKind::kLess:
       return value < node.literal;
     default:
       return value <= node.literal;

@@ -7,8 +7,8 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"GET", "HEAD",   "PATCH",   "POST",
-                                                    "PUT", "DELETE", "OPTIONS", "OTHER"};
+constexpr std::array<std::string_view, 8> kMethodNames = {"GET", "HEAD",   "PATCH",   "POST",
+                                                          "PUT", "DELETE", "OPTIONS", "OTHER"};
 
 // Index: the bits post, put, patch, remove.
 constexpr std::array<std::string_view, 16> kAllow = {
@@ -60,13 +60,13 @@ std::string_view AllowText(Methods methods) {
 }
 
 Method ParseMethod(std::string_view name) {
-  for (std::size_t i = 0; i + 1 < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<Method>(i);
+  for (std::size_t i = 0; i + 1 < kMethodNames.size(); ++i) {
+    if (kMethodNames[i] == name) return static_cast<Method>(i);
   }
   return Method::kOther;
 }
 
-std::string_view Name(Method method) { return kNames[static_cast<std::size_t>(method)]; }
+std::string_view Name(Method method) { return kMethodNames[static_cast<std::size_t>(method)]; }
 
 bool Reads(Method method) { return method == Method::kGet || method == Method::kHead; }
 

@@ -19,13 +19,13 @@ constexpr std::size_t kClasses = 6;
 // Bytes of header lines that most answers stay below.
 constexpr std::size_t kUsualLines = 320;
 
-struct Destination {
+struct Addressee {
   // Empty: none is named.
   std::string_view id;
   std::string_view uri;
 };
 
-Destination DestinationOf(std::string_view target) {
+Addressee AddresseeOf(std::string_view target) {
   if (!target.starts_with(kInstancePrefix)) return {{}, target};
   const std::string_view rest = target.substr(kInstancePrefix.size());
   const std::size_t slash = rest.find('/');
@@ -157,14 +157,14 @@ void Front::Count(Method method, int status) {
 
 http::ServerResponse Front::Answer(const http::ServerRequest& request, std::string_view id,
                                    Method method) {
-  const Destination destination =
-      id.empty() ? DestinationOf(request.target()) : Destination{id, request.target()};
+  const Addressee addressee =
+      id.empty() ? AddresseeOf(request.target()) : Addressee{id, request.target()};
   std::shared_ptr<InstanceTable::Slot> slot;
-  if (!destination.id.empty()) {
-    slot = table_.Find(destination.id);
+  if (!addressee.id.empty()) {
+    slot = table_.Find(addressee.id);
     if (slot == nullptr) {
       Count(method, 404);
-      return UnknownInstance(destination.id);
+      return UnknownInstance(addressee.id);
     }
   } else {
     slot = table_.Find(FirstLabel(request.Header("Host")));
@@ -177,7 +177,7 @@ http::ServerResponse Front::Answer(const http::ServerRequest& request, std::stri
     const runtime::MutexLock lock(slot->mutex);
     if (slot->has_real_clock) slot->CatchUp(table_.clock().Now());
     answered.response = slot->instance.Handle({.method = method,
-                                               .uri = destination.uri,
+                                               .uri = addressee.uri,
                                                .body = request.body(),
                                                .if_match = request.Header("If-Match"),
                                                .if_none_match = request.Header("If-None-Match"),

@@ -14,8 +14,8 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr const char* kMembers = "Members";
-constexpr const char* kCount = "Members@odata.count";
+constexpr const char* kMembersName = "Members";
+constexpr const char* kCountName = "Members@odata.count";
 constexpr const char* kNextLink = "Members@odata.nextLink";
 constexpr const char* kId = "@odata.id";
 
@@ -124,7 +124,7 @@ std::optional<Response> Read(const Parameter& parameter, Query& query) {
 }
 
 bool IsCollection(const Json& resource) {
-  const auto members = resource.find(kMembers);
+  const auto members = resource.find(kMembersName);
   return members != resource.end() && members->is_array();
 }
 
@@ -147,13 +147,13 @@ void ChooseMembers(const Query& query, std::string_view uri, const redfish::Find
                    Json& collection) {
   // A capture may hold the first page of a larger collection: what the rest was is not known.
   collection.erase(kNextLink);
-  Json& members = collection[kMembers];
+  Json& members = collection[kMembersName];
   if (query.filter) {
     std::erase_if(members.get_ref<Json::array_t&>(), [&](const Json& link) {
       const Json* const member = find(redfish::LinkTarget(link));
       return member == nullptr || !query.filter->Matches(*member);
     });
-    collection[kCount] = members.size();
+    collection[kCountName] = members.size();
   }
   const std::size_t begin = std::min(query.skip, members.size());
   const std::size_t left = members.size() - begin;
@@ -243,7 +243,7 @@ void Reshape(const Query& query, Json& body, const Shape& shape) {
     body = shape(body);
     return;
   }
-  for (Json& member : body[kMembers]) {
+  for (Json& member : body[kMembersName]) {
     if (member.is_object() && member.size() > 1) member = shape(member);
   }
 }
@@ -275,7 +275,7 @@ Response Answer(const Query& query, std::string_view uri, const Json& resource,
     return ErrorResponse(400, "QueryNotSupportedOnResource");
   }
   if (query.only) {
-    const Json& members = resource[kMembers];
+    const Json& members = resource[kMembersName];
     const Json* const member =
         members.size() == 1 ? find(redfish::LinkTarget(members.front())) : nullptr;
     return JsonResponse(200, member == nullptr ? resource : *member);

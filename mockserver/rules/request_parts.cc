@@ -11,7 +11,7 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr std::string_view kOpen = "${";
+constexpr std::string_view kPartOpens = "${";
 constexpr std::string_view kBody = "body:";
 constexpr std::string_view kPath = "path:";
 
@@ -25,11 +25,11 @@ struct Part {
 
 // The first part at or after `from`; an `end` of 0 when it is never closed.
 std::optional<Part> NextPart(std::string_view text, std::size_t from) {
-  const std::size_t begin = text.find(kOpen, from);
+  const std::size_t begin = text.find(kPartOpens, from);
   if (begin == std::string_view::npos) return std::nullopt;
   const std::size_t close = text.find('}', begin);
   if (close == std::string_view::npos) return Part{begin, 0, {}};
-  const std::size_t name = begin + kOpen.size();
+  const std::size_t name = begin + kPartOpens.size();
   return Part{begin, close + 1, text.substr(name, close - name)};
 }
 

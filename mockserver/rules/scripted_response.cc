@@ -13,8 +13,8 @@
 namespace shoal::mockserver {
 namespace {
 
-constexpr std::array<const char*, 5> kFraming = {"Content-Length", "Content-Type",
-                                                 "Transfer-Encoding", "Connection", "Date"};
+constexpr std::array<const char*, 5> kFramingHeaders = {"Content-Length", "Content-Type",
+                                                        "Transfer-Encoding", "Connection", "Date"};
 
 // A token of RFC 9110, section 5.6.2.
 bool IsToken(std::string_view name) {
@@ -29,7 +29,7 @@ bool IsHeader(const std::string& name, const Json& value) {
   if (name.size() + value.get_ref<const std::string&>().size() > ScriptedResponse::kMaximumHeader) {
     return false;
   }
-  return std::none_of(kFraming.begin(), kFraming.end(),
+  return std::none_of(kFramingHeaders.begin(), kFramingHeaders.end(),
                       [&](const char* framing) { return absl::EqualsIgnoreCase(name, framing); });
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kEdmx = "http://docs.oasis-open.org/odata/ns/edmx";
 constexpr const char* kEdm = "http://docs.oasis-open.org/odata/ns/edm";
-constexpr const char* kSchemas = "/redfish/v1/Schemas/";
+constexpr const char* kSchemaFiles = "/redfish/v1/Schemas/";
 constexpr const char* kContainer = "ServiceRoot.v1_0_0.ServiceContainer";
 
 // What every service speaks of, whatever it has.
@@ -61,7 +61,7 @@ class References {
       const std::string file = std::move(unread_.back());
       unread_.pop_back();
       pugi::xml_document document;
-      const Document hosted = documents_.Find(kSchemas + file);
+      const Document hosted = documents_.Find(kSchemaFiles + file);
       document.load_buffer(hosted.bytes->data(), hosted.bytes->size());
       const pugi::xml_node root = document.child("edmx:Edmx");
       for (const pugi::xml_node& schema : root.child("edmx:DataServices").children("Schema")) {
@@ -83,7 +83,7 @@ class References {
   void Write(pugi::xml_node root) const {
     for (const auto& [file, namespaces] : wanted_) {
       pugi::xml_node reference = root.append_child("edmx:Reference");
-      reference.append_attribute("Uri") = (kSchemas + file).c_str();
+      reference.append_attribute("Uri") = (kSchemaFiles + file).c_str();
       for (const std::string& name : namespaces) {
         if (!defined_.at(file).contains(name)) continue;
         pugi::xml_node include = reference.append_child("edmx:Include");
@@ -97,7 +97,7 @@ class References {
 
  private:
   void Want(const std::string& file, const std::string& name) {
-    if (!documents_.Has(kSchemas + file)) return;
+    if (!documents_.Has(kSchemaFiles + file)) return;
     const auto [wanted, is_new] = wanted_.try_emplace(file);
     if (is_new) unread_.push_back(file);
     wanted->second.insert(name);

@@ -32,7 +32,7 @@ std::size_t SpacesBegin(std::string_view text, std::size_t end, std::size_t earl
   return end;
 }
 
-std::size_t SpacesEnd(std::string_view text, std::size_t at) {
+std::size_t AfterSpaces(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     const CodePoint read = ReadCodePoint(text, at);
     if (!HasClass(read, kSpace)) break;
@@ -135,7 +135,7 @@ void AddedTokenFinder::Split(std::string_view text, std::vector<TextPiece>& piec
     at = match.end;
     if (token.single_word && !StandsAlone(text, begin, end)) continue;
     if (token.lstrip) begin = std::max(SpacesBegin(text, begin, 0), done);
-    if (token.rstrip) end = SpacesEnd(text, end);
+    if (token.rstrip) end = AfterSpaces(text, end);
     if (begin > done) pieces.push_back({{done, begin}, TextPiece::kText});
     pieces.push_back({{begin, end}, token.id});
     done = end;

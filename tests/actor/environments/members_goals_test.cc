@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kAccounts = "/redfish/v1/AccountService/Accounts";
+const std::string kAccountsUri = "/redfish/v1/AccountService/Accounts";
 
 const RedfishData& MembersData() {
   static const RedfishData data =
@@ -84,7 +84,7 @@ const Json kOperator = {
 
 TEST_CASE("An operator who is missing is added by one POST") {
   MembersPlayer player("8 add_operator", "openbmc-stock", "absent");
-  player.Ask("POST", kAccounts, kOperator);
+  player.Ask("POST", kAccountsUri, kOperator);
   player.RequireReached(1);
 }
 
@@ -92,8 +92,8 @@ TEST_CASE("An account that is there is found by reading, and put right by what i
   for (const auto& [situation, body] : {std::pair("another_role", Json{{"RoleId", "Operator"}}),
                                         {"disabled", {{"Enabled", true}}}}) {
     MembersPlayer player("8 add_operator", "openbmc-stock", situation);
-    const std::string account = kAccounts + "/" + player.Value("UserName");
-    player.Ask("GET", kAccounts);
+    const std::string account = kAccountsUri + "/" + player.Value("UserName");
+    player.Ask("GET", kAccountsUri);
     player.Ask("GET", account);
     player.Ask("PATCH", account, body);
     player.RequireReached(1);
@@ -105,7 +105,7 @@ TEST_CASE("A slot takes the operator in one PATCH, whatever was in it") {
   filled["Enabled"] = true;
   for (const char* situation : {"absent", "another_role", "disabled"}) {
     MembersPlayer player("8 add_operator", "dell-r750", situation);
-    player.Ask("PATCH", kAccounts + "/1", filled);
+    player.Ask("PATCH", kAccountsUri + "/1", filled);
     player.RequireReached(1);
   }
 }

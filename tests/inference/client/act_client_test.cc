@@ -90,19 +90,19 @@ ActClientOptions Options(const std::string& address) {
   return options;
 }
 
-ContentReference Text(const std::string& text) {
+ContentReference ContentOf(const std::string& text) {
   return {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
 }
 
 std::shared_ptr<const CandidateList> Candidates(const std::string& prefix) {
   return std::make_shared<const CandidateList>(
-      std::vector<ContentReference>{Text(prefix + " a"), Text(prefix + " b")});
+      std::vector<ContentReference>{ContentOf(prefix + " a"), ContentOf(prefix + " b")});
 }
 
 Row MakeRow(std::uint64_t environment, std::uint64_t sequence, const std::string& body) {
   Row row{.environment_id = environment, .incarnation = 5, .sequence = sequence};
   row.observation = {1.0F, static_cast<float>(environment)};
-  row.contents = {Text(body)};
+  row.contents = {ContentOf(body)};
   row.catalog = Candidates("service");
   return row;
 }

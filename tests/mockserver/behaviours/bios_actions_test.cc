@@ -13,8 +13,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-struct Bios {
-  explicit Bios(const std::string& capture) : instance(WorldOf(capture)) {
+struct BiosActions {
+  explicit BiosActions(const std::string& capture) : instance(WorldOf(capture)) {
     system = LandmarksOf(instance.world()).system;
     active = redfish::LinkTarget(At(instance, system, "/Bios"));
     const Json registry_name = At(instance, active, "/AttributeRegistry");
@@ -65,7 +65,7 @@ const char* Attribute(const std::string& capture) {
 TEST_CASE("Drifted BIOS attributes have their defaults after a reset to them and a boot") {
   for (const std::string& name : kWithBios) {
     INFO(name);
-    Bios bios(name);
+    BiosActions bios(name);
     const Json defaults = bios.Defaults();
     const std::string pointer = std::string("/Attributes/") + Attribute(name);
     const Json usual = defaults.at(Attribute(name));
@@ -95,7 +95,7 @@ TEST_CASE("What is pending is applied after the defaults, whichever came first")
   for (const std::string& name : kWithBios) {
     for (const bool reset_first : {true, false}) {
       INFO(name);
-      Bios bios(name);
+      BiosActions bios(name);
       Json expected = bios.Defaults();
       Json& value = expected.at(Attribute(name));
       value = value == "Enabled" ? "Disabled" : "Enabled";
@@ -109,12 +109,12 @@ TEST_CASE("What is pending is applied after the defaults, whichever came first")
 }
 
 TEST_CASE("A registry's defaults differ from what one capture has") {
-  const Bios bios("hpe-dl380a-gen12");
+  const BiosActions bios("hpe-dl380a-gen12");
   REQUIRE(bios.Defaults() != bios.Attributes());
 }
 
 TEST_CASE("A BIOS without attributes takes a reset and has nothing to reset") {
-  Bios bios("openbmc-stock");
+  BiosActions bios("openbmc-stock");
   const Json before = *bios.instance.Find(bios.active);
   REQUIRE(bios.Act("ResetBios", Json::object()).status == 200);
   bios.Boot();
@@ -124,7 +124,7 @@ TEST_CASE("A BIOS without attributes takes a reset and has nothing to reset") {
 TEST_CASE("A BIOS password is changed by who knows the old one, and recorded") {
   for (const std::string& name : kWithBios) {
     INFO(name);
-    Bios bios(name);
+    BiosActions bios(name);
     const std::string which = "SetupPassword";
     REQUIRE(bios.ChangePassword(which, "wrong", "first").status == 400);
     REQUIRE(bios.instance.history().empty());
@@ -149,11 +149,11 @@ TEST_CASE("A BIOS password is changed by who knows the old one, and recorded") {
 }
 
 TEST_CASE("Passwords that the BIOS does not have, or that are too long, are refused") {
-  Bios dell("dell-r750");
+  BiosActions dell("dell-r750");
   REQUIRE(dell.ChangePassword("NoSuchPassword", "", "x").status == 400);
   REQUIRE(dell.ChangePassword("SetupPassword", "", std::string(33, 'x')).status == 400);
   REQUIRE(dell.ChangePassword("SetupPassword", "", std::string(32, 'x')).status == 200);
-  Bios hpe("hpe-dl380a-gen12");
+  BiosActions hpe("hpe-dl380a-gen12");
   REQUIRE(hpe.ChangePassword("", "", "x").status == 400);
   for (std::size_t i = 0; i <= kMaximumPasswords; ++i) {
     const int status = hpe.ChangePassword("Password" + std::to_string(i), "", "x").status;

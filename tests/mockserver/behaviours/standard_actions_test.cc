@@ -10,8 +10,8 @@
 namespace shoal::mockserver {
 namespace {
 
-int Act(Instance& instance, const std::string& uri, const std::string& action,
-        const Json& parameters = Json::object()) {
+int StatusOfAction(Instance& instance, const std::string& uri, const std::string& action,
+                   const Json& parameters = Json::object()) {
   const Json target = At(instance, uri, "/Actions/#" + action + "/target");
   REQUIRE(target.is_string());
   return Post(instance, target.get<std::string>(), parameters).status;
@@ -36,20 +36,20 @@ TEST_CASE("Keys of Secure Boot are deleted and come back, and the mode follows")
   const std::string database = secure_boot + "/SecureBootDatabases/db";
   const std::string certificates = redfish::LinkTarget(At(instance, database, "/Certificates"));
   const Json before = At(instance, certificates, "/Members");
-  REQUIRE(Act(instance, secure_boot, "SecureBoot.ResetKeys", Json::object()) == 400);
-  REQUIRE(Act(instance, secure_boot, "SecureBoot.ResetKeys",
-              {{"ResetKeysType", "DeleteAllKeys"}}) == 200);
+  REQUIRE(StatusOfAction(instance, secure_boot, "SecureBoot.ResetKeys", Json::object()) == 400);
+  REQUIRE(StatusOfAction(instance, secure_boot, "SecureBoot.ResetKeys",
+                         {{"ResetKeysType", "DeleteAllKeys"}}) == 200);
   REQUIRE(At(instance, secure_boot, "/SecureBootMode") == "SetupMode");
   REQUIRE(At(instance, certificates, "/Members") == Json::array());
-  REQUIRE(Act(instance, database, "SecureBootDatabase.ResetKeys",
-              {{"ResetKeysType", "ResetAllKeysToDefault"}}) == 200);
+  REQUIRE(StatusOfAction(instance, database, "SecureBootDatabase.ResetKeys",
+                         {{"ResetKeysType", "ResetAllKeysToDefault"}}) == 200);
   REQUIRE(At(instance, certificates, "/Members") == before);
   for (const std::string& key : redfish::LinkTargets(&before)) {
     REQUIRE(Get(instance, key).status == Get(instance, database).status);
   }
   REQUIRE(At(instance, secure_boot, "/SecureBootMode") == "SetupMode");
-  REQUIRE(Act(instance, secure_boot, "SecureBoot.ResetKeys",
-              {{"ResetKeysType", "ResetAllKeysToDefault"}}) == 200);
+  REQUIRE(StatusOfAction(instance, secure_boot, "SecureBoot.ResetKeys",
+                         {{"ResetKeysType", "ResetAllKeysToDefault"}}) == 200);
   REQUIRE(At(instance, secure_boot, "/SecureBootMode") == "UserMode");
 }
 
@@ -64,7 +64,8 @@ TEST_CASE("A manager's defaults bring back what was captured, and accounts unles
                   {{"UserName", "ann"}, {"Password", "secret-of-ann"}, {"RoleId", "Operator"}})
                 .status == 200);
     const std::string type = keeps_users ? "PreserveNetworkAndUsers" : "ResetAll";
-    REQUIRE(Act(instance, manager, "Manager.ResetToDefaults", {{"ResetType", type}}) == 200);
+    REQUIRE(StatusOfAction(instance, manager, "Manager.ResetToDefaults", {{"ResetType", type}}) ==
+            200);
     REQUIRE(Get(instance, manager).status == 503);
     instance.Advance(std::chrono::seconds(10));
     REQUIRE(Get(instance, manager).status == 200);
@@ -81,7 +82,7 @@ TEST_CASE("A network adapter's settings are again what was captured") {
     Editor editor(instance);
     REQUIRE(editor.Set(*editor.Find(adapter), "/Name", "other"));
   }
-  REQUIRE(Act(instance, adapter, "NetworkAdapter.ResetSettingsToDefault") == 200);
+  REQUIRE(StatusOfAction(instance, adapter, "NetworkAdapter.ResetSettingsToDefault") == 200);
   REQUIRE(At(instance, adapter, "/Name") == captured.at("Name"));
 }
 
@@ -90,7 +91,7 @@ TEST_CASE("A sensor's statistics start anew at its present reading") {
   Instance instance(Offering("dmtf-rackmount1", uri, "Sensor.ResetMetrics",
                              {{"PeakReading", 9'000}, {"LowestReading", 1}}));
   instance.Advance(std::chrono::hours(1));
-  REQUIRE(Act(instance, uri, "Sensor.ResetMetrics") == 200);
+  REQUIRE(StatusOfAction(instance, uri, "Sensor.ResetMetrics") == 200);
   REQUIRE(At(instance, uri, "/PeakReading") == At(instance, uri, "/Reading"));
   REQUIRE(At(instance, uri, "/LowestReading") == At(instance, uri, "/Reading"));
   REQUIRE(At(instance, uri, "/SensorResetTime") == "1970-01-01T01:00:00Z");
@@ -104,7 +105,7 @@ TEST_CASE("The default boot order is the one that was captured") {
   Json order = before;
   std::reverse(order.begin(), order.end());
   REQUIRE(Patch(instance, system, {{"Boot", {{"BootOrder", order}}}}).status == 200);
-  REQUIRE(Act(instance, system, "ComputerSystem.SetDefaultBootOrder") == 200);
+  REQUIRE(StatusOfAction(instance, system, "ComputerSystem.SetDefaultBootOrder") == 200);
   REQUIRE(At(instance, system, "/Boot/BootOrder") == before);
 }
 
@@ -114,13 +115,16 @@ TEST_CASE("A test metric report is there until reports are cleared") {
   const std::string reports = redfish::LinkTarget(At(instance, service, "/MetricReports"));
   const Json values = Json::array({{{"MetricId", "Heat"}, {"MetricValue", "42"}}});
   const Json body = {{"MetricReportName", "Trial"}, {"GeneratedMetricReportValues", values}};
-  REQUIRE(Act(instance, service, "TelemetryService.SubmitTestMetricReport", body) == 200);
-  REQUIRE(Act(instance, service, "TelemetryService.SubmitTestMetricReport", body) == 200);
+  REQUIRE(StatusOfAction(instance, service, "TelemetryService.SubmitTestMetricReport", body) ==
+          200);
+  REQUIRE(StatusOfAction(instance, service, "TelemetryService.SubmitTestMetricReport", body) ==
+          200);
   REQUIRE(At(instance, reports + "/Trial", "/MetricValues") == values);
   Json escaping = body;
   escaping["MetricReportName"] = "../Trial";
-  REQUIRE(Act(instance, service, "TelemetryService.SubmitTestMetricReport", escaping) == 400);
-  REQUIRE(Act(instance, service, "TelemetryService.ClearMetricReports") == 200);
+  REQUIRE(StatusOfAction(instance, service, "TelemetryService.SubmitTestMetricReport", escaping) ==
+          400);
+  REQUIRE(StatusOfAction(instance, service, "TelemetryService.ClearMetricReports") == 200);
   REQUIRE(Get(instance, reports + "/Trial").status == 404);
   REQUIRE(At(instance, reports, "/Members") == Json::array());
 }
@@ -132,10 +136,11 @@ TEST_CASE("An erased drive is part of no volume, and a reset subsystem keeps vol
   const std::string collection = redfish::LinkTarget(volumes);
   const Json before = At(instance, collection, "/Members");
   REQUIRE_FALSE(before.empty());
-  REQUIRE(Act(instance, storage, "Storage.ResetToDefaults", {{"ResetType", "PreserveVolumes"}}) ==
-          200);
+  REQUIRE(StatusOfAction(instance, storage, "Storage.ResetToDefaults",
+                         {{"ResetType", "PreserveVolumes"}}) == 200);
   REQUIRE(At(instance, collection, "/Members") == before);
-  REQUIRE(Act(instance, storage, "Storage.ResetToDefaults", {{"ResetType", "ResetAll"}}) == 200);
+  REQUIRE(StatusOfAction(instance, storage, "Storage.ResetToDefaults",
+                         {{"ResetType", "ResetAll"}}) == 200);
   REQUIRE(At(instance, collection, "/Members") == Json::array());
 
   Instance erased(WorldOf("hpe-dl380a-gen12"));
@@ -145,7 +150,7 @@ TEST_CASE("An erased drive is part of no volume, and a reset subsystem keeps vol
   captured["Links"]["Volumes"] = Json::array({{{"@odata.id", volume}}});
   Instance offers(
       Offering("hpe-dl380a-gen12", drive, "Drive.SecureErase", {{"Links", captured["Links"]}}));
-  REQUIRE(Act(offers, drive, "Drive.SecureErase") == 202);
+  REQUIRE(StatusOfAction(offers, drive, "Drive.SecureErase") == 202);
   REQUIRE(Get(offers, volume).status == 404);
   REQUIRE(At(offers, drive, "/Links/Volumes") == Json::array());
 }
@@ -156,8 +161,8 @@ TEST_CASE("Collected diagnostic data is a log entry") {
                              {{"@odata.type", "#LogService.v1_8_0.LogService"}}));
   const std::string entries = redfish::LinkTarget(At(instance, log, "/Entries"));
   const std::size_t before = At(instance, entries, "/Members").size();
-  REQUIRE(Act(instance, log, "LogService.CollectDiagnosticData",
-              {{"DiagnosticDataType", "Manager"}}) == 202);
+  REQUIRE(StatusOfAction(instance, log, "LogService.CollectDiagnosticData",
+                         {{"DiagnosticDataType", "Manager"}}) == 202);
   const Json members = At(instance, entries, "/Members");
   REQUIRE(members.size() == before + 1);
   REQUIRE(At(instance, redfish::LinkTarget(members.back()), "/DiagnosticDataType") == "Manager");

@@ -24,7 +24,7 @@ const PrivilegeRegistry& Privileges() {
 // The roles that every service has (DSP0266, "Roles").
 const Texts kAdministrator = {"Login", "ConfigureManager", "ConfigureUsers", "ConfigureSelf",
                               "ConfigureComponents"};
-const Texts kOperator = {"Login", "ConfigureComponents", "ConfigureSelf"};
+const Texts kOperatorPrivileges = {"Login", "ConfigureComponents", "ConfigureSelf"};
 const Texts kReadOnly = {"Login", "ConfigureSelf"};
 const Texts kLogin = {"Login"};
 const Texts kNobody = {};
@@ -55,13 +55,13 @@ TEST_CASE("The shipped registry lets each role do what the standard lets it") {
   REQUIRE(Privileges().size() > 250);
   REQUIRE(May(kLogin, "GET", "ComputerSystem"));
   REQUIRE_FALSE(May(kNobody, "GET", "ComputerSystem"));
-  REQUIRE(May(kOperator, "PATCH", "ComputerSystem"));
-  REQUIRE(May(kOperator, "POST", "ComputerSystem"));
+  REQUIRE(May(kOperatorPrivileges, "PATCH", "ComputerSystem"));
+  REQUIRE(May(kOperatorPrivileges, "POST", "ComputerSystem"));
   REQUIRE_FALSE(May(kReadOnly, "PATCH", "ComputerSystem"));
   REQUIRE(May(kLogin, "GET", "SessionService"));
-  REQUIRE_FALSE(May(kOperator, "PATCH", "SessionService"));
+  REQUIRE_FALSE(May(kOperatorPrivileges, "PATCH", "SessionService"));
   REQUIRE(May({"ConfigureManager"}, "PATCH", "SessionService"));
-  REQUIRE_FALSE(May(kOperator, "POST", "ManagerAccountCollection"));
+  REQUIRE_FALSE(May(kOperatorPrivileges, "POST", "ManagerAccountCollection"));
   REQUIRE(May({"ConfigureUsers"}, "POST", "ManagerAccountCollection"));
   REQUIRE(May(kAdministrator, "DELETE", "ManagerAccount"));
   REQUIRE(May({"ConfigureSelf"}, "DELETE", "Session"));
@@ -91,11 +91,11 @@ TEST_CASE("What a resource is subordinate to changes what it needs") {
                                "EthernetInterfaceCollection"};
   const Texts systems_port = {"ServiceRoot", "ComputerSystemCollection", "ComputerSystem",
                               "EthernetInterfaceCollection"};
-  REQUIRE(May(kOperator, "PATCH", "EthernetInterface", {}, systems_port));
-  REQUIRE_FALSE(May(kOperator, "PATCH", "EthernetInterface", {}, managers_port));
+  REQUIRE(May(kOperatorPrivileges, "PATCH", "EthernetInterface", {}, systems_port));
+  REQUIRE_FALSE(May(kOperatorPrivileges, "PATCH", "EthernetInterface", {}, managers_port));
   REQUIRE(May({"ConfigureManager"}, "PATCH", "EthernetInterface", {}, managers_port));
   REQUIRE_FALSE(May({"ConfigureManager"}, "PATCH", "EthernetInterface", {}, systems_port));
-  REQUIRE(May(kOperator, "PATCH", "EthernetInterface", {}, manager));
+  REQUIRE(May(kOperatorPrivileges, "PATCH", "EthernetInterface", {}, manager));
   REQUIRE(May(kLogin, "GET", "EthernetInterface", {}, managers_port));
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("Ancestors between the named ones do not matter, their order does") {
   REQUIRE(May({"ConfigureComponents"}, "GET", "Certificate", {}, deep));
   REQUIRE_FALSE(May({"ConfigureComponents"}, "GET", "Certificate", {}, {"Manager"}));
   const Texts reversed = {"EthernetInterfaceCollection", "Manager"};
-  REQUIRE(May(kOperator, "PATCH", "EthernetInterface", {}, reversed));
+  REQUIRE(May(kOperatorPrivileges, "PATCH", "EthernetInterface", {}, reversed));
 }
 
 TEST_CASE("Privileges of one alternative are needed together, one alternative is enough") {
@@ -135,7 +135,7 @@ TEST_CASE("A mapping of the URI goes before that of the ancestors, and neither h
 TEST_CASE("An entity or a method that the registry lacks is not open") {
   REQUIRE(May(kLogin, "GET", "ContosoThing"));
   REQUIRE_FALSE(May(kNobody, "GET", "ContosoThing"));
-  REQUIRE_FALSE(May(kOperator, "PATCH", "ContosoThing"));
+  REQUIRE_FALSE(May(kOperatorPrivileges, "PATCH", "ContosoThing"));
   REQUIRE(May(kAdministrator, "PATCH", "ContosoThing"));
   REQUIRE_FALSE(May(kAdministrator, "TRACE", "ContosoThing"));
   REQUIRE_FALSE(May(kAdministrator, "TRACE", "ComputerSystem"));

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proofs that take too long for every change: `./test --bars` lists them, `./test --bars NAME [--again]` runs one.
+
+What is finished is kept in runs/bars/NAME-REVISION, so the same line typed again goes on; --again starts afresh.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import proof
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHOAL = "build/bin/shoal"
+
+
+def train(preset, seed):
+    return [SHOAL, "train", f"deploy/local/{preset}.toml", "--seed", str(seed), "--name", "run",
+            "--set", 'run.directory="{folder}"']
+
+
+def number_in_line(key, line):
+    return float(re.search(rf"\b{key}=([-\d.]+)", line)[1])
+
+
+def measure_goals(folder, _):
+    result = json.loads((folder / "run/result.json").read_text())
+    learned = [pair for pair in result["pairs"] if pair["policy"] == "learned" and pair["episodes"] > 0]
+    return {"success": result["totals"]["learned"]["success"],
+            "worst_pair": min(pair["success"] for pair in learned),
+            "steps_per_optimal": result["totals"]["learned"]["steps_per_optimal"],
+            "env_steps": number_in_line("env_steps", result["line"])}
+
+
+def measure_return(folder, _):
+    line = json.loads((folder / "run/result.json").read_text())["line"]
+    return {"greedy": number_in_line("greedy", line), "seconds": number_in_line("seconds", line)}
+
+
+def all_proofs():
+    learn = [proof.Piece(f"seed-{seed}", train("redfish", seed), measure_goals,
+                         {"success": (">=", 0.97), "worst_pair": (">=", 0.70), "steps_per_optimal": ("<=", 1.5)})
+             for seed in range(1, 4)]
+    cartpole = [proof.Piece(f"{preset.stem}-{seed}", train(preset.stem, seed), measure_return,
+                            {"greedy": (">=", 475), "seconds": ("<=", 30)})
+                for preset in sorted((ROOT / "deploy/local").glob("cartpole*.toml")) for seed in range(1, 6)]
+    soak = [proof.Piece("hour", ["ctest", "--test-dir", "build", "--label-regex", "soak", "--no-tests=error",
+                                 "--output-on-failure"], environment={"SHOAL_SOAK_SECONDS": "3600"})]
+    return [
+        proof.Proof("learn", "./run learns every pair with seeds 1 to 3; half an hour (in CI: system_commands)", learn),
+        proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
+                    "(in CI: system_cartpole)", cartpole),
+        proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
+    ]
+
+
+def revision():
+    said = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=ROOT, capture_output=True,
+                          text=True, check=False)
+    return said.stdout.strip() or "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./test --bars", description="Runs one of the slow proofs.")
+    parser.add_argument("name", nargs="?", help="which one; without it, the proofs are listed")
+    parser.add_argument("--again", action="store_true", help="forget what is finished of it")
+    arguments = parser.parse_args()
+    proofs = {one.name: one for one in all_proofs()}
+    if arguments.name is None:
+        for one in proofs.values():
+            print(f"{one.name:10}{one.says}")
+        return 0
+    if arguments.name not in proofs:
+        parser.error(f"there is no proof {arguments.name!r}; there are: {', '.join(proofs)}")
+    folder = ROOT / "runs/bars" / f"{arguments.name}-{revision()}"
+    if arguments.again:
+        shutil.rmtree(folder, ignore_errors=True)
+    # A program that ends another one sends SIGTERM: what runs is then stopped as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return 0 if proof.run(proofs[arguments.name], folder) else 1
+    except KeyboardInterrupt:
+        print("interrupted; the same line goes on where this ended", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

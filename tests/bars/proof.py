@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs that take hours: made of pieces, run one after the other, resumable, summed up in one table.
+
+What a finished piece measured is kept as FOLDER/PIECE.json. A proof that was interrupted goes on with the first piece
+that has no such file; a piece that was interrupted starts again. A piece that fails or takes too long is finished, too.
+"""
+
+import dataclasses
+import json
+import operator
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+from typing import Callable
+
+LIMIT_SECONDS = 2.5 * 3600
+# What an interrupted program gets to stop its own children.
+GRACE_SECONDS = 30
+
+COMPARISONS = {">=": operator.ge, "<=": operator.le}
+
+
+@dataclasses.dataclass
+class Piece:
+    """One command; `{folder}` in its words is an empty folder of its own."""
+
+    name: str
+    command: list[str]
+    # What it measured, by name, from its own folder and its output.
+    measure: Callable[[pathlib.Path, str], dict[str, float]] = lambda folder, output: {}
+    # What must hold of a measured value: {"success": (">=", 0.97)}.
+    bars: dict[str, tuple[str, float]] = dataclasses.field(default_factory=dict)
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    limit_seconds: float = LIMIT_SECONDS
+
+
+@dataclasses.dataclass
+class Proof:
+    name: str
+    # One line: what it proves, how long it takes, what stands for it in CI.
+    says: str
+    pieces: list[Piece]
+
+
+def stop(process):
+    """Ends a program and everything that it started."""
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.wait(GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run_piece(piece, folder):
+    """What the piece measured, and why it failed, if it did."""
+    own = folder / piece.name
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir(parents=True)
+    log = folder / f"{piece.name}.log"
+    command = [word.replace("{folder}", str(own)) for word in piece.command]
+    started = time.monotonic()
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
+            env={**os.environ, **piece.environment})
+        try:
+            code = process.wait(piece.limit_seconds)
+        except subprocess.TimeoutExpired:
+            stop(process)
+            return {}, f"took more than {piece.limit_seconds:.0f} s, see {log}"
+        except BaseException:
+            stop(process)
+            raise
+    if code != 0:
+        return {}, f"exit code {code}, see {log}"
+    try:
+        values = piece.measure(own, log.read_text(errors="replace"))
+    except (OSError, ValueError, KeyError) as error:
+        return {}, f"nothing to measure: {error!r}, see {log}"
+    return {"minutes": (time.monotonic() - started) / 60, **values}, ""
+
+
+def broken_bars(piece, values):
+    return [name for name, (sign, bound) in piece.bars.items()
+            if name not in values or not COMPARISONS[sign](values[name], bound)]
+
+
+def run(proof, folder, say=print):
+    """Runs what is not finished yet, prints the table, returns whether all bars hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for piece in proof.pieces:
+        kept = folder / f"{piece.name}.json"
+        if not kept.exists():
+            say(f"{proof.name}: {piece.name}", flush=True)
+            values, failure = run_piece(piece, folder)
+            partial = kept.with_suffix(".partial")
+            partial.write_text(json.dumps({"values": values, "failure": failure}))
+            partial.rename(kept)
+        result = json.loads(kept.read_text())
+        broken = broken_bars(piece, result["values"])
+        verdict = result["failure"] or ("misses " + ", ".join(broken) if broken else "holds")
+        rows.append((piece.name, result["values"], verdict))
+    print_table(proof, rows, say)
+    return all(verdict == "holds" for _, _, verdict in rows)
+
+
+def print_table(proof, rows, say):
+    bars = {name: f"{name} {sign} {bound:g}" for piece in proof.pieces for name, (sign, bound) in piece.bars.items()}
+    names = list(dict.fromkeys([*bars, *(name for _, values, _ in rows for name in values)]))
+    table = [["piece", *(bars.get(name, name) for name in names), "verdict"]]
+    for piece, values, verdict in rows:
+        table.append([piece, *(f"{values[name]:.3f}" if name in values else "" for name in names), verdict])
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    for row in table:
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())

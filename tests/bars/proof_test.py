@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+import pathlib
+import tempfile
+import unittest
+
+import bars
+import proof
+
+
+class ProofTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name) / "state"
+        self.calls = pathlib.Path(folder.name) / "calls"
+        self.lines = []
+
+    def piece(self, name, then="true", **rest):
+        return proof.Piece(name, ["sh", "-c", f"echo {name} >>{self.calls}; {then}"], **rest)
+
+    def run_all(self, *pieces):
+        self.lines = []
+        return proof.run(proof.Proof("some", "", list(pieces)), self.folder,
+                         say=lambda line, **_: self.lines.append(line))
+
+    def called(self):
+        return self.calls.read_text().split()
+
+    def test_an_interrupted_proof_goes_on_with_the_piece_that_was_interrupted(self):
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_all(self.piece("a"), self.piece("b", measure=interrupted), self.piece("c"))
+        self.assertEqual(self.called(), ["a", "b"])
+        self.assertTrue(self.run_all(self.piece("a"), self.piece("b"), self.piece("c")))
+        self.assertEqual(self.called(), ["a", "b", "b", "c"])
+        self.assertEqual([line.split()[0] for line in self.lines[-3:]], ["a", "b", "c"])
+
+    def test_a_finished_proof_only_prints_its_table_again(self):
+        self.assertTrue(self.run_all(self.piece("a")))
+        self.assertTrue(self.run_all(self.piece("a")))
+        self.assertEqual(self.called(), ["a"])
+
+    def test_a_value_that_misses_its_bar_is_named_in_the_table(self):
+        low = self.piece("a", measure=lambda *_: {"success": 0.9}, bars={"success": (">=", 0.97)})
+        high = self.piece("b", measure=lambda *_: {"success": 0.98}, bars={"success": (">=", 0.97)})
+        self.assertFalse(self.run_all(low, high))
+        self.assertIn("success >= 0.97", self.lines[-3])
+        self.assertIn("misses success", self.lines[-2])
+        self.assertTrue(self.lines[-1].endswith("holds"))
+
+    def test_a_piece_that_measures_nothing_misses_its_bar(self):
+        self.assertFalse(self.run_all(self.piece("a", bars={"success": (">=", 0.97)})))
+
+    def test_a_command_that_fails_is_a_result_and_the_next_piece_runs(self):
+        self.assertFalse(self.run_all(self.piece("a", "exit 3"), self.piece("b")))
+        self.assertIn("exit code 3", self.lines[-2])
+        self.assertEqual(self.called(), ["a", "b"])
+
+    def test_a_piece_that_takes_too_long_is_ended_with_what_it_started(self):
+        self.assertFalse(self.run_all(self.piece("a", "sleep 1000 & sleep 1000", limit_seconds=0.2)))
+        self.assertIn("took more than", self.lines[-1])
+
+    def test_each_piece_starts_with_an_empty_folder(self):
+        piece = proof.Piece("a", ["sh", "-c", "test -z \"$(ls {folder})\""])
+        (self.folder / "a").mkdir(parents=True)
+        (self.folder / "a" / "left").touch()
+        self.assertTrue(self.run_all(piece))
+
+
+class BarsTest(unittest.TestCase):
+    def test_every_proof_has_a_name_and_pieces_of_their_own(self):
+        proofs = bars.all_proofs()
+        self.assertEqual([one.name for one in proofs], ["learn", "cartpole", "soak"])
+        for one in proofs:
+            names = [piece.name for piece in one.pieces]
+            self.assertEqual(len(set(names)), len(names))
+
+    def test_the_worst_pair_is_that_of_the_learned_policy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "run").mkdir()
+            (pathlib.Path(folder) / "run/result.json").write_text("""{
+                "line": "result success=0.9 episodes=2 steps_per_optimal=1.2 env_steps=70 seconds=3",
+                "totals": {"learned": {"success": 0.9, "steps_per_optimal": 1.2}},
+                "pairs": [{"policy": "learned", "episodes": 1, "success": 0.8},
+                          {"policy": "learned", "episodes": 0, "success": 0},
+                          {"policy": "uniform", "episodes": 1, "success": 0.1}]}""")
+            self.assertEqual(bars.measure_goals(pathlib.Path(folder), "")["worst_pair"], 0.8)
+
+
+if __name__ == "__main__":
+    unittest.main()
