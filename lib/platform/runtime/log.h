@@ -15,13 +15,16 @@
 #include "platform/runtime/status.h"
 
 // libfmt has this function; without the declaration each source that logs generates it again, which
-// takes two seconds.
+// takes two seconds. clang gives it another name in the object file than g++, with which Debian
+// compiled the library.
+#ifndef __clang__
 FMT_BEGIN_NAMESPACE
 namespace detail {
 extern template void vformat_to<char>(buffer<char>&, string_view,
                                       basic_format_args<FMT_BUFFER_CONTEXT(char)>, locale_ref);
 }  // namespace detail
 FMT_END_NAMESPACE
+#endif
 
 namespace shoal::runtime {
 
@@ -31,5 +34,7 @@ absl::Status SetUpLog(std::string_view role, std::int64_t index, std::string_vie
 
 // `value` with quotes and escapes when it holds a space, a quote or a control character.
 std::string Quoted(std::string_view value);
+// The value that begins `value` as Quoted wrote it, with whatever follows it left out.
+std::string Unquoted(std::string_view value);
 
 }  // namespace shoal::runtime
