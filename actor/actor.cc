@@ -19,9 +19,7 @@ std::vector<std::string> ChooseCaptures(const ActorConfig& config) {
     return config.actor.evaluate_captures.empty() ? environment.captures
                                                   : config.actor.evaluate_captures;
   }
-  std::vector<std::string> chosen = environment.captures;
-  std::erase(chosen, environment.hold_out);
-  return chosen;
+  return environment.training_captures();
 }
 
 std::uint64_t ChooseSeed(const ActorConfig& config) {
@@ -74,13 +72,20 @@ absl::Status Actor::MakePlan() {
       sampler.emplace(source_->pairs().size(), options.learned_weight,
                       runtime::DeriveSeed(ChooseSeed(config_), "pairs"));
     }
-    plan_ = std::make_unique<TrainingPlan>(config_.index * environments, environments,
-                                           std::move(sampler));
+    plan_ = std::make_unique<TrainingPlan>(
+        TrainingPlan::Work{.first_environment = config_.index * environments,
+                           .environments = environments,
+                           .pairs = source_->pairs(),
+                           .sampler = std::move(sampler)},
+        [this](const absl::Status& end) { on_end_(end); });
     return absl::OkStatus();
   }
   EvaluationPlan::Work work{.policies = {},
                             .pairs = source_->pairs(),
-                            .episodes = static_cast<std::uint64_t>(options.evaluate_episodes)};
+                            .episodes = static_cast<std::uint64_t>(options.evaluate_episodes),
+                            .counted = static_cast<std::uint64_t>(options.evaluate_counted),
+                            .limit = std::chrono::duration_cast<runtime::Duration>(
+                                std::chrono::duration<double>(options.evaluate_seconds))};
   for (const std::string& text : options.evaluate_policies) {
     SHOAL_ASSIGN_OR_RETURN(EvaluationPlan::Policy policy, ParsePolicy(text));
     work.policies.push_back(std::move(policy));
@@ -89,15 +94,19 @@ absl::Status Actor::MakePlan() {
     return runtime::InvalidArgument("actor.evaluate_policies names no policy");
   }
   SHOAL_ASSIGN_OR_RETURN(log_, EvaluationLog::Create(options.evaluate_output));
+  log_->WritePlan(work);
   plan_ = std::make_unique<EvaluationPlan>(
       std::move(work),
-      [this](const EpisodeAssignment& assignment, const EpisodeResult& result) {
-        log_->Write(assignment, result);
-      },
-      [this](const absl::Status& end) {
-        const absl::Status closed = log_->Close();
-        on_end_(end.ok() ? closed : end);
-      });
+      EvaluationPlan::Observer{
+          .on_result = [this](const EpisodeAssignment& assignment,
+                              const EpisodeResult& result) { log_->Write(assignment, result); },
+          .on_given_up = [this](const Pair& pair,
+                                const std::string& reason) { log_->WriteGivenUp(pair, reason); },
+          .on_end =
+              [this](const absl::Status& end) {
+                const absl::Status closed = log_->Close();
+                on_end_(end.ok() ? closed : end);
+              }});
   return absl::OkStatus();
 }
 
@@ -124,6 +133,7 @@ void Actor::MakeLoops() {
     loop.rows_per_message_min = static_cast<std::size_t>(options.rows_per_message_min);
     loop.rows_per_message_max = static_cast<std::size_t>(options.rows_per_message_max);
     loop.max_wait = std::chrono::microseconds(options.max_wait_us);
+    loop.reset_attempts = static_cast<int>(config_.environment.reset_attempts);
     loops_.push_back(
         std::make_unique<EnvironmentLoop>(std::move(loop), *source_, *plan_, actor_metrics_));
   }

@@ -34,7 +34,18 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("health_listen", health_listen,
                {.help = "address of the gRPC health service; empty: not served"});
   visitor.Knob("evaluate_episodes", evaluate_episodes,
-               {.help = "episodes of each pair and policy", .min = 1, .max = 1e6});
+               {.help = "episodes of each pair and policy, at most", .min = 1, .max = 1e6});
+  visitor.Knob("evaluate_counted", evaluate_counted,
+               {.help = "episodes of each pair and policy whose goal does not hold at their start, "
+                        "after which the pair is done; 0: no such end",
+                .min = 0,
+                .max = 1e6});
+  visitor.Knob("evaluate_seconds", evaluate_seconds,
+               {.help = "time after which no further episodes are begun but the first of each pair "
+                        "and policy; 0: no limit",
+                .unit = "seconds",
+                .min = 0,
+                .max = 1e6});
   visitor.Knob("evaluate_output", evaluate_output, {.help = "file with a JSON line an episode"});
   visitor.Knob("evaluate_policies", evaluate_policies,
                {.help = "current, initial, uniform, similarity or EPOCH.STEP"});

@@ -33,8 +33,12 @@ struct ActorOptions {
   std::string metrics_listen = "";
   std::string health_listen = "";
 
-  // Evaluation: episodes of each (goal, capture) pair under each policy.
+  // Evaluation: episodes of each (goal, capture) pair under each policy, at most.
   std::int64_t evaluate_episodes = 60;
+  // A pair is done after so many episodes whose goal did not hold at their start; 0: after all.
+  std::int64_t evaluate_counted = 0;
+  // Seconds after which only the first episode of each pair and policy is still begun; 0: no limit.
+  double evaluate_seconds = 0;
   // One JSON object a line for each episode.
   std::string evaluate_output = "evaluation.jsonl";
   // "current", "initial", "uniform", "similarity" or "EPOCH.STEP".

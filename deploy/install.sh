@@ -41,7 +41,7 @@ WHEEL_PACKAGES=(ca-certificates python3-pip)
 CLIENT_PACKAGES=(openssl python3-venv)
 # For the lanes of .ci/run.
 # shellcheck disable=SC2034  # used by .ci/run
-CI_PACKAGES=(clang-14 clang-format-14 libclang-rt-14-dev)
+CI_PACKAGES=(chromium clang-14 clang-format-14 libclang-rt-14-dev)
 # One command for all of them: a second `pip install --target` leaves an existing nvidia/ as it is.
 WHEELS=(torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/learner_metrics.h"
 
+#include <absl/strings/str_replace.h>
+
 #include <chrono>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "platform/runtime/clock.h"
 
@@ -13,42 +17,109 @@ namespace {
 
 double UnixSeconds() { return static_cast<double>(runtime::SystemClock().UnixNanos()) * 1e-9; }
 
+// A number of each update: what it is called in learner.jsonl, and what it is for everybody else
+// (no name: it stands in learner.jsonl alone).
+struct UpdateNumber {
+  const char* key;
+  runtime::MetricInfo info;
+  double (*value)(const UpdateRecord&);
+};
+
+runtime::MetricInfo Metric(const char* name, const char* unit, const char* title,
+                           const char* help) {
+  return {.name = std::string("shoal_learner_") + name,
+          .help = help,
+          .group = "learner",
+          .unit = unit,
+          .title = title};
+}
+
+// One row a number: a further one is written down here and nowhere else.
+const std::vector<UpdateNumber>& UpdateNumbers() {
+  static const std::vector<UpdateNumber> numbers = {
+      {"policy_loss",
+       Metric("policy_loss", "", "policy loss", "Loss of the policy in the last update."),
+       [](const UpdateRecord& r) { return r.report.policy_loss; }},
+      {"value_loss",
+       Metric("value_loss", "", "value loss", "Loss of the value function in the last update."),
+       [](const UpdateRecord& r) { return r.report.value_loss; }},
+      {"entropy",
+       Metric("entropy_nats", "nats", "entropy of the policy",
+              "Mean entropy of the policy over the rows of the last update."),
+       [](const UpdateRecord& r) { return r.report.entropy; }},
+      {"approximate_kl",
+       Metric("kl_nats", "nats", "KL divergence of the update",
+              "Approximate KL divergence between the policies before and after the last update."),
+       [](const UpdateRecord& r) { return r.report.approximate_kl; }},
+      {"explained_variance",
+       Metric("explained_variance_ratio", "share", "explained variance",
+              "Share of the returns' variance that the value function explains."),
+       [](const UpdateRecord& r) { return r.report.explained_variance; }},
+      {"max_absolute_value",
+       Metric("value_max", "return", "largest value", "Largest absolute value in the last update."),
+       [](const UpdateRecord& r) { return r.report.max_absolute_value; }},
+      {"mean_return", {}, [](const UpdateRecord& r) { return r.report.mean_return; }},
+      {"gradient_norm",
+       Metric("gradient_norm", "", "gradient norm", "Norm of the last update's gradient."),
+       [](const UpdateRecord& r) { return r.report.gradient_norm; }},
+      {"learning_rate", Metric("learning_rate", "", "learning rate", "Step size of the optimiser."),
+       [](const UpdateRecord& r) { return r.report.learning_rate; }},
+      {"cloning_loss", {}, [](const UpdateRecord& r) { return r.report.cloning_loss; }},
+      {"cloning_agreement", {}, [](const UpdateRecord& r) { return r.report.cloning_agreement; }},
+      {"cloning_coefficient",
+       {},
+       [](const UpdateRecord& r) { return r.report.cloning_coefficient; }},
+      {"staleness_mean",
+       {.name = "shoal_staleness_publications",
+        .help = "Mean publications between the version that acted and the one that learns.",
+        .group = "staleness",
+        .unit = "publications",
+        .title = "staleness",
+        .status = "staleness"},
+       [](const UpdateRecord& r) { return r.report.mean_staleness; }},
+      {"staleness_max",
+       {.name = "shoal_learner_staleness_max_publications",
+        .help = "Most publications between the version that acted and the one that learns.",
+        .group = "staleness",
+        .unit = "publications",
+        .title = "largest staleness"},
+       [](const UpdateRecord& r) { return r.report.max_staleness; }},
+      {"epoch",
+       Metric("policy_epoch", "", "epoch of the parameters",
+              "Starts of the learner that published."),
+       [](const UpdateRecord& r) { return static_cast<double>(r.version.epoch); }},
+      {"step", Metric("policy_step", "", "step of the parameters", "Publications in this epoch."),
+       [](const UpdateRecord& r) { return static_cast<double>(r.version.step); }},
+      {"environment_steps", {}, [](const UpdateRecord& r) { return r.environment_steps; }},
+      {"unrolls", {}, [](const UpdateRecord& r) { return static_cast<double>(r.unrolls); }},
+      {"rows", {}, [](const UpdateRecord& r) { return static_cast<double>(r.report.rows); }},
+      {"passes", {}, [](const UpdateRecord& r) { return static_cast<double>(r.report.passes); }},
+      {"episodes",
+       {},
+       [](const UpdateRecord& r) { return static_cast<double>(r.episodes.episodes); }},
+      {"episode_return", {}, [](const UpdateRecord& r) { return r.episodes.mean_return; }},
+      {"episode_length", {}, [](const UpdateRecord& r) { return r.episodes.mean_length; }},
+      {"repeated_total",
+       {},
+       [](const UpdateRecord& r) { return static_cast<double>(r.counts.repeated); }},
+      {"stale_total",
+       {},
+       [](const UpdateRecord& r) { return static_cast<double>(r.counts.stale); }},
+      {"invalid_total",
+       {},
+       [](const UpdateRecord& r) { return static_cast<double>(r.counts.invalid); }},
+      {"waiting_seconds", {}, [](const UpdateRecord& r) { return r.waiting_seconds; }},
+      {"decoding_seconds", {}, [](const UpdateRecord& r) { return r.decoding_seconds; }},
+      {"updating_seconds", {}, [](const UpdateRecord& r) { return r.updating_seconds; }},
+      {"publishing_seconds", {}, [](const UpdateRecord& r) { return r.publishing_seconds; }}};
+  return numbers;
+}
+
 nlohmann::ordered_json ToJson(const UpdateRecord& record) {
-  const algorithms::UpdateReport& report = record.report;
-  nlohmann::ordered_json json = {{"unix_seconds", UnixSeconds()},
-                                 {"update", report.update},
-                                 {"epoch", record.version.epoch},
-                                 {"step", record.version.step},
-                                 {"environment_steps", record.environment_steps},
-                                 {"unrolls", record.unrolls},
-                                 {"rows", report.rows},
-                                 {"policy_loss", report.policy_loss},
-                                 {"value_loss", report.value_loss},
-                                 {"entropy", report.entropy},
-                                 {"approximate_kl", report.approximate_kl},
-                                 {"explained_variance", report.explained_variance},
-                                 {"max_absolute_value", report.max_absolute_value},
-                                 {"mean_return", report.mean_return},
-                                 {"gradient_norm", report.gradient_norm},
-                                 {"learning_rate", report.learning_rate},
-                                 {"passes", report.passes},
-                                 {"cloning_loss", report.cloning_loss},
-                                 {"cloning_agreement", report.cloning_agreement},
-                                 {"cloning_coefficient", report.cloning_coefficient},
-                                 {"staleness_mean", report.mean_staleness},
-                                 {"staleness_max", report.max_staleness},
-                                 {"episodes", record.episodes.episodes},
-                                 {"episode_return", record.episodes.mean_return},
-                                 {"episode_length", record.episodes.mean_length},
-                                 {"repeated_total", record.counts.repeated},
-                                 {"stale_total", record.counts.stale},
-                                 {"invalid_total", record.counts.invalid},
-                                 {"waiting_seconds", record.waiting_seconds},
-                                 {"decoding_seconds", record.decoding_seconds},
-                                 {"updating_seconds", record.updating_seconds},
-                                 {"publishing_seconds", record.publishing_seconds}};
-  for (const auto& [name, value] : report.algorithm_metrics) json[name] = value;
-  return json;
+  nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()}, {"update", record.report.update}};
+  for (const UpdateNumber& number : UpdateNumbers()) line[number.key] = number.value(record);
+  for (const auto& [name, value] : record.report.algorithm_metrics) line[name] = value;
+  return line;
 }
 
 }  // namespace
@@ -66,16 +137,18 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
       updates_(metrics.Counter("shoal_updates_total", "Updates of the parameters")),
       failures_(metrics.Counter("shoal_learner_update_failures_total",
                                 "Updates that were not finite and changed nothing")),
-      steps_(metrics.Counter("shoal_learner_environment_steps_total", "Rows trained on")),
-      staleness_(metrics.Gauge(
-          "shoal_staleness_publications",
-          "Mean publications between the version that acted and the one that learns")) {}
+      steps_(metrics.Counter("shoal_learner_environment_steps_total", "Rows trained on")) {}
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
 
 void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report) {
-  metrics_.Gauge("shoal_learner_cloning_loss_nats", "Of the last cloning").Set(report.loss);
-  metrics_.Gauge("shoal_learner_cloning_agreement_ratio", "Of the last cloning")
+  metrics_
+      .Gauge(Metric("cloning_loss_nats", "nats", "loss of behaviour cloning",
+                    "Loss of the last update by behaviour cloning."))
+      .Set(report.loss);
+  metrics_
+      .Gauge(Metric("cloning_agreement_ratio", "share", "agreement with the demonstrations",
+                    "Share of demonstrated actions that the policy finds likeliest."))
       .Set(report.agreement);
   const nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()},
                                        {"cloning", report.cloning},
@@ -91,28 +164,22 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;
   updates_.Increment();
   steps_.Increment(report.rows);
-  staleness_.Set(report.mean_staleness);
-  const std::initializer_list<std::pair<const char*, double>> gauges = {
-      {"policy_loss", report.policy_loss},
-      {"value_loss", report.value_loss},
-      {"entropy_nats", report.entropy},
-      {"kl_nats", report.approximate_kl},
-      {"explained_variance_ratio", report.explained_variance},
-      {"value_max", report.max_absolute_value},
-      {"gradient_norm", report.gradient_norm},
-      {"learning_rate", report.learning_rate},
-      {"staleness_max_publications", report.max_staleness},
-      {"policy_epoch", static_cast<double>(record.version.epoch)},
-      {"policy_step", static_cast<double>(record.version.step)}};
-  for (const auto& [name, value] : gauges) {
-    metrics_.Gauge(std::string("shoal_learner_") + name, "Of the last update").Set(value);
+  for (const UpdateNumber& number : UpdateNumbers()) {
+    if (!number.info.name.empty()) metrics_.Gauge(number.info).Set(number.value(record));
   }
   for (const auto& [name, value] : report.algorithm_metrics) {
-    metrics_.Gauge("shoal_learner_" + name, "What the algorithm measured in the last update")
+    const std::string title = absl::StrReplaceAll(name, {{"_", " "}});
+    metrics_
+        .Gauge(Metric(name.c_str(), "", title.c_str(),
+                      "What the algorithm measured in the last update."))
         .Set(value);
   }
   if (record.episodes.episodes > 0) {
-    metrics_.Gauge("shoal_learner_episode_return", "Mean of the last update that had any")
+    metrics_
+        .Gauge({.name = "shoal_learner_episode_return",
+                .help = "Mean return of the episodes of the last update that had any.",
+                .unit = "return",
+                .title = "return of the episodes learned from"})
         .Set(record.episodes.mean_return);
   }
   const std::initializer_list<std::pair<const char*, double>> phases = {
@@ -122,7 +189,12 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
       {"publishing", record.publishing_seconds}};
   for (const auto& [phase, seconds] : phases) {
     metrics_
-        .Counter("shoal_learner_phase_seconds_total", "Where rank 0's time goes",
+        .Counter({.name = "shoal_learner_phase_seconds_total",
+                  .help = "Time of the learner's first rank by what it does.",
+                  .group = "where the time went",
+                  .unit = "share",
+                  .title = "the learner is",
+                  .draw = runtime::Draw::kShares},
                  {{"phase", phase}})
         .Increment(seconds);
   }

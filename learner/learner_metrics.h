@@ -54,7 +54,6 @@ class LearnerMetrics {
   prometheus::Counter& updates_;
   prometheus::Counter& failures_;
   prometheus::Counter& steps_;
-  prometheus::Gauge& staleness_;
   RoundCounts last_;
 };
 

@@ -233,8 +233,6 @@ absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::
   inprocess.access = "inprocess";
   // A file is for any training: what its sentences say must not hang on this one's knobs.
   inprocess.word_dropout = 0;
-  std::vector<std::string> captures = environment.captures;
-  std::erase(captures, environment.hold_out);
   const runtime::ClusterOptions cluster;
   SHOAL_ASSIGN_OR_RETURN(
       const RedfishData data,
@@ -242,7 +240,7 @@ absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::
           {.environment = inprocess,
            .cluster = cluster,
            .seed = runtime::DeriveSeed(static_cast<std::uint64_t>(run.seed), "demonstrations"),
-           .captures = std::move(captures)}));
+           .captures = environment.training_captures()}));
   SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
                          RecordDemonstrations(data, options));
   return demonstrations::WriteDemonstrations(path, recorded);

@@ -97,7 +97,8 @@ class Environment {
 
   virtual ~Environment() = default;
 
-  // Begins an episode. An error means that the service is lost: back off and try again.
+  // Begins an episode. UNAVAILABLE and the like mean that the service is lost: back off and try
+  // again. INVALID_ARGUMENT, NOT_FOUND and the like mean that it refuses this start.
   virtual void Reset(const EpisodeStart& start, Done done) = 0;
   // REQUIRES: Reset has completed, and no transition since has ended the episode. An error means
   // that the episode is lost.

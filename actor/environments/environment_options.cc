@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/environment_options.h"
 
+#include "redfish/capture/archive.h"
+
 namespace shoal::actor {
 
 void RewardOptions::Visit(runtime::Visitor& visitor) {
@@ -27,11 +29,14 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
 
 void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("kind", kind, {.help = "what is acted in", .choices = {"redfish", "cartpole"}});
-  visitor.Knob("captures", captures, {.help = "services by the name of their capture"});
+  visitor.Knob(
+      "captures", captures,
+      {.help = "captures by name in data/captures, or by the path of an archive or folder"});
   visitor.Knob(
       "goals", goals,
       {.help = "goals and request sequences by number; none: all goals", .min = 1, .max = 1000});
-  visitor.Knob("hold_out", hold_out, {.help = "one of the captures, that training leaves out"});
+  visitor.Knob("hold_out", hold_out,
+               {.help = "the capture that training leaves out, by name or path"});
   visitor.Knob("access", access,
                {.help = "over HTTP to the mock server, or the service inside the actor",
                 .choices = {"http", "inprocess"}});
@@ -52,7 +57,20 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
       {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});
   visitor.Knob("connections", connections,
                {.help = "HTTP connections of one thread", .min = 1, .max = 1024});
+  visitor.Knob("reset_attempts", reset_attempts,
+               {.help = "tries to begin an episode that a service refuses, before its goal is "
+                        "given up on this capture",
+                .min = 1,
+                .max = 100});
   visitor.Group("rewards", rewards);
+}
+
+std::vector<std::string> EnvironmentOptions::training_captures() const {
+  std::vector<std::string> chosen = captures;
+  std::erase_if(chosen, [this](const std::string& capture) {
+    return redfish::ArchiveName(capture) == redfish::ArchiveName(hold_out);
+  });
+  return chosen;
 }
 
 }  // namespace shoal::actor

@@ -35,13 +35,13 @@ struct RewardOptions {
 
 struct EnvironmentOptions {
   std::string kind = "redfish";
-  // Names of archives in <data>/captures, without ".tar.xz".
+  // Each by its name in <data>/captures, or by the path of an archive or folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                        "dell-r750"};
   // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations; empty: all
   // of the goals, no sequence.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
-  // One of them, that training leaves out; empty: none.
+  // The capture that training leaves out, named in either way; empty: none.
   std::string hold_out = "";
   // "http": through the mock server. "inprocess": the same service as objects of the actor.
   std::string access = "http";
@@ -60,8 +60,13 @@ struct EnvironmentOptions {
   std::int64_t wait_seconds = 5;
   // Of one loop to the mock server.
   std::int64_t connections = 16;
+  // Tries to begin an episode that the service refuses, with a pause between two that doubles; then
+  // the pair of goal and capture is given up for the rest of the process.
+  std::int64_t reset_attempts = 5;
   RewardOptions rewards = {};
 
+  // The captures that training plays: all but the one that is held out.
+  std::vector<std::string> training_captures() const;
   void Visit(runtime::Visitor& visitor);
 };
 

@@ -33,7 +33,7 @@ struct SourceConfig {
   const EnvironmentOptions& environment;
   const runtime::ClusterOptions& cluster;
   std::uint64_t seed = 1;
-  // By name; of environment.captures.
+  // Those of environment.captures that are played, named as there.
   std::vector<std::string> captures = {};
 };
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/http_service.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "platform/content/canonical_json.h"
+#include "platform/runtime/random.h"
 
 namespace shoal::actor {
 namespace {
@@ -23,6 +26,16 @@ bool TakeField(std::string_view& text, std::string_view name, std::uint64_t& val
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   if (text.starts_with(';')) text.remove_prefix(1);
   return true;
+}
+
+// `capture` as part of an instance's id, which has no other letters than these and is short.
+std::string IdOf(const std::string& capture) {
+  constexpr std::size_t kLongest = 40;
+  const bool fits = std::all_of(capture.begin(), capture.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  });
+  if (fits && capture.size() <= kLongest) return capture;
+  return "c" + std::to_string(runtime::DeriveSeed(0, capture));
 }
 
 absl::StatusOr<Progress> ParseProgress(const std::string& body) {
@@ -66,7 +79,7 @@ HttpConnections::HttpConnections(boost::asio::any_io_executor executor, const Op
 
 void HttpService::Reset(const std::string& capture, const redfish::Episode& episode,
                         ResetDone done) {
-  instance_ = "e" + std::to_string(environment_id_) + "-" + capture;
+  instance_ = "e" + std::to_string(environment_id_) + "-" + IdOf(capture);
   nlohmann::json body = {{"start", redfish::ToJson(episode.start)}};
   if (episode.watch.has_value()) body["watch"] = episode.watch->ToJson();
   auto text = std::make_shared<const std::string>(body.dump());

@@ -10,6 +10,7 @@
 #include "mockserver/service/tree_pool.h"
 #include "platform/runtime/log.h"
 #include "redfish/capture/capture.h"
+#include "redfish/capture/capture_path.h"
 #include "redfish/schema/schema.h"
 
 namespace shoal::actor {
@@ -95,9 +96,13 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
                          redfish::Schema::Load(options.data + "/schema/redfish.schema.zst"));
   SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite, LoadSuite(options));
   SHOAL_RETURN_IF_ERROR(CheckGoals(config, suite));
-  for (const std::string& name : config.captures) {
-    SHOAL_ASSIGN_OR_RETURN(const auto capture,
-                           redfish::Capture::Load(options.data + "/captures/" + name + ".tar.xz"));
+  for (const std::string& named : config.captures) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(named, options.data));
+    SHOAL_ASSIGN_OR_RETURN(const auto capture, redfish::Capture::Load(path));
+    const std::string& name = capture->name();
+    if (tasks->catalogs.contains(name)) {
+      return runtime::InvalidArgument("two captures are called " + name);
+    }
     SHOAL_ASSIGN_OR_RETURN(auto catalog, redfish::Catalog::Build(*capture, *schema));
     spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
     tasks->catalogs[name] = Share(std::move(catalog), schema);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array<const char*, kWaits> kWaitNames = {"environment", "message", "inference",
                                                         "connection", "backoff"};
-constexpr std::array<const char*, 3> kAbortNames = {"environment_lost", "server_restarted",
-                                                    "row_refused"};
+constexpr std::array<const char*, kAbortReasons> kAbortNames = {
+    "environment_lost", "server_restarted", "row_refused", "start_refused"};
 
 // "ROW_NEED_CONTENT" -> "need_content".
 std::string StatusName(std::size_t status) {
@@ -32,8 +32,12 @@ ActorMetrics::ActorMetrics(runtime::Metrics& metrics)
                                     {{"status", StatusName(i)}});
   }
   for (std::size_t i = 0; i < kWaits; ++i) {
-    waits_[i] = &metrics.Counter("shoal_environment_wait_seconds_total",
-                                 "Time of all environments by what they wait for",
+    waits_[i] = &metrics.Counter({.name = "shoal_environment_wait_seconds_total",
+                                  .help = "Time of all environments by what they wait for",
+                                  .group = "where the time went",
+                                  .unit = "share",
+                                  .title = "environments wait for",
+                                  .draw = runtime::Draw::kShares},
                                  {{"reason", kWaitNames[i]}});
   }
   for (std::size_t i = 0; i < aborts_.size(); ++i) {
@@ -83,14 +87,26 @@ ActorMetrics::PairCounters& ActorMetrics::CountersLocked(const std::string& goal
   PairCounters counters{
       .episodes = counter("shoal_episodes_total", "Episodes that came to their end"),
       .successes = counter("shoal_episode_success_total", "Episodes that reached their goal"),
-      .clean = counter("shoal_episode_clean_total", "The same, without side effects"),
+      .clean = metrics_.Counter({.name = "shoal_episode_clean_total",
+                                 .help = "Episodes that reached their goal without side effects",
+                                 .group = "learning",
+                                 .title = "success in training",
+                                 .over = "shoal_episodes_total",
+                                 .status = "success"},
+                                labels),
       .satisfied_at_start =
           counter("shoal_episode_satisfied_at_start_total", "Goals that held before any request"),
       .steps = counter("shoal_episode_steps_total", "Steps of finished episodes"),
       .mutations = counter("shoal_episode_mutations_total", "Requests that change something"),
       .optimum = counter("shoal_episode_optimum_total", "The least mutations for these episodes"),
       .client_errors = counter("shoal_episode_client_errors_total", "Responses with 4xx"),
-      .return_sum = metrics_.Gauge("shoal_episode_return_sum", "Sum of all returns", labels)};
+      .return_sum = metrics_.Gauge({.name = "shoal_episode_return_sum",
+                                    .help = "Sum of the returns of all episodes",
+                                    .group = "learning",
+                                    .title = "mean return in training",
+                                    .over = "shoal_episodes_total",
+                                    .status = "return"},
+                                   labels)};
   return pairs_.emplace(key, counters).first->second;
 }
 

@@ -30,7 +30,14 @@ enum class Wait : std::uint8_t {
 inline constexpr std::size_t kWaits = 5;
 
 // Why an episode did not come to its end.
-enum class AbortReason : std::uint8_t { kEnvironmentLost, kServerRestarted, kRowRefused };
+enum class AbortReason : std::uint8_t {
+  kEnvironmentLost,
+  kServerRestarted,
+  kRowRefused,
+  // The service refused to begin it, and its pair was given up.
+  kStartRefused,
+};
+inline constexpr std::size_t kAbortReasons = 4;
 
 class ActorMetrics {
  public:
@@ -67,7 +74,7 @@ class ActorMetrics {
   prometheus::Counter& fenced_;
   std::array<prometheus::Counter*, 8> statuses_ = {};
   std::array<prometheus::Counter*, kWaits> waits_ = {};
-  std::array<prometheus::Counter*, 3> aborts_ = {};
+  std::array<prometheus::Counter*, kAbortReasons> aborts_ = {};
 
   runtime::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, PairCounters> pairs_ ABSL_GUARDED_BY(mutex_);

@@ -122,7 +122,8 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
                                     .plan = plan_,
                                     .metrics = metrics_,
                                     .host = *this,
-                                    .clock = runtime::SystemClock()}));
+                                    .clock = runtime::SystemClock(),
+                                    .reset_attempts = options_.reset_attempts}));
   }
   MakeLinks();
   boost::asio::post(context_, [this] {

@@ -42,6 +42,8 @@ struct LoopOptions {
   std::size_t rows_per_message_min = 16;
   std::size_t rows_per_message_max = 256;
   std::chrono::microseconds max_wait{500};
+  // Tries to begin an episode that a service refuses, before its pair is given up.
+  int reset_attempts = 5;
 };
 
 class EnvironmentLoop {

@@ -15,6 +15,13 @@ using inference::client::Row;
 constexpr std::chrono::milliseconds kMinPause{100};
 constexpr std::chrono::milliseconds kMaxPause{2000};
 
+// Trying again without end makes sense where a service is lost or busy, not where it says no.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+         absl::IsFailedPrecondition(status) || absl::IsOutOfRange(status) ||
+         absl::IsUnimplemented(status);
+}
+
 }  // namespace
 
 EpisodeDriver::EpisodeDriver(Identity identity, std::unique_ptr<Environment> environment,
@@ -27,7 +34,7 @@ EpisodeDriver::EpisodeDriver(Identity identity, std::unique_ptr<Environment> env
 void EpisodeDriver::Begin() {
   if (fenced()) return;
   abandoned_ = false;
-  assignment_ = around_.plan.Next(identity_.environment_id);
+  if (!assignment_) assignment_ = around_.plan.Next(identity_.environment_id);
   if (!assignment_) {
     Enter(State::kResting);
     return;
@@ -45,13 +52,32 @@ void EpisodeDriver::OnReset(absl::StatusOr<Transition> transition) {
       spdlog::warn("event=reset_failed environment={} reason={}", identity_.environment_id,
                    runtime::Quoted(runtime::Message(transition.status())));
     }
-    Pause(AbortReason::kEnvironmentLost);
+    if (IsRefusal(transition.status())) {
+      OnRefusedStart(transition.status());
+    } else {
+      Pause(AbortReason::kEnvironmentLost);
+    }
     return;
   }
   failures_in_a_row_ = 0;
+  refused_starts_ = 0;
   result_ = {};
   ++next_episode_id_;
   Emit(*transition, proto::ROW_FLAG_FIRST);
+}
+
+void EpisodeDriver::OnRefusedStart(const absl::Status& reason) {
+  if (++refused_starts_ < around_.reset_attempts) {
+    Rest();
+    return;
+  }
+  refused_starts_ = 0;
+  failures_in_a_row_ = 0;
+  const EpisodeFacts facts = environment_->facts();
+  around_.metrics.CountAbort(AbortReason::kStartRefused);
+  around_.plan.GiveUp(*std::exchange(assignment_, std::nullopt),
+                      {.goal = facts.goal, .capture = facts.capture}, runtime::Message(reason));
+  Begin();
 }
 
 void EpisodeDriver::OnAnswer(const Answer& answer) {

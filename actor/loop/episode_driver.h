@@ -7,6 +7,9 @@
 // process. A row without an observation (TERMINATED, or TRUNCATED where the service was lost) is
 // zeros.
 //
+// A service that is lost is tried again without end. One that refuses to begin an episode is tried
+// a few times with the same one; then the plan hears that its pair is given up.
+//
 // Not thread-safe: its host's thread alone uses it.
 #pragma once
 
@@ -48,12 +51,15 @@ class EpisodeDriver {
     ActorMetrics& metrics;
     Host& host;
     runtime::Clock& clock;
+    // Tries to begin an episode that the service refuses, before its pair is given up.
+    int reset_attempts = 5;
   };
 
   EpisodeDriver(Identity identity, std::unique_ptr<Environment> environment,
                 Surroundings surroundings);
 
-  // Starts the next episode of the plan. Nothing while fenced.
+  // Starts the next episode of the plan, or once more the one that was refused. Nothing while
+  // fenced.
   void Begin();
   // Of a row that Ready gave away. kLost is the host's to settle.
   void OnAnswer(const inference::client::Answer& answer);
@@ -72,6 +78,7 @@ class EpisodeDriver {
   enum class State : std::uint8_t { kResting, kPausing, kResetting, kRowOut, kStepping, kFenced };
 
   void OnReset(absl::StatusOr<Transition> transition);
+  void OnRefusedStart(const absl::Status& reason);
   void OnStep(absl::StatusOr<Transition> transition);
   void Emit(const Transition& transition, std::uint32_t flags);
   // A row without an observation.
@@ -100,6 +107,8 @@ class EpisodeDriver {
   // Of the row that asks for an action.
   std::uint64_t awaited_sequence_ = 0;
   int failures_in_a_row_ = 0;
+  // Of the assignment, which is kept meanwhile.
+  int refused_starts_ = 0;
   std::shared_ptr<const inference::client::CandidateList> catalog_;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/loop/episode_plan.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
+#include "platform/runtime/log.h"
 #include "platform/runtime/random.h"
 
 namespace shoal::actor {
@@ -14,14 +16,43 @@ bool ParseNumber(std::string_view text, std::uint64_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Of one pair under one policy, before the next policy's turn: long enough that batches are of one
+// policy, short enough that policies stay even.
+constexpr std::uint64_t kRoundEpisodes = 10;
+
+void LogGivenUp(const Pair& pair, const std::string& reason) {
+  spdlog::warn("event=pair_given_up goal={} capture={} reason={}", runtime::Quoted(pair.goal),
+               runtime::Quoted(pair.capture), runtime::Quoted(reason));
+}
+
+absl::Status NoneCanBegin(std::size_t pairs, const std::string& reason) {
+  return runtime::InvalidArgument("no episode can begin on any of " + std::to_string(pairs) +
+                                  " pairs of goal and capture; the last one: " + reason);
+}
+
 }  // namespace
+
+TrainingPlan::TrainingPlan(Work work, OnPlanEnd on_end)
+    : first_environment_(work.first_environment),
+      pairs_(std::move(work.pairs)),
+      on_end_(std::move(on_end)),
+      next_(work.environments, 0),
+      sampler_(std::move(work.sampler)) {}
 
 std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id) {
   const runtime::MutexLock lock(mutex_);
+  if (!pairs_.empty() && given_up_.size() == pairs_.size()) return std::nullopt;
   EpisodeAssignment assignment;
   assignment.start.environment_id = environment_id;
   assignment.start.episode = next_.at(environment_id - first_environment_)++;
-  if (sampler_) assignment.start.pair = sampler_->Draw(environment_id, assignment.start.episode);
+  if (sampler_) {
+    assignment.start.pair = sampler_->Draw(environment_id, assignment.start.episode);
+  } else if (!given_up_.empty()) {
+    std::size_t pair =
+        static_cast<std::size_t>((environment_id + assignment.start.episode) % pairs_.size());
+    while (given_up_.contains(pair)) pair = (pair + 1) % pairs_.size();
+    assignment.start.pair = pair;
+  }
   return assignment;
 }
 
@@ -31,62 +62,178 @@ void TrainingPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResu
   if (sampler_) sampler_->Note(*assignment.start.pair, result.facts.clean);
 }
 
-EvaluationPlan::EvaluationPlan(Work work, OnResult on_result, OnEnd on_end)
-    : on_result_(std::move(on_result)), on_end_(std::move(on_end)) {
-  for (const Policy& policy : work.policies) {
-    for (std::uint64_t episode = 0; episode < work.episodes; ++episode) {
-      for (std::size_t pair = 0; pair < work.pairs.size(); ++pair) {
-        EpisodeAssignment assignment;
-        const Pair& names = work.pairs[pair];
-        // Named after the pair: which other pairs are evaluated does not matter.
-        const std::uint64_t id = runtime::DeriveSeed(0, names.goal + "/" + names.capture);
-        assignment.start = {.environment_id = kEvaluationEnvironments | id,
-                            .episode = episode,
-                            .pair = pair,
-                            .evaluation = true};
-        assignment.policy = policy.selector;
-        assignment.policy_name = policy.name;
-        waiting_.push_back(std::move(assignment));
-      }
+void TrainingPlan::GiveUp(const EpisodeAssignment&, const Pair& pair, const std::string& reason) {
+  bool none_left = false;
+  {
+    const runtime::MutexLock lock(mutex_);
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      if (pairs_[i].goal != pair.goal || pairs_[i].capture != pair.capture) continue;
+      if (!given_up_.insert(i).second) return;
+      if (sampler_) sampler_->Exclude(i);
+      none_left = given_up_.size() == pairs_.size();
     }
   }
-  unfinished_ = waiting_.size();
+  LogGivenUp(pair, reason);
+  if (none_left && on_end_) on_end_(NoneCanBegin(pairs_.size(), reason));
+}
+
+EvaluationPlan::EvaluationPlan(Work work, Observer observer, runtime::Clock& clock)
+    : work_(std::move(work)), observer_(std::move(observer)), clock_(clock) {
+  for (std::size_t policy = 0; policy < work_.policies.size(); ++policy) {
+    for (std::size_t pair = 0; pair < work_.pairs.size(); ++pair) {
+      series_.push_back({.policy = policy, .pair = pair});
+    }
+  }
 }
 
 std::optional<EpisodeAssignment> EvaluationPlan::Next(std::uint64_t) {
-  const runtime::MutexLock lock(mutex_);
-  if (waiting_.empty()) return std::nullopt;
-  EpisodeAssignment assignment = std::move(waiting_.front());
-  waiting_.pop_front();
-  return assignment;
+  std::optional<absl::Status> end;
+  EpisodeAssignment assignment;
+  {
+    const runtime::MutexLock lock(mutex_);
+    if (!started_) started_ = clock_.Now();
+    Series* const series = ChooseLocked();
+    if (series == nullptr) {
+      end = EndLocked();
+    } else {
+      const std::uint64_t episode = *Due(*series);
+      if (series->returned.erase(episode) == 0) ++series->next;
+      ++series->under_way;
+      const Pair& names = work_.pairs[series->pair];
+      // Named after the pair: which other pairs are evaluated does not matter.
+      const std::uint64_t id = runtime::DeriveSeed(0, names.goal + "/" + names.capture);
+      assignment.start = {.environment_id = kEvaluationEnvironments | id,
+                          .episode = episode,
+                          .pair = series->pair,
+                          .evaluation = true};
+      assignment.policy = work_.policies[series->policy].selector;
+      assignment.policy_index = series->policy;
+      assignment.policy_name = work_.policies[series->policy].name;
+      return assignment;
+    }
+  }
+  Tell(end);
+  return std::nullopt;
+}
+
+EvaluationPlan::Series& EvaluationPlan::SeriesOf(const EpisodeAssignment& assignment) {
+  return series_[assignment.policy_index * work_.pairs.size() + *assignment.start.pair];
+}
+
+std::optional<std::uint64_t> EvaluationPlan::Due(const Series& series) const {
+  if (series.given_up) return std::nullopt;
+  const bool is_new = series.returned.empty();
+  if (is_new && series.next == work_.episodes) return std::nullopt;
+  if (is_new && work_.counted > 0 && series.counted + series.under_way >= work_.counted) {
+    return std::nullopt;
+  }
+  const std::uint64_t episode = is_new ? series.next : *series.returned.begin();
+  const bool late =
+      work_.limit > runtime::Duration{} && started_ && clock_.Now() - *started_ >= work_.limit;
+  if (late && episode > 0) return std::nullopt;
+  return episode;
+}
+
+EvaluationPlan::Series* EvaluationPlan::ChooseLocked() {
+  Series* chosen = nullptr;
+  std::uint64_t chosen_round = 0;
+  std::uint64_t chosen_episode = 0;
+  for (Series& series : series_) {
+    const std::optional<std::uint64_t> episode = Due(series);
+    if (!episode) continue;
+    const std::uint64_t round = *episode / kRoundEpisodes;
+    // Series stand in the order of policies, then of pairs.
+    const bool same_policy = chosen != nullptr && series.policy == chosen->policy;
+    if (chosen == nullptr || round < chosen_round ||
+        (round == chosen_round && same_policy && *episode < chosen_episode)) {
+      chosen = &series;
+      chosen_round = round;
+      chosen_episode = *episode;
+    }
+  }
+  return chosen;
+}
+
+std::optional<absl::Status> EvaluationPlan::EndLocked() {
+  if (ended_) return std::nullopt;
+  bool none = true;
+  for (const Series& series : series_) {
+    if (series.under_way > 0 || Due(series)) return std::nullopt;
+    none = none && series.given_up;
+  }
+  ended_ = true;
+  return none ? NoneCanBegin(work_.pairs.size(), last_reason_) : absl::OkStatus();
+}
+
+void EvaluationPlan::Tell(const std::optional<absl::Status>& end) const {
+  if (end) observer_.on_end(*end);
 }
 
 void EvaluationPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) {
-  on_result_(assignment, result);
-  bool all_done = false;
+  observer_.on_result(assignment, result);
+  std::optional<absl::Status> end;
   {
     const runtime::MutexLock lock(mutex_);
-    all_done = --unfinished_ == 0;
+    Series& series = SeriesOf(assignment);
+    --series.under_way;
+    if (!result.facts.satisfied_at_start) ++series.counted;
     refusals_[assignment.policy_name] = 0;
+    end = EndLocked();
   }
-  if (all_done) on_end_(absl::OkStatus());
+  Tell(end);
+}
+
+void EvaluationPlan::ReturnLocked(const EpisodeAssignment& assignment) {
+  Series& series = SeriesOf(assignment);
+  --series.under_way;
+  series.returned.insert(assignment.start.episode);
 }
 
 void EvaluationPlan::Abort(const EpisodeAssignment& assignment) {
-  const runtime::MutexLock lock(mutex_);
-  waiting_.push_back(assignment);
+  std::optional<absl::Status> end;
+  {
+    const runtime::MutexLock lock(mutex_);
+    ReturnLocked(assignment);
+    end = EndLocked();
+  }
+  Tell(end);
 }
 
 void EvaluationPlan::Refuse(const EpisodeAssignment& assignment, const std::string& reason) {
-  bool hopeless = false;
+  std::optional<absl::Status> end;
   {
     const runtime::MutexLock lock(mutex_);
-    waiting_.push_back(assignment);
-    hopeless = ++refusals_[assignment.policy_name] == kRefusalsAtMost;
+    ReturnLocked(assignment);
+    if (++refusals_[assignment.policy_name] >= kRefusalsAtMost && !ended_) {
+      ended_ = true;
+      end = runtime::Unavailable("policy " + assignment.policy_name + " is refused: " + reason);
+    } else {
+      end = EndLocked();
+    }
   }
-  if (hopeless) {
-    on_end_(runtime::NotFound("policy " + assignment.policy_name + " is refused: " + reason));
+  Tell(end);
+}
+
+void EvaluationPlan::GiveUp(const EpisodeAssignment& assignment, const Pair& pair,
+                            const std::string& reason) {
+  std::optional<absl::Status> end;
+  bool first = false;
+  {
+    const runtime::MutexLock lock(mutex_);
+    Series& own = SeriesOf(assignment);
+    --own.under_way;
+    first = !own.given_up;
+    for (Series& series : series_) {
+      if (series.pair == *assignment.start.pair) series.given_up = true;
+    }
+    last_reason_ = reason;
+    end = EndLocked();
   }
+  if (first) {
+    LogGivenUp(pair, reason);
+    observer_.on_given_up(pair, reason);
+  }
+  Tell(end);
 }
 
 absl::StatusOr<EvaluationPlan::Policy> ParsePolicy(const std::string& text) {

@@ -2,21 +2,22 @@
 // Which episodes are played, and what became of them.
 //
 // Thread-safe: the loops of an actor share one plan. An episode that Next handed out ends in
-// exactly one call of Finish, Abort or Refuse.
+// exactly one call of Finish, Abort, Refuse or GiveUp.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "actor/environments/environment.h"
 #include "actor/loop/pair_sampler.h"
+#include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
 
@@ -30,6 +31,8 @@ struct EpisodeAssignment {
   EpisodeStart start = {};
   // Nothing: the current policy.
   std::optional<proto::PolicySelector> policy = std::nullopt;
+  // Its place among an evaluation's policies.
+  std::size_t policy_index = 0;
   // "current", "uniform", ... for the report.
   std::string policy_name = "";
 };
@@ -42,6 +45,10 @@ struct EpisodeResult {
   std::uint64_t policy_step = 0;
 };
 
+// Plans hear of the end of a process's work: OK when all episodes are played, otherwise why going
+// on is pointless. Called under no lock, once.
+using OnPlanEnd = std::function<void(const absl::Status&)>;
+
 class EpisodePlan {
  public:
   virtual ~EpisodePlan() = default;
@@ -52,17 +59,26 @@ class EpisodePlan {
   virtual void Abort(const EpisodeAssignment& assignment) = 0;
   // It was cut off because inference would not answer a row; `reason` is what it said.
   virtual void Refuse(const EpisodeAssignment& assignment, const std::string& reason) = 0;
+  // The service refuses to begin an episode of `pair`, however often it is asked: no other episode
+  // of that pair is handed out.
+  virtual void GiveUp(const EpisodeAssignment& assignment, const Pair& pair,
+                      const std::string& reason) = 0;
 };
 
 // Endless: each environment plays its episodes 0, 1, 2, ..., of the sampler's pairs where there is
-// one.
+// one. An environment whose turn comes to a pair that was given up plays the next pair that was
+// not; when all were given up, the plan ends with INVALID_ARGUMENT.
 class TrainingPlan final : public EpisodePlan {
  public:
-  TrainingPlan(std::uint64_t first_environment, std::size_t environments,
-               std::optional<PairSampler> sampler = std::nullopt)
-      : first_environment_(first_environment),
-        next_(environments, 0),
-        sampler_(std::move(sampler)) {}
+  struct Work {
+    std::uint64_t first_environment = 0;
+    std::size_t environments = 1;
+    // Of the environments, in their order.
+    std::vector<Pair> pairs = {};
+    std::optional<PairSampler> sampler = std::nullopt;
+  };
+
+  explicit TrainingPlan(Work work, OnPlanEnd on_end = nullptr);
 
   std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -70,16 +86,26 @@ class TrainingPlan final : public EpisodePlan {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Abort(const EpisodeAssignment&) override {}
   void Refuse(const EpisodeAssignment&, const std::string&) override {}
+  void GiveUp(const EpisodeAssignment& assignment, const Pair& pair,
+              const std::string& reason) override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   const std::uint64_t first_environment_;
+  const std::vector<Pair> pairs_;
+  const OnPlanEnd on_end_;
   runtime::Mutex mutex_;
   std::vector<std::uint64_t> next_ ABSL_GUARDED_BY(mutex_);
   std::optional<PairSampler> sampler_ ABSL_GUARDED_BY(mutex_);
+  // Indices of pairs that were given up.
+  std::set<std::size_t> given_up_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Exactly the episodes 0..episodes-1 of every pair under every policy, each until it was finished.
-// The same episode starts alike for all policies and whichever environment plays it.
+// The first episodes of every pair under every policy, each until it was finished. The same episode
+// starts alike for all policies and whichever environment plays it.
+//
+// Episodes are handed out in rounds: some of every pair under the first policy, the same of the
+// next policy, and then further ones. So a plan that runs out of time has played about as many of
+// each, and the first policy is never behind.
 class EvaluationPlan final : public EpisodePlan {
  public:
   struct Policy {
@@ -89,16 +115,28 @@ class EvaluationPlan final : public EpisodePlan {
   struct Work {
     std::vector<Policy> policies;
     std::vector<Pair> pairs;
+    // Of each pair under each policy, at most.
     std::uint64_t episodes = 0;
+    // A pair is done under a policy after so many that had something to do at their start; 0: after
+    // all of its episodes.
+    std::uint64_t counted = 0;
+    // Time from the first episode, after which no more are handed out but the first of each pair
+    // and policy; zero: no limit.
+    runtime::Duration limit = {};
   };
-  // Called under no lock: once for each finished episode; and once at the end, with OK when all are
-  // finished, with NOT_FOUND when a policy was refused kRefusalsAtMost times and never acted in
-  // between: nobody has its parameters any more.
-  using OnResult = std::function<void(const EpisodeAssignment&, const EpisodeResult&)>;
-  using OnEnd = std::function<void(const absl::Status&)>;
+  struct Observer {
+    // Called under no lock: once for each finished episode, and for each pair that is given up.
+    std::function<void(const EpisodeAssignment&, const EpisodeResult&)> on_result;
+    std::function<void(const Pair&, const std::string& reason)> on_given_up;
+    // OK when all is played; INVALID_ARGUMENT when all pairs were given up; UNAVAILABLE when a
+    // policy was refused kRefusalsAtMost times and never acted in between: nobody has its
+    // parameters any more.
+    OnPlanEnd on_end;
+  };
   static constexpr int kRefusalsAtMost = 100;
 
-  EvaluationPlan(Work work, OnResult on_result, OnEnd on_end);
+  // `clock` outlives this.
+  EvaluationPlan(Work work, Observer observer, runtime::Clock& clock = runtime::SystemClock());
 
   std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -107,13 +145,40 @@ class EvaluationPlan final : public EpisodePlan {
   void Abort(const EpisodeAssignment& assignment) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Refuse(const EpisodeAssignment& assignment, const std::string& reason) override
       ABSL_LOCKS_EXCLUDED(mutex_);
+  void GiveUp(const EpisodeAssignment& assignment, const Pair& pair,
+              const std::string& reason) override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  const OnResult on_result_;
-  const OnEnd on_end_;
+  // One pair under one policy.
+  struct Series {
+    std::size_t policy = 0;
+    std::size_t pair = 0;
+    // The episode to hand out next, and those that came back unfinished.
+    std::uint64_t next = 0;
+    std::set<std::uint64_t> returned = {};
+    std::uint64_t under_way = 0;
+    std::uint64_t counted = 0;
+    bool given_up = false;
+  };
+
+  Series& SeriesOf(const EpisodeAssignment& assignment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The episode of a series that may be played now; nothing when it has none.
+  std::optional<std::uint64_t> Due(const Series& series) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Series* ChooseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReturnLocked(const EpisodeAssignment& assignment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // How the plan ends, once, when nothing is left to play and nothing is under way.
+  std::optional<absl::Status> EndLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Tell(const std::optional<absl::Status>& end) const;
+
+  const Work work_;
+  const Observer observer_;
+  runtime::Clock& clock_;
   runtime::Mutex mutex_;
-  std::deque<EpisodeAssignment> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::size_t unfinished_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Series> series_ ABSL_GUARDED_BY(mutex_);
+  std::optional<runtime::TimePoint> started_ ABSL_GUARDED_BY(mutex_);
+  std::string last_reason_ ABSL_GUARDED_BY(mutex_);
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   // By policy, since one of its episodes was finished.
   std::map<std::string, int> refusals_ ABSL_GUARDED_BY(mutex_);
 };

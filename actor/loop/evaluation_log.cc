@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/loop/evaluation_log.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -15,6 +16,21 @@ absl::StatusOr<std::unique_ptr<EvaluationLog>> EvaluationLog::Create(const std::
   std::ofstream file(path, std::ios::trunc);
   if (!file) return runtime::FailedPrecondition("cannot write " + path);
   return std::unique_ptr<EvaluationLog>(new EvaluationLog(path, std::move(file)));
+}
+
+void EvaluationLog::WritePlan(const EvaluationPlan::Work& work) {
+  const std::uint64_t each =
+      work.counted > 0 ? std::min(work.counted, work.episodes) : work.episodes;
+  WriteLine(nlohmann::json{{"pairs", work.pairs.size()},
+                           {"episodes", each * work.pairs.size() * work.policies.size()}}
+                .dump());
+}
+
+void EvaluationLog::WriteGivenUp(const Pair& pair, const std::string& reason) {
+  // What a service said may be no UTF-8.
+  WriteLine(
+      nlohmann::json{{"goal", pair.goal}, {"capture", pair.capture}, {"given_up", reason}}.dump(
+          -1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void EvaluationLog::Write(const EpisodeAssignment& assignment, const EpisodeResult& result) {
@@ -35,8 +51,12 @@ void EvaluationLog::Write(const EpisodeAssignment& assignment, const EpisodeResu
   line["return"] = result.total_reward;
   line["policy_epoch"] = result.policy_epoch;
   line["policy_step"] = result.policy_step;
+  WriteLine(line.dump());
+}
+
+void EvaluationLog::WriteLine(const std::string& line) {
   const runtime::MutexLock lock(mutex_);
-  file_ << line.dump() + "\n" << std::flush;
+  file_ << line + "\n" << std::flush;
 }
 
 absl::Status EvaluationLog::Close() {

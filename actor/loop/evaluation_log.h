@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of an evaluation: one JSON object a line for each finished episode.
+// The file of an evaluation: one JSON object a line, most of them a finished episode.
 //
+//   {"pairs","episodes"}               the first line: how many pairs, and the episodes planned
+//   {"goal","capture","given_up"}      a pair whose episodes cannot begin, and why
 //   {"policy","goal","capture","episode","success","clean","satisfied_at_start","steps","mutations",
 //    "optimum","status_4xx","collateral","return","policy_epoch","policy_step"}
 //
@@ -22,14 +24,17 @@ class EvaluationLog {
   // Makes missing folders; an old file is overwritten. FAILED_PRECONDITION naming the path.
   static absl::StatusOr<std::unique_ptr<EvaluationLog>> Create(const std::string& path);
 
+  void WritePlan(const EvaluationPlan::Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   void Write(const EpisodeAssignment& assignment, const EpisodeResult& result)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  void WriteGivenUp(const Pair& pair, const std::string& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   // INTERNAL naming the path when a line could not be written.
   absl::Status Close() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   EvaluationLog(std::string path, std::ofstream file)
       : path_(std::move(path)), file_(std::move(file)) {}
+  void WriteLine(const std::string& line) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string path_;
   runtime::Mutex mutex_;

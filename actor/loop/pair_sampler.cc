@@ -15,11 +15,14 @@ std::size_t PairSampler::Draw(std::uint64_t environment, std::uint64_t episode) 
   double total = 0;
   for (std::size_t pair = 0; pair < success_.size(); ++pair) total += weight(pair);
   double at = runtime::UniformAt(seed_, environment, episode, 0) * total;
-  for (std::size_t pair = 0; pair + 1 < success_.size(); ++pair) {
+  std::size_t last = 0;
+  for (std::size_t pair = 0; pair < success_.size(); ++pair) {
+    if (excluded_[pair]) continue;
+    last = pair;
     at -= weight(pair);
-    if (at < 0) return pair;
+    if (at < 0) break;
   }
-  return success_.size() - 1;
+  return last;
 }
 
 void PairSampler::Note(std::size_t pair, bool success) {

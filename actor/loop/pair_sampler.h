@@ -18,12 +18,18 @@ class PairSampler {
  public:
   // REQUIRES: pairs >= 1, learned_weight in (0, 1].
   PairSampler(std::size_t pairs, double learned_weight, std::uint64_t seed)
-      : learned_weight_(learned_weight), seed_(seed), success_(pairs, 0.0) {}
+      : learned_weight_(learned_weight),
+        seed_(seed),
+        success_(pairs, 0.0),
+        excluded_(pairs, false) {}
 
   std::size_t Draw(std::uint64_t environment, std::uint64_t episode) const;
   void Note(std::size_t pair, bool success);
+  // The pair is drawn no more. REQUIRES: others are left.
+  void Exclude(std::size_t pair) { excluded_[pair] = true; }
 
   double weight(std::size_t pair) const {
+    if (excluded_[pair]) return 0;
     return learned_weight_ + (1.0 - learned_weight_) * (1.0 - success_[pair]);
   }
 
@@ -31,6 +37,7 @@ class PairSampler {
   const double learned_weight_;
   const std::uint64_t seed_;
   std::vector<double> success_;
+  std::vector<bool> excluded_;
 };
 
 }  // namespace shoal::actor

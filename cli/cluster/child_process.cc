@@ -11,11 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <deque>
 #include <fstream>
+#include <string_view>
 
+#include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 
 namespace shoal::cli {
@@ -166,8 +169,30 @@ absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command) {
   if (state.code == 0) return texts[0];
   absl::StripTrailingAsciiWhitespace(&texts[1]);
   const std::string message = texts[1].empty() ? command[0] + ": " + ToString(state) : texts[1];
-  return state.code == runtime::kExitConfiguration ? runtime::InvalidArgument(message)
-                                                   : runtime::Internal(message);
+  return IsHopeless(state) ? runtime::InvalidArgument(message) : runtime::Internal(message);
+}
+
+bool IsHopeless(const ExitState& state) {
+  return state.code == runtime::kExitConfiguration || state.code == runtime::kExitPermanent;
+}
+
+std::string LastFailure(const std::string& path) {
+  constexpr std::string_view kFailed = "event=failed ";
+  constexpr std::string_view kMessage = " message=";
+  std::ifstream file(path);
+  std::string failure;
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t failed = line.find(kFailed);
+    const std::size_t message = line.find(kMessage, failed);
+    if (failed != std::string::npos && message != std::string::npos) {
+      failure = runtime::Unquoted(std::string_view(line).substr(message + kMessage.size()));
+    }
+    if (!line.empty()) last = std::move(line);
+  }
+  std::string text = failure.empty() ? last : failure;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
 }
 
 std::string LastLines(const std::string& path, int lines) {

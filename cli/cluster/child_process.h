@@ -34,6 +34,9 @@ struct ExitState {
   std::optional<int> signal;
 };
 
+// The process said that its configuration is wrong: starting it again is no use by itself.
+bool IsHopeless(const ExitState& state);
+
 // "exit code 2", "signal 9 (Killed)".
 std::string ToString(const ExitState& state);
 
@@ -62,8 +65,13 @@ class ChildProcess {
 };
 
 // Runs `command` to its end and returns its standard output when it ends with code 0, else an error
-// that holds its standard error without the blanks at its end (INVALID_ARGUMENT for exit code 2).
+// that holds its standard error without the blanks at its end (INVALID_ARGUMENT for the
+// exit codes kExitConfiguration and kExitPermanent).
 absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command);
+
+// Why the process that wrote the log at `path` failed, in its own words and one line: the message
+// of its last event=failed, else its last line.
+std::string LastFailure(const std::string& path);
 
 // The last `lines` lines of a file; empty when it cannot be read.
 std::string LastLines(const std::string& path, int lines);

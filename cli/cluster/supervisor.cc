@@ -13,8 +13,6 @@
 namespace shoal::cli {
 namespace {
 
-constexpr int kLastWords = 8;
-
 // Until a child ends or 20 ms have passed.
 void WaitForChild() {
   sigset_t child;
@@ -81,6 +79,15 @@ absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) 
     finished_ = true;
     return absl::OkStatus();
   }
+  if (IsHopeless(state)) {
+    ++process.configuration_failures;
+    const bool over = state.code == runtime::kExitPermanent || !process.settled ||
+                      process.configuration_failures >= options_.configuration_failures;
+    if (over) {
+      return runtime::InvalidArgument(process.spec.name +
+                                      " cannot start: " + LastFailure(process.spec.log_path));
+    }
+  }
   std::string event =
       "event=ended process=" + process.spec.name + " by=\"" + ToString(state) + "\"";
   const std::string last_words = LastLines(process.spec.log_path, 1);
@@ -88,13 +95,6 @@ absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) 
     event += "\n  " + last_words.substr(0, last_words.size() - 1);
   }
   events_.push_back(std::move(event));
-  if (state.code == runtime::kExitConfiguration) {
-    ++process.configuration_failures;
-    if (!process.settled || process.configuration_failures >= options_.configuration_failures) {
-      return runtime::InvalidArgument(process.spec.name + " cannot start:\n" +
-                                      LastLines(process.spec.log_path, kLastWords));
-    }
-  }
   process.start_at = clock_.Now() + process.back_off;
   process.back_off = std::min(process.back_off * 2, options_.max_back_off);
   return absl::OkStatus();

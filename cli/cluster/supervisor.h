@@ -2,9 +2,10 @@
 // Keeps the processes of a local cluster running, and ends them in order.
 //
 // A process that ends by itself is started again after a back-off that doubles with each quick
-// death. An exit with runtime::kExitConfiguration is not worth a restart: Poll returns it as an
-// error with the process's last words. One that did start before gets a few tries, as what it
-// depends on may be restarting too. Not thread-safe: the main thread owns it (see ChildProcess).
+// death. One that ends with runtime::kExitPermanent is never started again: Poll returns an error
+// of one line, with the process's own words. One that ends with runtime::kExitConfiguration is
+// treated alike, unless it did start before: then it gets a few tries, as what it depends on may be
+// restarting too. Not thread-safe: the main thread owns it (see ChildProcess).
 // The destructor kills what is left.
 #pragma once
 

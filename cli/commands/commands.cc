@@ -37,7 +37,9 @@ void AddSharedFlags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--name", flags.name, "name of the run; default: from FILE and the time");
   command.add_option("--seed", flags.seed, "every random draw is a function of it");
   command.add_option("--goals", flags.goals, "goals by number, as in 1,3");
-  command.add_option("--capture", flags.captures, "captures by name, as in openbmc-stock")
+  command
+      .add_option("--capture", flags.captures,
+                  "captures by name, as in openbmc-stock, or by the path of an archive or folder")
       ->delimiter(',');
   command.add_option("--access", flags.access, "how actors reach the simulated services")
       ->check(CLI::IsMember({"http", "inprocess"}));
@@ -53,7 +55,8 @@ void AddTrain(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
   AddSharedFlags(*train, flags);
   train->add_option("--minutes", flags.minutes, "training time at most; 0: until stopped");
   train->add_option("--hold-out", flags.hold_out,
-                    "capture that training leaves out and the evaluation adds (zero-shot)");
+                    "capture, by name or path, that training leaves out and the evaluation adds "
+                    "(zero-shot)");
   train->add_option("--world-size", flags.world_size, "learner ranks");
   train->add_option("--episodes", flags.episodes,
                     "episodes of each goal and capture in the evaluation at the end");

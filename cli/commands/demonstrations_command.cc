@@ -30,7 +30,8 @@ void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
       ->check(CLI::ExistingFile);
   record->add_option("--goals", flags->goals, "goals by number, as in 1,3");
   record
-      ->add_option("--captures,--capture", flags->captures, "captures by name, as in openbmc-stock")
+      ->add_option("--captures,--capture", flags->captures,
+                   "captures by name, as in openbmc-stock, or by path")
       ->delimiter(',');
   record->add_option("--episodes", flags->episodes, "episodes of each goal and capture")
       ->check(CLI::Range(1, 1000000))

@@ -2,15 +2,14 @@
 #include "cli/commands/goals_command.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "cli/commands/command_result.h"
-#include "redfish/capture/archive.h"
+#include "redfish/capture/capture.h"
+#include "redfish/capture/capture_path.h"
 #include "redfish/goals/goal.h"
 
 namespace shoal::cli {
@@ -21,10 +20,8 @@ using Json = nlohmann::json;
 constexpr std::uint64_t kDraws = 200;
 
 absl::StatusOr<std::shared_ptr<const redfish::Capture>> LoadCapture(const GoalChoice& choice) {
-  std::error_code error;
-  const bool is_path = std::filesystem::exists(choice.capture, error);
-  return redfish::Capture::Load(is_path ? choice.capture
-                                        : choice.data + "/captures/" + choice.capture + ".tar.xz");
+  SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(choice.capture, choice.data));
+  return redfish::Capture::Load(path);
 }
 
 absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::GoalSuite& suite,

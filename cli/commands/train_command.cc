@@ -17,6 +17,8 @@
 #include "platform/runtime/config.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
+#include "redfish/capture/archive.h"
+#include "redfish/capture/capture_path.h"
 
 namespace shoal::cli {
 namespace {
@@ -107,48 +109,72 @@ bool NeedsMockserver(const EffectiveConfig& config) {
          config.Text("environment.access") == "http";
 }
 
-std::string HeldOut(const EffectiveConfig& config) {
-  return config.Text("environment.hold_out").value_or("");
-}
-
-absl::Status CheckHeldOut(const EffectiveConfig& config) {
-  const std::string held_out = HeldOut(config);
-  const std::vector<std::string> captures = config.Texts("environment.captures");
-  if (held_out.empty()) return absl::OkStatus();
-  if (std::find(captures.begin(), captures.end(), held_out) == captures.end()) {
-    return runtime::InvalidArgument("hold-out \"" + held_out +
-                                    "\" is none of environment.captures: " + TomlList(captures));
-  }
-  if (captures.size() > 1) return absl::OkStatus();
-  return runtime::InvalidArgument("hold-out \"" + held_out +
-                                  "\" is the only capture: nothing is left to train on");
-}
-
 std::string DataFolder(const EffectiveConfig& config) {
   return config.Text("environment.data").value_or("data");
 }
 
-std::string PathOf(const EffectiveConfig& config, const std::string& capture) {
-  return DataFolder(config) + "/captures/" + capture + ".tar.xz";
-}
+// The captures of a run, as its processes are told.
+struct Captures {
+  // What environment.captures becomes: names stay names, own captures get their whole path.
+  std::vector<std::string> named = {};
+  // Where each of them is.
+  std::vector<std::string> paths = {};
+  // What the one that is held out is called; empty: none.
+  std::string held_out = "";
 
-// The mock server serves what the actors will ask for.
-std::string ServedCaptures(const EffectiveConfig& config) {
-  std::vector<std::string> paths = config.Texts("environment.captures");
-  for (std::string& path : paths) path = PathOf(config, path);
-  return "mockserver.captures=" + TomlList(paths);
+  bool Contains(const std::string& capture) const {
+    return std::any_of(named.begin(), named.end(), [&](const std::string& other) {
+      return redfish::ArchiveName(other) == redfish::ArchiveName(capture);
+    });
+  }
+  absl::Status Add(const std::string& capture, const std::string& data) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(capture, data));
+    if (Contains(capture)) {
+      return runtime::InvalidArgument("two captures are called " + redfish::ArchiveName(capture));
+    }
+    const bool own = path == capture;
+    named.push_back(own ? std::filesystem::absolute(path).lexically_normal().string() : capture);
+    paths.push_back(own ? named.back() : path);
+    return absl::OkStatus();
+  }
+};
+
+// NOT_FOUND or INVALID_ARGUMENT, in one line, for a capture that is nowhere or there twice, and for
+// one held out that is none of the others.
+absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveConfig& config) {
+  Captures captures;
+  if (config.Text("environment.kind") != "redfish") return captures;
+  const std::string data = DataFolder(config);
+  for (const std::string& capture : config.Texts("environment.captures")) {
+    SHOAL_RETURN_IF_ERROR(captures.Add(capture, data));
+  }
+  const std::string held_out = config.Text("environment.hold_out").value_or("");
+  if (held_out.empty()) return captures;
+  captures.held_out = redfish::ArchiveName(held_out);
+  if (!captures.Contains(held_out)) {
+    absl::Status added =
+        runtime::InvalidArgument("it is none of environment.captures: " + TomlList(captures.named));
+    if (!flags.hold_out.empty()) added = captures.Add(held_out, data);
+    if (!added.ok()) {
+      return runtime::InvalidArgument("hold-out \"" + held_out + "\": " + runtime::Message(added));
+    }
+  }
+  if (captures.named.size() > 1) return captures;
+  return runtime::InvalidArgument("hold-out \"" + held_out +
+                                  "\" is the only capture: nothing is left to train on");
 }
 
 // The text encoder's table that ships has seen all shipped captures; what is judged unseen needs
 // one that has not. Returns the settings that name it.
 absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig& config,
+                                                           const Captures& captures,
                                                            const RunDirectory& directory) {
   const std::string table = directory.path() + "/encoder.idf";
   std::vector<std::string> command = {ProgramFolder() + "/encoder", "lexical", "fit", "--schema",
                                       DataFolder(config) + "/schema/redfish.schema.zst"};
-  for (const std::string& capture : config.Texts("environment.captures")) {
-    if (capture == HeldOut(config)) continue;
-    command.insert(command.end(), {"--captures", PathOf(config, capture)});
+  for (const std::string& path : captures.paths) {
+    if (redfish::ArchiveName(path) == captures.held_out) continue;
+    command.insert(command.end(), {"--captures", path});
   }
   command.insert(command.end(), {"--output", table});
   SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
@@ -156,13 +182,13 @@ absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig
                                   "learner.encoder_table=" + TomlText(table)};
 }
 
-void WarnOfSeenTexts(const EffectiveConfig& config) {
+void WarnOfSeenTexts(const EffectiveConfig& config, const std::string& held_out) {
   const std::string encoder = config.Text("inference.encoder").value_or("lexical");
   if (encoder == "lexical") return;
   std::fprintf(stderr,
                "warning: %s is held out, but inference.encoder %s may have learned from its texts, "
                "as the shipped weights have\n",
-               HeldOut(config).c_str(), encoder.c_str());
+               held_out.c_str(), encoder.c_str());
 }
 
 struct Prepared {
@@ -171,14 +197,17 @@ struct Prepared {
 };
 
 SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
-                               const EffectiveConfig& config, const RunDirectory& directory) {
+                               const EffectiveConfig& config, const Captures& captures,
+                               const RunDirectory& directory) {
   SessionOptions session;
   session.train = own.train;
   session.has_goals = config.Text("environment.kind") == "redfish";
   if (!session.has_goals) std::erase(session.train.baselines, "similarity");
-  session.held_out = HeldOut(config);
-  session.captures = config.Texts("environment.captures");
-  std::erase(session.captures, session.held_out);
+  session.held_out = captures.held_out;
+  session.captures = captures.named;
+  std::erase_if(session.captures, [&](const std::string& capture) {
+    return redfish::ArchiveName(capture) == captures.held_out;
+  });
   session.evaluator = {.program = ProgramFolder() + "/actor",
                        .config_path = directory.path() + "/config.toml",
                        .folder = directory.path() + "/evaluations"};
@@ -196,7 +225,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   std::vector<std::string> overrides = OverridesOf(flags);
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
-  SHOAL_RETURN_IF_ERROR(CheckHeldOut(asked));
+  SHOAL_ASSIGN_OR_RETURN(const Captures captures, FindCaptures(flags, asked));
   const bool mockserver = NeedsMockserver(asked);
   const bool learns = flags.purpose != Purpose::kEvaluate;
   if (!flags.attach) {
@@ -205,22 +234,29 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     const std::vector<std::string> addresses = AddressOverrides(own.cluster);
     overrides.insert(overrides.end(), addresses.begin(), addresses.end());
   }
-  if (mockserver && !flags.attach) overrides.push_back(ServedCaptures(asked));
+  if (!captures.named.empty()) {
+    overrides.push_back("environment.captures=" + TomlList(captures.named));
+    overrides.push_back("environment.hold_out=" + TomlText(captures.held_out));
+  }
+  // The mock server serves what the actors will ask for.
+  if (mockserver && !flags.attach) {
+    overrides.push_back("mockserver.captures=" + TomlList(captures.paths));
+  }
   SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
   if (learns) directory.BecomeLatest();
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
-  if (learns && !flags.attach && !HeldOut(asked).empty()) {
+  if (learns && !flags.attach && !captures.held_out.empty()) {
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
-                           FitWithoutHeldOut(asked, directory));
-    WarnOfSeenTexts(asked);
+                           FitWithoutHeldOut(asked, captures, directory));
+    WarnOfSeenTexts(asked, captures.held_out);
     overrides.insert(overrides.end(), tables.begin(), tables.end());
   }
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, GatherAll(flags, own, overrides));
   SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
 
-  SessionOptions session = DescribeSession(flags, own, config, directory);
+  SessionOptions session = DescribeSession(flags, own, config, captures, directory);
   if (!flags.attach) {
     SHOAL_ASSIGN_OR_RETURN(
         session.processes,

@@ -11,13 +11,6 @@ namespace {
 
 double Rate(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// Goals are named by numbers, perhaps with words after them.
-bool GoalBefore(const std::string& a, const std::string& b) {
-  const long left = std::strtol(a.c_str(), nullptr, 10);
-  const long right = std::strtol(b.c_str(), nullptr, 10);
-  return left != right ? left < right : a < b;
-}
-
 std::vector<std::string> Distinct(const std::map<PairKey, Score>& pairs,
                                   std::string PairKey::*field) {
   std::set<std::string> values;
@@ -73,6 +66,12 @@ nlohmann::json ScoreJson(const Score& score) {
 }
 
 }  // namespace
+
+bool GoalBefore(const std::string& a, const std::string& b) {
+  const long left = std::strtol(a.c_str(), nullptr, 10);
+  const long right = std::strtol(b.c_str(), nullptr, 10);
+  return left != right ? left < right : a < b;
+}
 
 void Score::Add(const EpisodeOutcome& episode) {
   if (episode.satisfied_at_start) {
@@ -162,6 +161,7 @@ std::vector<std::string> Evaluation::policies() const {
 }
 
 absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted) {
+  Evaluation evaluation;
   std::vector<EpisodeOutcome> episodes;
   for (int number = 1; !lines.empty(); ++number) {
     const std::size_t end = lines.find('\n');
@@ -169,7 +169,14 @@ absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t 
     lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
     if (line.empty()) continue;
     try {
-      episodes.push_back(ReadEpisode(nlohmann::json::parse(line)));
+      const nlohmann::json object = nlohmann::json::parse(line);
+      if (object.contains("given_up")) {
+        evaluation.has_goals = true;
+        evaluation.given_up[{Name(object, "goal"), Name(object, "capture")}] =
+            Name(object, "given_up");
+      } else if (object.contains("policy")) {
+        episodes.push_back(ReadEpisode(object));
+      }
     } catch (const nlohmann::json::exception& error) {
       return runtime::InvalidArgument("line " + std::to_string(number) +
                                       " of the evaluation: " + error.what());
@@ -177,8 +184,8 @@ absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t 
   }
   std::stable_sort(episodes.begin(), episodes.end(),
                    [](const auto& a, const auto& b) { return a.episode < b.episode; });
-  Evaluation evaluation;
   for (const EpisodeOutcome& episode : episodes) {
+    if (evaluation.given_up.contains({episode.goal, episode.capture})) continue;
     if (evaluation.pairs[{episode.policy, episode.goal, episode.capture}].episodes < counted) {
       evaluation.Add(episode);
     }
@@ -201,7 +208,13 @@ std::string ToJson(const Evaluation& evaluation, const std::string& held_out) {
     row["capture"] = key.capture;
     pairs.push_back(std::move(row));
   }
-  return nlohmann::json{{"totals", totals}, {"pairs", pairs}, {"held_out", held_out}}.dump(1);
+  nlohmann::json given_up = nlohmann::json::array();
+  for (const auto& [pair, reason] : evaluation.given_up) {
+    given_up.push_back({{"goal", pair.goal}, {"capture", pair.capture}, {"reason", reason}});
+  }
+  return nlohmann::json{
+      {"totals", totals}, {"pairs", pairs}, {"given_up", given_up}, {"held_out", held_out}}
+      .dump(1);
 }
 
 }  // namespace shoal::cli

@@ -16,6 +16,9 @@
 
 namespace shoal::cli {
 
+// The order of goals, which are named by numbers and perhaps words after them.
+bool GoalBefore(const std::string& a, const std::string& b);
+
 // One line of an evaluation's output.
 struct EpisodeOutcome {
   // "learned", "initial", "uniform", "similarity".
@@ -76,8 +79,18 @@ struct PairKey {
   auto operator<=>(const PairKey&) const = default;
 };
 
+// A goal on a capture.
+struct GivenUpPair {
+  std::string goal;
+  std::string capture;
+  auto operator<=>(const GivenUpPair&) const = default;
+};
+
 struct Evaluation {
   std::map<PairKey, Score> pairs;
+  // Pairs of which some episodes cannot begin, and why. They are in no score: what of them could be
+  // played is no fair sample.
+  std::map<GivenUpPair, std::string> given_up;
   // True when episodes have goals.
   bool has_goals = false;
 

@@ -108,6 +108,16 @@ std::string TotalTable(const Evaluation& evaluation, const std::string& held_out
   return Aligned(rows, 1);
 }
 
+// Nothing when every pair could be played.
+std::string GivenUpTable(const Evaluation& evaluation) {
+  if (evaluation.given_up.empty()) return "";
+  std::vector<Row> rows = {{"goal", "capture", "given up, as its episodes cannot begin"}};
+  for (const auto& [pair, reason] : evaluation.given_up) {
+    rows.push_back({pair.goal, pair.capture, reason});
+  }
+  return "\n" + Aligned(rows, 3);
+}
+
 std::string ReturnTable(const Evaluation& evaluation) {
   std::vector<Row> rows = {{"policy", "episodes", "return"}};
   for (const std::string& policy : evaluation.policies()) {
@@ -122,7 +132,8 @@ std::string ReturnTable(const Evaluation& evaluation) {
 
 std::string FormatTable(const Evaluation& evaluation, const std::string& held_out) {
   if (!evaluation.has_goals) return ReturnTable(evaluation);
-  return PairTable(evaluation, held_out) + "\n" + TotalTable(evaluation, held_out) +
+  return PairTable(evaluation, held_out) + GivenUpTable(evaluation) + "\n" +
+         TotalTable(evaluation, held_out) +
          "\nsuccess: goal reached and nothing else changed; clean: nothing else changed; reached: "
          "whatever else changed.\nsteps/opt, mutations/W: over the least mutations that reach the "
          "goal, successful episodes. Starts that satisfy the goal are not counted.\n";

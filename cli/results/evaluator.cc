@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/results/evaluator.h"
 
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "cli/cluster/effective_config.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::cli {
 namespace {
 
 constexpr int kLastEvaluatorLines = 8;
 
-// Undoes runtime::Quoted as far as sentences need it.
-std::string Unquoted(std::string text) {
-  if (text.size() < 2 || text.front() != '"') return text;
-  text = text.substr(1, text.rfind('"') - 1);
-  std::erase(text, '\\');
-  return text;
+// The line for people rewrites itself: no more than the last digits that matter.
+std::string RoughSeconds(double seconds) {
+  if (seconds < 10) return absl::StrFormat("%.0f s", std::max(1.0, seconds));
+  if (seconds < 100) return absl::StrFormat("%.0f s", std::ceil(seconds / 5) * 5);
+  return absl::StrFormat("%.0f min", std::ceil(seconds / 60));
 }
 
 }  // namespace
@@ -40,11 +47,22 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
                   "actor.health_listen=\"\"", "actor.evaluate_output=" + TomlText(output_path_),
                   "actor.evaluate_policies=" + TomlList(request.policies),
                   "actor.evaluate_episodes=" + std::to_string(played),
+                  "actor.evaluate_counted=" + std::to_string(counted_),
+                  "actor.evaluate_seconds=" +
+                      std::to_string(std::chrono::duration<double>(request.budget).count()),
                   "actor.evaluate_seed=" + std::to_string(request.seed),
                   "actor.evaluate_captures=" + TomlList(request.captures)},
                  spec.command);
+  // Progress reads what this evaluation writes, not what another one of this name wrote.
+  std::error_code ignored;
+  std::filesystem::remove(output_path_, ignored);
   SHOAL_ASSIGN_OR_RETURN(child_, ChildProcess::Start(spec));
-  deadline_ = clock_.Now() + request.deadline;
+  deadline_ = request.deadline > runtime::Duration{} ? clock_.Now() + request.deadline
+                                                     : runtime::TimePoint::max();
+  budget_ = request.budget;
+  read_bytes_ = 0;
+  playing_since_.reset();
+  progress_ = {};
   return absl::OkStatus();
 }
 
@@ -58,6 +76,9 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
                                        LastLines(log_path_, kLastEvaluatorLines));
   }
   child_.reset();
+  if (IsHopeless(*state)) {
+    return runtime::InvalidArgument("the evaluation cannot be made: " + LastFailure(log_path_));
+  }
   if (state->code != 0) {
     return runtime::Internal("the evaluation ended with " + ToString(*state) + ":\n" +
                              LastLines(log_path_, kLastEvaluatorLines));
@@ -67,13 +88,49 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
   return ParseEvaluation(*lines, counted_);
 }
 
+std::optional<EvaluationProgress> Evaluator::Progress() {
+  if (child_ == nullptr) return std::nullopt;
+  std::ifstream output(output_path_);
+  output.seekg(read_bytes_);
+  for (std::string line; std::getline(output, line) && !output.eof();) {
+    read_bytes_ += static_cast<std::int64_t>(line.size()) + 1;
+    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object()) continue;
+    if (object.contains("pairs")) {
+      progress_.pairs = object.value("pairs", std::int64_t{0});
+      progress_.planned = object.value("episodes", std::int64_t{0});
+      playing_since_ = clock_.Now();
+    } else if (object.contains("policy") && !object.value("satisfied_at_start", false)) {
+      ++progress_.played;
+    }
+  }
+  if (!playing_since_) return std::nullopt;
+  const double seconds = std::chrono::duration<double>(clock_.Now() - *playing_since_).count();
+  const double budget = std::chrono::duration<double>(budget_).count();
+  if (progress_.played > 0) {
+    const auto open =
+        static_cast<double>(std::max<std::int64_t>(0, progress_.planned - progress_.played));
+    const double left = seconds * open / static_cast<double>(progress_.played);
+    progress_.seconds_left = budget > 0 ? std::min(left, std::max(0.0, budget - seconds)) : left;
+  }
+  return progress_;
+}
+
+std::string ToText(const EvaluationProgress& progress) {
+  std::string text = absl::StrFormat("evaluating %d pairs: %d of %d episodes", progress.pairs,
+                                     progress.played, progress.planned);
+  if (progress.seconds_left) text += ", about " + RoughSeconds(*progress.seconds_left) + " left";
+  return text;
+}
+
 std::string Evaluator::CatalogSizes() const {
   constexpr std::string_view kEvent = "event=catalog summary=";
   std::ifstream log(log_path_);
   std::string sizes;
   for (std::string line; std::getline(log, line);) {
     const std::size_t at = line.find(kEvent);
-    if (at != std::string::npos) sizes += "  " + Unquoted(line.substr(at + kEvent.size())) + "\n";
+    if (at != std::string::npos)
+      sizes += "  " + runtime::Unquoted(std::string_view(line).substr(at + kEvent.size())) + "\n";
   }
   return sizes;
 }

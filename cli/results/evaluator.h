@@ -37,9 +37,24 @@ struct EvaluationRequest {
   std::int64_t seed = 0;
   // Captures judged on; empty: all of the environment.
   std::vector<std::string> captures = {};
-  // An evaluation that takes longer is killed.
-  runtime::Duration deadline = std::chrono::minutes(10);
+  // Time to play for; then what was played counts, though it is less. Zero: as long as it takes.
+  runtime::Duration budget = {};
+  // An evaluation that takes longer is killed, and nothing of it counts. Zero: never.
+  runtime::Duration deadline = {};
 };
+
+// How far an evaluation is.
+struct EvaluationProgress {
+  std::int64_t pairs = 0;
+  // That count, played and planned; fewer are played where the budget ends it.
+  std::int64_t played = 0;
+  std::int64_t planned = 0;
+  // Nothing before the first episode has ended.
+  std::optional<double> seconds_left = std::nullopt;
+};
+
+// "evaluating 71 pairs: 3120 of 8520 episodes, about 40 s left".
+std::string ToText(const EvaluationProgress& progress);
 
 class Evaluator {
  public:
@@ -49,8 +64,11 @@ class Evaluator {
   // REQUIRES: none is under way.
   absl::Status Start(const EvaluationRequest& request);
   bool running() const { return child_ != nullptr; }
-  // The outcome, once: an evaluation, or why there is none. Does not wait.
+  // The outcome, once: an evaluation, or why there is none: INVALID_ARGUMENT, in one line, when
+  // another try would end alike. Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
+  // Nothing while none is under way or its actor is still starting. Does not wait.
+  std::optional<EvaluationProgress> Progress();
   // What the last evaluation's actor says of the catalogs it built: one line a capture.
   std::string CatalogSizes() const;
   // Kills one that is under way.
@@ -64,6 +82,11 @@ class Evaluator {
   std::string output_path_;
   std::string log_path_;
   runtime::TimePoint deadline_ = {};
+  runtime::Duration budget_ = {};
+  // Of the output: how much was read, when its first line was there, and what it said.
+  std::int64_t read_bytes_ = 0;
+  std::optional<runtime::TimePoint> playing_since_;
+  EvaluationProgress progress_;
 };
 
 }  // namespace shoal::cli

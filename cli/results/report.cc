@@ -3,12 +3,16 @@
 
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <sstream>
 #include <vector>
 
+#include "cli/results/result_html.h"
+#include "cli/session/metric_table.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/line_chart.h"
 
@@ -16,6 +20,11 @@ namespace shoal::cli {
 namespace {
 
 using Json = nlohmann::json;
+using runtime::Chart;
+using runtime::ChartLine;
+using runtime::EscapeHtml;
+
+constexpr char kSteps[] = "environment steps";
 
 std::string ReadOrEmpty(const std::string& path) {
   const absl::StatusOr<std::string> text = runtime::ReadFile(path);
@@ -38,9 +47,9 @@ Json ReadObject(const std::string& path) {
   return object.is_object() ? object : Json::object();
 }
 
-runtime::ChartLine LineOf(const std::vector<Json>& rows, const std::string& name,
-                          const std::string& key, bool dots = false) {
-  runtime::ChartLine line = {.name = name, .points = {}, .dots = dots};
+ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const std::string& key,
+                 bool dots = false) {
+  ChartLine line = {.name = name, .points = {}, .dots = dots};
   for (const Json& row : rows) {
     const Json* value = row.contains(key) ? &row[key] : nullptr;
     if (value == nullptr && row.contains("details") && row["details"].contains(key)) {
@@ -52,97 +61,214 @@ runtime::ChartLine LineOf(const std::vector<Json>& rows, const std::string& name
   return line;
 }
 
-std::string Charts(const std::vector<Json>& metrics, const std::vector<Json>& evaluations) {
-  std::vector<runtime::Chart> charts;
-  const std::string x = "environment steps";
-  charts.push_back(
-      {"success",
-       x,
-       {LineOf(metrics, "training", "success"), LineOf(evaluations, "greedy", "success", true)}});
-  charts.push_back(
-      {"return",
-       x,
-       {LineOf(metrics, "training", "return"), LineOf(evaluations, "greedy", "return", true)}});
-  charts.push_back({"requests over the least possible",
-                    x,
-                    {LineOf(evaluations, "steps", "steps_per_optimal", true),
-                     LineOf(evaluations, "mutations", "mutations_per_optimal", true)}});
-  charts.push_back(
-      {"environment steps/s", x, {LineOf(metrics, "training", "environment_steps_per_second")}});
-  charts.push_back({"staleness, publications", x, {LineOf(metrics, "training", "staleness")}});
-  std::set<std::string> names;
+std::string Draw(const std::vector<Chart>& charts) {
+  std::string html;
+  for (const Chart& chart : charts) html += runtime::DrawChart(chart);
+  return html.empty() ? "" : "<div class=\"charts\">" + html + "</div>";
+}
+
+std::string Heading(const std::string& title, const std::string& html) {
+  return html.empty() ? "" : "<h2>" + title + "</h2>" + html;
+}
+
+std::string Folded(const std::string& title, const std::string& html) {
+  return "<details><summary>" + EscapeHtml(title) + "</summary>" + html + "</details>";
+}
+
+std::string LearningCurves(const std::vector<Json>& metrics, const std::vector<Json>& evaluations) {
+  return Draw({{.title = "success",
+                .x_title = kSteps,
+                .lines = {LineOf(metrics, "training", "success"),
+                          LineOf(evaluations, "greedy", "success", true)},
+                .unit = "share of episodes",
+                .low = 0,
+                .high = 1},
+               {.title = "mean return",
+                .x_title = kSteps,
+                .lines = {LineOf(metrics, "training", "return"),
+                          LineOf(evaluations, "greedy", "return", true)}},
+               {.title = "requests over the least possible",
+                .x_title = kSteps,
+                .lines = {LineOf(evaluations, "steps", "steps_per_optimal", true),
+                          LineOf(evaluations, "mutations", "mutations_per_optimal", true)},
+                .unit = "ratio",
+                .low = 1}});
+}
+
+std::string Speed(const std::vector<Json>& metrics) {
+  return Draw({{.title = "environment steps",
+                .x_title = kSteps,
+                .lines = {LineOf(metrics, "training", "environment_steps_per_second")},
+                .unit = "per second",
+                .low = 0},
+               {.title = "staleness",
+                .x_title = kSteps,
+                .lines = {LineOf(metrics, "training", "staleness")},
+                .unit = "publications",
+                .low = 0}});
+}
+
+// Where a metric of a run without a table of metrics stands: by the first word of its key.
+MetricRow RowOf(const std::string& key) {
+  std::string words = key;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return {.name = key,
+          .kind = "gauge",
+          .help = "",
+          .group = words.substr(0, words.find(' ')),
+          .unit = "",
+          .title = words,
+          .draw = "value",
+          .over = "",
+          .status = ""};
+}
+
+// A metric with all its lines: one, or one for each label.
+struct Series {
+  MetricRow row;
+  std::vector<ChartLine> lines;
+
+  bool empty() const {
+    return std::all_of(lines.begin(), lines.end(),
+                       [](const ChartLine& line) { return line.points.empty(); });
+  }
+  // The value that it had all the time; nothing where it changed.
+  std::optional<double> constant() const {
+    if (lines.size() != 1) return std::nullopt;
+    const auto& points = lines.front().points;
+    const auto [low, high] =
+        std::minmax_element(points.begin(), points.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    const double size = std::max(std::abs(low->second), std::abs(high->second));
+    if (high->second - low->second > size * 1e-9) return std::nullopt;
+    return low->second;
+  }
+  Chart chart() const {
+    return {.title = row.title, .x_title = kSteps, .lines = lines, .unit = row.unit};
+  }
+};
+
+// All that metrics.jsonl has in its details, in the order of headings and titles.
+std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTable& table) {
+  std::map<std::string, MetricRow> known;
+  for (const auto& [name, row] : table.rows()) known.emplace(row.key(), row);
+  std::map<std::string, std::vector<std::string>> keys;
   for (const Json& row : metrics) {
     if (!row.contains("details")) continue;
-    for (const auto& [name, value] : row["details"].items()) names.insert(name);
+    for (const auto& [name, value] : row["details"].items()) {
+      std::vector<std::string>& own = keys[name.substr(0, name.find('/'))];
+      if (std::find(own.begin(), own.end(), name) == own.end()) own.push_back(name);
+    }
   }
-  for (const std::string& name : names) charts.push_back({name, x, {LineOf(metrics, name, name)}});
+  std::vector<Series> all;
+  for (const auto& [key, names] : keys) {
+    const auto found = known.find(key);
+    Series series = {.row = found == known.end() ? RowOf(key) : found->second, .lines = {}};
+    for (const std::string& name : names) {
+      const std::string label = name == key ? series.row.title : name.substr(key.size() + 1);
+      series.lines.push_back(LineOf(metrics, label, name));
+    }
+    if (!series.empty()) all.push_back(std::move(series));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Series& a, const Series& b) {
+    return std::tie(a.row.group, a.row.title) < std::tie(b.row.group, b.row.title);
+  });
+  return all;
+}
 
+// Each label's mean share of the whole run.
+std::string ShareTable(const Series& series) {
+  std::string head = "<tr><th class=\"l\">" + EscapeHtml(series.row.title) + "</th>";
+  std::string body = "<tr><td>share of the run</td>";
+  for (const ChartLine& line : series.lines) {
+    double sum = 0;
+    for (const auto& point : line.points) sum += point.second;
+    head += "<th>" + EscapeHtml(line.name) + "</th>";
+    body += absl::StrFormat(
+        "<td>%.0f %%</td>",
+        100 * sum / static_cast<double>(std::max<std::size_t>(1, line.points.size())));
+  }
+  return "<div class=\"wide\"><table>" + head + "</tr>" + body + "</tr></table></div>";
+}
+
+std::string TimeSpent(const std::vector<Series>& all) {
+  std::vector<Chart> charts;
+  std::string tables;
+  for (const Series& series : all) {
+    if (series.row.draw != "shares") continue;
+    tables += ShareTable(series);
+    Chart chart = series.chart();
+    chart.low = 0;
+    chart.high = 1;
+    charts.push_back(std::move(chart));
+  }
+  return tables + Draw(charts);
+}
+
+std::string ConstantTable(const std::vector<const Series*>& constants) {
+  if (constants.empty()) return "";
+  std::string html =
+      "<div class=\"wide\"><table><tr><th>constant</th><th>value</th><th class=\"l\">unit</th>"
+      "<th class=\"l\">what it is</th></tr>";
+  for (const Series* series : constants) {
+    html += "<tr><td>" + EscapeHtml(series->row.title) + "</td><td>" +
+            runtime::ShortNumber(*series->constant()) + "</td><td class=\"l\">" +
+            EscapeHtml(series->row.unit) + "</td><td class=\"l\">" + EscapeHtml(series->row.help) +
+            "</td></tr>";
+  }
+  return html + "</table></div>";
+}
+
+// One folded part for each heading: curves of what changed, a table of what did not.
+std::string Remainder(const std::vector<Series>& all) {
+  std::map<std::string, std::vector<const Series*>> groups;
+  for (const Series& series : all) {
+    // What the page shows above is not repeated.
+    const bool shown = series.row.draw == "shares" || !series.row.status.empty();
+    if (!shown) groups[series.row.group].push_back(&series);
+  }
   std::string html;
-  for (const runtime::Chart& chart : charts) html += runtime::DrawChart(chart);
+  for (const auto& [group, own] : groups) {
+    std::vector<Chart> charts;
+    std::vector<const Series*> constants;
+    for (const Series* series : own) {
+      if (series->constant()) {
+        constants.push_back(series);
+      } else {
+        charts.push_back(series->chart());
+      }
+    }
+    html += Folded(absl::StrFormat("%s (%d)", group, own.size()),
+                   Draw(charts) + ConstantTable(constants));
+  }
   return html;
-}
-
-std::string Cell(const Json& row, const char* key) {
-  if (!row.contains(key)) return "–";
-  const Json& value = row[key];
-  if (value.is_string()) return runtime::EscapeHtml(value.get<std::string>());
-  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
-  return absl::StrFormat("%.3f", value.get<double>());
-}
-
-std::string Table(const std::vector<Json>& rows, const std::vector<const char*>& columns) {
-  std::string html = "<table><tr>";
-  for (const char* column : columns) html += "<th>" + std::string(column) + "</th>";
-  html += "</tr>";
-  for (const Json& row : rows) {
-    html += "<tr>";
-    for (const char* column : columns) html += "<td>" + Cell(row, column) + "</td>";
-    html += "</tr>";
-  }
-  return html + "</table>";
-}
-
-std::string ResultTables(const Json& result) {
-  if (!result.contains("totals") || !result.contains("pairs")) {
-    return "<p>The run has no final evaluation (yet).</p>";
-  }
-  std::vector<Json> totals;
-  for (const auto& [policy, score] : result["totals"].items()) {
-    Json row = score;
-    row["policy"] = policy;
-    totals.push_back(std::move(row));
-  }
-  const std::vector<const char*> figures = {"policy",
-                                            "episodes",
-                                            "success",
-                                            "reached",
-                                            "clean",
-                                            "steps_per_optimal",
-                                            "mutations_per_optimal",
-                                            "client_errors_per_step",
-                                            "return"};
-  std::vector<const char*> pair_columns = {"goal", "capture"};
-  pair_columns.insert(pair_columns.end(), figures.begin(), figures.end());
-  return Table(totals, figures) + "<h2>By goal and capture</h2>" +
-         Table({result["pairs"].begin(), result["pairs"].end()}, pair_columns);
 }
 
 absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string run_text, runtime::ReadFile(run_path + "/run.json"));
   const Json run = Json::parse(run_text, nullptr, false);
   if (!run.is_object()) return runtime::DataLoss(run_path + "/run.json is no JSON object");
-  std::string html = "<p>" + runtime::EscapeHtml(run.value("started", "")) + ", revision " +
-                     runtime::EscapeHtml(run.value("revision", "")) + "<br><code>" +
-                     runtime::EscapeHtml(run.value("command", "")) + "</code></p>";
+  std::string html = "<p class=\"note\">" + EscapeHtml(run.value("started", "")) + ", revision " +
+                     EscapeHtml(run.value("revision", "")) + "<br><code>" +
+                     EscapeHtml(run.value("command", "")) + "</code></p>";
   const Json result = ReadObject(run_path + "/result.json");
   if (result.contains("line")) {
-    html += "<p><b>" + runtime::EscapeHtml(result["line"].get<std::string>()) + "</b></p>";
+    html += "<p class=\"line\"><b>" + EscapeHtml(result["line"].get<std::string>()) + "</b></p>";
   }
-  html +=
-      "<h2>Learning curves</h2><div class=\"charts\">" +
-      Charts(ReadLines(run_path + "/metrics.jsonl"), ReadLines(run_path + "/evaluations.jsonl")) +
-      "</div><h2>Evaluation</h2>" + ResultTables(result) + "<h2>Configuration</h2><pre>" +
-      runtime::EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre>";
+  const std::vector<Json> metrics = ReadLines(run_path + "/metrics.jsonl");
+  const std::vector<Json> evaluations = ReadLines(run_path + "/evaluations.jsonl");
+  const absl::StatusOr<MetricTable> table =
+      MetricTable::Parse(ReadOrEmpty(run_path + "/metrics_table.json"));
+  const std::vector<Series> all = ReadSeries(metrics, table.ok() ? *table : MetricTable());
+  html += SuccessHtml(result) + Heading("Learning curve", LearningCurves(metrics, evaluations)) +
+          Heading("Speed and staleness", Speed(metrics)) +
+          Heading("Where the time went", TimeSpent(all)) +
+          Heading("Everything else that was measured", Remainder(all)) +
+          Heading("The evaluation in full",
+                  PolicyHtml(result) + Folded("by goal, capture and policy", PairHtml(result))) +
+          Heading("Configuration",
+                  Folded("config.toml",
+                         "<pre>" + EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre>"));
   const std::string path = run_path + "/report.html";
   SHOAL_RETURN_IF_ERROR(
       runtime::WriteFileAtomically(path, runtime::HtmlPage(run.value("name", run_path), html)));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// runs/<name>/report.html: learning curves, the tables and the configuration, in one file that
-// needs no network. Made from the run directory alone, at any time, also while the run goes on.
+// runs/<name>/report.html, one file that needs no network: success by goal and vendor, learning
+// curves, speed, staleness and where the time went; all else that was measured, the evaluation in
+// full and the configuration are folded away. Made from the run directory alone, at any time, also
+// while the run goes on.
 #pragma once
 
 #include <string>

@@ -11,6 +11,9 @@
 
 namespace shoal::cli {
 
+// The metric whose labels say what another metric is (platform/runtime/metrics.h).
+inline constexpr char kMetricInfo[] = "shoal_metric_info";
+
 struct MetricSample {
   // With _sum, _count or _bucket for histograms.
   std::string name;

@@ -17,6 +17,18 @@ std::string SeriesOf(const std::string& process, const MetricSample& sample) {
   return series;
 }
 
+// The labels' values of a series, with slashes between them.
+std::string LabelsOf(const std::string& series) {
+  std::string labels;
+  for (std::size_t at = series.find('\n'); at != std::string::npos;) {
+    const std::size_t equals = series.find('=', at);
+    const std::size_t end = series.find('\n', at + 1);
+    labels += (labels.empty() ? "" : "/") + series.substr(equals + 1, end - equals - 1);
+    at = end;
+  }
+  return labels;
+}
+
 double MeanOf(const std::map<std::string, double>& values) {
   const double sum =
       std::accumulate(values.begin(), values.end(), 0.0,
@@ -32,6 +44,7 @@ void MetricTotals::Update(const std::string& process, const std::vector<MetricSa
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const MetricSample& sample = samples[i];
     if (!std::isfinite(sample.value) || sample.name.ends_with("_bucket")) continue;
+    if (sample.name == kMetricInfo) continue;
     const bool sum = sample.name.ends_with(kSum);
     if (!sample.counter && !sum) {
       gauges_[sample.name][SeriesOf(process, sample)] = sample.value;
@@ -73,6 +86,14 @@ std::map<std::string, double> MetricTotals::Gauges() const {
   std::map<std::string, double> means;
   for (const auto& [name, values] : gauges_) means[name] = MeanOf(values);
   return means;
+}
+
+std::map<std::string, double> MetricTotals::CounterByLabels(const std::string& name) const {
+  std::map<std::string, double> sums;
+  const auto found = counters_.find(name);
+  if (found == counters_.end()) return sums;
+  for (const auto& [series, total] : found->second) sums[LabelsOf(series)] += total.sum;
+  return sums;
 }
 
 std::map<std::string, double> MetricTotals::Counters() const {

@@ -30,6 +30,8 @@ class MetricTotals {
   std::map<std::string, double> Gauges() const;
   // Every counter's sum, by name; histogram buckets left out.
   std::map<std::string, double> Counters() const;
+  // The sums of one counter over processes, by the values of its labels, as in "idle" or "a/b".
+  std::map<std::string, double> CounterByLabels(const std::string& name) const;
 
  private:
   struct Total {

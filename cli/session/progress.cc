@@ -12,14 +12,10 @@ namespace {
 
 constexpr double kRateWindowSeconds = 5;
 constexpr double kEpisodeWindowSeconds = 20;
-constexpr std::string_view kPrefix = "shoal_";
 
 constexpr char kSteps[] = "shoal_environment_steps_total";
 constexpr char kUpdates[] = "shoal_updates_total";
-constexpr char kEpisodes[] = "shoal_episodes_total";
-constexpr char kSuccesses[] = "shoal_episode_clean_total";
-constexpr char kReturnSum[] = "shoal_episode_return_sum";
-constexpr char kStaleness[] = "shoal_staleness_publications";
+constexpr char kSuccess[] = "success";
 
 using Counters = std::map<std::string, double>;
 
@@ -34,8 +30,6 @@ std::optional<double> Ratio(const Counters& now, const Counters& before, const s
   if (count <= 0) return std::nullopt;
   return (ValueOf(now, part) - ValueOf(before, part)) / count;
 }
-
-std::string ShortName(const std::string& name) { return name.substr(kPrefix.size()); }
 
 std::string Rounded(double value) {
   if (value < 1e4) return absl::StrFormat("%.0f", value);
@@ -56,41 +50,75 @@ std::string Bar(double part, int width) {
 
 }  // namespace
 
-Progress ProgressTracker::Observe(double seconds, const MetricTotals& totals) {
-  points_.push_back({seconds, totals.Counters()});
+Progress ProgressTracker::Observe(double seconds, const MetricTotals& totals,
+                                  const MetricTable& table) {
+  Point point = {.seconds = seconds, .counters = totals.Counters(), .parts = {}};
+  for (const auto& [name, row] : table.rows()) {
+    if (row.draw == "shares") point.parts[name] = totals.CounterByLabels(name);
+  }
+  points_.push_back(std::move(point));
   while (points_.size() > 2 && points_[1].seconds <= seconds - kEpisodeWindowSeconds) {
     points_.pop_front();
   }
-  const Point& now = points_.back();
-  const Point& oldest = points_.front();
-  const Point& recent = *std::find_if(points_.begin(), points_.end(), [&](const Point& point) {
-    return point.seconds >= seconds - kRateWindowSeconds;
-  });
 
   Progress progress;
   progress.seconds = seconds;
   progress.environment_steps = totals.Counter(kSteps);
   progress.updates = totals.Counter(kUpdates);
-  if (now.seconds > recent.seconds) {
+  const Point& recent = Since(kRateWindowSeconds);
+  if (seconds > recent.seconds) {
     progress.environment_steps_per_second =
-        (ValueOf(now.counters, kSteps) - ValueOf(recent.counters, kSteps)) /
-        (now.seconds - recent.seconds);
+        (ValueOf(points_.back().counters, kSteps) - ValueOf(recent.counters, kSteps)) /
+        (seconds - recent.seconds);
   }
-  if (has_goals_) progress.success = Ratio(now.counters, oldest.counters, kSuccesses, kEpisodes);
-  progress.mean_return = Ratio(now.counters, oldest.counters, kReturnSum, kEpisodes);
-  for (const auto& [name, value] : totals.Gauges()) {
-    if (name.starts_with(kPrefix)) progress.details[ShortName(name)] = value;
+  for (const auto& [name, row] : table.rows()) {
+    if (row.draw == "never" || (!has_goals_ && row.status == kSuccess)) continue;
+    AddValue(row, totals, progress);
+    const auto value = progress.details.find(row.key());
+    if (value == progress.details.end() || row.status.empty()) continue;
+    progress.status.emplace_back(row.status, value->second);
   }
-  for (const auto& [name, value] : now.counters) {
-    constexpr std::string_view kSum = "_sum";
-    if (!name.starts_with(kPrefix) || !name.ends_with(kSum)) continue;
-    const std::string base = name.substr(0, name.size() - kSum.size());
-    const auto mean = Ratio(now.counters, recent.counters, name, base + "_count");
-    if (mean) progress.details[ShortName(base)] = *mean;
-  }
-  const auto staleness = progress.details.find(ShortName(kStaleness));
-  if (staleness != progress.details.end()) progress.staleness = staleness->second;
   return progress;
+}
+
+const ProgressTracker::Point& ProgressTracker::Since(double seconds) const {
+  return *std::find_if(points_.begin(), points_.end(), [&](const Point& point) {
+    return point.seconds >= points_.back().seconds - seconds;
+  });
+}
+
+void ProgressTracker::AddValue(const MetricRow& row, const MetricTotals& totals,
+                               Progress& progress) const {
+  const Point& now = points_.back();
+  const Point& recent = Since(kRateWindowSeconds);
+  const double seconds = now.seconds - recent.seconds;
+  std::optional<double> value;
+  if (row.draw == "shares") {
+    const auto before = recent.parts.find(row.name);
+    std::map<std::string, double> gained = now.parts.at(row.name);
+    double whole = 0;
+    for (auto& [labels, sum] : gained) {
+      if (before != recent.parts.end()) sum -= ValueOf(before->second, labels);
+      whole += sum;
+    }
+    for (const auto& [labels, sum] : gained) {
+      if (whole > 0) progress.details[row.key() + "/" + labels] = sum / whole;
+    }
+  } else if (!row.over.empty()) {
+    // A sum that may fall is a gauge, and counted all the same (metric_totals.h).
+    value = Ratio(now.counters, points_.front().counters, row.name, row.over);
+  } else if (row.draw == "rate") {
+    if (seconds > 0) {
+      value = (ValueOf(now.counters, row.name) - ValueOf(recent.counters, row.name)) / seconds;
+    }
+  } else if (row.kind == "histogram") {
+    value = Ratio(now.counters, recent.counters, row.name + "_sum", row.name + "_count");
+  } else if (row.kind == "counter") {
+    value = totals.Counter(row.name);
+  } else {
+    value = totals.Gauge(row.name);
+  }
+  if (value) progress.details[row.key()] = *value;
 }
 
 std::optional<double> PartDone(const Progress& progress, const Extent& extent) {
@@ -112,10 +140,10 @@ std::string StatusLine(const Progress& progress, const Extent& extent, int bar_w
     line += " left " + MinutesAndSeconds(progress.seconds * (1 - *part) / *part);
   }
   line += "  " + Rounded(progress.environment_steps_per_second) + " steps/s";
-  if (progress.success) line += absl::StrFormat("  success %.2f", *progress.success);
-  if (progress.mean_return) line += absl::StrFormat("  return %.2f", *progress.mean_return);
+  for (const auto& [word, value] : progress.status) {
+    line += "  " + word + absl::StrFormat(" %.2f", value);
+  }
   line += "  updates " + Rounded(progress.updates);
-  if (progress.staleness) line += absl::StrFormat("  staleness %.1f", *progress.staleness);
   return line + "  steps " + Rounded(progress.environment_steps);
 }
 
@@ -124,9 +152,7 @@ std::string ToJson(const Progress& progress) {
                         {"environment_steps", progress.environment_steps},
                         {"environment_steps_per_second", progress.environment_steps_per_second},
                         {"updates", progress.updates}};
-  if (progress.success) row["success"] = *progress.success;
-  if (progress.mean_return) row["return"] = *progress.mean_return;
-  if (progress.staleness) row["staleness"] = *progress.staleness;
+  for (const auto& [word, value] : progress.status) row[word] = value;
   row["details"] = progress.details;
   return row.dump();
 }

@@ -8,7 +8,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "cli/session/metric_table.h"
 #include "cli/session/metric_totals.h"
 
 namespace shoal::cli {
@@ -19,29 +22,31 @@ struct Progress {
   double environment_steps = 0;
   double environment_steps_per_second = 0;
   double updates = 0;
-  // Share of the last episodes that reached their goal and changed nothing else.
-  std::optional<double> success = std::nullopt;
-  // Mean return of the last episodes.
-  std::optional<double> mean_return = std::nullopt;
-  // Publications between the version that acted and the one that learns, on average.
-  std::optional<double> staleness = std::nullopt;
-  // Every gauge, and the recent mean of every histogram, by metric name without "shoal_".
+  // What the table of metrics puts on the status line: the word before it, and its value.
+  std::vector<std::pair<std::string, double>> status = {};
+  // The value of every metric that is drawn, by its key (metric_table.h): gauges, recent means of
+  // histograms, recent rates and shares of counters.
   std::map<std::string, double> details = {};
 };
 
 class ProgressTracker {
  public:
-  // Without goals there is no success.
+  // Without goals no metric whose status is "success" is shown.
   explicit ProgressTracker(bool has_goals) : has_goals_(has_goals) {}
 
   // `seconds` since the start, ascending.
-  Progress Observe(double seconds, const MetricTotals& totals);
+  Progress Observe(double seconds, const MetricTotals& totals, const MetricTable& table);
 
  private:
   struct Point {
     double seconds = 0;
     std::map<std::string, double> counters;
+    // Of counters that are drawn as shares, by labels.
+    std::map<std::string, std::map<std::string, double>> parts;
   };
+  void AddValue(const MetricRow& row, const MetricTotals& totals, Progress& progress) const;
+  // The first point of the last `seconds`.
+  const Point& Since(double seconds) const;
   const bool has_goals_;
   std::deque<Point> points_;
 };

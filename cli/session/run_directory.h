@@ -3,7 +3,8 @@
 //
 //   config.toml        effective configuration of all processes
 //   run.json           name, command, git revision, start
-//   metrics.jsonl      one object a second: what the status line shows, and every gauge
+//   metrics.jsonl      one object a second: what the status line shows, and every metric drawn
+//   metrics_table.json what those metrics are
 //   evaluations.jsonl  one object a greedy evaluation while training
 //   result.json        the evaluation at the end
 //   report.html        learning curves and tables

@@ -20,6 +20,10 @@ void StatusDisplay::Show(const Progress& progress, const Extent& extent) {
   });
 }
 
+void StatusDisplay::Show(const std::string& line) {
+  line_.Show([&](std::optional<std::size_t>) { return line; });
+}
+
 void StatusDisplay::Note(const std::string& text) { line_.Note(text); }
 
 }  // namespace shoal::cli

@@ -18,6 +18,8 @@ class StatusDisplay {
   StatusDisplay(runtime::Duration plain_interval, runtime::Clock& clock);
 
   void Show(const Progress& progress, const Extent& extent);
+  // The same of another line, about work that is no training.
+  void Show(const std::string& line);
   // A line that stays.
   void Note(const std::string& text);
 

@@ -23,10 +23,15 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                 .min = 1,
                 .max = 100000});
   visitor.Knob("final_episodes", final_episodes,
-               {.help = "of each goal and capture, at the end",
+               {.help = "of each goal and capture, at the end, as far as its time allows",
                 .unit = "episodes",
                 .min = 1,
                 .max = 100000});
+  visitor.Knob("final_minutes", final_minutes,
+               {.help = "time for the evaluation at the end; 0: as long as it takes",
+                .unit = "minutes",
+                .min = 0,
+                .max = 1e6});
   visitor.Knob("baselines", baselines,
                {.help = "policies judged at the end beside the learned one",
                 .choices = {"initial", "uniform", "similarity"}});

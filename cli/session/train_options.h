@@ -19,8 +19,11 @@ struct TrainOptions {
   double evaluate_every_seconds = 20;
   // Of each goal and capture (or of the environment, where there are no goals).
   std::int64_t evaluate_episodes = 10;
-  // Of each goal and capture in the evaluation at the end.
+  // Of each goal and capture in the evaluation at the end; fewer where its time is up.
   std::int64_t final_episodes = 60;
+  // Time for the evaluation at the end; each goal and capture is played at least once under each
+  // policy. 0: as long as it takes.
+  double final_minutes = 3;
   // Policies of the evaluation at the end, beside the learned one.
   std::vector<std::string> baselines = {"initial", "uniform", "similarity"};
 

@@ -26,6 +26,7 @@ constexpr milliseconds kFirstScrapeInterval(200);
 // Up to half of the starts satisfy their goal.
 constexpr double kSpare = 2;
 constexpr std::chrono::minutes kEvaluationDeadline(2);
+constexpr std::chrono::minutes kFinalGrace(5);
 constexpr int kExitStopped = 130;
 // Whichever version acts now.
 constexpr char kLearned[] = "learned";
@@ -65,7 +66,11 @@ std::string EvaluationNote(const Evaluation& evaluation) {
   if (const auto ratio = score.mutations_per_optimal()) {
     note += absl::StrFormat("  mutations/W %.2f", *ratio);
   }
-  return note + "  (" + std::to_string(score.episodes) + " episodes)";
+  note += "  (" + std::to_string(score.episodes) + " episodes)";
+  for (const auto& [pair, reason] : evaluation.given_up) {
+    note += "\n  given up: " + pair.goal + " on " + pair.capture + ": " + reason;
+  }
+  return note;
 }
 
 }  // namespace
@@ -170,22 +175,38 @@ void TrainingSession::Scrape() {
     stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
     if (stopped_) return;
     const auto samples = ScrapeMetrics(address);
-    if (samples.ok()) totals_.Update(name, *samples);
+    if (!samples.ok()) return;
+    totals_.Update(name, *samples);
+    table_of_metrics_.Update(*samples);
   };
   for (const PlannedProcess& process : options_.processes) {
     scrape(process.spec.name, process.metrics_address);
   }
   for (const std::string& address : options_.train.metrics) scrape(address, address);
-  progress_ = tracker_.Observe(SecondsSince(training_started_), totals_);
+  progress_ = tracker_.Observe(SecondsSince(training_started_), totals_, table_of_metrics_);
 }
 
 void TrainingSession::Record() {
-  std::map<std::string, double> values = progress_.details;
-  values["environment_steps_per_second"] = progress_.environment_steps_per_second;
-  values["updates"] = progress_.updates;
-  if (progress_.success) values["success"] = *progress_.success;
-  if (progress_.mean_return) values["return"] = *progress_.mean_return;
+  std::map<std::string, double> values = {
+      {"environment_steps_per_second", progress_.environment_steps_per_second},
+      {"updates", progress_.updates}};
+  for (const auto& [word, value] : progress_.status) values[word] = value;
+  // TensorBoard folds by what stands before the slash.
+  for (const auto& [name, row] : table_of_metrics_.rows()) {
+    const std::string key = row.key();
+    for (auto value = progress_.details.lower_bound(key); value != progress_.details.end();
+         ++value) {
+      const bool own = value->first == key || value->first.starts_with(key + "/");
+      if (!value->first.starts_with(key)) break;
+      if (own) values[row.group + "/" + value->first] = value->second;
+    }
+  }
   const auto step = static_cast<std::int64_t>(progress_.environment_steps);
+  if (table_of_metrics_.rows().size() > written_metrics_) {
+    written_metrics_ = table_of_metrics_.rows().size();
+    const absl::Status table = directory_.Write("metrics_table.json", table_of_metrics_.ToJson());
+    if (!table.ok()) Complain(table);
+  }
   const absl::Status line = directory_.AppendLine("metrics.jsonl", ToJson(progress_));
   const absl::Status event = events_->Write(UnixSeconds(clock_), step, values);
   if (!line.ok()) Complain(line);
@@ -195,12 +216,17 @@ void TrainingSession::Record() {
 void TrainingSession::PollEvaluation() {
   if (auto outcome = evaluator_.Poll()) {
     next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
-    if (!outcome->ok()) return Complain(outcome->status());
+    if (!outcome->ok()) {
+      // Another evaluation would end alike: it is said once.
+      judges_on_the_way_ = !absl::IsInvalidArgument(outcome->status());
+      return Complain(outcome->status());
+    }
     NoteEvaluation(**outcome);
     good_enough_ = stop_rule_.Observe(**outcome);
     return;
   }
   if (options_.train.evaluate_every_seconds <= 0 || evaluator_.running()) return;
+  if (!judges_on_the_way_) return;
   if (progress_.updates > 0 && clock_.Now() >= next_evaluation_) StartEvaluation();
 }
 
@@ -252,8 +278,12 @@ void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
 
 int TrainingSession::Judge() {
   Record();
-  display_.Note(absl::StrFormat("trained for %.0f s, %.0f steps; evaluating",
-                                SecondsSince(training_started_), progress_.environment_steps));
+  display_.Note(absl::StrFormat("trained for %.0f s, %.0f steps; evaluating %d policies",
+                                SecondsSince(training_started_), progress_.environment_steps,
+                                options_.train.baselines.size() + 1) +
+                (options_.train.final_minutes > 0
+                     ? absl::StrFormat(" for at most %g min", options_.train.final_minutes)
+                     : ""));
   for (const Stage stage : {kActors, kLearner}) {
     stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
     if (stopped_) return kExitStopped;
@@ -263,7 +293,8 @@ int TrainingSession::Judge() {
   if (stopped_) return kExitStopped;
   if (!evaluation.ok()) {
     Complain(evaluation.status());
-    return runtime::kExitFailed;
+    return absl::IsInvalidArgument(evaluation.status()) ? runtime::kExitConfiguration
+                                                        : runtime::kExitFailed;
   }
   const std::string line = ResultLine(*evaluation);
   WriteResult(*evaluation, line);
@@ -280,6 +311,10 @@ absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
   const bool goes_on = options_.processes.empty();
   const std::string version =
       good_enough_ ? judged_version_ : (goes_on ? NewestVersion() : std::string(kLearned));
+  const runtime::Duration budget = Seconds(options_.train.final_minutes * 60);
+  // What its actor is given beyond its budget, to start and to end.
+  const runtime::Duration deadline =
+      budget > runtime::Duration{} ? budget + kFinalGrace : runtime::Duration{};
   absl::StatusOr<Evaluation> evaluation = runtime::Internal("no evaluation was made");
   // After two tries its parameters may be nowhere any more; the newest are the next best.
   for (const std::string& policy : {version, version, std::string(kLearned)}) {
@@ -290,9 +325,14 @@ absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
                                             .policies = policies,
                                             .episodes = options_.train.final_episodes,
                                             .spare = options_.has_goals ? kSpare : 1,
-                                            .seed = FinalSeed()}));
+                                            .seed = FinalSeed(),
+                                            .budget = budget,
+                                            .deadline = deadline}));
     evaluation = WaitForEvaluation();
-    if (evaluation.ok() || stopped_ || absl::IsDeadlineExceeded(evaluation.status())) break;
+    if (evaluation.ok() || stopped_ || absl::IsInvalidArgument(evaluation.status()) ||
+        absl::IsDeadlineExceeded(evaluation.status())) {
+      break;
+    }
     if (evaluator_.running()) break;  // It was not the evaluation that failed.
     Complain(evaluation.status());
     display_.Note("evaluating again");
@@ -316,6 +356,7 @@ absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {
     }
     SHOAL_RETURN_IF_ERROR(supervisor_.Poll());
     for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
+    if (const auto progress = evaluator_.Progress()) display_.Show(ToText(*progress));
   }
 }
 
@@ -325,6 +366,9 @@ std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
   if (evaluation.has_goals) {
     line += absl::StrFormat("success=%.3f episodes=%d steps_per_optimal=%.3f", score.success_rate(),
                             score.episodes, score.steps_per_optimal().value_or(0));
+    if (!evaluation.given_up.empty()) {
+      line += " failed_pairs=" + std::to_string(evaluation.given_up.size());
+    }
   } else {
     line += absl::StrFormat("greedy=%.1f", score.mean_return());
   }

@@ -15,6 +15,7 @@
 #include "cli/cluster/local_cluster.h"
 #include "cli/cluster/supervisor.h"
 #include "cli/results/evaluator.h"
+#include "cli/session/metric_table.h"
 #include "cli/session/metric_totals.h"
 #include "cli/session/progress.h"
 #include "cli/session/run_directory.h"
@@ -93,6 +94,9 @@ class TrainingSession {
   StatusDisplay display_;
   StopRule stop_rule_;
   MetricTotals totals_;
+  MetricTable table_of_metrics_;
+  // How many of them metrics_table.json has.
+  std::size_t written_metrics_ = 0;
   ProgressTracker tracker_;
   Progress progress_;
   Extent extent_;
@@ -105,6 +109,8 @@ class TrainingSession {
   std::string table_;
   std::string result_;
   bool good_enough_ = false;
+  // False once an evaluation has failed in a way that every other one would.
+  bool judges_on_the_way_ = true;
   // Which parameters the last evaluation judged.
   std::string judged_version_ = "learned";
   bool stopped_ = false;

@@ -10,11 +10,15 @@
 #include "platform/runtime/log.h"
 #include "platform/runtime/thread.h"
 #include "redfish/capture/capture.h"
+#include "redfish/capture/capture_path.h"
 #include "redfish/schema/privilege_registry.h"
 #include "redfish/schema/schema.h"
 
 namespace shoal::mockserver {
 namespace {
+
+// Captures are looked for by name in its folder captures/.
+constexpr char kData[] = "data";
 
 WorldOptions::Style StyleOf(const std::string& success) {
   if (success == "no_content") return WorldOptions::Style::kNoContent;
@@ -31,8 +35,10 @@ void Options::Visit(runtime::Visitor& visitor) {
                {.help = "host:port of the control API; empty: cluster.mockserver_control, else a "
                         "free port"});
   visitor.Knob("metrics_listen", metrics_listen, {.help = "host:port for Prometheus; empty: none"});
-  visitor.Knob("captures", captures,
-               {.help = "archives or folders to serve; plain /redfish/v1 is the first one's"});
+  visitor.Knob(
+      "captures", captures,
+      {.help = "captures to serve, by name in data/captures or by the path of an archive or "
+               "folder; plain /redfish/v1 is the first one's"});
   visitor.Knob("schema", schema, {.help = "schema table"});
   visitor.Knob("csdl", documents.csdl, {.help = "CSDL documents that services host"});
   visitor.Knob("json_schema", documents.json_schema, {.help = "JSON Schemas that services host"});
@@ -195,7 +201,8 @@ absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Optio
     std::vector<runtime::Thread> loaders;
     for (std::size_t i = 0; i < loaded.size(); ++i) {
       loaders.emplace_back("loader", [&, i] {
-        auto capture = redfish::Capture::Load(options.captures[i]);
+        const auto path = redfish::FindCapture(options.captures[i], kData);
+        auto capture = path.ok() ? redfish::Capture::Load(*path) : path.status();
         loaded[i] = capture.ok() ? World::Create(*std::move(capture), schema, world_options)
                                  : Loaded(capture.status());
       });

@@ -17,6 +17,8 @@ constexpr double kHeight = 230;
 constexpr double kLeft = 56;
 constexpr double kRight = 12;
 constexpr double kTop = 28;
+// What a legend takes of the height.
+constexpr double kLegend = 16;
 constexpr double kBottom = 38;
 constexpr std::size_t kMaxPoints = 400;
 // The difference of two values is a number, too.
@@ -30,9 +32,13 @@ constexpr std::string_view kStyle =
     ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(420px,1fr));gap:12px}"
     "svg{width:100%;border:1px solid #d8dee6;border-radius:6px;background:#fff}"
     "svg .t{font:11px sans-serif;fill:#5b6573}svg .h{font:600 13px sans-serif;fill:#1c2430}"
-    "svg .g{stroke:#e7ebf0}table{border-collapse:collapse;font-size:14px}"
+    "svg .u{font-weight:400;fill:#5b6573}svg .g{stroke:#e7ebf0}"
+    "table{border-collapse:collapse;font-size:14px}.wide{overflow-x:auto}"
     "td,th{padding:3px 12px;border-bottom:1px solid #e7ebf0;text-align:right}"
-    "td:first-child,th:first-child{text-align:left}pre{background:#f5f7fa;padding:1rem;"
+    "td.l,th.l,td:first-child,th:first-child{text-align:left}th.c{text-align:center}"
+    "details{border:1px solid #d8dee6;border-radius:6px;padding:.4rem 1rem;margin:.6rem 0}"
+    "summary{cursor:pointer;font-weight:600}.line{font-size:1.05rem}.note{color:#5b6573}pre{"
+    "background:#f5f7fa;padding:1rem;"
     "border-radius:6px;overflow:auto;font-size:13px}";
 
 using Points = std::vector<std::pair<double, double>>;
@@ -71,7 +77,8 @@ Range Widened(Range range) {
   constexpr double kLeast = 1e-300;
   const double size = std::max(std::abs(range.low), std::abs(range.high));
   if (range.high - range.low > std::max(size * 1e-9, kLeast)) return range;
-  const double pad = std::max(0.5, size * 0.1);
+  // Around a value of its own size: 0.0004 must not be drawn on an axis from -0.5 to 0.5.
+  const double pad = size > kLeast * 1e10 ? size * 0.1 : 0.5;
   return {range.low - pad, range.high + pad};
 }
 
@@ -97,24 +104,23 @@ std::vector<double> Ticks(Range range, int count) {
 
 class Frame {
  public:
-  Frame(Range x, Range y) : x_(Widened(x)), y_(Widened(y)) {}
+  Frame(Range x, Range y, double top) : x_(Widened(x)), y_(Widened(y)), top_(top) {}
   double X(double value) const {
     return kLeft + (value - x_.low) / (x_.high - x_.low) * (kWidth - kLeft - kRight);
   }
   double Y(double value) const {
-    return kHeight - kBottom - (value - y_.low) / (y_.high - y_.low) * (kHeight - kTop - kBottom);
+    return kHeight - kBottom - (value - y_.low) / (y_.high - y_.low) * (kHeight - top_ - kBottom);
   }
   std::string Axes() const {
     std::string svg;
     for (const double x : Ticks(x_, 6)) {
-      svg +=
-          absl::StrFormat(R"(<text class="t" text-anchor="middle" x="%.1f" y="%.1f">%.5g</text>)",
-                          X(x), kHeight - kBottom + 14, x);
+      svg += absl::StrFormat(R"(<text class="t" text-anchor="middle" x="%.1f" y="%.1f">%s</text>)",
+                             X(x), kHeight - kBottom + 14, ShortNumber(x));
     }
     for (const double y : Ticks(y_, 4)) {
       svg += absl::StrFormat(R"(<path class="g" d="M%.0f %.1fH%.0f"/>)"
-                             R"(<text class="t" text-anchor="end" x="%.0f" y="%.1f">%.4g</text>)",
-                             kLeft, Y(y), kWidth - kRight, kLeft - 5, Y(y) + 3.5, y);
+                             R"(<text class="t" text-anchor="end" x="%.0f" y="%.1f">%s</text>)",
+                             kLeft, Y(y), kWidth - kRight, kLeft - 5, Y(y) + 3.5, ShortNumber(y));
     }
     return svg;
   }
@@ -122,6 +128,7 @@ class Frame {
  private:
   Range x_;
   Range y_;
+  double top_;
 };
 
 std::string DrawLine(const Frame& frame, const Points& points, bool dots, const char* colour) {
@@ -139,6 +146,15 @@ std::string DrawLine(const Frame& frame, const Points& points, bool dots, const 
 }
 
 }  // namespace
+
+std::string ShortNumber(double value) {
+  const double size = std::abs(value);
+  if (size >= 1e12 || (size > 0 && size < 1e-4)) return absl::StrFormat("%.4g", value);
+  if (size >= 1e9) return absl::StrFormat("%.4gG", value / 1e9);
+  if (size >= 1e6) return absl::StrFormat("%.4gM", value / 1e6);
+  if (size >= 1e4) return absl::StrFormat("%.4gk", value / 1e3);
+  return absl::StrFormat("%.4g", value);
+}
 
 std::string EscapeHtml(const std::string& text) {
   std::string escaped;
@@ -182,22 +198,26 @@ std::string DrawChart(const Chart& chart) {
     }
   }
   if (x.high < x.low) return "";
-  const Frame frame(x, y);
+  if (chart.low) y.Take(*chart.low);
+  if (chart.high) y.Take(*chart.high);
+  const bool legend = chart.lines.size() > 1;
+  const Frame frame(x, y, legend ? kTop + kLegend : kTop);
   const std::string title = EscapeHtml(chart.title);
+  const std::string unit =
+      chart.unit.empty() ? "" : "<tspan class=\"u\"> [" + EscapeHtml(chart.unit) + "]</tspan>";
   std::string svg = absl::StrFormat(R"(<svg viewBox="0 0 %.0f %.0f" role="img"><title>%s</title>)"
-                                    R"(<text class="h" x="8" y="16">%s</text>)",
-                                    kWidth, kHeight, title, title) +
+                                    R"(<text class="h" x="8" y="16">%s%s</text>)",
+                                    kWidth, kHeight, title, title, unit) +
                     frame.Axes();
-  double legend = kWidth - kRight;
+  double at = 8;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     if (drawn[i].empty()) continue;
     const char* const colour = kColours[i % kColours.size()];
     svg += DrawLine(frame, drawn[i], chart.lines[i].dots, colour);
-    if (chart.lines.size() < 2) continue;
-    svg +=
-        absl::StrFormat(R"(<text class="t" text-anchor="end" fill="%s" x="%.0f" y="16">%s</text>)",
-                        colour, legend, EscapeHtml(chart.lines[i].name));
-    legend -= 12 + 6.2 * static_cast<double>(chart.lines[i].name.size());
+    if (!legend) continue;
+    svg += absl::StrFormat(R"(<text class="t" style="fill:%s" x="%.0f" y="32">%s</text>)", colour,
+                           at, EscapeHtml(chart.lines[i].name));
+    at += 12 + 6.2 * static_cast<double>(chart.lines[i].name.size());
   }
   return svg + absl::StrFormat(
                    R"(<text class="t" text-anchor="middle" x="%.0f" y="%.0f">%s</text></svg>)",

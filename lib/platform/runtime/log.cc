@@ -44,4 +44,15 @@ std::string Quoted(std::string_view value) {
   return quoted + '"';
 }
 
+std::string Unquoted(std::string_view value) {
+  if (value.empty() || value.front() != '"') return std::string(value.substr(0, value.find(' ')));
+  std::string text;
+  for (std::size_t i = 1; i < value.size() && value[i] != '"'; ++i) {
+    const bool escaped = value[i] == '\\' && i + 1 < value.size();
+    if (escaped) ++i;
+    text += escaped && value[i] == 'n' ? '\n' : value[i];
+  }
+  return text;
+}
+
 }  // namespace shoal::runtime

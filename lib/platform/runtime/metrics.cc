@@ -2,11 +2,16 @@
 #include "platform/runtime/metrics.h"
 
 #include <netdb.h>
+#include <prometheus/text_serializer.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
+#include <string_view>
+#include <utility>
 
 #include "platform/runtime/thread.h"
 
@@ -33,6 +38,37 @@ void Knock(const std::string& address) {
   ::freeaddrinfo(found);
 }
 
+constexpr std::string_view kPrefix = "shoal_";
+constexpr std::array<std::string_view, 4> kDraws = {"value", "rate", "shares", "never"};
+
+// "shoal_learner_kl_nats_total" -> "learner kl nats".
+std::string WordsOf(std::string_view name) {
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  if (constexpr std::string_view kTotal = "_total"; name.ends_with(kTotal)) {
+    name.remove_suffix(kTotal.size());
+  }
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+// The unit that a name ends in.
+std::string UnitOf(const std::string& words) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kUnits = {
+      {{"seconds", "s"},
+       {"bytes", "bytes"},
+       {"nats", "nats"},
+       {"ratio", ""},
+       {"rows", "rows"},
+       {"steps", "steps"},
+       {"items", "items"},
+       {"publications", "publications"}}};
+  for (const auto& [ending, unit] : kUnits) {
+    if (words.ends_with(ending)) return std::string(unit);
+  }
+  return "";
+}
+
 }  // namespace
 
 Metrics::Metrics() : registry_(std::make_shared<prometheus::Registry>()) {}
@@ -51,23 +87,67 @@ Metrics::~Metrics() {
   }
 }
 
+void Metrics::Describe(MetricInfo info, const std::string& kind) {
+  const MutexLock lock(mutex_);
+  if (!described_.insert(info.name).second) return;
+  const std::string words = WordsOf(info.name);
+  if (info.title.empty()) info.title = words;
+  if (info.group.empty()) info.group = words.substr(0, words.find(' '));
+  if (info.unit.empty()) info.unit = UnitOf(words);
+  const Draw draw =
+      info.draw.value_or(kind == "counter" && info.over.empty() ? Draw::kNever : Draw::kValue);
+  prometheus::BuildGauge()
+      .Name("shoal_metric_info")
+      .Help("What each metric of this process is, and how it is shown.")
+      .Register(*registry_)
+      .Add({{"metric", info.name},
+            {"kind", kind},
+            {"help", info.help},
+            {"group", info.group},
+            {"unit", info.unit},
+            {"title", info.title},
+            {"draw", std::string(kDraws[static_cast<std::size_t>(draw)])},
+            {"over", info.over},
+            {"status", info.status}})
+      .Set(1);
+}
+
+prometheus::Counter& Metrics::Counter(const MetricInfo& info, const Labels& labels) {
+  Describe(info, "counter");
+  return prometheus::BuildCounter()
+      .Name(info.name)
+      .Help(info.help)
+      .Register(*registry_)
+      .Add(labels);
+}
+
+prometheus::Gauge& Metrics::Gauge(const MetricInfo& info, const Labels& labels) {
+  Describe(info, "gauge");
+  return prometheus::BuildGauge().Name(info.name).Help(info.help).Register(*registry_).Add(labels);
+}
+
 prometheus::Counter& Metrics::Counter(const std::string& name, const std::string& help,
                                       const Labels& labels) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(*registry_).Add(labels);
+  return Counter(MetricInfo{.name = name, .help = help}, labels);
 }
 
 prometheus::Gauge& Metrics::Gauge(const std::string& name, const std::string& help,
                                   const Labels& labels) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add(labels);
+  return Gauge(MetricInfo{.name = name, .help = help}, labels);
 }
 
 prometheus::Histogram& Metrics::Histogram(const std::string& name, const std::string& help,
                                           const std::vector<double>& bounds, const Labels& labels) {
+  Describe({.name = name, .help = help}, "histogram");
   return prometheus::BuildHistogram()
       .Name(name)
       .Help(help)
       .Register(*registry_)
       .Add(labels, bounds);
+}
+
+std::string Metrics::Text() const {
+  return prometheus::TextSerializer().Serialize(registry_->Collect());
 }
 
 absl::Status Metrics::Expose(const std::string& address) {

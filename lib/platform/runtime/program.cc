@@ -139,11 +139,16 @@ std::optional<int> Program::Parse(int argc, char** argv) {
 int Program::Fail(const absl::Status& status) const {
   spdlog::error("event=failed code={} message={}", absl::StatusCodeToString(status.code()),
                 Quoted(Message(status)));
-  const bool configuration = status.code() == absl::StatusCode::kInvalidArgument ||
-                             status.code() == absl::StatusCode::kFailedPrecondition ||
-                             status.code() == absl::StatusCode::kNotFound ||
-                             status.code() == absl::StatusCode::kDataLoss;
-  return configuration ? kExitConfiguration : kExitFailed;
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+      return kExitPermanent;
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kDataLoss:
+      return kExitConfiguration;
+    default:
+      return kExitFailed;
+  }
 }
 
 void Program::WatchStart() {

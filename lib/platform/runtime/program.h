@@ -28,10 +28,17 @@
 
 namespace shoal::runtime {
 
-// Exit codes: 0 done, 1 failed at run time (worth a restart), 2 usage or configuration (a restart
-// will not help: FAILED_PRECONDITION and INVALID_ARGUMENT at start).
+// Exit codes:
+//   0   The work is done, or somebody asked the process to stop.
+//   1   It failed at run time, and a restart may help.
+//   2   Its flags or its configuration are wrong, or something that it needs at the start is in the
+//       way: a port in use, a damaged file. A restart helps only where that goes away.
+//   78  What it was told to work on is wrong or not there: INVALID_ARGUMENT and NOT_FOUND, as for a
+//       capture that does not exist. No restart helps, and none is made. The number is EX_CONFIG
+//       of sysexits.h.
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitConfiguration = 2;
+inline constexpr int kExitPermanent = 78;
 
 class Program {
  public:

@@ -86,7 +86,7 @@ std::vector<SeenRow> RowsOf(const std::vector<SeenRow>& rows, std::uint64_t envi
 TEST_CASE("Rows follow the protocol through terminated, truncated and lost episodes") {
   Fixture fixture;
   ScriptedServer server(Agree);
-  TrainingPlan plan(0, 3);
+  TrainingPlan plan({.environments = 3});
   EnvironmentLoop loop(Options(server.address(), 3), fixture.source, plan, fixture.actor_metrics);
   loop.Start(Ignore);
   REQUIRE(server.Await([](const auto& rows) { return rows.size() >= 3 * 16; }));
@@ -119,7 +119,7 @@ TEST_CASE("Rows follow the protocol through terminated, truncated and lost episo
 TEST_CASE("The rows of environments that are ready together leave in one message") {
   Fixture fixture;
   ScriptedServer server(Agree);
-  TrainingPlan plan(0, 40);
+  TrainingPlan plan({.environments = 40});
   EnvironmentLoop loop(Options(server.address(), 40), fixture.source, plan, fixture.actor_metrics);
   loop.Start(Ignore);
   REQUIRE(server.Await([](const auto& rows) { return rows.size() >= 40 * 5; }));
@@ -139,7 +139,7 @@ std::vector<SeenRow> RowsAfterRestart(std::uint64_t epoch) {
       },
       1);
   const std::string address = first->address();
-  TrainingPlan plan(0, 2);
+  TrainingPlan plan({.environments = 2});
   EnvironmentLoop loop(Options(address, 2), fixture.source, plan, fixture.actor_metrics);
   loop.Start(Ignore);
   REQUIRE(first->Await([](const auto& rows) { return rows.size() >= 6; }));
@@ -241,7 +241,7 @@ TEST_CASE(
       },
       1);
   const std::string address = first->address();
-  TrainingPlan plan(0, 1);
+  TrainingPlan plan({.environments = 1});
   LoopOptions options = Options(address, 1);
   options.rows_per_message_min = 1;
   EnvironmentLoop loop(options, source, plan, fixture.actor_metrics);
@@ -263,7 +263,7 @@ TEST_CASE(
 TEST_CASE("A loop whose environments are all fenced says so") {
   Fixture fixture;
   ScriptedServer server([](const SeenRow&) { return Scripted{.status = proto::ROW_FENCED}; });
-  TrainingPlan plan(0, 2);
+  TrainingPlan plan({.environments = 2});
   EnvironmentLoop loop(Options(server.address(), 2), fixture.source, plan, fixture.actor_metrics);
   runtime::Mutex mutex;
   runtime::CondVar changed;
@@ -295,17 +295,20 @@ TEST_CASE("An evaluation plays each episode of each pair and policy exactly once
       {.policies = {*ParsePolicy("current"), *ParsePolicy("uniform")},
        .pairs = fixture.source.pairs(),
        .episodes = 2},
-      [&](const EpisodeAssignment& assignment, const EpisodeResult& result) {
-        const runtime::MutexLock lock(mutex);
-        REQUIRE(result.policy_step == 2);
-        REQUIRE(result.total_reward == 10);
-        played.insert(assignment.policy_name + std::to_string(assignment.start.episode));
-      },
-      [&](const absl::Status& end) {
-        const runtime::MutexLock lock(mutex);
-        all_done = end.ok();
-        changed.NotifyAll();
-      });
+      {.on_result =
+           [&](const EpisodeAssignment& assignment, const EpisodeResult& result) {
+             const runtime::MutexLock lock(mutex);
+             REQUIRE(result.policy_step == 2);
+             REQUIRE(result.total_reward == 10);
+             played.insert(assignment.policy_name + std::to_string(assignment.start.episode));
+           },
+       .on_given_up = nullptr,
+       .on_end =
+           [&](const absl::Status& end) {
+             const runtime::MutexLock lock(mutex);
+             all_done = end.ok();
+             changed.NotifyAll();
+           }});
   LoopOptions options = Options(server.address(), 3);
   options.evaluate = true;
   EnvironmentLoop loop(options, fixture.source, plan, fixture.actor_metrics);
@@ -321,23 +324,91 @@ TEST_CASE("An evaluation plays each episode of each pair and policy exactly once
   REQUIRE(policies == std::set<std::string>{"current: true", "uniform: true"});
 }
 
-TEST_CASE("A policy that is refused again and again ends the evaluation, one that acts does not") {
-  std::vector<absl::Status> ends;
+// Refuses to begin episodes of its first pair.
+class RefusingEnvironment final : public Environment {
+ public:
+  explicit RefusingEnvironment(int& refused) : refused_(refused) {}
+  void Reset(const EpisodeStart& start, Done done) override {
+    pair_ = *start.pair;
+    if (pair_ == 0) {
+      ++refused_;
+      done(runtime::InvalidArgument("status 400"));
+      return;
+    }
+    done(Transition{.observation = {.numeric = {0, 0}}});
+  }
+  void Step(std::int64_t, Done done) override {
+    done(Transition{.observation = {.numeric = {0, 1}}, .reward = 1, .end = End::kTerminated});
+  }
+  EpisodeFacts facts() const override {
+    return {.goal = pair_ == 0 ? "bad" : "good", .capture = "c"};
+  }
+
+ private:
+  int& refused_;
+  std::size_t pair_ = 0;
+};
+
+class RefusingSource final : public EnvironmentSource {
+ public:
+  const EnvironmentSpec& spec() const override { return scripted_.spec(); }
+  const std::vector<Pair>& pairs() const override { return pairs_; }
+  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor, std::uint64_t,
+                                                   std::size_t) const override {
+    std::vector<std::unique_ptr<Environment>> environments;
+    environments.push_back(std::make_unique<RefusingEnvironment>(refused));
+    return environments;
+  }
+  mutable int refused = 0;
+
+ private:
+  const ScriptedSource scripted_;
+  const std::vector<Pair> pairs_ = {{.goal = "bad", .capture = "c"},
+                                    {.goal = "good", .capture = "c"}};
+};
+
+TEST_CASE("A start that is refused a few times is given up, and the other pairs are played") {
+  Fixture fixture;
+  const RefusingSource source;
+  ScriptedServer server(Agree);
+  runtime::Mutex mutex;
+  runtime::CondVar changed;
+  std::optional<absl::Status> ended;
+  std::vector<std::string> given_up;
+  int played = 0;
   EvaluationPlan plan(
-      {.policies = {*ParsePolicy("1.7"), *ParsePolicy("uniform")},
-       .pairs = {{"goal", "capture"}},
-       .episodes = 200},
-      [](const EpisodeAssignment&, const EpisodeResult&) {},
-      [&](const absl::Status& end) { ends.push_back(end); });
-  const int nearly = EvaluationPlan::kRefusalsAtMost - 1;
-  for (int i = 0; i < nearly; ++i) plan.Refuse(*plan.Next(0), "no such version");
-  plan.Finish(*plan.Next(0), {});
-  for (int i = 0; i < nearly; ++i) plan.Refuse(*plan.Next(0), "no such version");
-  REQUIRE(ends.empty());
-  plan.Refuse(*plan.Next(0), "no such version");
-  REQUIRE(ends.size() == 1);
-  REQUIRE(absl::IsNotFound(ends[0]));
-  REQUIRE(runtime::Message(ends[0]).find("1.7 is refused: no such version") != std::string::npos);
+      {.policies = {*ParsePolicy("current")}, .pairs = source.pairs(), .episodes = 3},
+      {.on_result =
+           [&](const EpisodeAssignment&, const EpisodeResult& result) {
+             REQUIRE(result.facts.goal == "good");
+             ++played;
+           },
+       .on_given_up =
+           [&](const Pair& pair, const std::string& reason) {
+             given_up.push_back(pair.goal + " " + pair.capture + " " + reason);
+           },
+       .on_end =
+           [&](const absl::Status& end) {
+             const runtime::MutexLock lock(mutex);
+             ended = end;
+             changed.NotifyAll();
+           }});
+  LoopOptions options = Options(server.address(), 1);
+  options.reset_attempts = 3;
+  EnvironmentLoop loop(options, source, plan, fixture.actor_metrics);
+  loop.Start(Ignore);
+  {
+    const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(20);
+    const runtime::MutexLock lock(mutex);
+    while (!ended && changed.WaitUntil(mutex, deadline)) {
+    }
+  }
+  loop.Stop();
+  REQUIRE(ended.has_value());
+  REQUIRE(ended->ok());
+  REQUIRE(played == 3);
+  REQUIRE(source.refused == 3);
+  REQUIRE(given_up == std::vector<std::string>{"bad c status 400"});
 }
 
 TEST_CASE("A policy that nobody knows is an error that names it") {

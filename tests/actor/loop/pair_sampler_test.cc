@@ -43,7 +43,7 @@ TEST_CASE("A pair that is learned is drawn less, and never stops") {
 }
 
 TEST_CASE("A training plan notes what had something to do") {
-  TrainingPlan plan(0, 1, PairSampler(2, 0.01, 5));
+  TrainingPlan plan({.sampler = PairSampler(2, 0.01, 5)});
   int of_first = 0;
   for (int i = 0; i < 2000; ++i) {
     const auto assignment = plan.Next(0);
@@ -56,7 +56,7 @@ TEST_CASE("A training plan notes what had something to do") {
     plan.Finish(*assignment, result);
   }
   REQUIRE(of_first < 100);
-  REQUIRE_FALSE(TrainingPlan(0, 1).Next(0)->start.pair.has_value());
+  REQUIRE_FALSE(TrainingPlan(TrainingPlan::Work{}).Next(0)->start.pair.has_value());
 }
 
 }  // namespace

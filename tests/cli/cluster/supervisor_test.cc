@@ -66,8 +66,29 @@ TEST_CASE("a configuration error ends the run with the process's own words") {
   REQUIRE(supervisor.Start(Shell(folder, "a", "echo 'a.toml:3: unknown key'; exit 2"), 0).ok());
   absl::Status status;
   REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));
-  REQUIRE(runtime::Message(status) == "a cannot start:\na.toml:3: unknown key\n");
+  REQUIRE(runtime::Message(status) == "a cannot start: a.toml:3: unknown key");
   REQUIRE(supervisor.restarts() == 0);
+  // It is said once: nothing else tells of the end.
+  REQUIRE(supervisor.TakeEvents().empty());
+}
+
+TEST_CASE("a permanent error ends the run at once, though the process did start before") {
+  const doubles::TemporaryFolder folder;
+  const std::string go = folder.At("go");
+  Supervisor supervisor(Quick());
+  const std::string script = "while ! [ -e " + go +
+                             " ]; do sleep 0.01; done; echo 'T error role=a index=0 event=failed "
+                             "code=NOT_FOUND message=\"no capture \\\"x\\\"\"'; echo bye; exit 78";
+  REQUIRE(supervisor.Start(Shell(folder, "a", script), 0).ok());
+  absl::Status status;
+  // The process settles: a configuration error would get further tries now.
+  const auto settled = runtime::SystemClock().Now() + milliseconds(60);
+  REQUIRE(Eventually(supervisor, status, [&] { return runtime::SystemClock().Now() > settled; }));
+  folder.Write("go", "");
+  REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));
+  REQUIRE(runtime::Message(status) == "a cannot start: no capture \"x\"");
+  REQUIRE(supervisor.restarts() == 0);
+  REQUIRE(supervisor.TakeEvents().empty());
 }
 
 TEST_CASE("a process that finishes with code 0 is done") {

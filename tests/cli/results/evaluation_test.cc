@@ -86,6 +86,19 @@ TEST_CASE("a line that does not parse is named by its number") {
   REQUIRE(runtime::Message(evaluation.status()).starts_with("line 2 "));
 }
 
+TEST_CASE("a pair that was given up is named with its reason, and is in no score") {
+  const Evaluation evaluation =
+      EvaluationOf("{\"pairs\":2,\"episodes\":20}\n" + Line("learned", "1", "a", true, 0, 1, 1, 1) +
+                   Line("learned", "8", "a", false, 0, 1, 1, 1) +
+                   "{\"goal\":\"8\",\"capture\":\"a\",\"given_up\":\"status 400\"}\n");
+  REQUIRE(evaluation.Total("learned").episodes == 1);
+  REQUIRE(evaluation.Total("learned").success_rate() == 1);
+  REQUIRE(evaluation.given_up.size() == 1);
+  const std::string table = FormatTable(evaluation, "");
+  REQUIRE(table.find("8     a        status 400") != std::string::npos);
+  REQUIRE(ToJson(evaluation, "").find("\"reason\": \"status 400\"") != std::string::npos);
+}
+
 TEST_CASE("training ends after enough good evaluations in a row, and only then") {
   StopRule rule({.stop_evaluations = 2, .stop_score = 0.9, .stop_mutations = 1.3});
   const Evaluation good = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1));

@@ -24,6 +24,24 @@ std::string ActorText(int steps, int episodes, int clean, double returns) {
          std::to_string(returns) + "\n";
 }
 
+// The line by which a process describes one of its metrics.
+std::string Info(const std::string& metric, const std::string& more) {
+  return "shoal_metric_info{metric=\"" + metric + "\"," + more + "} 1\n";
+}
+
+MetricTable ActorTable() {
+  MetricTable table;
+  table.Update(Parse(Info("shoal_episode_clean_total",
+                          "kind=\"counter\",draw=\"value\",over=\"shoal_episodes_total\","
+                          "status=\"success\"") +
+                     Info("shoal_episode_return_sum",
+                          "kind=\"gauge\",draw=\"value\",over=\"shoal_episodes_total\","
+                          "status=\"return\"")));
+  return table;
+}
+
+using Status = std::vector<std::pair<std::string, double>>;
+
 }  // namespace
 
 TEST_CASE("names, labels and values are read from the text format") {
@@ -73,31 +91,74 @@ TEST_CASE("gauges are averaged over processes") {
 TEST_CASE("progress is about the last seconds, not about the whole run") {
   MetricTotals totals;
   ProgressTracker tracker(true);
+  const MetricTable table = ActorTable();
   for (int second = 0; second <= 60; ++second) {
     const bool late = second > 30;
     const int steps = late ? 3000 + (second - 30) * 500 : second * 100;
     const int episodes = steps / 10;
     const int clean = late ? episodes - 300 : 0;
     totals.Update("actor-0", Parse(ActorText(steps, episodes, clean, clean)));
-    const Progress progress = tracker.Observe(second, totals);
+    const Progress progress = tracker.Observe(second, totals, table);
     if (second != 60) continue;
     REQUIRE(progress.environment_steps == 18000);
     REQUIRE(progress.environment_steps_per_second == Approx(500));
-    REQUIRE(progress.success == Approx(1.0));
-    REQUIRE(progress.mean_return == Approx(1.0));
+    REQUIRE(progress.status == Status{{"success", 1.0}, {"return", 1.0}});
   }
 }
 
 TEST_CASE("the status line says how much is left, and what matters before column 80") {
   Progress progress = {.seconds = 90, .environment_steps = 123456, .updates = 12};
-  progress.success = 0.5;
-  progress.mean_return = 12.25;
+  progress.status = {{"success", 0.5}, {"return", 12.25}};
   progress.environment_steps_per_second = 1500;
   const std::string line = StatusLine(progress, {.seconds = 360.0}, 8);
   REQUIRE(line.starts_with("[##......] 1:30 left 4:30  1500 steps/s  success 0.50  return 12.25"));
   REQUIRE(line.find("updates 12") < 70);
   REQUIRE(line.ends_with("steps 123.5k"));
   REQUIRE(StatusLine(progress, {}, 8).find("left") == std::string::npos);
+}
+
+TEST_CASE("what a process says of a metric decides what becomes of its values") {
+  MetricTable table;
+  MetricTotals totals;
+  ProgressTracker tracker(true);
+  const auto text = [](double idle, double busy, int done) {
+    return Info("shoal_wait_seconds_total", "kind=\"counter\",draw=\"shares\"") +
+           Info("shoal_done_total", "kind=\"counter\",draw=\"rate\"") +
+           Info("shoal_depth", "kind=\"gauge\",draw=\"value\",group=\"queue\",status=\"depth\"") +
+           Info("shoal_secret", "kind=\"gauge\",draw=\"never\"") +
+           "# TYPE shoal_wait_seconds_total counter\nshoal_wait_seconds_total{reason=\"idle\"} " +
+           std::to_string(idle) + "\nshoal_wait_seconds_total{reason=\"busy\"} " +
+           std::to_string(busy) + "\n# TYPE shoal_done_total counter\nshoal_done_total " +
+           std::to_string(done) + "\nshoal_depth 7\nshoal_secret 1\nshoal_unknown 2\n";
+  };
+  Progress progress;
+  for (int second = 0; second < 3; ++second) {
+    const auto samples = Parse(text(second * 0.25, second * 0.75, second * 40));
+    table.Update(samples);
+    totals.Update("a", samples);
+    progress = tracker.Observe(second, totals, table);
+  }
+  REQUIRE(progress.details == std::map<std::string, double>{{"wait_seconds/idle", 0.25},
+                                                            {"wait_seconds/busy", 0.75},
+                                                            {"done", 40},
+                                                            {"depth", 7}});
+  REQUIRE(progress.status == Status{{"depth", 7}});
+  REQUIRE(ToJson(progress).find("\"depth\":7") != std::string::npos);
+
+  const auto copy = MetricTable::Parse(table.ToJson());
+  REQUIRE(copy.ok());
+  REQUIRE(copy->rows().at("shoal_depth").group == "queue");
+  REQUIRE(copy->rows().size() == 4);
+  REQUIRE(absl::IsInvalidArgument(MetricTable::Parse("{").status()));
+}
+
+TEST_CASE("an environment without goals has no success") {
+  MetricTotals totals;
+  ProgressTracker tracker(false);
+  totals.Update("a", Parse(ActorText(0, 0, 0, 0)));
+  tracker.Observe(0, totals, ActorTable());
+  totals.Update("a", Parse(ActorText(100, 10, 0, 50)));
+  REQUIRE(tracker.Observe(1, totals, ActorTable()).status == Status{{"return", 5}});
 }
 
 }  // namespace shoal::cli

@@ -41,6 +41,31 @@ TEST_CASE("A value that nothing but rounding moves is drawn as flat") {
   REQUIRE(Drawn({{0, 0.3}, {1, 0.1 + 0.2}}).size() < 5'000);
 }
 
+TEST_CASE("A small constant is drawn on an axis of its own size, not as zero") {
+  const std::string svg = Drawn({{0, 4e-4}, {1000, 4e-4}});
+  REQUIRE(svg.find(">0.0004<") != std::string::npos);
+  REQUIRE(svg.find(">0.4<") == std::string::npos);
+  REQUIRE(svg.find(">-0.2<") == std::string::npos);
+}
+
+TEST_CASE("Numbers on axes are short, and never lose what they say") {
+  REQUIRE(ShortNumber(4e-4) == "0.0004");
+  REQUIRE(ShortNumber(4e-5) == "4e-05");
+  REQUIRE(ShortNumber(1500) == "1500");
+  REQUIRE(ShortNumber(437415) == "437.4k");
+  REQUIRE(ShortNumber(-2.5e6) == "-2.5M");
+  REQUIRE(ShortNumber(2774916288.0) == "2.775G");
+  REQUIRE(ShortNumber(0) == "0");
+}
+
+TEST_CASE("The ends of an axis can be given, and a unit stands after the title") {
+  Chart chart{"success", "steps", {{"a", {{0, 0.5}, {1, 0.6}}}}, "share", 0.0, 1.0};
+  const std::string svg = DrawChart(chart);
+  REQUIRE(svg.find(">0<") != std::string::npos);
+  REQUIRE(svg.find(">1<") != std::string::npos);
+  REQUIRE(svg.find("[share]") != std::string::npos);
+}
+
 TEST_CASE("Axes have a handful of ticks, whatever the values") {
   Random random(1);
   const auto value = [&random] {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "redfish/capture/capture_path.h"
 #include "redfish/capture/landmarks.h"
 #include "redfish/capture/uri.h"
 #include "tests/doubles/temporary_folder.h"
@@ -150,6 +151,32 @@ TEST_CASE("A body that is no JSON object and a tree without a root are DATA_LOSS
   folder.Write("empty/readme.txt", "nothing");
   REQUIRE(Capture::Load(folder.path() + "/empty").status().code() == absl::StatusCode::kDataLoss);
   REQUIRE(Capture::FromResources("x", {}).status().code() == absl::StatusCode::kDataLoss);
+}
+
+TEST_CASE("A capture is found by its name, and by the path of a folder or of an archive") {
+  const doubles::TemporaryFolder folder;
+  folder.Write("captures/shipped.tar.xz", "");
+  folder.Write("captures/unpacked/redfish/v1/index.json", "{}");
+  folder.Write("own.tar.xz", "");
+  const std::string data = folder.path();
+  REQUIRE(FindCapture("shipped", data).value() == data + "/captures/shipped.tar.xz");
+  REQUIRE(FindCapture("unpacked", data).value() == data + "/captures/unpacked");
+  REQUIRE(FindCapture(data + "/own.tar.xz", data).value() == data + "/own.tar.xz");
+  REQUIRE(FindCapture(data + "/captures/unpacked/", data).value() == data + "/captures/unpacked/");
+}
+
+TEST_CASE("A capture that is nowhere is named in one line, with what is close to it or all names") {
+  const doubles::TemporaryFolder folder;
+  folder.Write("captures/dell-r750.tar.xz", "");
+  folder.Write("captures/lab/redfish/v1/index.json", "{}");
+  const std::string captures = folder.path() + "/captures";
+  const absl::Status typo = FindCapture("dell-r75", folder.path()).status();
+  REQUIRE(absl::IsNotFound(typo));
+  REQUIRE(runtime::Message(typo) == "no capture \"dell-r75\": looked for " + captures +
+                                        "/dell-r75.tar.xz, " + captures +
+                                        "/dell-r75, dell-r75 (did you mean dell-r750?)");
+  REQUIRE(runtime::Message(FindCapture("none/such", folder.path()).status()) ==
+          "no capture \"none/such\": looked for none/such; " + captures + " has dell-r750, lab");
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/results/evaluator.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tests/doubles/manual_clock.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::cli {
+namespace {
+
+using std::chrono::seconds;
+
+// An evaluator whose actor is a shell script; $OUTPUT is the file of episodes.
+class Scripted {
+ public:
+  explicit Scripted(const std::string& script) {
+    const std::string program =
+        folder.Write("actor", "#!/bin/sh\nOUTPUT=" + folder.At("e.jsonl") + "\n" + script + "\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    evaluator.emplace(
+        EvaluatorOptions{.program = program, .config_path = "", .folder = folder.path()}, clock);
+  }
+
+  // What Poll comes to say; the script has ten seconds.
+  absl::StatusOr<Evaluation> Outcome() {
+    const auto end = runtime::SystemClock().Now() + seconds(10);
+    while (runtime::SystemClock().Now() < end) {
+      if (auto outcome = evaluator->Poll()) return *outcome;
+      ::usleep(2000);
+    }
+    return runtime::Internal("it did not end");
+  }
+
+  doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  std::optional<Evaluator> evaluator;
+};
+
+constexpr char kEpisode[] = R"(echo '{"policy":"current","goal":"1","capture":"a"}' >> $OUTPUT)";
+
+}  // namespace
+
+TEST_CASE("an evaluation says how far it is and how long it will take, its budget at most") {
+  Scripted scripted(std::string(R"(echo '{"pairs":71,"episodes":100}' > $OUTPUT
+echo '{"policy":"current","goal":"1","capture":"a","satisfied_at_start":true}' >> $OUTPUT
+)") + kEpisode + "\n" +
+                    kEpisode +
+                    "\ntouch "
+                    "$OUTPUT.there; while ! [ -e $OUTPUT.go ]; do sleep 0.01; done");
+  REQUIRE(scripted.evaluator
+              ->Start({.name = "e", .policies = {"learned"}, .episodes = 1, .budget = seconds(90)})
+              .ok());
+  const auto end = runtime::SystemClock().Now() + seconds(10);
+  while (!std::filesystem::exists(scripted.folder.At("e.jsonl.there"))) {
+    REQUIRE(runtime::SystemClock().Now() < end);
+    ::usleep(2000);
+  }
+  REQUIRE(scripted.evaluator->Progress().has_value());
+  scripted.clock.Advance(seconds(1));
+  const auto progress = scripted.evaluator->Progress();
+  REQUIRE(progress->played == 2);
+  REQUIRE(progress->seconds_left == Approx(49));
+  REQUIRE(ToText(*progress) == "evaluating 71 pairs: 2 of 100 episodes, about 50 s left");
+  scripted.clock.Advance(seconds(59));
+  REQUIRE(scripted.evaluator->Progress()->seconds_left == Approx(30));
+  scripted.folder.Write("e.jsonl.go", "");
+  REQUIRE(scripted.Outcome().ok());
+}
+
+TEST_CASE("an evaluation that another try would not mend says so in one line") {
+  Scripted scripted(
+      "echo 'T info event=start'; echo 'T error event=failed code=NOT_FOUND message=\"no capture "
+      "\\\"x\\\"\"'; exit 78");
+  REQUIRE(scripted.evaluator->Start({.name = "e", .policies = {"learned"}}).ok());
+  const absl::Status status = scripted.Outcome().status();
+  REQUIRE(absl::IsInvalidArgument(status));
+  REQUIRE(runtime::Message(status) == "the evaluation cannot be made: no capture \"x\"");
+}
+
+}  // namespace shoal::cli

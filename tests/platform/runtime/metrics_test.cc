@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/runtime/metrics.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace shoal::runtime {
+namespace {
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what is said of a metric where it is made stands beside its values, once") {
+  Metrics metrics;
+  for (const char* queue : {"a", "b"}) {
+    metrics
+        .Gauge({.name = "shoal_queue_items",
+                .help = "Items that wait.",
+                .group = "queues",
+                .title = "waiting",
+                .status = "queue"},
+               {{"queue", queue}})
+        .Set(3);
+  }
+  const std::string text = metrics.Text();
+  REQUIRE(Has(text, "shoal_queue_items{queue=\"b\"} 3"));
+  const std::size_t line = text.find("shoal_metric_info{");
+  REQUIRE(line != std::string::npos);
+  const std::string info = text.substr(line, text.find('\n', line) - line);
+  for (const char* part : {"metric=\"shoal_queue_items\"", "kind=\"gauge\"",
+                           "help=\"Items that wait.\"", "group=\"queues\"", "unit=\"items\"",
+                           "title=\"waiting\"", "draw=\"value\"", "status=\"queue\""}) {
+    INFO(info);
+    REQUIRE(Has(info, part));
+  }
+  REQUIRE_FALSE(Has(text.substr(line + 1), "shoal_metric_info{"));
+}
+
+TEST_CASE("a metric that is described by its name alone has a heading, a unit and words") {
+  Metrics metrics;
+  metrics.Histogram("shoal_store_write_seconds", "Time of a write.", {1, 2}).Observe(1);
+  metrics.Counter("shoal_store_writes_total", "Writes.").Increment();
+  const std::string text = metrics.Text();
+  for (const char* part : {"group=\"store\"", "unit=\"s\"", "title=\"store write seconds\"",
+                           "title=\"store writes\"", "kind=\"histogram\"", "draw=\"never\""}) {
+    REQUIRE(Has(text, part));
+  }
+}
+
+}  // namespace shoal::runtime
