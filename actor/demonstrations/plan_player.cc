@@ -171,7 +171,7 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
       tasks.seed, "expert " + std::to_string(pair) + " " + std::to_string(episode));
   auto own = std::make_unique<RememberingService>(data_.worlds, std::move(options));
   const RememberingService& service = *own;
-  RedfishEnvironment environment(data_.tasks, std::move(own), sights_);
+  RedfishEnvironment environment(data_.tasks, std::move(own), response_cache_);
   Expert expert(
       environment, service,
       redfish::FindWait(tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates()));

@@ -14,7 +14,7 @@
 
 #include "actor/environments/environment.h"
 #include "actor/environments/redfish_source.h"
-#include "actor/environments/sights.h"
+#include "actor/environments/response_cache.h"
 #include "mockserver/faults/fault.h"
 #include "platform/runtime/status.h"
 
@@ -49,7 +49,7 @@ class PlanPlayer {
  private:
   const RedfishData& data_;
   const std::shared_ptr<const mockserver::FaultSet> faults_;
-  const std::shared_ptr<Sights> sights_ = std::make_shared<Sights>();
+  const std::shared_ptr<ResponseCache> response_cache_ = std::make_shared<ResponseCache>();
 };
 
 }  // namespace shoal::actor

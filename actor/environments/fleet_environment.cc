@@ -52,12 +52,12 @@ EnvironmentSpec FleetEnvironment::Spec() {
 
 FleetEnvironment::FleetEnvironment(std::shared_ptr<const FleetTasks> fleet,
                                    std::vector<std::unique_ptr<RedfishService>> services,
-                                   const std::shared_ptr<Sights>& sights)
+                                   const std::shared_ptr<ResponseCache>& response_cache)
     : fleet_(std::move(fleet)) {
   for (std::unique_ptr<RedfishService>& service : services) {
     RedfishService* const own = service.get();
     members_.push_back({.environment = std::make_unique<RedfishEnvironment>(
-                            fleet_->tasks, std::move(service), sights),
+                            fleet_->tasks, std::move(service), response_cache),
                         .service = own});
   }
 }

@@ -28,7 +28,7 @@
 #include "actor/environments/fleet_tasks.h"
 #include "actor/environments/redfish_environment.h"
 #include "actor/environments/redfish_service.h"
-#include "actor/environments/sights.h"
+#include "actor/environments/response_cache.h"
 
 namespace shoal::actor {
 
@@ -38,10 +38,11 @@ class FleetEnvironment final : public Environment {
 
   static EnvironmentSpec Spec();
 
-  // One service a member, fleet_size of them. `sights` are shared by environments of one thread.
+  // One service a member, fleet_size of them. `response_cache` is shared by the environments of one
+  // thread.
   FleetEnvironment(std::shared_ptr<const FleetTasks> fleet,
                    std::vector<std::unique_ptr<RedfishService>> services,
-                   const std::shared_ptr<Sights>& sights);
+                   const std::shared_ptr<ResponseCache>& response_cache);
 
   void Reset(const EpisodeStart& start, Done done) override;
   void Step(std::int64_t action, Done done) override;

@@ -6,7 +6,7 @@
 #include "actor/environments/fleet_environment.h"
 #include "actor/environments/fleet_tasks.h"
 #include "actor/environments/redfish_source.h"
-#include "actor/environments/sights.h"
+#include "actor/environments/response_cache.h"
 #include "platform/runtime/log.h"
 
 namespace shoal::actor {
@@ -27,7 +27,7 @@ class FleetSource final : public EnvironmentSource {
                                                    std::uint64_t first_environment,
                                                    std::size_t count) const override {
     const auto size = static_cast<std::size_t>(data_.tasks->options.fleet_size);
-    const auto sights = std::make_shared<Sights>();
+    const auto response_cache = std::make_shared<ResponseCache>();
     const auto make = MakeServices(data_, addresses_, executor, count * size);
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ class FleetSource final : public EnvironmentSource {
         services.push_back(make((first_environment + i) | member << kMemberBits));
       }
       environments.push_back(
-          std::make_unique<FleetEnvironment>(fleet_, std::move(services), sights));
+          std::make_unique<FleetEnvironment>(fleet_, std::move(services), response_cache));
     }
     return environments;
   }

@@ -38,8 +38,10 @@ EnvironmentSpec RedfishEnvironment::Spec() {
 
 RedfishEnvironment::RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
                                        std::unique_ptr<RedfishService> service,
-                                       std::shared_ptr<Sights> sights)
-    : tasks_(std::move(tasks)), service_(std::move(service)), sights_(std::move(sights)) {}
+                                       std::shared_ptr<ResponseCache> response_cache)
+    : tasks_(std::move(tasks)),
+      service_(std::move(service)),
+      response_cache_(std::move(response_cache)) {}
 
 void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   const std::size_t count = tasks_->pairs.size();
@@ -141,7 +143,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
 }
 
 BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {
-  BodyTexts& bodies = sights_->bodies;
+  BodyTexts& bodies = response_cache_->bodies;
   if (response.body != nullptr) return bodies.Read(*response.body, response.json.get());
   return response.json == nullptr ? bodies.Read({}) : bodies.ReadParsed(*response.json);
 }

@@ -29,9 +29,9 @@
 #include "actor/environments/environment.h"
 #include "actor/environments/environment_options.h"
 #include "actor/environments/redfish_service.h"
+#include "actor/environments/response_cache.h"
 #include "actor/environments/seen_resources.h"
 #include "actor/environments/service_catalog.h"
-#include "actor/environments/sights.h"
 #include "platform/runtime/random.h"
 #include "redfish/goals/goal.h"
 
@@ -54,9 +54,10 @@ class RedfishEnvironment final : public Environment {
 
   static EnvironmentSpec Spec();
 
-  // `sights` are shared by environments of one thread.
+  // `response_cache` is shared by the environments of one thread.
   RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
-                     std::unique_ptr<RedfishService> service, std::shared_ptr<Sights> sights);
+                     std::unique_ptr<RedfishService> service,
+                     std::shared_ptr<ResponseCache> response_cache);
 
   void Reset(const EpisodeStart& start, Done done) override;
   void Step(std::int64_t action, Done done) override;
@@ -81,10 +82,10 @@ class RedfishEnvironment final : public Environment {
 
   const std::shared_ptr<const RedfishTasks> tasks_;
   const std::unique_ptr<RedfishService> service_;
-  const std::shared_ptr<Sights> sights_;
+  const std::shared_ptr<ResponseCache> response_cache_;
 
   std::size_t pair_ = 0;
-  SeenResources resources_ = SeenResources(sights_->candidates);
+  SeenResources resources_ = SeenResources(response_cache_->candidates);
   redfish::Episode episode_;
   std::optional<runtime::Random> slot_values_;
   inference::client::ContentReference goal_;

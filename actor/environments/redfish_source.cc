@@ -6,7 +6,7 @@
 
 #include "actor/environments/http_service.h"
 #include "actor/environments/inprocess_service.h"
-#include "actor/environments/sights.h"
+#include "actor/environments/response_cache.h"
 #include "mockserver/service/tree_pool.h"
 #include "platform/runtime/log.h"
 #include "redfish/capture/capture.h"
@@ -27,12 +27,12 @@ class RedfishSource final : public EnvironmentSource {
   std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
                                                    std::uint64_t first_environment,
                                                    std::size_t count) const override {
-    const auto sights = std::make_shared<Sights>();
+    const auto response_cache = std::make_shared<ResponseCache>();
     const ServiceMaker make = MakeServices(data_, addresses_, executor, count);
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
-      environments.push_back(
-          std::make_unique<RedfishEnvironment>(data_.tasks, make(first_environment + i), sights));
+      environments.push_back(std::make_unique<RedfishEnvironment>(
+          data_.tasks, make(first_environment + i), response_cache));
     }
     return environments;
   }
@@ -105,7 +105,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
     }
     SHOAL_ASSIGN_OR_RETURN(auto catalog, redfish::Catalog::Build(*capture, *schema));
     spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
-    tasks->catalogs[name] = Share(std::move(catalog), schema);
+    tasks->catalogs[name] = MakeServiceCatalog(std::move(catalog), schema);
     SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));
     if (options.access == "inprocess") {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));

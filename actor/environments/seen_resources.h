@@ -7,8 +7,8 @@
 // own too, until it is seen again.
 //
 // The list is the catalog's own while there is nothing to add or take, else an overlay on it:
-// appended candidates are in the order of their URIs. So the same sights give the same key, whoever
-// saw them and in whichever order, and tables are shared. Not thread-safe.
+// appended candidates are in the order of their URIs. So the same answers give the same key,
+// whoever saw them and in whichever order, and tables are shared. Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,8 @@
 
 namespace shoal::actor {
 
-ServiceCatalog Share(std::shared_ptr<const redfish::Catalog> catalog,
-                     std::shared_ptr<const redfish::Schema> schema) {
+ServiceCatalog MakeServiceCatalog(std::shared_ptr<const redfish::Catalog> catalog,
+                                  std::shared_ptr<const redfish::Schema> schema) {
   std::vector<inference::client::ContentReference> candidates;
   candidates.reserve(catalog->size());
   for (const redfish::Candidate& candidate : catalog->candidates()) {

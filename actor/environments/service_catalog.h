@@ -17,7 +17,7 @@ struct ServiceCatalog {
 };
 
 // The policy's list of a catalog's candidates; keeps the catalog.
-ServiceCatalog Share(std::shared_ptr<const redfish::Catalog> catalog,
-                     std::shared_ptr<const redfish::Schema> schema);
+ServiceCatalog MakeServiceCatalog(std::shared_ptr<const redfish::Catalog> catalog,
+                                  std::shared_ptr<const redfish::Schema> schema);
 
 }  // namespace shoal::actor

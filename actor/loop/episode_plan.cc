@@ -46,7 +46,7 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
   assignment.start.environment_id = environment_id;
   assignment.start.episode = next_.at(environment_id - first_environment_)++;
   if (sampler_) {
-    assignment.start.pair = sampler_->Draw(environment_id, assignment.start.episode);
+    assignment.start.pair = sampler_->Sample(environment_id, assignment.start.episode);
   } else if (!given_up_.empty()) {
     std::size_t pair =
         static_cast<std::size_t>((environment_id + assignment.start.episode) % pairs_.size());

@@ -11,7 +11,7 @@ constexpr double kRate = 0.05;
 
 }  // namespace
 
-std::size_t PairSampler::Draw(std::uint64_t environment, std::uint64_t episode) const {
+std::size_t PairSampler::Sample(std::uint64_t environment, std::uint64_t episode) const {
   double total = 0;
   for (std::size_t pair = 0; pair < success_.size(); ++pair) total += weight(pair);
   double at = runtime::UniformAt(seed_, environment, episode, 0) * total;

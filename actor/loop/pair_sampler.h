@@ -23,7 +23,7 @@ class PairSampler {
         success_(pairs, 0.0),
         excluded_(pairs, false) {}
 
-  std::size_t Draw(std::uint64_t environment, std::uint64_t episode) const;
+  std::size_t Sample(std::uint64_t environment, std::uint64_t episode) const;
   void Note(std::size_t pair, bool success);
   // The pair is drawn no more. REQUIRES: others are left.
   void Exclude(std::size_t pair) { excluded_[pair] = true; }

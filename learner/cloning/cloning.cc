@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const LearnerOptions& o
       DemonstrationSet::Load({.path = options.demonstrations,
                               .encoder = options.encoder,
                               .embedding_cache = options.embedding_cache,
-                              .per_draw = static_cast<std::size_t>(options.demonstration_unrolls),
+                              .per_batch = static_cast<std::size_t>(options.demonstration_unrolls),
                               .seed = runtime::DeriveSeed(seed, "cloning")},
                              spec, contents));
   return std::unique_ptr<Cloning>(new Cloning(options, std::move(demonstrations)));
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const LearnerOptions& o
 absl::Status Cloning::Run(algorithms::PolicyTrainer& trainer, std::int64_t rank, std::int64_t ranks,
                           const OnCloned& on_cloned) const {
   while (trainer.updates() == 0 && trainer.clonings() < options_.demonstration_updates) {
-    const auto share = demonstrations_->Share(trainer.clonings(), rank, ranks);
+    const auto share = demonstrations_->Batch(trainer.clonings(), rank, ranks);
     SHOAL_ASSIGN_OR_RETURN(const algorithms::CloningReport report,
                            trainer.CloneBehaviour(share, options_.demonstration_learning_rate));
     SHOAL_RETURN_IF_ERROR(on_cloned(report));
@@ -49,7 +49,7 @@ absl::StatusOr<algorithms::UpdateReport> Cloning::Update(algorithms::PolicyTrain
   const double coefficient = training::LinearRate(
       options_.demonstration_coefficient, trainer.updates(), options_.demonstration_anneal_updates);
   if (coefficient <= 0) return trainer.Update(batch);
-  const auto share = demonstrations_->Share(trainer.clonings() + trainer.updates(), rank, ranks);
+  const auto share = demonstrations_->Batch(trainer.clonings() + trainer.updates(), rank, ranks);
   return trainer.Update(batch, {.demonstrations = share, .coefficient = coefficient});
 }
 

@@ -111,13 +111,13 @@ absl::StatusOr<std::unique_ptr<DemonstrationSet>> DemonstrationSet::Load(
   return set;
 }
 
-algorithms::UnrollBatch DemonstrationSet::Share(std::int64_t number, std::int64_t rank,
+algorithms::UnrollBatch DemonstrationSet::Batch(std::int64_t number, std::int64_t rank,
                                                 std::int64_t ranks) const {
-  const std::uint64_t first = static_cast<std::uint64_t>(number) * options_.per_draw;
+  const std::uint64_t first = static_cast<std::uint64_t>(number) * options_.per_batch;
   std::vector<std::int64_t> order;
   std::optional<std::uint64_t> pass;
   std::vector<DecodedUnroll> share;
-  for (std::size_t i = static_cast<std::size_t>(rank); i < options_.per_draw;
+  for (std::size_t i = static_cast<std::size_t>(rank); i < options_.per_batch;
        i += static_cast<std::size_t>(ranks)) {
     const std::uint64_t place = first + i;
     if (pass != place / unrolls_.size()) {

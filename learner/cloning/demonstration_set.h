@@ -24,11 +24,11 @@ namespace shoal::learner {
 
 struct DemonstrationSetOptions {
   std::string path;
-  // Of the encoder that inference uses too; demonstrations have texts, no embeddings.
+  // The encoder must be the one that inference uses: demonstrations hold texts, not embeddings.
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;
-  // Of one draw, all ranks together; at least 1.
-  std::size_t per_draw = 64;
+  // Demonstrations in one batch, over all ranks together; at least 1.
+  std::size_t per_batch = 64;
   std::uint64_t seed = 1;
 };
 
@@ -40,8 +40,8 @@ class DemonstrationSet {
       const DemonstrationSetOptions& options, const model::PolicySpec& spec,
       ContentTable& contents);
 
-  // What `rank` of `ranks` has of draw `number`, from 0; perhaps nothing.
-  algorithms::UnrollBatch Share(std::int64_t number, std::int64_t rank, std::int64_t ranks) const;
+  // The part of batch `number` (counted from 0) that `rank` of `ranks` trains on; it may be empty.
+  algorithms::UnrollBatch Batch(std::int64_t number, std::int64_t rank, std::int64_t ranks) const;
 
   std::size_t size() const { return unrolls_.size(); }
   const std::string& encoder_version() const { return encoder_version_; }

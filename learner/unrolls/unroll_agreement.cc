@@ -50,7 +50,7 @@ absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t s
     if (numbers[0] == 0 || place / share == own) continue;
     const replay::UnrollId key = Read(numbers);
     if (place / share < own) kept.erase(key);
-    if (!kept.contains(key)) ledger.Know(key);
+    if (!kept.contains(key)) ledger.Add(key);
   }
   std::erase_if(unrolls, [&](const DecodedUnroll& unroll) { return !kept.contains(unroll.key); });
   return absl::OkStatus();

@@ -108,7 +108,7 @@ absl::Status UnrollLedger::Load(const std::string& path) {
           path + " line " + std::to_string(number) + ": expected five numbers, got \"" +
           std::string(rest.substr(0, std::min<std::size_t>(newline, 80))) + "\"");
     }
-    Remember(*key);
+    Add(*key);
     rest.remove_prefix(newline + 1);
   }
 }
@@ -118,7 +118,7 @@ absl::Status UnrollLedger::Open(const std::string& path) {
   return file_ < 0 ? SystemError("open", path) : absl::OkStatus();
 }
 
-void UnrollLedger::Remember(const replay::UnrollId& key) {
+void UnrollLedger::Add(const replay::UnrollId& key) {
   if (!keys_.insert(key).second) return;
   order_.push_back(key);
   if (order_.size() <= window_) return;
@@ -135,7 +135,7 @@ absl::Status UnrollLedger::Append(std::uint64_t epoch, std::uint64_t update,
              std::to_string(update) + '\n';
   }
   SHOAL_RETURN_IF_ERROR(WriteAll(file_, lines, "the log of unroll ids"));
-  for (const replay::UnrollId& key : keys) Remember(key);
+  for (const replay::UnrollId& key : keys) Add(key);
   return absl::OkStatus();
 }
 

@@ -53,8 +53,8 @@ class UnrollLedger {
   absl::Status Append(std::uint64_t epoch, std::uint64_t update,
                       std::span<const replay::UnrollId> keys);
 
-  // Another rank logs `key`; this one contains it from now on.
-  void Know(const replay::UnrollId& key) { Remember(key); }
+  // Contains `key` from now on without logging it: another rank has it in its log.
+  void Add(const replay::UnrollId& key);
 
   std::size_t size() const { return keys_.size(); }
 
@@ -62,7 +62,6 @@ class UnrollLedger {
   explicit UnrollLedger(std::size_t window) : window_(window) {}
   absl::Status Load(const std::string& path);
   absl::Status Open(const std::string& path);
-  void Remember(const replay::UnrollId& key);
 
   const std::size_t window_;
   int file_ = -1;

@@ -54,12 +54,13 @@ bool FaultInjector::Strike(const Fault& fault, Count& count) const {
   if (fault.count && count.struck >= *fault.count) return false;
   const bool works =
       fault.flap && place % (fault.flap->fails + fault.flap->works) >= fault.flap->fails;
-  if (works || Draw(fault, requests_, kWhether) >= fault.probability) return false;
+  if (works || UniformAt(fault, requests_, kWhether) >= fault.probability) return false;
   ++count.struck;
   return true;
 }
 
-double FaultInjector::Draw(const Fault& fault, std::uint64_t request, std::uint64_t purpose) const {
+double FaultInjector::UniformAt(const Fault& fault, std::uint64_t request,
+                                std::uint64_t purpose) const {
   const std::uint64_t own = runtime::DeriveSeed(seed_, "fault/" + fault.name);
   return runtime::UniformAt(own, faults_->seed(), request, static_cast<std::uint32_t>(purpose));
 }
@@ -82,7 +83,7 @@ bool FaultInjector::Spoil(const Strikes& strikes, Response& response) {
     // An object, or an array, that ends as the other does.
     body[last] = body[last] == '}' ? ']' : '}';
   } else {
-    const double where = Draw(*strikes.fault, strikes.request, kWhere);
+    const double where = UniformAt(*strikes.fault, strikes.request, kWhere);
     body.resize(1 + static_cast<std::size_t>(where * static_cast<double>(last)));
   }
   response.body = std::make_shared<const std::string>(std::move(body));

@@ -58,7 +58,7 @@ class FaultInjector {
   };
 
   bool Strike(const Fault& fault, Count& count) const;
-  double Draw(const Fault& fault, std::uint64_t request, std::uint64_t purpose) const;
+  double UniformAt(const Fault& fault, std::uint64_t request, std::uint64_t purpose) const;
 
   std::shared_ptr<const FaultSet> faults_;
   std::uint64_t seed_ = 0;

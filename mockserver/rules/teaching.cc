@@ -159,11 +159,11 @@ absl::StatusOr<Response> TakeReply(Editor& editor, const ExternalCall& call,
 
 std::optional<Response> AnswerAsTaught(Editor& editor, const Request& request,
                                        std::string_view path, const Principal* principal,
-                                       const Lessons& lessons) {
+                                       const TaughtBehaviours& taught) {
   std::span<const Rule> inside;
-  if (lessons.rules != nullptr) inside = lessons.rules->rules();
+  if (taught.rules != nullptr) inside = taught.rules->rules();
   std::span<const ExternalHandler> outside;
-  if (lessons.handlers != nullptr) outside = lessons.handlers->handlers();
+  if (taught.handlers != nullptr) outside = taught.handlers->handlers();
   Asked asked(editor, request, path, principal);
   std::optional<Response> answer;
   while (!answer && !(inside.empty() && outside.empty())) {

@@ -19,18 +19,18 @@ namespace shoal::mockserver {
 
 struct Principal;
 
-// What an instance was taught; each may be null.
-struct Lessons {
+// The rules and handlers that an instance was taught; each may be null.
+struct TaughtBehaviours {
   const RuleSet* rules = nullptr;
   const ExternalHandlers* handlers = nullptr;
 };
 
 // `path` is the request's in canonical form; what names a resource otherwise (in other capitals, a
-// collection by its Members) is matched by the resource's own URI. Nothing when no lesson is for
-// this request; 403 when one is and `principal` may not ask so of the resource.
+// collection by its Members) is matched by the resource's own URI. Returns nothing when no
+// rule or handler matches the request, and 403 when one does but `principal` lacks the privilege.
 std::optional<Response> AnswerAsTaught(Editor& editor, const Request& request,
                                        std::string_view path, const Principal* principal,
-                                       const Lessons& lessons);
+                                       const TaughtBehaviours& taught);
 
 // The answer to the request of `call` now that its handler has replied or failed. Nothing changes
 // unless the reply is good and the instance was not reset since: 504 when it was late, 503 when it

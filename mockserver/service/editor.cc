@@ -271,7 +271,7 @@ Response Editor::Representation(ResourceId id) {
     const std::size_t captured = description.body == nullptr ? 0 : description.body->size();
     response.body = delta.Text(captured + kGrowth);
   }
-  response.json = delta.Share();
+  response.json = delta.Snapshot();
   response.etag = FormatETag(delta.version());
   return response;
 }

@@ -36,7 +36,7 @@ bool IsSole(const std::shared_ptr<Json>& tree) {
 ResourceDelta::ResourceDelta(std::shared_ptr<const Json> base, std::uint64_t version)
     : base_(std::move(base)), version_(version), start_(base_) {}
 
-std::shared_ptr<const Json> ResourceDelta::Share() const {
+std::shared_ptr<const Json> ResourceDelta::Snapshot() const {
   if (tree_ == nullptr) return base_;
   return tree_;
 }
@@ -155,7 +155,7 @@ void ResourceDelta::BeginEpisode() {
   side_effects_ = 0;
   start_members_ = Json::object();
   if (is_replaced_) {
-    start_ = Share();
+    start_ = Snapshot();
     return;
   }
   for (const Written& written : written_) {

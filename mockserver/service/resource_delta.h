@@ -31,8 +31,8 @@ class ResourceDelta {
   void UseTree(std::shared_ptr<Json> tree) { tree_ = std::move(tree); }
 
   const Json& json() const { return tree_ == nullptr ? *base_ : *tree_; }
-  // It stays as it is when this one is written to.
-  std::shared_ptr<const Json> Share() const;
+  // The body as it is now; later writes leave the snapshot unchanged.
+  std::shared_ptr<const Json> Snapshot() const;
   // The body as text, written when first asked for after a change: the members that were written to
   // since it was asked for before, the others as they stood. `reserve` are its likely bytes.
   const std::shared_ptr<const std::string>& Text(std::size_t reserve);
@@ -67,7 +67,7 @@ class ResourceDelta {
 
   // The tree, which is about to be written to at `pointer`, nobody else's from here on.
   Json& Open(std::string_view pointer, bool appends = false);
-  // It was written to, which makes it `version`.
+  // Ends the write that Open began: the body's version is now `version`.
   void Close(std::uint64_t version);
   // The text of an object, with the stale members written anew.
   std::string WriteMembers(const Json::object_t& members, std::size_t reserve);

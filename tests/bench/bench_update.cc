@@ -106,7 +106,7 @@ int Run(std::int64_t rows, bool train_keys) {
   const auto embeddings = UnitVectors(random, 256, spec.embedding_size);
   collectives::SingleRank alone;
   algorithms::AlgorithmOptions options;
-  options.passes = 1;
+  options.update_epochs = 1;
   options.minibatches = kMinibatches;
   const auto trainer = algorithms::PolicyTrainer::Create(spec, options, 1, alone).value();
   const auto batch = Batch(spec, rows * kMinibatches / kLength, embeddings, tables, random);

@@ -57,7 +57,7 @@ LearnerSetup Setup(const doubles::TemporaryFolder& folder, const std::string& sh
   LearnerSetup setup;
   setup.policy = DiscreteSpec();
   setup.algorithm.minibatches = 1;
-  setup.algorithm.passes = 1;
+  setup.algorithm.update_epochs = 1;
   setup.learner.round_unrolls = 2 * static_cast<std::int64_t>(kRanks);
   setup.learner.round_timeout_ms = 20'000;
   setup.learner.max_lag = 0;

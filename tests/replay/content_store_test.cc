@@ -17,7 +17,7 @@ Content CatalogOf(int number, std::vector<Key> candidates) {
   return {.key = KeyNumber(number), .body = Catalog{.candidates = std::move(candidates)}};
 }
 
-std::vector<Key> Collected(ContentStore& store, const Item& item, int reader) {
+std::vector<Key> ContentsFor(ContentStore& store, const Item& item, int reader) {
   std::vector<std::shared_ptr<const Content>> contents;
   store.Collect(item, reader, contents);
   std::vector<Key> keys;
@@ -58,7 +58,7 @@ TEST_CASE("the zero key is never missing and never stored") {
   item->content_keys = {Key{}};
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
-  REQUIRE(Collected(store, *item, reader).empty());
+  REQUIRE(ContentsFor(store, *item, reader).empty());
   store.Release(*item);
   REQUIRE(absl::IsInvalidArgument(
       store.Put({.key = Key{}, .body = Embedding{.encoder_version = "e", .vector = "vv"}})));
@@ -76,11 +76,11 @@ TEST_CASE("a catalog holds its candidates, and a reader gets them in front of it
   item->catalog_keys = {KeyNumber(9)};
   REQUIRE(roomy.Acquire(*item).ok());
   const int reader = *roomy.OpenReader();
-  REQUIRE(Collected(roomy, *item, reader) ==
+  REQUIRE(ContentsFor(roomy, *item, reader) ==
           std::vector<Key>{KeyNumber(1), KeyNumber(2), KeyNumber(9)});
-  REQUIRE(Collected(roomy, *item, reader).empty());
+  REQUIRE(ContentsFor(roomy, *item, reader).empty());
   const int other = *roomy.OpenReader();
-  REQUIRE(Collected(roomy, *item, other).size() == 3);
+  REQUIRE(ContentsFor(roomy, *item, other).size() == 3);
   roomy.Release(*item);
   REQUIRE(roomy.size() == 3);
 }
@@ -101,7 +101,7 @@ TEST_CASE("an overlay needs its base, keeps its candidates and leaves with them"
   item->catalog_keys = {KeyNumber(10)};
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
-  REQUIRE(Collected(store, *item, reader).back() == KeyNumber(10));
+  REQUIRE(ContentsFor(store, *item, reader).back() == KeyNumber(10));
   store.Release(*item);
   REQUIRE(store.size() == 5);
 }
@@ -122,11 +122,11 @@ TEST_CASE("a reader that takes a closed one's place was given nothing") {
   item->content_keys = {KeyNumber(1)};
   REQUIRE(store.Acquire(*item).ok());
   const int first = *store.OpenReader();
-  REQUIRE(Collected(store, *item, first).size() == 1);
+  REQUIRE(ContentsFor(store, *item, first).size() == 1);
   store.CloseReader(first);
   const int second = *store.OpenReader();
   REQUIRE(second == first);
-  REQUIRE(Collected(store, *item, second).size() == 1);
+  REQUIRE(ContentsFor(store, *item, second).size() == 1);
   for (int i = 1; i < 64; ++i) REQUIRE(store.OpenReader().ok());
   REQUIRE(absl::IsResourceExhausted(store.OpenReader().status()));
 }
@@ -139,9 +139,9 @@ TEST_CASE("an embedding of a new encoder version is given to readers again") {
   item->catalog_keys = {KeyNumber(9)};
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
-  REQUIRE(Collected(store, *item, reader).size() == 2);
+  REQUIRE(ContentsFor(store, *item, reader).size() == 2);
   REQUIRE(store.Put(EmbeddingNumber(1, "encoder 2")).ok());
-  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(1), KeyNumber(9)});
+  REQUIRE(ContentsFor(store, *item, reader) == std::vector<Key>{KeyNumber(1), KeyNumber(9)});
 }
 
 TEST_CASE("contents in use past the capacity refuse new ones until one of them becomes unused") {
@@ -226,18 +226,18 @@ TEST_CASE("what a reader forgot it is given again, a list with its own candidate
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
   const int other = *store.OpenReader();
-  REQUIRE(Collected(store, *item, reader).size() == 5);
-  REQUIRE(Collected(store, *item, other).size() == 5);
+  REQUIRE(ContentsFor(store, *item, reader).size() == 5);
+  REQUIRE(ContentsFor(store, *item, other).size() == 5);
   store.Forget(reader, KeyNumber(3));
   store.Forget(reader, KeyNumber(77));
-  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(3)});
+  REQUIRE(ContentsFor(store, *item, reader) == std::vector<Key>{KeyNumber(3)});
   store.Forget(reader, KeyNumber(10));
-  REQUIRE(Collected(store, *item, reader) == std::vector<Key>{KeyNumber(10)});
+  REQUIRE(ContentsFor(store, *item, reader) == std::vector<Key>{KeyNumber(10)});
   store.Forget(reader, KeyNumber(10));
   store.Forget(reader, KeyNumber(9));
-  REQUIRE(Collected(store, *item, reader) ==
+  REQUIRE(ContentsFor(store, *item, reader) ==
           std::vector<Key>{KeyNumber(1), KeyNumber(2), KeyNumber(9), KeyNumber(10)});
-  REQUIRE(Collected(store, *item, other).empty());
+  REQUIRE(ContentsFor(store, *item, other).empty());
 }
 
 // Memory in use, as the allocator counts it.

@@ -249,8 +249,8 @@ absl::Status ReadInto(Goal::Definition& goal, const std::vector<GoalPart>& parts
   Append(ReadProperties(reader, "allowed", known, false), goal.allowed);
   goal.reset_types = reader.Texts("reset_types");
   goal.base_cost = reader.Integer("base_cost", goal.base_cost);
-  goal.satisfied_share = reader.Share("satisfied_share", goal.satisfied_share);
-  goal.partial_share = reader.Share("partial_share", goal.partial_share);
+  goal.satisfied_share = reader.Fraction("satisfied_share", goal.satisfied_share);
+  goal.partial_share = reader.Fraction("partial_share", goal.partial_share);
   goal.no_leftovers_of = reader.Texts("no_leftovers_of");
   return reader.Finish();
 }

@@ -75,7 +75,7 @@ std::int64_t GoalReader::Integer(const std::string& key, std::int64_t otherwise)
   return otherwise;
 }
 
-double GoalReader::Share(const std::string& key, double otherwise) {
+double GoalReader::Fraction(const std::string& key, double otherwise) {
   const toml::node* const node = Take(key);
   if (node == nullptr) return otherwise;
   const double value = node->is_number() ? ToJson(*node).get<double>() : -1.0;

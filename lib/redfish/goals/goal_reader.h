@@ -29,7 +29,7 @@ class GoalReader {
   std::string TextOr(const std::string& key, const std::string& otherwise);
   std::int64_t Integer(const std::string& key, std::int64_t otherwise);
   // From 0 to 1.
-  double Share(const std::string& key, double otherwise);
+  double Fraction(const std::string& key, double otherwise);
   bool Boolean(const std::string& key, bool otherwise);
   // Empty when the key is missing.
   std::vector<nlohmann::json> List(const std::string& key);

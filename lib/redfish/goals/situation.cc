@@ -113,7 +113,7 @@ Json DrawOrder(const Json& order, runtime::Random& random) {
 Situation ReadSituation(GoalReader& reader) {
   Situation situation;
   situation.name = reader.Text("name");
-  situation.weight = reader.Share("weight", situation.weight);
+  situation.weight = reader.Fraction("weight", situation.weight);
   situation.optimum = reader.Integer("optimum", -1);
   if (situation.optimum < 0) reader.Fail("optimum", "\"optimum\" needs a number, 0 or more");
   situation.where = reader.Value("where");

@@ -23,10 +23,10 @@ namespace shoal::algorithms {
 
 // What an algorithm needs before it can compute a loss.
 struct Requirements {
-  // Passes over a batch, each in this many gradient steps.
-  std::int64_t passes = 1;
+  // Epochs over a batch in one update, and the gradient steps (minibatches) of each.
+  std::int64_t update_epochs = 1;
   std::int64_t minibatches = 1;
-  // Targets depend on the current policy: before every pass it is evaluated on all rows of the
+  // Targets depend on the current policy: before every epoch it is evaluated on all rows of the
   // batch, the bootstrap rows among them. Otherwise targets are estimated once an update, from what
   // the behaviour policy recorded.
   bool current_policy = false;

@@ -31,13 +31,14 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("schedule_updates", schedule_updates,
                {.help = "when a linear schedule reaches 0", .unit = "updates", .min = 1});
   visitor.Knob("kl_target", kl_target, {.help = "KL of an update for schedule kl", .min = 0});
-  visitor.Knob("passes", passes, {.help = "passes over a batch", .min = 1, .max = 1000});
+  visitor.Knob("update_epochs", update_epochs,
+               {.help = "epochs over a batch in one update", .min = 1, .max = 1000});
   visitor.Knob("minibatches", minibatches,
-               {.help = "gradient steps in a pass", .min = 1, .max = 10000});
+               {.help = "gradient steps in an epoch", .min = 1, .max = 10000});
   visitor.Knob("max_gradient_norm", max_gradient_norm,
                {.help = "gradients are scaled down to this norm; 0: never", .min = 0});
   visitor.Knob("kl_stop", kl_stop,
-               {.help = "no further pass once the KL of one is above this; 0: never", .min = 0});
+               {.help = "no further epoch once the KL of one is above this; 0: never", .min = 0});
   visitor.Knob("normalise_advantages", normalise_advantages,
                {.help = "to mean 0 and deviation 1 over the batch"});
   visitor.Knob("adam_epsilon", adam_epsilon, {.help = "Adam's epsilon", .min = 0, .max = 1});

@@ -36,10 +36,10 @@ struct AlgorithmOptions {
   std::string schedule = "constant";
   std::int64_t schedule_updates = 1000;
   double kl_target = 0.01;
-  std::int64_t passes = 3;
+  std::int64_t update_epochs = 3;
   std::int64_t minibatches = 4;
   double max_gradient_norm = 0.5;
-  // No further pass over the batch when the KL of a pass goes above this; 0: never.
+  // No further epoch over the batch when the KL of one goes above this; 0: never.
   double kl_stop = 0.0;
   bool normalise_advantages = true;
   double adam_epsilon = 1e-5;

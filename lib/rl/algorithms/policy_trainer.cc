@@ -142,16 +142,16 @@ struct PolicyTrainer::State {
     return Floats(reduced).first(static_cast<std::size_t>(layout.trainable));
   }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
-                                  std::int64_t pass) const;
+                                  std::int64_t epoch) const;
   absl::StatusOr<MinibatchSums> MeanGradient(const UpdateData& data,
                                              std::span<const std::int64_t> items,
                                              UpdateReport& report);
   // The norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
-  absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& pass_sums,
+  absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
-  absl::Status Passes(Material& material, UpdateReport& report);
+  absl::Status RunEpochs(Material& material, UpdateReport& report);
   absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,
                                       const BehaviourCloningTerm* cloning);
   absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& demonstrations, double with_rate);
@@ -159,9 +159,9 @@ struct PolicyTrainer::State {
 };
 
 std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch, const char* name,
-                                                      std::int64_t pass) const {
+                                                      std::int64_t epoch) const {
   const std::string purpose = std::string(name) + " of rank " + std::to_string(reducer.rank()) +
-                              " in pass " + std::to_string(pass);
+                              " in pass " + std::to_string(epoch);
   return Shuffled(ItemsOf(batch.batch, batch.weight, spec.has_core()), seed, purpose,
                   static_cast<std::uint64_t>(updates));
 }
@@ -207,7 +207,7 @@ absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
 }
 
 absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatch& minibatch,
-                                        MinibatchSums& pass_sums, MinibatchSums& cloning_sums,
+                                        MinibatchSums& epoch_sums, MinibatchSums& cloning_sums,
                                         UpdateReport& report) {
   std::vector<float> cloning_gradient;
   if (material.demonstrations) {
@@ -219,7 +219,7 @@ absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatc
   }
   SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
                          MeanGradient(material.own.data(), minibatch.own, report));
-  pass_sums.Add(sums);
+  epoch_sums.Add(sums);
   if (sums.weight() <= 0) return absl::OkStatus();
   training::Stopwatch watch;
   const auto coefficient = static_cast<float>(material.cloning_coefficient);
@@ -232,18 +232,18 @@ absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatc
   return absl::OkStatus();
 }
 
-absl::Status PolicyTrainer::State::Passes(Material& material, UpdateReport& report) {
+absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& report) {
   const auto minibatches = static_cast<std::size_t>(requirements.minibatches);
   MinibatchSums all;
   MinibatchSums cloning_sums;
-  for (std::int64_t pass = 0; pass < requirements.passes; ++pass) {
-    if (pass == 0 || requirements.current_policy) {
+  for (std::int64_t epoch = 0; epoch < requirements.update_epochs; ++epoch) {
+    if (epoch == 0 || requirements.current_policy) {
       SHOAL_RETURN_IF_ERROR(EstimateTargets(material.own, report));
     }
-    const std::vector<std::int64_t> own = Order(material.own, "minibatches", pass);
+    const std::vector<std::int64_t> own = Order(material.own, "minibatches", epoch);
     std::vector<std::int64_t> demonstrations;
     if (material.demonstrations) {
-      demonstrations = Order(*material.demonstrations, "demonstrations", pass);
+      demonstrations = Order(*material.demonstrations, "demonstrations", epoch);
     }
     MinibatchSums sums;
     for (std::size_t m = 0; m < minibatches; ++m) {
@@ -252,7 +252,7 @@ absl::Status PolicyTrainer::State::Passes(Material& material, UpdateReport& repo
       SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, cloning_sums, report));
     }
     all.Add(sums);
-    ++report.passes;
+    ++report.update_epochs;
     if (sums.weight() > 0) report.approximate_kl = sums.kl() / sums.weight();
     if (options.kl_stop > 0 && report.approximate_kl > options.kl_stop) break;
   }
@@ -264,7 +264,8 @@ absl::Status PolicyTrainer::State::Passes(Material& material, UpdateReport& repo
   for (std::size_t i = 0; i < names.size(); ++i) {
     report.algorithm_metrics.emplace_back(names[i], all.metric(i) / weight);
   }
-  report.gradient_norm /= static_cast<double>(report.passes) * static_cast<double>(minibatches);
+  report.gradient_norm /=
+      static_cast<double>(report.update_epochs) * static_cast<double>(minibatches);
   const double cloning_weight = std::max(cloning_sums.weight(), 1e-9);
   report.cloning_loss = cloning_sums.policy_loss() / cloning_weight;
   report.cloning_agreement = cloning_sums.metric(0) / cloning_weight;
@@ -311,7 +312,8 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
                                                         optimiser.moments().second.clone(),
                                                         optimiser.moments().steps};
-  const absl::Status passed = model::GuardTorch("update", [&] { return Passes(material, report); });
+  const absl::Status passed =
+      model::GuardTorch("update", [&] { return RunEpochs(material, report); });
   if (!passed.ok()) {
     std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
     optimiser.Restore(moments_before);

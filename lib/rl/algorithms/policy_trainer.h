@@ -31,8 +31,8 @@ struct UpdateReport {
   double policy_loss = 0;
   double value_loss = 0;
   double entropy = 0;
-  // KL of the behaviour policy and the current one, in the last pass that ran: (r - 1) - log r with
-  // the importance weight r.
+  // KL of the behaviour policy and the current one, in the last epoch that ran: (r - 1) - log r
+  // with the importance weight r.
   double approximate_kl = 0;
   // What the algorithm itself measures, by name.
   std::vector<std::pair<std::string, double>> algorithm_metrics = {};
@@ -46,7 +46,7 @@ struct UpdateReport {
   double mean_staleness = 0;
   double max_staleness = 0;
   double learning_rate = 0;
-  std::int64_t passes = 0;
+  std::int64_t update_epochs = 0;
   // Of the demonstrations that were mixed in; zeros without any.
   double cloning_loss = 0;
   double cloning_agreement = 0;

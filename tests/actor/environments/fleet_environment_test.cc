@@ -88,7 +88,7 @@ class FleetPlayer {
     std::vector<std::unique_ptr<RedfishService>> services;
     for (std::size_t member = 0; member < kMembers; ++member) services.push_back(make(member));
     environment_ = std::make_unique<FleetEnvironment>(std::move(fleet), std::move(services),
-                                                      std::make_shared<Sights>());
+                                                      std::make_shared<ResponseCache>());
   }
   explicit FleetPlayer(std::int64_t budget_watts, mockserver::InstanceOptions options = {})
       : FleetPlayer(Fleet(budget_watts), [options](std::size_t) {

@@ -29,7 +29,7 @@ class MembersPlayer {
   // Starts an episode of the goal in the situation.
   MembersPlayer(const std::string& goal, const std::string& capture, const std::string& situation)
       : environment_(MembersData().tasks, std::make_unique<InProcessService>(MembersData().worlds),
-                     std::make_shared<Sights>()) {
+                     std::make_shared<ResponseCache>()) {
     std::size_t pair = 0;
     const auto& pairs = MembersData().tasks->pairs;
     while (pairs.at(pair).goal != goal || pairs.at(pair).capture != capture) ++pair;

@@ -52,7 +52,7 @@ class Player {
   explicit Player(std::unique_ptr<RedfishService> service,
                   boost::asio::io_context* context = nullptr)
       : context_(context),
-        environment_(Data().tasks, std::move(service), std::make_shared<Sights>()) {}
+        environment_(Data().tasks, std::move(service), std::make_shared<ResponseCache>()) {}
   Player() : Player(std::make_unique<InProcessService>(Data().worlds)) {}
 
   Transition Reset(const EpisodeStart& start) {
@@ -291,7 +291,7 @@ TEST_CASE("Training's sentences lose words as the knob says, evaluation's never 
   auto tasks = std::make_shared<RedfishTasks>(*Data().tasks);
   tasks->options.word_dropout = 1;
   RedfishEnvironment dropping(tasks, std::make_unique<InProcessService>(Data().worlds),
-                              std::make_shared<Sights>());
+                              std::make_shared<ResponseCache>());
   Player player;
   for (const bool evaluation : {false, true}) {
     for (std::uint64_t episode = 0; episode < 5; ++episode) {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "actor/environments/sights.h"
+#include "actor/environments/response_cache.h"
 
 namespace shoal::actor {
 namespace {
@@ -46,7 +46,7 @@ const ServiceCatalog& Service() {
                   {kAccounts + "/root", Account("root")},
                   {"/redfish/v1/AccountService/Roles/Operator", role}});
     const auto schema = *redfish::Schema::Load("data/schema/redfish.schema.zst");
-    return Share(*redfish::Catalog::Build(*capture, *schema), schema);
+    return MakeServiceCatalog(*redfish::Catalog::Build(*capture, *schema), schema);
   }();
   return service;
 }
@@ -60,15 +60,15 @@ redfish::Candidate Request(const std::string& method, const std::string& uri) {
 
 class Eyes {
  public:
-  explicit Eyes(std::shared_ptr<Sights> sights = std::make_shared<Sights>())
-      : sights_(std::move(sights)) {
+  explicit Eyes(std::shared_ptr<ResponseCache> response_cache = std::make_shared<ResponseCache>())
+      : response_cache_(std::move(response_cache)) {
     seen_.Begin(Service());
   }
 
   void See(const std::string& method, const std::string& uri, int status, const Json& body = {}) {
     ServiceResponse response{.status = status};
     if (!body.is_null()) response.body = std::make_shared<const std::string>(body.dump());
-    const auto text = sights_->bodies.Read(body.is_null() ? std::string() : *response.body);
+    const auto text = response_cache_->bodies.Read(body.is_null() ? std::string() : *response.body);
     seen_.Learn(Request(method, uri), response, *text);
   }
   void SeeAccounts(const std::vector<std::string>& names) {
@@ -94,8 +94,8 @@ class Eyes {
   const inference::client::CandidateList& list() const { return *seen_.list(); }
 
  private:
-  const std::shared_ptr<Sights> sights_;
-  SeenResources seen_ = SeenResources(sights_->candidates);
+  const std::shared_ptr<ResponseCache> response_cache_;
+  SeenResources seen_ = SeenResources(response_cache_->candidates);
 };
 
 bool Contains(const std::vector<std::string>& all, const std::string& one) {
@@ -129,11 +129,11 @@ TEST_CASE("A resource that was made is shown by the answer that made it") {
 }
 
 TEST_CASE("Environments of one loop share what was made of a body, and only of an equal one") {
-  const auto sights = std::make_shared<Sights>();
+  const auto response_cache = std::make_shared<ResponseCache>();
   const auto offered = [](const Eyes& eyes) {
     return eyes.list().at(eyes.list().size() - 1).text.get();
   };
-  Eyes first(sights), second(sights), changed(sights), apart;
+  Eyes first(response_cache), second(response_cache), changed(response_cache), apart;
   Json other = Account("eve");
   other["Enabled"] = false;
   for (Eyes* eyes : {&first, &second, &apart}) eyes->See("POST", kAccounts, 201, Account("eve"));
@@ -186,7 +186,7 @@ TEST_CASE("A refusal and a delete that is only accepted take nothing away") {
   REQUIRE(&eyes.list() == Service().candidates.get());
 }
 
-TEST_CASE("The same sights in another order and by another environment give the same key") {
+TEST_CASE("The same answers in another order and by another environment give the same key") {
   Eyes one;
   one.SeeAccounts({"eve", "bob"});
   one.See("GET", kAccounts + "/eve", 200, Account("eve"));

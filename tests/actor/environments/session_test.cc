@@ -61,7 +61,7 @@ std::int64_t Find(const std::string& method, const std::string& uri) {
 class SessionPlayer {
  public:
   explicit SessionPlayer(std::unique_ptr<RedfishService> service)
-      : environment_(SessionData().tasks, std::move(service), std::make_shared<Sights>()) {
+      : environment_(SessionData().tasks, std::move(service), std::make_shared<ResponseCache>()) {
     environment_.Reset({.environment_id = 1}, [](const auto& reset) { REQUIRE(reset.ok()); });
   }
   Observation Step(std::int64_t action) {

@@ -12,7 +12,7 @@ namespace {
 std::vector<int> Draws(const PairSampler& sampler, int count) {
   std::vector<int> drawn(3, 0);
   for (int episode = 0; episode < count; ++episode) {
-    ++drawn.at(sampler.Draw(7, static_cast<std::uint64_t>(episode)));
+    ++drawn.at(sampler.Sample(7, static_cast<std::uint64_t>(episode)));
   }
   return drawn;
 }

@@ -43,12 +43,12 @@ struct Loaded {
 };
 
 absl::Status Load(const proto::DemonstrationChunk& recording, const model::PolicySpec& spec,
-                  std::size_t per_draw, Loaded& loaded) {
+                  std::size_t per_batch, Loaded& loaded) {
   const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, recording).ok());
   auto set = DemonstrationSet::Load(
-      {.path = path, .encoder = {}, .embedding_cache = {}, .per_draw = per_draw, .seed = kSeed},
+      {.path = path, .encoder = {}, .embedding_cache = {}, .per_batch = per_batch, .seed = kSeed},
       spec, loaded.contents);
   if (!set.ok()) return set.status();
   loaded.set = *std::move(set);
@@ -94,7 +94,7 @@ TEST_CASE("demonstrations come with embeddings of their texts, every row to be l
   REQUIRE(status.ok());
   REQUIRE(loaded.set->size() == 2);
   REQUIRE(loaded.set->encoder_version().starts_with("lexical-"));
-  const algorithms::UnrollBatch batch = loaded.set->Share(0, 0, 1);
+  const algorithms::UnrollBatch batch = loaded.set->Batch(0, 0, 1);
   REQUIRE(batch.Validate(Spec()).ok());
   REQUIRE(batch.columns == 2);
   REQUIRE(batch.weight == std::vector<float>{1, 1, 1, 1});
@@ -112,7 +112,7 @@ TEST_CASE("pass after pass, every demonstration comes once, in another order", "
     std::map<std::int64_t, int> times;
     std::vector<std::int64_t> order;
     for (std::int64_t draw = 0; draw < 3; ++draw) {
-      for (const std::int64_t action : FirstActions(loaded.set->Share(3 * pass + draw, 0, 1))) {
+      for (const std::int64_t action : FirstActions(loaded.set->Batch(3 * pass + draw, 0, 1))) {
         ++times[action];
         order.push_back(action);
       }
@@ -127,13 +127,13 @@ TEST_CASE("ranks share a draw out, and together have what one alone has", "[demo
   Loaded loaded;
   REQUIRE(Load(Recording(7), Spec(), 5, loaded).ok());
   for (std::int64_t draw = 0; draw < 10; ++draw) {
-    const auto alone = FirstActions(loaded.set->Share(draw, 0, 1));
-    const auto first = FirstActions(loaded.set->Share(draw, 0, 2));
-    const auto second = FirstActions(loaded.set->Share(draw, 1, 2));
+    const auto alone = FirstActions(loaded.set->Batch(draw, 0, 1));
+    const auto first = FirstActions(loaded.set->Batch(draw, 0, 2));
+    const auto second = FirstActions(loaded.set->Batch(draw, 1, 2));
     REQUIRE(first == std::vector<std::int64_t>{alone[0], alone[2], alone[4]});
     REQUIRE(second == std::vector<std::int64_t>{alone[1], alone[3]});
   }
-  REQUIRE(loaded.set->Share(0, 6, 7).columns == 0);
+  REQUIRE(loaded.set->Batch(0, 6, 7).columns == 0);
 }
 
 TEST_CASE("a demonstration that does not fit is named with file, offset and column",
@@ -205,7 +205,7 @@ TEST_CASE("after the phase the demonstrations' weight falls to nothing", "[cloni
   Copying copying(7);
   const Cloning& cloning = *copying.cloning;
   const auto trainer = copying.Trainer();
-  const algorithms::UnrollBatch batch = cloning.demonstrations().Share(0, 0, 1);
+  const algorithms::UnrollBatch batch = cloning.demonstrations().Batch(0, 0, 1);
   std::vector<double> coefficients;
   for (int i = 0; i < 3; ++i) {
     const auto report = cloning.Update(*trainer, batch, 0, 1);

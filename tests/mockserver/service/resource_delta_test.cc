@@ -146,7 +146,7 @@ TEST_CASE("Elements come and go as they do in a plain list") {
 TEST_CASE("What somebody holds is neither written to nor taken") {
   Twins twins("dmtf-rackmount1");
   REQUIRE(twins.delta.Assign("/AssetTag", "one"));
-  const std::shared_ptr<const Json> held = twins.delta.Share();
+  const std::shared_ptr<const Json> held = twins.delta.Snapshot();
   REQUIRE(twins.delta.TakeTree() == nullptr);
   REQUIRE(twins.delta.Assign("/AssetTag", "two"));
   REQUIRE(held->at("AssetTag") == "one");

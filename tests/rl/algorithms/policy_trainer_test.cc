@@ -16,7 +16,7 @@ namespace {
 
 AlgorithmOptions OneStep() {
   AlgorithmOptions options;
-  options.passes = 1;
+  options.update_epochs = 1;
   options.minibatches = 1;
   return options;
 }
@@ -70,7 +70,7 @@ TEST_CASE("PPO learns to point at what the goal names") {
   spec.train_keys = trained;
   AlgorithmOptions options;
   options.learning_rate = 1e-2;
-  options.passes = 4;
+  options.update_epochs = 4;
   const auto trainer = Trainer(spec, options);
   PointerTask task(spec, {.columns = 32});
   for (int update = 0; update < 25; ++update) {
@@ -92,7 +92,7 @@ TEST_CASE("REINFORCE with a baseline learns it too") {
   for (int update = 0; update < 60; ++update) {
     const auto report = trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12));
     REQUIRE(report.ok());
-    REQUIRE(report->passes == 1);
+    REQUIRE(report->update_epochs == 1);
   }
   task.TakeSuccess();
   task.Play(*PolicyOf(*trainer, spec), 12);
@@ -151,16 +151,16 @@ TEST_CASE("loading falls back to the checkpoint before a damaged one, and refuse
   REQUIRE(absl::IsFailedPrecondition(Trainer(other, {})->Load(folder.path()).status()));
 }
 
-TEST_CASE("passes end once the policy has moved far enough") {
+TEST_CASE("epochs end once the policy has moved far enough") {
   const model::PolicySpec spec = SmallSpec();
   AlgorithmOptions options;
-  options.passes = 50;
+  options.update_epochs = 50;
   options.learning_rate = 0.05;
   options.kl_stop = 0.01;
   const auto trainer = Trainer(spec, options);
   PointerTask task(spec, {});
   const auto report = trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12)).value();
-  REQUIRE(report.passes < 50);
+  REQUIRE(report.update_epochs < 50);
   REQUIRE(report.approximate_kl > 0.01);
 }
 

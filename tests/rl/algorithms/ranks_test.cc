@@ -14,7 +14,7 @@ constexpr std::uint64_t kSeed = 3;
 AlgorithmOptions Options() {
   AlgorithmOptions options;
   options.minibatches = 1;
-  options.passes = 3;
+  options.update_epochs = 3;
   return options;
 }
 

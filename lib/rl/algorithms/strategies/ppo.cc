@@ -14,7 +14,7 @@ class Ppo final : public Algorithm {
   explicit Ppo(const AlgorithmOptions& options) : options_(options) {}
 
   Requirements requirements() const override {
-    return {.passes = options_.passes, .minibatches = options_.minibatches};
+    return {.update_epochs = options_.update_epochs, .minibatches = options_.minibatches};
   }
 
   Targets Estimate(const UnrollBatch& batch, const PolicyView& view) const override {

@@ -64,7 +64,7 @@ TEST_CASE("A2C learns to point at what the goal names") {
   for (int update = 0; update < 60; ++update) {
     const auto report = trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12));
     REQUIRE(report.ok());
-    REQUIRE(report->passes == 1);
+    REQUIRE(report->update_epochs == 1);
   }
   task.TakeSuccess();
   task.Play(*PolicyOf(*trainer, spec), 12);

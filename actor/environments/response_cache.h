@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environments of one loop make once, for all of them, of what services answer.
-//
-// Not thread-safe.
+// What is derived from the answers of services and kept for the environments of one loop: canonical
+// texts of bodies, and the candidates of resources. Environments that get the same answer share one
+// copy of it. Not thread-safe: the loop's thread alone uses it.
 #pragma once
 
 #include "actor/environments/body_texts.h"
@@ -9,7 +9,7 @@
 
 namespace shoal::actor {
 
-struct Sights {
+struct ResponseCache {
   BodyTexts bodies = BodyTexts();
   ResourceCandidates candidates = ResourceCandidates();
 };
