@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/display/line_chart.h"
 #include "platform/runtime/atomic_file.h"
-#include "platform/runtime/line_chart.h"
 
 namespace shoal::encoder {
 namespace {
@@ -52,8 +52,8 @@ absl::Status KeepRowsUntil(std::int64_t step, const std::string& folder) {
   return runtime::WriteFileAtomically(MetricsPath(folder), kept);
 }
 
-runtime::ChartLine LineOf(const Rows& rows, const char* name, const char* key, bool dots) {
-  runtime::ChartLine line{.name = name, .points = {}, .dots = dots};
+display::ChartLine LineOf(const Rows& rows, const char* name, const char* key, bool dots) {
+  display::ChartLine line{.name = name, .points = {}, .dots = dots};
   for (const json& row : rows) {
     const auto value = row.find(key);
     if (value == row.end() || !value->is_number()) continue;
@@ -65,7 +65,7 @@ runtime::ChartLine LineOf(const Rows& rows, const char* name, const char* key, b
 std::string Charts(const Rows& rows) {
   const auto trained = [&](const char* key) { return LineOf(rows, "training", key, false); };
   const auto held_out = [&](const char* key) { return LineOf(rows, "held out", key, true); };
-  const std::vector<runtime::Chart> charts = {
+  const std::vector<display::Chart> charts = {
       {"loss", "steps", {trained("loss"), held_out("held_out_loss")}},
       {"token accuracy", "steps", {trained("accuracy"), held_out("held_out_accuracy")}},
       {"perplexity, held out", "steps", {held_out("held_out_perplexity")}},
@@ -74,7 +74,7 @@ std::string Charts(const Rows& rows) {
       {"tokens/s", "steps", {trained("tokens_per_second")}},
       {"target tokens a step", "steps", {trained("targets")}}};
   std::string html;
-  for (const runtime::Chart& chart : charts) html += runtime::DrawChart(chart);
+  for (const display::Chart& chart : charts) html += display::DrawChart(chart);
   return "<div class=\"charts\">" + html + "</div>";
 }
 
@@ -105,7 +105,7 @@ std::string Remaining(double seconds) {
 
 }  // namespace
 
-TrainingLog::TrainingLog(std::string folder, std::unique_ptr<runtime::EventWriter> events,
+TrainingLog::TrainingLog(std::string folder, std::unique_ptr<display::EventWriter> events,
                          runtime::Clock& clock)
     : folder_(std::move(folder)),
       events_(std::move(events)),
@@ -117,7 +117,7 @@ absl::StatusOr<std::unique_ptr<TrainingLog>> TrainingLog::Open(const std::string
                                                                std::int64_t step,
                                                                runtime::Clock& clock) {
   SHOAL_RETURN_IF_ERROR(KeepRowsUntil(step, folder));
-  SHOAL_ASSIGN_OR_RETURN(auto events, runtime::EventWriter::Create(
+  SHOAL_ASSIGN_OR_RETURN(auto events, display::EventWriter::Create(
                                           folder, static_cast<double>(clock.UnixNanos()) * 1e-9));
   return std::unique_ptr<TrainingLog>(new TrainingLog(folder, std::move(events), clock));
 }
@@ -175,11 +175,11 @@ absl::Status TrainingLog::WriteReport(const std::string& options, const std::str
   SHOAL_ASSIGN_OR_RETURN(const Rows rows, ReadRows(folder_));
   const std::string name = std::filesystem::path(folder_).filename().string();
   std::string html;
-  if (!result.empty()) html += "<p><b>" + runtime::EscapeHtml(result) + "</b></p>";
+  if (!result.empty()) html += "<p><b>" + display::EscapeHtml(result) + "</b></p>";
   html += "<h2>Learning curves</h2>" + Charts(rows) + "<h2>Held out</h2>" + Evaluations(rows) +
-          "<h2>Options</h2><pre>" + runtime::EscapeHtml(options) + "</pre>";
+          "<h2>Options</h2><pre>" + display::EscapeHtml(options) + "</pre>";
   return runtime::WriteFileAtomically(
-      folder_ + "/report.html", runtime::HtmlPage(name.empty() ? "language model" : name, html));
+      folder_ + "/report.html", display::HtmlPage(name.empty() ? "language model" : name, html));
 }
 
 std::string ProgressLine(const TrainingRow& row) {

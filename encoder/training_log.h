@@ -10,9 +10,9 @@
 #include <memory>
 #include <string>
 
+#include "platform/display/event_writer.h"
+#include "platform/display/live_line.h"
 #include "platform/runtime/clock.h"
-#include "platform/runtime/event_writer.h"
-#include "platform/runtime/live_line.h"
 #include "platform/runtime/status.h"
 #include "text/language/language_trainer.h"
 
@@ -51,17 +51,17 @@ class TrainingLog {
   absl::Status WriteReport(const std::string& options, const std::string& result);
 
  private:
-  TrainingLog(std::string folder, std::unique_ptr<runtime::EventWriter> events,
+  TrainingLog(std::string folder, std::unique_ptr<display::EventWriter> events,
               runtime::Clock& clock);
 
   absl::Status AddRow(const std::string& row);
   double WallSeconds() const;
 
   const std::string folder_;
-  const std::unique_ptr<runtime::EventWriter> events_;
+  const std::unique_ptr<display::EventWriter> events_;
   runtime::Clock& clock_;
   std::ofstream metrics_;
-  runtime::LiveLine line_;
+  display::LiveLine line_;
 };
 
 // "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500  12345 tokens/s  ETA

@@ -162,8 +162,7 @@ absl::Status Learner::Start() {
   parts.contents = std::make_unique<ContentTable>(
       ContentTableOptions{.embedding_size = setup_.policy.embedding_size,
                           .similarity_size = setup_.policy.similarity_size,
-                          .max_contents = static_cast<std::size_t>(options.content_capacity),
-                          .max_listed = static_cast<std::size_t>(options.content_capacity)});
+                          .max_bytes = static_cast<std::size_t>(options.content_capacity_bytes)});
   SHOAL_RETURN_IF_ERROR(CloneDemonstrations());
   parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents,
                                                   static_cast<std::uint32_t>(options.policy_id));

@@ -93,11 +93,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .min = 1,
                 .max = kMany});
   visitor.Knob(
-      "content_capacity", content_capacity,
-      {.help = "contents kept besides candidates, and as many candidates of catalogs and overlays",
-       .unit = "contents",
-       .min = 1,
-       .max = kMany});
+      "content_capacity_bytes", content_capacity_bytes,
+      {.help = "memory for embeddings, for catalogs and overlays, and for tables of candidates, a "
+               "third each",
+       .unit = "bytes",
+       .min = 1 << 20});
   visitor.Knob("reduction", reduction,
                {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
                         "build with SHOAL_CUDA",

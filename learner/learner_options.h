@@ -51,8 +51,8 @@ struct LearnerOptions {
   embedding::EmbeddingCacheOptions embedding_cache;
   // Ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
-  // Contents kept besides candidates, and candidates kept.
-  std::int64_t content_capacity = std::int64_t{1} << 20;
+  // Memory for embeddings, for catalogs and overlays, and for tables of candidates, a third each.
+  std::int64_t content_capacity_bytes = std::int64_t{3} << 30;
   // What carries gradients between ranks: "socket", or "nccl" with one GPU a rank.
   std::string reduction = "socket";
   // Time in which all ranks have to start.

@@ -82,26 +82,37 @@ BodyTexts::Pointer Understand(const json& body) {
   return understood;
 }
 
+std::size_t TextBytes(const BodyTexts::Pointer& text) {
+  constexpr std::size_t kPlace = 300;
+  if (text == nullptr) return kPlace;
+  std::size_t bytes = kPlace + text->content.text->size() + text->uri.size();
+  for (const std::string& member : text->members) bytes += sizeof(member) + member.size();
+  return bytes;
+}
+
 }  // namespace
 
 BodyTexts::Pointer BodyTexts::Read(std::string_view body, const json* parsed) {
   static const auto kNone = std::make_shared<const BodyText>();
   if (body.empty()) return kNone;
-  const Pointer text =
-      texts_.FindOrMake(HashOf(WithoutETags(body, bytes_), kRaw), [&body, parsed]() -> Pointer {
+  const Pointer text = texts_.FindOrMake(
+      HashOf(WithoutETags(body, bytes_), kRaw),
+      [&body, parsed]() -> Pointer {
         if (parsed != nullptr) return Understand(*parsed);
         const json value = content::ParseJson(body);
         return value.is_discarded() ? nullptr : Understand(value);
-      });
+      },
+      TextBytes);
   if (text != nullptr) return text;
-  return texts_.FindOrMake(HashOf(body, kNoJson),
-                           [&body] { return Understand(std::string(body)); });
+  return texts_.FindOrMake(
+      HashOf(body, kNoJson), [&body] { return Understand(std::string(body)); }, TextBytes);
 }
 
 BodyTexts::Pointer BodyTexts::ReadParsed(const json& body) {
   bytes_.clear();
   bytes_of_.Append(bytes_, body);
-  return texts_.FindOrMake(HashOf(bytes_, kValue), [&body] { return Understand(body); });
+  return texts_.FindOrMake(
+      HashOf(bytes_, kValue), [&body] { return Understand(body); }, TextBytes);
 }
 
 }  // namespace shoal::actor

@@ -33,8 +33,7 @@ class BodyTexts {
  public:
   using Pointer = std::shared_ptr<const BodyText>;
 
-  // `capacity` at least 1, in bodies.
-  explicit BodyTexts(std::size_t capacity = 16384) : texts_(capacity) {}
+  explicit BodyTexts(std::size_t capacity_bytes) : texts_(capacity_bytes) {}
 
   // What is no JSON, or nests deeper than content::kMaximumNesting, is taken as one JSON string.
   // `parsed` is the body as a value, where the caller has it. Never null.

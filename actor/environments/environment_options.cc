@@ -57,6 +57,10 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
       {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});
   visitor.Knob("connections", connections,
                {.help = "HTTP connections of one thread", .min = 1, .max = 1024});
+  visitor.Knob("response_cache_bytes", response_cache_bytes,
+               {.help = "memory of one thread for texts of bodies and candidates of resources",
+                .unit = "bytes",
+                .min = 1 << 20});
   visitor.Knob("reset_attempts", reset_attempts,
                {.help = "tries to begin an episode that a service refuses, before its goal is "
                         "given up on this capture",

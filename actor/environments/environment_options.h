@@ -60,6 +60,8 @@ struct EnvironmentOptions {
   std::int64_t wait_seconds = 5;
   // Of one loop to the mock server.
   std::int64_t connections = 16;
+  // Memory of one loop for what it derives from answers: texts of bodies, candidates of resources.
+  std::int64_t response_cache_bytes = std::int64_t{256} << 20;
   // Tries to begin an episode that the service refuses, with a pause between two that doubles; then
   // the pair of goal and capture is given up for the rest of the process.
   std::int64_t reset_attempts = 5;

@@ -27,7 +27,8 @@ class RedfishSource final : public EnvironmentSource {
   std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
                                                    std::uint64_t first_environment,
                                                    std::size_t count) const override {
-    const auto response_cache = std::make_shared<ResponseCache>();
+    const auto response_cache = std::make_shared<ResponseCache>(
+        static_cast<std::size_t>(data_.tasks->options.response_cache_bytes));
     const ServiceMaker make = MakeServices(data_, addresses_, executor, count);
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {

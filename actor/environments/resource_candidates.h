@@ -27,8 +27,7 @@ class ResourceCandidates {
   // Of one resource at most; more are not offered.
   static constexpr std::size_t kMaximumCandidates = 256;
 
-  // `capacity` at least 1, in resources.
-  explicit ResourceCandidates(std::size_t capacity = 512) : of_(capacity) {}
+  explicit ResourceCandidates(std::size_t capacity_bytes) : of_(capacity_bytes) {}
 
   // Of the resource that `response` shows, whose body says what `text` does. Null when it is none
   // that is operated: a schema, a log entry. `service` outlives this.

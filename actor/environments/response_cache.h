@@ -4,14 +4,22 @@
 // copy of it. Not thread-safe: the loop's thread alone uses it.
 #pragma once
 
+#include <cstddef>
+
 #include "actor/environments/body_texts.h"
 #include "actor/environments/resource_candidates.h"
 
 namespace shoal::actor {
 
 struct ResponseCache {
-  BodyTexts bodies = BodyTexts();
-  ResourceCandidates candidates = ResourceCandidates();
+  static constexpr std::size_t kDefaultBytes = std::size_t{256} << 20;
+
+  // Bodies may take three quarters of `capacity_bytes`, candidates the rest.
+  explicit ResponseCache(std::size_t capacity_bytes = kDefaultBytes)
+      : bodies(capacity_bytes / 4 * 3), candidates(capacity_bytes / 4) {}
+
+  BodyTexts bodies;
+  ResourceCandidates candidates;
 };
 
 }  // namespace shoal::actor

@@ -12,8 +12,8 @@
 #include "cli/commands/capture_text.h"
 #include "cli/commands/command_result.h"
 #include "cli/commands/redact_flag.h"
+#include "platform/display/live_line.h"
 #include "platform/runtime/atomic_file.h"
-#include "platform/runtime/live_line.h"
 #include "platform/runtime/program.h"
 #include "redfish/capture/archive.h"
 #include "redfish/capture/capture.h"
@@ -55,7 +55,7 @@ class CountedWork {
 
  private:
   const std::string verb_;
-  runtime::LiveLine line_;
+  display::LiveLine line_;
 };
 
 int Verify(const CaptureFlags& flags) {

@@ -14,9 +14,9 @@
 
 #include "cli/commands/command_result.h"
 #include "cli/commands/redact_flag.h"
+#include "platform/display/live_line.h"
 #include "platform/http/tls_context.h"
 #include "platform/runtime/atomic_file.h"
-#include "platform/runtime/live_line.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
@@ -136,7 +136,7 @@ absl::StatusOr<DiscoveryResult> RunWatched(const Discovery& discovery) {
   const runtime::StopSignals signals;
   runtime::Clock& clock = runtime::SystemClock();
   const runtime::TimePoint started = clock.Now();
-  runtime::LiveLine line(std::chrono::seconds(2), clock);
+  display::LiveLine line(std::chrono::seconds(2), clock);
   WatchedCrawl crawl(discovery);
   for (;;) {
     if (runtime::StopSignals::Wait(kLook)) crawl.Stop();

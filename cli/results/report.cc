@@ -13,18 +13,18 @@
 
 #include "cli/results/result_html.h"
 #include "cli/session/metric_table.h"
+#include "platform/display/line_chart.h"
 #include "platform/runtime/atomic_file.h"
-#include "platform/runtime/line_chart.h"
 
 namespace shoal::cli {
 namespace {
 
 using Json = nlohmann::json;
-using runtime::Chart;
-using runtime::ChartLine;
-using runtime::EscapeHtml;
+using display::Chart;
+using display::ChartLine;
+using display::EscapeHtml;
 
-constexpr char kSteps[] = "environment steps";
+constexpr char kStepsAxis[] = "environment steps";
 
 std::string ReadOrEmpty(const std::string& path) {
   const absl::StatusOr<std::string> text = runtime::ReadFile(path);
@@ -63,7 +63,7 @@ ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const s
 
 std::string Draw(const std::vector<Chart>& charts) {
   std::string html;
-  for (const Chart& chart : charts) html += runtime::DrawChart(chart);
+  for (const Chart& chart : charts) html += display::DrawChart(chart);
   return html.empty() ? "" : "<div class=\"charts\">" + html + "</div>";
 }
 
@@ -77,18 +77,18 @@ std::string Folded(const std::string& title, const std::string& html) {
 
 std::string LearningCurves(const std::vector<Json>& metrics, const std::vector<Json>& evaluations) {
   return Draw({{.title = "success",
-                .x_title = kSteps,
+                .x_title = kStepsAxis,
                 .lines = {LineOf(metrics, "training", "success"),
                           LineOf(evaluations, "greedy", "success", true)},
                 .unit = "share of episodes",
                 .low = 0,
                 .high = 1},
                {.title = "mean return",
-                .x_title = kSteps,
+                .x_title = kStepsAxis,
                 .lines = {LineOf(metrics, "training", "return"),
                           LineOf(evaluations, "greedy", "return", true)}},
                {.title = "requests over the least possible",
-                .x_title = kSteps,
+                .x_title = kStepsAxis,
                 .lines = {LineOf(evaluations, "steps", "steps_per_optimal", true),
                           LineOf(evaluations, "mutations", "mutations_per_optimal", true)},
                 .unit = "ratio",
@@ -97,12 +97,12 @@ std::string LearningCurves(const std::vector<Json>& metrics, const std::vector<J
 
 std::string Speed(const std::vector<Json>& metrics) {
   return Draw({{.title = "environment steps",
-                .x_title = kSteps,
+                .x_title = kStepsAxis,
                 .lines = {LineOf(metrics, "training", "environment_steps_per_second")},
                 .unit = "per second",
                 .low = 0},
                {.title = "staleness",
-                .x_title = kSteps,
+                .x_title = kStepsAxis,
                 .lines = {LineOf(metrics, "training", "staleness")},
                 .unit = "publications",
                 .low = 0}});
@@ -144,7 +144,7 @@ struct Series {
     return low->second;
   }
   Chart chart() const {
-    return {.title = row.title, .x_title = kSteps, .lines = lines, .unit = row.unit};
+    return {.title = row.title, .x_title = kStepsAxis, .lines = lines, .unit = row.unit};
   }
 };
 
@@ -212,7 +212,7 @@ std::string ConstantTable(const std::vector<const Series*>& constants) {
       "<th class=\"l\">what it is</th></tr>";
   for (const Series* series : constants) {
     html += "<tr><td>" + EscapeHtml(series->row.title) + "</td><td>" +
-            runtime::ShortNumber(*series->constant()) + "</td><td class=\"l\">" +
+            display::ShortNumber(*series->constant()) + "</td><td class=\"l\">" +
             EscapeHtml(series->row.unit) + "</td><td class=\"l\">" + EscapeHtml(series->row.help) +
             "</td></tr>";
   }
@@ -271,7 +271,7 @@ absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
                          "<pre>" + EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre>"));
   const std::string path = run_path + "/report.html";
   SHOAL_RETURN_IF_ERROR(
-      runtime::WriteFileAtomically(path, runtime::HtmlPage(run.value("name", run_path), html)));
+      runtime::WriteFileAtomically(path, display::HtmlPage(run.value("name", run_path), html)));
   return path;
 }
 

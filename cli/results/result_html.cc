@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "cli/results/evaluation.h"
-#include "platform/runtime/line_chart.h"
+#include "platform/display/line_chart.h"
 
 namespace shoal::cli {
 namespace {
 
 using Json = nlohmann::json;
-using runtime::EscapeHtml;
+using display::EscapeHtml;
 
 std::string VendorOf(const std::string& capture) { return capture.substr(0, capture.find('-')); }
 

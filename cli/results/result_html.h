@@ -10,9 +10,9 @@
 
 namespace shoal::cli {
 
-// Success of the learned policy, under a heading: a row a goal, a column a capture under its vendor,
-// which is the first word of the capture's name. The policies' returns where there are no goals; a
-// sentence when there was no final evaluation.
+// Success of the learned policy, under a heading: a row a goal, a column a capture under its
+// vendor, which is the first word of the capture's name. The policies' returns where there are no
+// goals; a sentence when there was no final evaluation.
 std::string SuccessHtml(const nlohmann::json& result);
 
 // Each policy over all pairs; empty without an evaluation.

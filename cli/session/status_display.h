@@ -8,8 +8,8 @@
 #include <string>
 
 #include "cli/session/progress.h"
+#include "platform/display/live_line.h"
 #include "platform/runtime/clock.h"
-#include "platform/runtime/live_line.h"
 
 namespace shoal::cli {
 
@@ -24,7 +24,7 @@ class StatusDisplay {
   void Note(const std::string& text);
 
  private:
-  runtime::LiveLine line_;
+  display::LiveLine line_;
 };
 
 }  // namespace shoal::cli

@@ -78,14 +78,14 @@ std::string EvaluationNote(const Evaluation& evaluation) {
 absl::StatusOr<std::unique_ptr<TrainingSession>> TrainingSession::Create(SessionOptions options,
                                                                          RunDirectory directory,
                                                                          runtime::Clock& clock) {
-  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<runtime::EventWriter> events,
-                         runtime::EventWriter::Create(directory.path(), UnixSeconds(clock)));
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<display::EventWriter> events,
+                         display::EventWriter::Create(directory.path(), UnixSeconds(clock)));
   return std::unique_ptr<TrainingSession>(
       new TrainingSession(std::move(options), std::move(directory), std::move(events), clock));
 }
 
 TrainingSession::TrainingSession(SessionOptions options, RunDirectory directory,
-                                 std::unique_ptr<runtime::EventWriter> events,
+                                 std::unique_ptr<display::EventWriter> events,
                                  runtime::Clock& clock)
     : options_(std::move(options)),
       directory_(std::move(directory)),

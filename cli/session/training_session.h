@@ -22,7 +22,7 @@
 #include "cli/session/status_display.h"
 #include "cli/session/stop_rule.h"
 #include "cli/session/train_options.h"
-#include "platform/runtime/event_writer.h"
+#include "platform/display/event_writer.h"
 
 namespace shoal::cli {
 
@@ -59,7 +59,7 @@ class TrainingSession {
   enum class TrainingEnd : std::uint8_t { kFinished, kStopped, kFailed };
 
   TrainingSession(SessionOptions options, RunDirectory directory,
-                  std::unique_ptr<runtime::EventWriter> events, runtime::Clock& clock);
+                  std::unique_ptr<display::EventWriter> events, runtime::Clock& clock);
 
   absl::Status StartProcesses();
   TrainingEnd Train();
@@ -88,7 +88,7 @@ class TrainingSession {
   const SessionOptions options_;
   const RunDirectory directory_;
   runtime::Clock& clock_;
-  const std::unique_ptr<runtime::EventWriter> events_;
+  const std::unique_ptr<display::EventWriter> events_;
   Supervisor supervisor_;
   Evaluator evaluator_;
   StatusDisplay display_;

@@ -65,7 +65,7 @@ void ContentTable::AddOne(Name name, Vector vector) {
 }
 
 void ContentTable::TrimContents() {
-  while (recent_.size() > options_.max_contents) {
+  while (recent_.size() > 1 && recent_.size() * content_bytes_ > third_) {
     forgotten_.push_back(recent_.back().second);
     entries_.erase(recent_.back());
     recent_.pop_back();
@@ -112,7 +112,7 @@ void ContentTable::AddList(const ContentKey& key, List list) {
   TouchList(found->second);
   // The newest one stays, with its base.
   const std::size_t newest = found->second.base ? 2 : 1;
-  while (listed_ > options_.max_listed && lists_.size() > newest) {
+  while (listed_ * content_bytes_ > third_ && lists_.size() > newest) {
     RemoveList(recent_lists_.back());
   }
 }
@@ -214,8 +214,19 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
                          MakeTable(vectors, removed, std::move(base), options_));
   const runtime::MutexLock lock(mutex_);
   tables_.emplace_front(name, table);
-  if (tables_.size() > options_.max_tables) tables_.pop_back();
+  TrimTables();
   return table;
+}
+
+void ContentTable::TrimTables() {
+  // A table grows by what the model caches in it, so all are counted anew.
+  std::size_t bytes = 0;
+  auto kept = tables_.begin();
+  for (; kept != tables_.end(); ++kept) {
+    bytes += kept->second->bytes();
+    if (bytes > third_ && kept != tables_.begin()) break;
+  }
+  tables_.erase(kept, tables_.end());
 }
 
 std::size_t ContentTable::size() const {

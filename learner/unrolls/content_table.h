@@ -2,13 +2,13 @@
 // A content table is what the learner knows of contents: embeddings by encoder version and key,
 // catalogs, overlays, and one CandidateTable for each of some of them.
 //
-// The sampler fills it before the unrolls that need it arrive. Everything in it is bounded, and the
-// least recently used leaves first: contents past `max_contents`, catalogs and overlays past
-// `max_listed`, tables past `max_tables`. The candidates of a catalog or overlay stay as long as it
-// does; the base of an overlay never leaves before it. The shards hear of what left and give it
-// again with the next unroll that uses it; an unroll that was on its way by then is refused by
-// whoever decodes it. Vectors are handed out shared, so what left lives on in the unrolls that have
-// it.
+// The sampler fills it before the unrolls that need it arrive. Contents, lists (catalogs and
+// overlays) and candidate tables are bounded in bytes, a third of `max_bytes` for each kind, and
+// the least recently used of a kind leaves first. The candidates of a list stay as long as the list
+// does, and the base of an overlay never leaves before the overlay. The shards hear of what left
+// and send it again with the next unroll that uses it; an unroll that was on its way by then is
+// refused by whoever decodes it. Vectors are handed out shared, so a vector that left lives on in
+// the unrolls that have it.
 //
 // Thread-safe.
 #pragma once
@@ -38,14 +38,8 @@ struct ContentTableOptions {
   std::int64_t embedding_size = 512;
   // As PolicySpec's.
   std::int64_t similarity_size = 0;
-  // Contents that are no candidate; at least 1. One takes 2 D bytes and about 150 more.
-  std::size_t max_contents = std::size_t{1} << 20;
-  // Candidates that catalogs and overlays may have together, each list counting as one more; the
-  // newest list is kept in any case. One takes 2 D bytes and about 200 more.
-  std::size_t max_listed = std::size_t{1} << 20;
-  // CandidateTables kept; at least 1. One takes 4 D bytes a candidate of its own, and what the
-  // model caches; an overlay shares its base's.
-  std::size_t max_tables = 64;
+  // The newest content, the newest list with its base, and the newest table are kept in any case.
+  std::size_t max_bytes = std::size_t{3} << 30;
 };
 
 class ContentTable final : public replay::client::ContentSink {
@@ -70,6 +64,11 @@ class ContentTable final : public replay::client::ContentSink {
   // NOT_FOUND naming the catalog, base or candidate that is unknown.
   absl::StatusOr<std::shared_ptr<const model::CandidateTable>> Table(
       std::string_view encoder_version, const content::ContentKey& key) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // What one embedding takes with its place in the maps, as the allocator counts it.
+  static std::size_t ContentBytes(std::int64_t embedding_size) {
+    return static_cast<std::size_t>(embedding_size) * sizeof(std::uint16_t) + 300;
+  }
 
   // Contents, candidates included.
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -103,11 +102,15 @@ class ContentTable final : public replay::client::ContentSink {
   void KeepCandidate(const content::ContentKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LetCandidateGo(const content::ContentKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TrimContents() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TrimTables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<Vector>> Candidates(std::string_view encoder_version,
                                                  const List& list) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ContentTableOptions options_;
+  // What each kind may take.
+  const std::size_t third_ = options_.max_bytes / 3;
+  const std::size_t content_bytes_ = ContentBytes(options_.embedding_size);
 
   mutable runtime::Mutex mutex_;
   std::vector<std::string> versions_ ABSL_GUARDED_BY(mutex_);
@@ -120,7 +123,7 @@ class ContentTable final : public replay::client::ContentSink {
   absl::flat_hash_map<content::ContentKey, List, content::ContentKeyHash> lists_
       ABSL_GUARDED_BY(mutex_);
   std::list<content::ContentKey> recent_lists_ ABSL_GUARDED_BY(mutex_);  // recent first
-  // Candidates of all lists, and the number of lists.
+  // Candidates of all lists, where each list counts as one more.
   std::size_t listed_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<std::pair<Name, TablePointer>> tables_ ABSL_GUARDED_BY(mutex_);  // recent first
   std::uint64_t ignored_total_ ABSL_GUARDED_BY(mutex_) = 0;

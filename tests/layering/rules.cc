@@ -23,6 +23,7 @@ struct Folder {
 const std::vector<Folder> kTable = {
     {"proto", {}},
     {"platform/runtime", {kGrpc, kProtobuf, kTorch, kBoost}},
+    {"platform/display", {kGrpc, kProtobuf, kTorch, kBoost}},
     {"platform/content", {kGrpc, kProtobuf, kTorch}},
     {"platform/transport", {kTorch, kBoost}},
     {"platform/http", {kGrpc, kProtobuf, kTorch}},

@@ -345,7 +345,7 @@ TEST_CASE("Bodies are canonicalised once, and the oldest go when the cache is fu
 }
 
 TEST_CASE("A body that comes parsed is the same content as its text, made once") {
-  BodyTexts bodies;
+  BodyTexts bodies(1 << 20);
   const std::string raw = R"({"b": [1, "\u0041"], "a": 2.0, "@odata.etag": "W/\"1\""})";
   const auto of_text = bodies.Read(raw)->content;
   const auto parsed = nlohmann::json::parse(raw);
@@ -356,7 +356,7 @@ TEST_CASE("A body that comes parsed is the same content as its text, made once")
 }
 
 TEST_CASE("Bodies that differ in ETags alone are one, unless they are no JSON") {
-  BodyTexts bodies;
+  BodyTexts bodies(1 << 20);
   const auto tagged = [](const std::string& etag, const std::string& name) {
     return R"({"@odata.etag":"W/\")" + etag + R"(\"","Name":")" + name +
            R"(","Part":{"@odata.etag":")" + etag + R"("}})";
@@ -387,7 +387,7 @@ TEST_CASE("Bodies that differ in ETags alone are one, unless they are no JSON") 
 }
 
 TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
-  BodyTexts bodies;
+  BodyTexts bodies(1 << 20);
   const auto arrays = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
@@ -398,7 +398,7 @@ TEST_CASE("A body that nests too deeply is text, whatever a service sends") {
 }
 
 TEST_CASE("A body shows the resource that it is, and the members of a collection") {
-  BodyTexts bodies;
+  BodyTexts bodies(1 << 20);
   const auto text = bodies.Read(
       R"({"@odata.id": "/redfish/v1/A/", "Members": [{"@odata.id": "/redfish/v1/A/1"}, 7]})");
   REQUIRE(text->uri == "/redfish/v1/A");

@@ -7,7 +7,7 @@
 #include "cli/cluster/effective_config.h"
 #include "cli/session/run_directory.h"
 #include "platform/runtime/atomic_file.h"
-#include "platform/runtime/line_chart.h"
+#include "platform/display/line_chart.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {

@@ -178,8 +178,13 @@ TEST_CASE("an overlay's removed candidates are illegal and its own are appended"
   REQUIRE((*contents.Table(kEncoder, KeyOf("overlay"))).get() == table->get());
 }
 
+// The bound in which a table keeps `number` contents, and lists of `number` candidates.
+std::size_t BytesOf(std::size_t number) {
+  return 3 * number * ContentTable::ContentBytes(kEmbedding);
+}
+
 TEST_CASE("contents leave past the limit and candidates of a catalog do not", "[contents]") {
-  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 3});
+  ContentTable contents({.embedding_size = kEmbedding, .max_bytes = BytesOf(3)});
   AddCatalog(contents);
   for (const char* text : {"p", "q", "r"}) AddEmbeddings(contents, {text});
   REQUIRE(contents.Find(kEncoder, KeyOf("p")) != nullptr);
@@ -191,7 +196,7 @@ TEST_CASE("contents leave past the limit and candidates of a catalog do not", "[
 }
 
 TEST_CASE("contents that left are named once, so that shards give them again", "[contents]") {
-  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 2});
+  ContentTable contents({.embedding_size = kEmbedding, .max_bytes = BytesOf(2)});
   for (const char* text : {"p", "q", "r", "s"}) AddEmbeddings(contents, {text});
   REQUIRE(contents.TakeForgotten() == std::vector<content::ContentKey>{KeyOf("p"), KeyOf("q")});
   REQUIRE(contents.TakeForgotten().empty());
@@ -209,7 +214,7 @@ proto::Catalog NumberedCatalog(int number) {
 
 TEST_CASE("catalogs and overlays leave past the limit, oldest first, then their candidates",
           "[contents]") {
-  ContentTable contents({.embedding_size = kEmbedding, .max_contents = 4, .max_listed = 30});
+  ContentTable contents({.embedding_size = kEmbedding, .max_bytes = BytesOf(30)});
   AddEmbeddings(contents, {"shared"});
   for (int i = 0; i < 1000; ++i) {
     const std::string number = std::to_string(i);
@@ -222,9 +227,9 @@ TEST_CASE("catalogs and overlays leave past the limit, oldest first, then their 
     contents.AddOverlay(overlay);
     REQUIRE(contents.Table(kEncoder, KeyOf("overlay " + number)).ok());
     REQUIRE(contents.Table(kEncoder, KeyOf("catalog 0")).ok());
-    // Five numbers a catalog and its overlay; besides candidates four contents are kept.
+    // A catalog and its overlay count as five; thirty contents are kept besides candidates.
     REQUIRE(contents.lists() <= 13);
-    REQUIRE(contents.size() <= 4 + 30);
+    REQUIRE(contents.size() <= 30 + 30);
   }
   const auto forgotten = contents.TakeForgotten();
   const auto named = [&forgotten](const std::string& text) {
@@ -235,6 +240,25 @@ TEST_CASE("catalogs and overlays leave past the limit, oldest first, then their 
   REQUIRE(named("candidate 1") < static_cast<std::ptrdiff_t>(forgotten.size()));
   REQUIRE(named("catalog 0") == static_cast<std::ptrdiff_t>(forgotten.size()));
   REQUIRE(named("shared") == static_cast<std::ptrdiff_t>(forgotten.size()));
+}
+
+TEST_CASE("tables of candidates leave past the limit, least recently used first", "[contents]") {
+  const auto remade = [](std::size_t max_bytes) {
+    ContentTable contents({.embedding_size = kEmbedding, .max_bytes = max_bytes});
+    AddEmbeddings(contents, {"shared"});
+    const auto id_of = [&contents](int number) {
+      AddEmbeddings(contents, {"candidate " + std::to_string(number)});
+      contents.AddCatalog(NumberedCatalog(number));
+      const auto table = contents.Table(kEncoder, KeyOf("catalog " + std::to_string(number)));
+      REQUIRE(table.ok());
+      return (*table)->id();
+    };
+    const std::uint64_t first = id_of(0);
+    for (int number = 1; number < 200; ++number) id_of(number);
+    return id_of(0) != first;
+  };
+  REQUIRE(remade(BytesOf(5)));
+  REQUIRE_FALSE(remade(BytesOf(1000)));
 }
 
 TEST_CASE("a catalog that lacks a candidate is named, so that it comes again with all of them",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/runtime/line_chart.h"
+#include "platform/display/line_chart.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "platform/runtime/random.h"
 
-namespace shoal::runtime {
+namespace shoal::display {
 namespace {
 
 std::string Drawn(const std::vector<std::pair<double, double>>& points) {
@@ -67,7 +67,7 @@ TEST_CASE("The ends of an axis can be given, and a unit stands after the title")
 }
 
 TEST_CASE("Axes have a handful of ticks, whatever the values") {
-  Random random(1);
+  runtime::Random random(1);
   const auto value = [&random] {
     const double size = std::pow(10.0, static_cast<double>(random.Below(640)) - 320);
     return (random.Below(2) == 0 ? -1 : 1) * size * static_cast<double>(1 + random.Below(9));
@@ -88,4 +88,4 @@ TEST_CASE("Axes have a handful of ticks, whatever the values") {
   REQUIRE(Drawn({{0, -1}, {1, 1}}).find(">-0<") == std::string::npos);
 }
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/runtime/event_writer.h"
+#include "platform/display/event_writer.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-namespace shoal::runtime {
+namespace shoal::display {
 namespace {
 
 constexpr std::uint32_t kCastagnoli = 0x82f63b78;
@@ -118,8 +118,8 @@ absl::Status EventWriter::WriteRecord(std::string_view event) {
   AppendFixed(record, MaskedCrc(event));
   file_.write(record.data(), static_cast<std::streamsize>(record.size()));
   file_.flush();
-  if (!file_) return Internal("cannot write " + path_);
+  if (!file_) return runtime::Internal("cannot write " + path_);
   return absl::OkStatus();
 }
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/runtime/live_line.h"
+#include "platform/display/live_line.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace shoal::runtime {
+namespace shoal::display {
 namespace {
 
 constexpr std::chrono::milliseconds kTerminalInterval{50};
@@ -20,14 +20,14 @@ std::size_t TerminalWidth() {
 
 }  // namespace
 
-LiveLine::LiveLine(Duration plain_interval, Clock& clock)
+LiveLine::LiveLine(runtime::Duration plain_interval, runtime::Clock& clock)
     : terminal_(::isatty(STDERR_FILENO) == 1), plain_interval_(plain_interval), clock_(clock) {}
 
 LiveLine::~LiveLine() { Clear(); }
 
 void LiveLine::Show(const Render& render) {
   if (clock_.Now() < next_) return;
-  next_ = clock_.Now() + (terminal_ ? Duration(kTerminalInterval) : plain_interval_);
+  next_ = clock_.Now() + (terminal_ ? runtime::Duration(kTerminalInterval) : plain_interval_);
   if (!terminal_) {
     std::fprintf(stderr, "%s\n", render(std::nullopt).c_str());
     return;
@@ -52,4 +52,4 @@ void LiveLine::Clear() {
   shown_ = false;
 }
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

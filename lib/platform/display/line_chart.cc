@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/runtime/line_chart.h"
+#include "platform/display/line_chart.h"
 
 #include <absl/strings/str_format.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 
-namespace shoal::runtime {
+namespace shoal::display {
 namespace {
 
 constexpr double kWidth = 460;
@@ -224,4 +224,4 @@ std::string DrawChart(const Chart& chart) {
                    (kLeft + kWidth - kRight) / 2, kHeight - 6, EscapeHtml(chart.x_title));
 }
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/runtime/event_writer.h"
+#include "platform/display/event_writer.h"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "tests/doubles/temporary_folder.h"
 
-namespace shoal::runtime {
+namespace shoal::display {
 namespace {
 
 std::uint32_t Mask(std::uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8; }
@@ -49,7 +49,7 @@ TEST_CASE("an event file begins with its version, then holds scalars by tag") {
   std::string path;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) path = entry.path();
   REQUIRE(path.find("/events.out.tfevents.1700000000.") != std::string::npos);
-  std::string bytes = ReadFile(path).value();
+  std::string bytes = runtime::ReadFile(path).value();
   const std::string version = TakeRecord(bytes);
   REQUIRE(
       version.ends_with("\x1a\x0d"
@@ -62,4 +62,4 @@ TEST_CASE("an event file begins with its version, then holds scalars by tag") {
   REQUIRE(scalar.substr(9) == expected);
 }
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

@@ -12,14 +12,14 @@
 
 #include "platform/runtime/clock.h"
 
-namespace shoal::runtime {
+namespace shoal::display {
 
 class LiveLine {
  public:
   // The line for a terminal of so many columns; for none, where there is no terminal.
   using Render = std::function<std::string(std::optional<std::size_t> width)>;
 
-  LiveLine(Duration plain_interval, Clock& clock);
+  LiveLine(runtime::Duration plain_interval, runtime::Clock& clock);
   // Clears it.
   ~LiveLine();
   LiveLine(const LiveLine&) = delete;
@@ -34,10 +34,10 @@ class LiveLine {
   void Clear();
 
   const bool terminal_;
-  const Duration plain_interval_;
-  Clock& clock_;
-  TimePoint next_ = {};
+  const runtime::Duration plain_interval_;
+  runtime::Clock& clock_;
+  runtime::TimePoint next_ = {};
   bool shown_ = false;
 };
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

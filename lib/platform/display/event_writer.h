@@ -16,7 +16,7 @@
 
 #include "platform/runtime/status.h"
 
-namespace shoal::runtime {
+namespace shoal::display {
 
 // CRC32C (Castagnoli) of `bytes`.
 std::uint32_t Crc32c(std::string_view bytes);
@@ -40,4 +40,4 @@ class EventWriter {
   std::ofstream file_;
 };
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display

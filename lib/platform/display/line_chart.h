@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace shoal::runtime {
+namespace shoal::display {
 
 struct ChartLine {
   std::string name;
@@ -41,4 +41,4 @@ std::string ShortNumber(double value);
 // `text` safe inside HTML and SVG.
 std::string EscapeHtml(const std::string& text);
 
-}  // namespace shoal::runtime
+}  // namespace shoal::display
