@@ -9,7 +9,6 @@
 //
 // The functions walk values recursively, so a text from a peer must pass NestsDeeperThan
 // (nesting.h) before it is parsed.
-// parsed.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>

@@ -4,7 +4,6 @@
 //
 // A session is used from its worker's thread alone. It lives as long as an operation is pending or
 // its owner holds it, as while an answer is deferred. It tells its owner once that it has closed.
-// it, as while an answer is deferred; tells its owner once when it has closed.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
