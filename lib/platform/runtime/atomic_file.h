@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of whole files, and writing of files that hold either the old or the new content whenever
+// Reads whole files, and writes files so that they hold either the old or the new content whenever
 // the process dies.
 //
 // Thread-safe for different paths. Errors: NOT_FOUND, INTERNAL naming the path and the system's

@@ -39,10 +39,11 @@ struct DiscoveryResult {
   std::vector<std::string> warnings = {};
 };
 
-// ALREADY_EXISTS: the folder holds a complete capture of this source. FAILED_PRECONDITION: the
-// folder holds, unless `fresh`, a crawl or a capture of another source or a crawl with other
-// redaction; it holds something called "redfish" that is no capture; or another process uses it.
-// Other errors are those of Crawler::Run. `observer` may be empty.
+// Unless `fresh`, returns ALREADY_EXISTS when the folder holds a complete capture of this source and
+// no journal, and FAILED_PRECONDITION when it holds a crawl or a capture of another source or a
+// crawl with other redaction. FAILED_PRECONDITION also when something in it is called "redfish" and
+// is no capture, or when another process uses it. Other errors are those of Crawler::Run.
+// `observer` may be empty.
 absl::StatusOr<DiscoveryResult> Discover(const Discovery& discovery, runtime::Clock& clock,
                                          const Crawler::Observer& observer);
 
