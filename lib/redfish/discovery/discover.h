@@ -39,8 +39,8 @@ struct DiscoveryResult {
   std::vector<std::string> warnings = {};
 };
 
-// Unless `fresh`, returns ALREADY_EXISTS when the folder holds a complete capture of this source and
-// no journal, and FAILED_PRECONDITION when it holds a crawl or a capture of another source or a
+// Unless `fresh`, returns ALREADY_EXISTS when the folder holds a complete capture of this source
+// and no journal, and FAILED_PRECONDITION when it holds a crawl or a capture of another source or a
 // crawl with other redaction. FAILED_PRECONDITION also when something in it is called "redfish" and
 // is no capture, or when another process uses it. Other errors are those of Crawler::Run.
 // `observer` may be empty.
