@@ -1,14 +1,14 @@
-# FindLibtorch: the C++ half of the torch wheel, without torch's own package files.
+# FindLibtorch: finds the C++ half of the torch wheel, without torch's own package files.
 #
-# In:  LIBTORCH_ROOT  folder that holds torch/ and nvidia/ side by side (pip install --target);
+# In:  LIBTORCH_ROOT  the folder that holds torch/ and nvidia/ side by side (pip install --target);
 #                     a variable or the environment; else <source>/.deps
 #      SHOAL_CUDA     also define libtorch::nccl (NCCL and the CUDA runtime, no torch_cuda)
-#      CUDA_TOOLKIT_ROOT  where those are sought that the wheels do not hold
+#      CUDA_TOOLKIT_ROOT  the folder in which files are looked for that the wheels lack
 # Out: Libtorch_FOUND, Libtorch_VERSION, libtorch::cpu, libtorch::nccl
 #      Libtorch_RUNTIME_LIBRARIES  the five files that a program needs on a CPU; in one folder they find each other
 #
-# Link both PRIVATE: the wheel's include folder carries an old google/protobuf, which must never
-# reach a target that compiles generated wire code.
+# Link both PRIVATE: the wheel's include folder carries an old google/protobuf, which must never reach a target that
+# compiles generated wire code.
 
 if(NOT LIBTORCH_ROOT)
   if(DEFINED ENV{LIBTORCH_ROOT})
@@ -60,7 +60,7 @@ find_package_handle_standard_args(Libtorch
   REASON_FAILURE_MESSAGE "set LIBTORCH_ROOT to the folder that holds torch/ of the wheel")
 mark_as_advanced(${_libtorch_needed})
 
-# _libtorch_import(<name> <library> <include folder>...): libtorch::<name>
+# _libtorch_import(<name> <library> <include folder>...) defines the imported target libtorch::<name>.
 function(_libtorch_import name library)
   add_library(libtorch::${name} SHARED IMPORTED)
   set_target_properties(libtorch::${name} PROPERTIES IMPORTED_LOCATION "${library}")
@@ -73,7 +73,7 @@ if(Libtorch_FOUND AND NOT TARGET libtorch::cpu)
   _libtorch_import(torch_cpu "${Libtorch_torch_cpu_LIBRARY}" "${Libtorch_INCLUDE_DIR}"
     "${Libtorch_INCLUDE_DIR}/torch/csrc/api/include")
   add_library(libtorch::cpu INTERFACE IMPORTED)
-  # The wheel is built with it, and it adds members to classes.
+  # The wheel is built with this definition, and it adds members to classes.
   target_compile_definitions(libtorch::cpu INTERFACE USE_DISTRIBUTED)
   target_link_libraries(libtorch::cpu INTERFACE
     libtorch::torch_cpu libtorch::c10 Threads::Threads)

@@ -1,4 +1,4 @@
-# Functions that make our targets: shoal_library, shoal_program, shoal_bench, shoal_test; one set of flags for all.
+# Functions that make our targets with one set of flags: shoal_library, shoal_program, shoal_bench, shoal_test.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -14,22 +14,23 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 
-# Where installed programs look for libtorch.
+# Installed programs look for libtorch here.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 
 add_link_options(-fuse-ld=lld)
-# fuzzer-no-link in it instruments every object for libFuzzer, whose main comes with the fuzzers alone.
+# A SHOAL_SANITIZE with fuzzer-no-link instruments every object for libFuzzer; only the fuzzers link its main.
 if(SHOAL_SANITIZE)
   add_compile_options(-fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SHOAL_SANITIZE})
-  # What AddressSanitizer traps by itself, and two checks of types: a quarter of the time to compile.
+  # These checks are left out, which saves a quarter of the compile time: AddressSanitizer traps the first ones by
+  # itself, and the others check types.
   if(SHOAL_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     add_compile_options(-fno-sanitize=null,alignment,object-size,vptr,function)
   endif()
 endif()
 
-# Own code: every warning is an error. Generated code is compiled apart, without this. clang warns of other things than
-# g++, and there only what its thread-safety analysis finds is an error.
+# Every warning in our own code is an error. Generated code is compiled apart, without this target. clang warns of other
+# things than g++, so with clang only the findings of its thread-safety analysis are errors.
 add_library(shoal_own_code INTERFACE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(shoal_own_code INTERFACE -Wthread-safety -Werror=thread-safety)
@@ -42,20 +43,20 @@ endif()
 target_include_directories(shoal_own_code INTERFACE
   "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/lib")
 
-# Precompiled headers are shared, by programs too, so all are compiled alike; without the last option ccache could not keep
-# what uses them.
+# Libraries and programs share precompiled headers, so all are compiled with the same options. Without
+# -fno-pch-timestamp and -fpch-preprocess, ccache could not cache the sources that use them.
 target_compile_options(shoal_own_code INTERFACE -fPIC -pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(shoal_own_code INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 else()
-  # g++ 12 takes its library's own strings for overflows (GCC bug 105651 and others), also in headers of the system once
-  # they are precompiled. Compiled together, a source with a class of its own is taken for a header.
+  # g++ 12 takes its library's own strings for overflows (GCC bug 105651 and others), also in system headers once they
+  # are precompiled. In a unity build it warns of a source's own class as if the source were a header.
   target_compile_options(shoal_own_code INTERFACE
     -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-subobject-linkage)
 endif()
 
-# shoal_headers(<kind> HEADERS ... [LIBRARIES ...]): shoal_headers_<kind>, what many sources include, compiled once. A
-# source still includes what it uses.
+# shoal_headers(<kind> HEADERS ... [LIBRARIES ...]) makes shoal_headers_<kind>: the headers that many sources include,
+# precompiled once. A source still includes what it uses.
 function(shoal_headers kind)
   cmake_parse_arguments(arg "" "" "HEADERS;LIBRARIES" ${ARGN})
   set(name shoal_headers_${kind})
@@ -66,7 +67,7 @@ function(shoal_headers kind)
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 
-# Of libraries and programs: with gRPC's headers where it is linked.
+# Lets a library or program use the precompiled headers, with gRPC's where it links gRPC.
 function(shoal_reuse_headers name)
   if("shoal_transport" IN_LIST ARGN OR "shoal_proto" IN_LIST ARGN)
     target_precompile_headers(${name} REUSE_FROM shoal_headers_grpc)
@@ -75,7 +76,8 @@ function(shoal_reuse_headers name)
   endif()
 endfunction()
 
-# toml++ from headers alone: Debian's library is built with exceptions, and ours takes a parse error as a value.
+# toml++ is used from headers alone: Debian's library is built with exceptions, and our code takes a parse error as a
+# value.
 function(shoal_toml)
   find_path(TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
   add_library(shoal_toml INTERFACE)
@@ -83,8 +85,8 @@ function(shoal_toml)
   target_compile_definitions(shoal_toml INTERFACE TOML_EXCEPTIONS=0 TOML_HEADER_ONLY=1)
 endfunction()
 
-# shoal_library(<folder> SOURCES ... [PUBLIC libs] [PRIVATE libs])
-# Makes shoal_<folder>. PUBLIC: what the headers include; PRIVATE: what only the sources do.
+# shoal_library(<folder> SOURCES ... [PUBLIC libs] [PRIVATE libs]) makes shoal_<folder>. PUBLIC are the libraries whose
+# headers its headers include, PRIVATE those that only its sources use.
 function(shoal_library folder)
   cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(name shoal_${folder})
@@ -100,11 +102,11 @@ function(shoal_library folder)
   endif()
 endfunction()
 
-# Everything that runs, without tests and benches; the benches, which only `benches` builds.
+# `programs` builds everything that runs, without tests and benches; only `benches` builds the benches.
 add_custom_target(programs)
 add_custom_target(benches)
 
-# shoal_executable(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
+# shoal_executable(<name> SOURCES ... LIBRARIES ...) makes build/bin/<name>.
 function(shoal_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -112,27 +114,27 @@ function(shoal_executable name)
   shoal_reuse_headers(${name} ${arg_LIBRARIES})
 endfunction()
 
-# shoal_program(<name> SOURCES ... LIBRARIES ...): build/bin/<name>, which is installed.
+# shoal_program(<name> SOURCES ... LIBRARIES ...) makes build/bin/<name>, which is installed.
 function(shoal_program name)
   shoal_executable(${name} ${ARGN})
   add_dependencies(programs ${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
-# shoal_bench(<name> SOURCES ... LIBRARIES ...): build/bin/<name>.
+# shoal_bench(<name> SOURCES ... LIBRARIES ...) makes build/bin/<name>, which `benches` builds.
 function(shoal_bench name)
   shoal_executable(${name} ${ARGN})
   add_dependencies(benches ${name})
 endfunction()
 
-# shoal_allocator(<program>): jemalloc in place of the C library's malloc, which sanitizers replace by their own.
+# shoal_allocator(<program>) uses jemalloc in place of the C library's malloc. Sanitizers use their own malloc.
 function(shoal_allocator name)
   if(NOT SHOAL_SANITIZE)
     target_link_libraries(${name} PRIVATE PkgConfig::jemalloc)
   endif()
 endfunction()
 
-# How tests are compiled: most of their code is generated code that runs once, so little time goes into making it fast.
+# Compile options of tests: most of their code is generated and runs once, so little time is spent on optimising it.
 add_library(shoal_test_code INTERFACE)
 if(SHOAL_SANITIZE)
   target_compile_options(shoal_test_code INTERFACE -O0)
@@ -140,12 +142,12 @@ elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_options(shoal_test_code INTERFACE -O1)
 endif()
 
-# All test programs but the system tests; those of them that start threads.
+# `unit_tests` builds all test programs except the system tests, `threaded_tests` those of them that start threads.
 add_custom_target(unit_tests)
 add_custom_target(threaded_tests)
 
-# shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s] [SINGLE_THREADED]): one test program a folder,
-# or two where some of it starts no threads.
+# shoal_test(<folder> SOURCES ... LIBRARIES ... [LABELS ...] [TIMEOUT s] [SINGLE_THREADED]) makes one test program.
+# SINGLE_THREADED says that it starts no threads; a folder with tests of both kinds has two programs.
 function(shoal_test folder)
   cmake_parse_arguments(arg "SINGLE_THREADED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(name ${folder}_test)

@@ -1,5 +1,5 @@
-# Writes the header that names the revision of the source tree: what git says, else the environment's
-# SHOAL_REVISION, else "unknown".
+# Writes the header that names the revision of the source tree: git's, or else that of SHOAL_REVISION in the
+# environment, or else "unknown".
 #   cmake -DSOURCE=<tree> -DOUTPUT=<header> -P WriteRevision.cmake
 cmake_minimum_required(VERSION 3.25)
 find_package(Git QUIET)

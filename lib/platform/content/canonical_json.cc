@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One code point of UTF-8 at `text[position]`; moves past it. U+FFFD for what is none.
+// Returns the code point of UTF-8 at `text[position]` and moves past it; U+FFFD for invalid bytes.
 char32_t NextCodePoint(std::string_view text, std::size_t& position) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t lead = byte(position);
@@ -113,7 +113,8 @@ void AppendString(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// Digits and decimal exponent n of ECMAScript's Number::toString: value = 0.digits * 10^n.
+// Appends ECMAScript's Number::toString of `value`, from its digits and decimal exponent n: value =
+// 0.digits * 10^n.
 void AppendNumber(std::string& out, double value) {
   if (!std::isfinite(value)) {
     out += "null";
@@ -182,7 +183,7 @@ void AppendObject(std::string& out, const Json::object_t& object, const Volatile
     out += ':';
     Append(out, value, dropped);
   };
-  // Bytes order ASCII names as UTF-16 does, and nlohmann's objects are in byte order already.
+  // For ASCII names, byte order is UTF-16 order, and nlohmann's objects are in byte order already.
   if (std::all_of(object.begin(), object.end(),
                   [](const auto& member) { return IsAscii(member.first); })) {
     for (const auto& [name, value] : object) append(name, value);

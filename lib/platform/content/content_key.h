@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a text: the first 128 bits of the SHA-256 of its UTF-8 bytes.
+// A content key names a text: it is the first 128 bits of the SHA-256 of the text's UTF-8 bytes.
 //
 // Equal texts have equal keys on every machine, so a key stands for its text on the wire, in caches
-// and in stored unrolls. The all-zero key means "no content"; KeyOf gives it for the empty text.
+// and in stored unrolls. The all-zero key means "no content"; KeyOf returns it for the empty text.
 #pragma once
 
 #include <array>
@@ -27,34 +27,35 @@ struct ContentKey {
 
   auto operator<=>(const ContentKey&) const = default;
   bool IsZero() const { return *this == ContentKey{}; }
-  // 32 lower-case hexadecimal digits.
+  // Returns 32 lower-case hexadecimal digits.
   std::string ToHex() const;
-  // The 16 bytes as they go on the wire.
+  // Returns the 16 bytes as they go on the wire.
   std::string_view AsBytes() const {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
-  // INVALID_ARGUMENT naming the length when it is not 16.
+  // Return INVALID_ARGUMENT, naming the length, when it is not that of a key.
   static absl::StatusOr<ContentKey> FromBytes(std::span<const std::uint8_t> bytes);
   static absl::StatusOr<ContentKey> FromBytes(std::string_view bytes);
   static absl::StatusOr<ContentKey> FromHex(std::string_view hex);
 };
 
 ContentKey KeyOf(std::string_view text);
-// The key of an ordered list: the key of the concatenated bytes of its keys.
+// Returns the key of an ordered list: the key of the concatenated bytes of its keys.
 ContentKey KeyOf(std::span<const ContentKey> keys);
 
-// Keys one after the other, as lists go on the wire.
+// Returns the bytes of the keys one after the other, as lists go on the wire.
 inline std::string_view AsBytes(std::span<const ContentKey> keys) {
   return {reinterpret_cast<const char*>(keys.data()), keys.size_bytes()};
 }
-// INVALID_ARGUMENT when the last one is not whole.
+// Returns INVALID_ARGUMENT when the last key is incomplete.
 absl::StatusOr<std::vector<ContentKey>> KeysFromBytes(std::string_view bytes);
 
-// All 64 hexadecimal digits of the SHA-256 of `bytes`.
+// Returns all 64 hexadecimal digits of the SHA-256 of `bytes`.
 std::string Sha256Hex(std::string_view bytes);
 
-// Keys are uniform already, so a hash is any eight of their bytes. Found by absl containers too.
+// Hashes keys for std and absl containers. Keys are uniform already, so any eight of their bytes
+// are a hash.
 struct ContentKeyHash {
   std::size_t operator()(const ContentKey& key) const noexcept {
     std::size_t value;

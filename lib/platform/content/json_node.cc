@@ -103,7 +103,7 @@ absl::Status JsonNode::RequireEmptyString() const {
   return text.empty() ? absl::OkStatus() : Wrong("is not supported");
 }
 
-// The library's exceptions end here.
+// Exceptions of the JSON library do not leave this function.
 absl::StatusOr<json> ParseJsonDocument(std::string_view text) {
   if (NestsDeeperThan(text, kMaximumNesting)) {
     return runtime::InvalidArgument("nests deeper than " + std::to_string(kMaximumNesting) +

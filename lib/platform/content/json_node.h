@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict reading of a JSON document: every error is INVALID_ARGUMENT and begins with the JSON
-// Pointer (RFC 6901) of what is wrong.
+// A strict reader of JSON documents: every error is INVALID_ARGUMENT and begins with the JSON
+// Pointer (RFC 6901) of the wrong value.
 #pragma once
 
 #include <cstddef>
@@ -19,39 +19,40 @@ struct JsonNode {
   const nlohmann::json* value;
   std::string pointer;
 
-  // A null for a member that is missing.
+  // Returns the member `key`, or a null when it is missing.
   JsonNode At(const std::string& key) const;
-  // REQUIRES: an array that has it.
+  // REQUIRES: the value is an array that has this index.
   JsonNode At(std::size_t index) const;
 
-  // The error that this value is wrong: the pointer and `why`, e.g. "is no list".
+  // Returns the error that this value is wrong: the pointer and `why`, e.g. "is no list".
   absl::Status Wrong(const std::string& why) const;
 
   absl::StatusOr<std::string> String() const;
-  // `missing` for null.
+  // Returns the boolean, or `missing` for a null.
   absl::StatusOr<bool> Bool(bool missing) const;
-  // True or false; a null is wrong.
+  // Returns the boolean; a null is wrong.
   absl::StatusOr<bool> Bool() const;
-  // A whole number, at least 0.
+  // Returns a whole number that is at least 0.
   absl::StatusOr<std::int64_t> Count() const;
-  // 64 hexadecimal digits, small letters.
+  // Returns 64 hexadecimal digits in lower case.
   absl::StatusOr<std::string> Sha256() const;
-  // At least 0 and below 2^30.
+  // Returns a whole number that is at least 0 and below 2^30.
   absl::StatusOr<std::int32_t> Id() const;
-  // The member "type" of an object.
+  // Returns the member "type" of an object.
   absl::StatusOr<std::string> Type() const;
-  // The member `key`, an array.
+  // Returns the member `key`, which must be an array.
   absl::StatusOr<JsonNode> List(const std::string& key) const;
-  // The member `key`, a list of texts.
+  // Returns the member `key`, which must be a list of texts.
   absl::StatusOr<std::vector<std::string>> Strings(const std::string& key) const;
 
   absl::Status RequireNull() const;
-  // Null counts, here and below.
+  // This check and the next one accept a null, too.
   absl::Status RequireFalse() const;
   absl::Status RequireEmptyString() const;
 };
 
-// INVALID_ARGUMENT naming the byte at which `text` is no JSON, or that it nests too deep.
+// Parses `text`. INVALID_ARGUMENT names the byte at which `text` is no JSON, or says that it nests
+// too deep.
 absl::StatusOr<nlohmann::json> ParseJsonDocument(std::string_view text);
 
 }  // namespace shoal::content

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of what is taken from a list and added to it (proto/content.proto, Overlay).
+// The key of an overlay, which removes elements from a list of keys and appends others
+// (proto/content.proto, Overlay).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace shoal::content {
 
-// The key of the bytes of the list's key, followed by the removed indices (four bytes each, little
-// endian) and by the appended keys.
+// Returns the key of these bytes: the list's key, then the removed indices (four bytes each, little
+// endian), then the appended keys.
 ContentKey OverlayKey(const ContentKey& base, std::span<const std::uint32_t> removed,
                       std::span<const ContentKey> appended);
 

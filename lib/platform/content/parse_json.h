@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer's JSON as a value that is safe to walk.
+// Parses a peer's JSON into a value that is safe to walk recursively.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,8 @@
 
 namespace shoal::content {
 
-// Discarded when `text` is no JSON, or nests deeper than kMaximumNesting (nesting.h).
+// Returns a discarded value when `text` is no JSON, or nests deeper than kMaximumNesting
+// (nesting.h).
 nlohmann::json ParseJson(std::string_view text);
 
 }  // namespace shoal::content

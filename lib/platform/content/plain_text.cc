@@ -11,11 +11,12 @@ using Word = std::uint64_t;
 constexpr Word kEach = 0x0101010101010101;
 constexpr Word kHigh = 0x80 * kEach;
 
-// Whether a byte of the word is less than `limit`, at most 0x80; only asked where none is above it.
+// Returns whether a byte of the word is less than `limit`, which is at most 0x80. The answer holds
+// only when no byte is above ASCII.
 constexpr Word Below(Word word, Word limit) { return (word - limit * kEach) & ~word & kHigh; }
 
-// Whether a byte of the word does not stand for itself between quotes: control characters, quotes,
-// backslashes, and what is no ASCII.
+// Returns whether a byte of the word needs an escape: control characters, quotes, backslashes and
+// bytes beyond ASCII.
 bool HasSpecial(Word word) {
   return ((word & kHigh) | Below(word, 0x20) | Below(word ^ ('"' * kEach), 1) |
           Below(word ^ ('\\' * kEach), 1)) != 0;

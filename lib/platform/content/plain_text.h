@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a text stands for itself between the quotes of a JSON string, told eight bytes at a time.
+// Checks, eight bytes at a time, whether a text needs no escapes in a JSON string.
 #pragma once
 
 #include <string_view>
 
 namespace shoal::content {
 
-// No control character, quote, backslash or byte beyond ASCII in it.
+// Returns whether `text` has no control character, quote, backslash or byte beyond ASCII.
 bool IsPlain(std::string_view text);
 
 }  // namespace shoal::content

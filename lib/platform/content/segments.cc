@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWindowBytes = 24;
 
-// FNV-1a of the bytes right before `end`, mixed so that all bits count in a remainder.
+// Returns FNV-1a of the bytes right before `end`, mixed so that all bits count in a remainder.
 std::uint64_t HashBefore(std::string_view text, std::size_t end) {
   const std::size_t begin = end > kWindowBytes ? end - kWindowBytes : 0;
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -21,7 +21,8 @@ std::uint64_t HashBefore(std::string_view text, std::size_t end) {
 
 bool MayCutAfter(char c) { return c == ',' || c == '}' || c == ']'; }
 
-// Canonical JSON has a comma each ~24 bytes: one in so many makes the expected length.
+// Canonical JSON has a comma about every 24 bytes, so cutting at one place in expected_bytes / 24
+// gives the expected length.
 constexpr std::size_t kBytesPerPlace = 24;
 
 std::size_t BackToCharacterStart(std::string_view text, std::size_t position, std::size_t lowest) {

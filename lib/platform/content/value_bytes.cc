@@ -9,7 +9,7 @@
 namespace shoal::content {
 namespace {
 
-// What comes next. Texts say their length, lists and objects their end.
+// The kind of the next value. Texts carry their length; lists and objects end with kEnd.
 enum class Tag : char {
   kNull = 'n',
   kTrue = 't',
@@ -38,7 +38,7 @@ void AppendNumber(std::string& out, Tag tag, Number number) {
   out.append(bytes, sizeof(bytes));
 }
 
-// At once where it is short, as most are.
+// Appends a short text, the common case, with a single call.
 void AppendText(std::string& out, std::string_view text) {
   constexpr std::size_t kShort = 55;
   const auto size = static_cast<std::uint64_t>(text.size());

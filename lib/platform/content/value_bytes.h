@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON value as a run of bytes that no other value has, much cheaper to make than its text.
+// Serialises a JSON value into bytes that no other value has, much faster than into its text.
 //
-// For hashes within one process: two values with the same bytes have the same canonical text
-// (canonical_json.h) without the dropped members. The reverse does not hold: 1 and 1.0 differ here.
-// Safe for any number of threads.
+// The bytes are for hashes within one process. Two values with the same bytes have the same
+// canonical text (canonical_json.h) without the dropped members. The reverse does not hold: 1 and
+// 1.0 differ here. Safe for any number of threads.
 #pragma once
 
 #include <bitset>
@@ -17,17 +17,18 @@ namespace shoal::content {
 
 class ValueBytes {
  public:
-  // Members named in `dropped`, which outlives this, are left out at every depth.
+  // Leaves out the members named in `dropped`, which must outlive this object, at every depth.
   explicit ValueBytes(const VolatileNames& dropped = DefaultVolatileNames());
 
-  // Behind what `out` holds. Recursive: see nesting.h.
+  // Appends the bytes to `out`. The call is recursive: see nesting.h.
   void Append(std::string& out, const nlohmann::json& value) const;
 
  private:
   bool IsDropped(const std::string& name) const;
 
   const VolatileNames& dropped_;
-  // Lengths with first and last letters that dropped names have: others are told apart by them.
+  // The (length, first letter, last letter) shapes of the dropped names; it rules most other names
+  // out quickly.
   std::bitset<1 << 14> shapes_;
 };
 

@@ -17,11 +17,11 @@ constexpr double kHeight = 230;
 constexpr double kLeft = 56;
 constexpr double kRight = 12;
 constexpr double kTop = 28;
-// What a legend takes of the height.
+// The height of the legend.
 constexpr double kLegend = 16;
 constexpr double kBottom = 38;
 constexpr std::size_t kMaxPoints = 400;
-// The difference of two values is a number, too.
+// The bound keeps the difference of two values finite.
 constexpr double kMaxValue = 1e300;
 constexpr std::array<const char*, 6> kColours = {"#1f6feb", "#d1542c", "#2a9d57",
                                                  "#8a4fd0", "#b8860b", "#5b6573"};
@@ -72,17 +72,17 @@ Points Thinned(const Points& points) {
   return thinned;
 }
 
-// Widened where it is too narrow to be divided: rounding alone tells the values apart then.
+// Widens a range that is too narrow to be divided, where only rounding tells the values apart.
 Range Widened(Range range) {
   constexpr double kLeast = 1e-300;
   const double size = std::max(std::abs(range.low), std::abs(range.high));
   if (range.high - range.low > std::max(size * 1e-9, kLeast)) return range;
-  // Around a value of its own size: 0.0004 must not be drawn on an axis from -0.5 to 0.5.
+  // The padding follows the value's own size: 0.0004 must not be drawn on an axis from -0.5 to 0.5.
   const double pad = size > kLeast * 1e10 ? size * 0.1 : 0.5;
   return {range.low - pad, range.high + pad};
 }
 
-// A step of 1, 2 or 5 times a power of ten that gives about `count` steps.
+// Returns a step of 1, 2 or 5 times a power of ten that gives about `count` steps.
 double NiceStep(double span, int count) {
   const double rough = span / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -92,7 +92,7 @@ double NiceStep(double span, int count) {
   return 10 * power;
 }
 
-// Multiples of a nice step within the range; zero has no sign.
+// Returns the multiples of a nice step within the range; zero has no sign.
 std::vector<double> Ticks(Range range, int count) {
   const double step = NiceStep(range.high - range.low, count);
   std::vector<double> ticks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line chart as inline SVG, and the page around it: no script, no network.
+// Draws line charts as inline SVG, and the HTML page around them, without scripts or network
+// access.
 #pragma once
 
 #include <optional>
@@ -11,9 +12,9 @@ namespace shoal::display {
 
 struct ChartLine {
   std::string name;
-  // (x, y), x ascending; points that are not finite, or beyond 1e300, are left out.
+  // Points (x, y) with x ascending. Points that are not finite, or beyond 1e300, are left out.
   std::vector<std::pair<double, double>> points;
-  // Marks each point: for few points, as of evaluations.
+  // Marks each point, for lines of few points such as evaluations.
   bool dots = false;
 };
 
@@ -21,24 +22,24 @@ struct Chart {
   std::string title;
   std::string x_title;
   std::vector<ChartLine> lines;
-  // Of y, after the title; empty: none.
+  // The unit of y, shown after the title; empty for none.
   std::string unit = {};
-  // Ends of the y axis, whatever the points; nothing: as the points need it.
+  // Fixed ends of the y axis; without a value, the points decide.
   std::optional<double> low = std::nullopt;
   std::optional<double> high = std::nullopt;
 };
 
-// Empty when there is nothing to draw. Long lines are averaged down to some hundred points. Several
-// lines get a legend; a line without points has no part in it.
+// Returns the SVG, or an empty text when there is nothing to draw. Long lines are averaged down to
+// some hundred points. Several lines get a legend; a line without points is not in it.
 std::string DrawChart(const Chart& chart);
 
-// A whole page with charts and tables in `body`, which is HTML; `title` is text.
+// Returns a whole page around `body`, which is HTML with charts and tables; `title` is plain text.
 std::string HtmlPage(const std::string& title, const std::string& body);
 
-// A number for people: "1.5M", "128", "0.0004".
+// Formats a number for people: "1.5M", "128", "0.0004".
 std::string ShortNumber(double value);
 
-// `text` safe inside HTML and SVG.
+// Returns `text` escaped for HTML and SVG.
 std::string EscapeHtml(const std::string& text);
 
 }  // namespace shoal::display

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line about work under way: rewritten in place on a terminal, printed anew every few seconds
-// anywhere else. Written to standard error, so that results can be piped.
+// A line that reports work under way. On a terminal it is rewritten in place; anywhere else it is
+// printed again every few seconds. It goes to standard error, so that results on standard output
+// can be piped.
 //
 // Not thread-safe.
 #pragma once
@@ -16,18 +17,19 @@ namespace shoal::display {
 
 class LiveLine {
  public:
-  // The line for a terminal of so many columns; for none, where there is no terminal.
+  // Renders the line for a terminal of `width` columns, or without a limit when there is no
+  // terminal.
   using Render = std::function<std::string(std::optional<std::size_t> width)>;
 
   LiveLine(runtime::Duration plain_interval, runtime::Clock& clock);
-  // Clears it.
+  // Clears the line.
   ~LiveLine();
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;
 
-  // Asks `render` only when something is to be written.
+  // Calls `render` only when a line is due.
   void Show(const Render& render);
-  // A line that stays.
+  // Writes a line that stays.
   void Note(const std::string& text);
 
  private:

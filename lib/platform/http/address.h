@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "host:port" text, taken apart.
+// Parses and formats "host:port" addresses.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct Address {
   std::uint16_t port = 0;
 };
 
-// "127.0.0.1:80", "localhost:80", "[::1]:80". INVALID_ARGUMENT naming the text otherwise.
+// Parses "127.0.0.1:80", "localhost:80" or "[::1]:80". INVALID_ARGUMENT naming the text otherwise.
 absl::StatusOr<Address> ParseAddress(std::string_view text);
 
-// "host:port", an IPv6 host in brackets.
+// Returns "host:port", with an IPv6 host in brackets.
 std::string Format(const Address& address);
 
 }  // namespace shoal::http

@@ -24,7 +24,7 @@ namespace beast = boost::beast;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
-// Asked of the kernel at once.
+// The number of bytes that one read requests from the kernel.
 constexpr std::size_t kAnswerBytes = 16384;
 
 ClientResponse ToResponse(beast::http::response<beast::http::string_body>&& message) {
@@ -104,7 +104,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
                [callback = std::move(callback), status = std::move(status)] { callback(status); });
   }
 
-  // The peer has closed, or sent what nobody asked for.
+  // Returns whether the peer has closed, or sent bytes that nobody requested.
   bool IsStale() {
     ErrorCode error;
     char byte = 0;
@@ -140,7 +140,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   void OnConnected() {
     ErrorCode ignored;
     stream_.tcp().socket().set_option(tcp::no_delay(true), ignored);
-    // For IsStale.
+    // IsStale needs a socket that does not block.
     stream_.tcp().socket().non_blocking(true, ignored);
     connected_ = true;
     ++connects_total_;
@@ -176,7 +176,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
                                                        asio::buffer(request.body)};
     asio::async_write(stream_, buffers, [self = shared_from_this()](ErrorCode error, std::size_t) {
       if (self->abandoned_) return;
-      // A peer that answers and closes without reading all may still be heard.
+      // A peer may answer and close without reading all; its answer may still be readable.
       if (error && error != asio::error::broken_pipe && error != asio::error::connection_reset) {
         return self->Fail(error, "cannot send");
       }
@@ -184,9 +184,9 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  // The header apart: an eager parser forgets that the announced body is too long.
+  // The header is read on its own: an eager parser forgets that the announced body is too long.
   void Read() {
-    // Without, it grows from 512 bytes, one system call after the other.
+    // Without it, the buffer grows from 512 bytes, with one system call for each step.
     buffer_.reserve(kAnswerBytes);
     beast::http::async_read_header(stream_, buffer_, *parser_,
                                    [self = shared_from_this()](ErrorCode error, std::size_t) {

@@ -6,11 +6,11 @@
 //     ...
 //   });
 //
-// Used from its executor's one thread; callbacks come there, never from within Send. Requests wait
-// in order and are sent one at a time. It connects at the first request and again when the peer has
-// closed the connection: a request of which no byte of an answer came is then sent once more, if
-// its method is safe to repeat (GET, HEAD, OPTIONS, PUT, DELETE) or the connection was an idle one
-// that the peer had closed.
+// The connection is used from its executor's one thread; callbacks run there, never from within
+// Send. Requests wait in order and are sent one at a time. It connects at the first request, and
+// again when the peer has closed the connection. A request for which no byte of an answer came is
+// then sent once more, if its method is safe to repeat (GET, HEAD, OPTIONS, PUT, DELETE) or the
+// peer had closed an idle connection.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,29 +28,29 @@
 namespace shoal::http {
 
 struct ClientOptions {
-  // "host:port", an IPv6 host in brackets.
+  // "host:port", with an IPv6 host in brackets.
   std::string address = {};
-  // For TCP's handshake, and as long for that of TLS.
+  // The limit for TCP's handshake, and the same again for that of TLS.
   std::chrono::milliseconds connect_deadline{2'000};
-  // From sending a request to the last byte of its response.
+  // The limit from sending a request to the last byte of its response.
   std::chrono::milliseconds request_deadline{10'000};
   std::int64_t max_body_bytes = std::int64_t{64} << 20;
-  // From ClientTls; null: no TLS.
+  // The context that ClientTls returns; null means no TLS.
   std::shared_ptr<boost::asio::ssl::context> tls = {};
-  // Requests waiting, the one in flight included.
+  // The maximum number of waiting requests, including the one in flight.
   std::size_t max_waiting = 64;
 };
 
 class ClientConnection {
  public:
-  // OK with any HTTP status. UNAVAILABLE: no connection, or it broke; DEADLINE_EXCEEDED;
-  // RESOURCE_EXHAUSTED: max_waiting or max_body_bytes; INVALID_ARGUMENT: address; DATA_LOSS: not
-  // HTTP; FAILED_PRECONDITION: the peer's certificate is not trusted; CANCELLED: this was
-  // destroyed.
+  // Receives OK with any HTTP status, or an error. UNAVAILABLE: no connection, or it broke;
+  // DEADLINE_EXCEEDED: too late; RESOURCE_EXHAUSTED: max_waiting or max_body_bytes is exceeded;
+  // INVALID_ARGUMENT: bad address; DATA_LOSS: the answer is not HTTP; FAILED_PRECONDITION: the
+  // peer's certificate is not trusted; CANCELLED: the connection object was destroyed.
   using Callback = std::function<void(absl::StatusOr<ClientResponse>)>;
 
   ClientConnection(boost::asio::any_io_executor executor, ClientOptions options);
-  // Waiting requests end with CANCELLED, from the executor.
+  // Waiting requests end with CANCELLED, on the executor.
   ~ClientConnection();
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
@@ -58,7 +58,7 @@ class ClientConnection {
   void Send(ClientRequest request, Callback callback);
 
   std::size_t waiting() const;
-  // Times that a connection was made.
+  // The number of connections made so far.
   std::uint64_t connects_total() const;
 
  private:

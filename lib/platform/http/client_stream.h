@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's end of a TCP connection, with or without TLS, made anew for each connection: an
-// AsyncStream for asio's and Beast's algorithms.
+// A client's end of a TCP connection, with or without TLS: an AsyncStream for the algorithms of
+// asio and Beast. Each connection needs a new object.
 //
 // Not thread-safe. Deadlines are those of tcp().
 #pragma once
@@ -24,7 +24,7 @@ class ClientStream {
  public:
   using executor_type = boost::beast::tcp_stream::executor_type;
 
-  // Without TLS when `tls` is null.
+  // Uses no TLS when `tls` is null.
   ClientStream(boost::asio::any_io_executor executor,
                std::shared_ptr<boost::asio::ssl::context> tls)
       : context_(std::move(tls)), tcp_(std::move(executor)) {}
@@ -44,7 +44,8 @@ class ClientStream {
     tcp_.async_write_some(buffers, std::forward<Callback>(callback));
   }
 
-  // REQUIRES: secure(), just connected, no operation under way. The callback takes an error_code.
+  // Performs the TLS handshake. REQUIRES: secure(), just connected, no operation in flight. The
+  // callback takes an error_code.
   template <typename Callback>
   void Handshake(const std::string& host, Callback&& callback) {
     tls_.emplace(tcp_, *context_);
@@ -56,7 +57,7 @@ class ClientStream {
     }
     tls_->async_handshake(boost::asio::ssl::stream_base::client, std::forward<Callback>(callback));
   }
-  // Why the peer's certificate was refused, in words; empty when it was not.
+  // Returns in words why the peer's certificate was refused, or an empty text when it was not.
   std::string RefusalReason() {
     return tls_.has_value() ? CertificateRefusal(tls_->native_handle()) : std::string();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A socket, and until when it may stay open.
+// A socket with a deadline, at which it is closed.
 //
-// Moving the deadline is a comparison: the timer behind it is set only when it would fire too late,
-// and when it fires too early waits for the rest. Not thread-safe.
+// Moving the deadline is a comparison. The timer behind it is set only when it would fire too late;
+// when it fires too early, it waits for the rest. Not thread-safe.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -23,20 +23,20 @@ class Deadline {
 
   void Set(std::chrono::milliseconds from_now);
   void Clear();
-  // It passed, and the socket was closed for it: what was under way has failed.
+  // Returns whether the deadline passed and closed the socket, so that pending operations failed.
   bool has_passed() const { return guarded_->has_passed; }
   void Close();
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
-  // What the timer reaches, while there is a Deadline.
+  // The state that the timer refers to as long as the Deadline exists.
   struct Guarded {
     explicit Guarded(boost::asio::ip::tcp::socket open)
         : socket(std::move(open)), timer(socket.get_executor()) {}
     boost::asio::ip::tcp::socket socket;
     boost::asio::steady_timer timer;
     TimePoint deadline = TimePoint::max();
-    // When the timer fires; max: not at all.
+    // The time at which the timer fires; max means that it is not set.
     TimePoint armed = TimePoint::max();
     bool has_passed = false;
   };

@@ -34,7 +34,7 @@ struct Free {
 using Key = std::unique_ptr<EVP_PKEY, Free>;
 using Certificate = std::unique_ptr<X509, Free>;
 
-// In the order in which they are added: authorityKeyIdentifier copies subjectKeyIdentifier.
+// The order matters: authorityKeyIdentifier copies subjectKeyIdentifier.
 constexpr std::array<std::pair<int, const char*>, 6> kExtensions = {{
     {NID_basic_constraints, "critical,CA:FALSE"},
     {NID_key_usage, "critical,digitalSignature"},
@@ -71,7 +71,7 @@ bool SetValidity(X509* certificate) {
          X509_time_adj_ex(X509_getm_notAfter(certificate), kValidDays - 1, 0, nullptr) != nullptr;
 }
 
-// Null when OpenSSL cannot.
+// Returns null when OpenSSL fails.
 Certificate SelfSigned(EVP_PKEY* key) {
   Certificate certificate(X509_new());
   if (certificate == nullptr) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request on a connection of its own, waiting for the answer: for tools and tests.
+// Sends one request on a new connection and blocks until the answer, for tools and tests.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace shoal::http {
 
-// Blocks at most `deadline`, connecting included. Errors are those of ClientConnection.
+// Blocks for at most `deadline`, which includes connecting. Errors are those of ClientConnection.
 absl::StatusOr<ClientResponse> Fetch(
     const std::string& address, ClientRequest request,
     std::chrono::milliseconds deadline = std::chrono::milliseconds(10'000));
 
-// Blocks at most the deadlines of `options`.
+// Blocks for at most the deadlines of `options`.
 absl::StatusOr<ClientResponse> Fetch(const ClientOptions& options, ClientRequest request);
 
 }  // namespace shoal::http

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a worker's thread from any other thread, which may outlive the worker.
+// A mailbox posts work to a worker's thread from any other thread, which may outlive the worker.
 //
 // Thread-safe.
 #pragma once
@@ -18,7 +18,7 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  // Has the context run `work`, never from within Post; drops it after Close.
+  // Makes the context run `work`, never from within Post; after Close the work is dropped.
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
 

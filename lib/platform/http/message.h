@@ -14,7 +14,7 @@ namespace shoal::http {
 class Responder;
 class StreamWriter;
 
-// Whether two header fields have one name: without case.
+// Returns whether two header field names are equal, ignoring case.
 bool SameName(std::string_view a, std::string_view b);
 
 // Header fields in order.
@@ -23,7 +23,7 @@ class Headers {
   void Add(std::string name, std::string value) {
     fields_.emplace_back(std::move(name), std::move(value));
   }
-  // The first field called `name`; empty when there is none.
+  // Returns the value of the first field called `name`, or an empty text when there is none.
   std::string_view Find(std::string_view name) const;
 
   auto begin() const { return fields_.begin(); }
@@ -34,27 +34,28 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// What a client sends. Host, Content-Length and Connection are written by the connection.
+// A request that a client sends. The connection itself writes Host, Content-Length and Connection.
 struct ClientRequest {
   std::string method = "GET";
   std::string target = "/";
   Headers headers = {};
   std::string body = {};
-  // Sent as Content-Type when there is a body.
+  // The Content-Type header, which is sent when there is a body.
   std::string_view content_type = "application/json";
 };
 
-// What a client receives.
+// A response that a client receives.
 struct ClientResponse {
   int status = 0;
   Headers headers;
   std::string body;
 };
 
-// What a server received. Valid, with all that it points to, until the handler returns.
+// A request that a server received. The request and all that it refers to are valid until the
+// handler returns.
 class ServerRequest {
  public:
-  // Looks a header up without case; empty when absent.
+  // Returns the header called `name`, ignoring case; empty when absent.
   using HeaderLookup = std::string_view (*)(const void* fields, std::string_view name);
 
   ServerRequest(std::string_view method, std::string_view target, std::string_view body,
@@ -74,40 +75,40 @@ class ServerRequest {
   const HeaderLookup lookup_;
 };
 
-// What a server answers. Content-Length, Date and Connection are written by the session.
+// A response that a server sends. The session writes Content-Length, Date and Connection.
 //
-// An answer that is not known yet, or has no end yet, is a function instead, called once on the
-// worker's thread; it must not block.
+// A response that is not known yet, or has no end yet, is given by a function instead. The function
+// is called once on the worker's thread; it must not block.
 struct ServerResponse {
   int status = 200;
   // Complete further header lines, each ended by CRLF: "ETag: \"1\"\r\nAllow: GET\r\n". Values must
-  // not hold CR or LF: pass what came from a peer through AppendHeader.
+  // not hold CR or LF: pass a value that came from a peer through AppendHeader.
   std::string header_lines = {};
-  // Sent without a copy; null for none. A HEAD request gets its length alone.
+  // The body, which is sent without a copy; null for none. A HEAD request gets only its length.
   std::shared_ptr<const std::string> body = {};
   std::string_view content_type = "application/json";
-  // Answers later (responder.h); the rest of this is not looked at. The connection's next request
-  // waits meanwhile.
+  // Answers later (responder.h); all other members are ignored. The connection's next request waits
+  // until then.
   std::function<void(Responder)> later = {};
-  // Writes the body bit by bit (stream_channel.h) after this status and these headers; `body` is
-  // not looked at. Sent in chunks, or to an HTTP/1.0 peer until the connection closes, which it
-  // does in either case. Not called for a HEAD request.
+  // Streams the body (stream_channel.h) after this status and these headers; `body` is ignored. The
+  // body is sent in chunks, or to an HTTP/1.0 peer until the connection closes. The connection
+  // closes in either case. The function is not called for a HEAD request.
   std::function<void(StreamWriter)> stream = {};
-  // header_lines are all of the head, Content-Type and Content-Length too: an answer to HEAD that
-  // another server gave, whose body is not here.
+  // For an answer to HEAD that another server gave: header_lines hold the whole head, including
+  // Content-Type and Content-Length, and there is no body here.
   bool head_is_whole = false;
-  // Nothing is answered: the connection is closed.
+  // Sends no answer and closes the connection.
   bool dropped = false;
 };
 
-// Appends "name: value" and CRLF to `lines`, control characters in `value` left out.
+// Appends "name: value" and CRLF to `lines`; control characters in `value` are left out.
 void AppendHeader(std::string& lines, std::string_view name, std::string_view value);
 
-// Whether a request of this method may be sent again when no answer came: it changes nothing, or
-// the same twice (RFC 9110 section 9.2.2).
+// Returns whether a request of this method may be sent again when no answer came, because it is
+// safe or idempotent (RFC 9110 section 9.2.2).
 bool IsRepeatable(std::string_view method);
 
-// "OK" for 200; empty for what has no standard reason.
+// Returns "OK" for 200, and an empty text for a status without a standard reason.
 std::string_view ReasonPhrase(int status);
 
 }  // namespace shoal::http

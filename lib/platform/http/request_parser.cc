@@ -47,7 +47,8 @@ namespace beast = boost::beast;
 using beast::http::field;
 
 constexpr std::size_t kReadBytes = 16384;
-// "0\r\n\r\n". Beast 1.74 asserts that it has as many once it has seen the first line of it.
+// The length of "0\r\n\r\n". Beast 1.74 asserts that it has this many bytes once it has seen the
+// first line of the last chunk.
 constexpr std::size_t kLastChunkBytes = 5;
 
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
@@ -111,14 +112,14 @@ RequestParser::Progress RequestParser::Parse() {
     const bool short_of_bytes = error == beast::http::error::need_more;
     if (error && !short_of_bytes) return Reject(error);
     if (in_header) {
-      // Beast limits each field, not their sum, and no line of a chunked body.
+      // Beast limits each field, but neither their sum nor the lines of a chunked body.
       header_bytes_ += static_cast<std::int64_t>(used);
       if (header_bytes_ > options_.max_header_bytes)
         return Reject(beast::http::error::header_limit);
       if (parser_->is_header_done()) {
         if (auto wrong = JudgeHeader()) return Reject(*std::move(wrong));
-        // Not before: an eager parser forgets what it found wrong in the header when a body
-        // follows.
+        // Eager mode must start only now: an eager parser forgets an error in the header when a
+        // body follows.
         parser_->eager(true);
       }
     }

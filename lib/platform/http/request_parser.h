@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of one connection made into requests, one after another, or into the reason why not.
+// Parses the bytes of one connection into successive requests, or into a rejection.
 //
-// Not thread-safe. Takes what any peer may send: memory is bounded by the limits of the options.
-// Beast parses (RFC 9112); on top of it a request is rejected when its framing could be read in two
+// Not thread-safe. Input may be anything that a peer sends: the limits of the options bound memory.
+// Beast parses (RFC 9112). The parser also rejects a request whose framing could be read in two
 // ways: Content-Length more than once or as a list, Transfer-Encoding other than "chunked" or in
 // HTTP/1.0, trailers (Beast would take them for header fields), Host missing or more than once, a
 // Content-Type with neither Content-Length nor Transfer-Encoding. Folded lines are joined by
@@ -28,25 +28,25 @@ namespace shoal::http {
 // responses"; ids are those of the Base message registry 1.22).
 struct Rejection {
   int status = 400;
-  // A name in the Base registry: "HeaderInvalid".
+  // The message's name in the Base registry, such as "HeaderInvalid".
   std::string_view message_id = "GeneralError";
-  // Text that needs no JSON escape: nothing that a peer sent.
+  // A text that needs no JSON escape; it must hold nothing that a peer sent.
   std::string message = {};
   std::string_view resolution = "Correct the request and resubmit it.";
-  // Further ones, as in ServerResponse.
+  // Further header lines, as in ServerResponse.
   std::string header_lines = {};
 };
 
-// {"error": {"code", "message", "@Message.ExtendedInfo": [...]}}
+// Returns {"error": {"code", "message", "@Message.ExtendedInfo": [...]}}.
 std::string ErrorBody(const Rejection& rejection);
 
-// 500, for a handler that failed or never answered.
+// Returns the 500 for a handler that failed or never answered.
 Rejection InternalError();
 
-// 400, for plain text on a port for TLS that cannot be redirected.
+// Returns the 400 for plain text on a TLS port that cannot be redirected.
 Rejection NoPlainText();
 
-// 503, for a connection past the limit.
+// Returns the 503 for a connection beyond the limit.
 Rejection TooManyConnections();
 
 class RequestParser {
@@ -54,7 +54,8 @@ class RequestParser {
   enum class Progress {
     // More bytes are needed.
     kMore,
-    // So they are, and the peer waits for 100 Continue before it sends them. Once a request.
+    // More bytes are needed, and the peer waits for 100 Continue before it sends them. Returned
+    // once for each request.
     kContinue,
     kWhole,
     // The connection cannot go on.
@@ -64,32 +65,33 @@ class RequestParser {
   // Borrows `options`.
   explicit RequestParser(const ServerOptions& options);
 
-  // Begins the next request; bytes that came after the last one stay.
+  // Begins the next request. Bytes that came after the previous one are kept.
   void Next();
 
-  // Room for what the peer sends, valid until the next call; Commit says how much of it came.
+  // Returns room for the peer's next bytes, valid until the next call. Commit says how many came.
   boost::asio::mutable_buffer Prepare();
   void Commit(std::size_t bytes) { buffer_.commit(bytes); }
   bool has_bytes() const { return buffer_.size() > 0; }
 
   Progress Parse();
 
-  // REQUIRES: the last Parse was kWhole, or kContinue: then without its body. Valid until Next.
+  // REQUIRES: the last Parse returned kWhole, or kContinue, where the body is missing. Valid until
+  // Next.
   ServerRequest request() const;
   bool keep_alive() const { return parser_->get().keep_alive(); }
 
-  // False as long as the header is not read.
+  // Both return false as long as the header is not read.
   bool is_head() const;
   bool is_http_10() const;
 
-  // REQUIRES: the last Parse was kRejected.
+  // REQUIRES: the last Parse returned kRejected.
   const Rejection& rejection() const { return *rejection_; }
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   std::size_t BytesNeeded() const;
-  // What is wrong with the header beyond its grammar.
+  // Returns what is wrong with the header apart from its grammar.
   std::optional<Rejection> JudgeHeader();
   std::optional<Rejection> JudgeFraming() const;
   Progress Reject(boost::beast::error_code error);

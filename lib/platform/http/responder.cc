@@ -14,7 +14,7 @@ class Responder::Right {
   Right& operator=(const Right&) = delete;
 
   void Use(std::optional<ServerResponse> response) {
-    // Relaxed: it orders nothing but which call is first.
+    // Relaxed suffices: the flag only decides which call is first.
     if (!used_.exchange(true, std::memory_order_relaxed)) deliver_(std::move(response));
   }
 

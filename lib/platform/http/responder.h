@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to answer one request later, from any thread: what ServerResponse::later is given.
+// A Responder is the right to answer one request later, from any thread. ServerResponse::later
+// receives it.
 //
 //   return {.later = [this](http::Responder responder) {
 //     queue_.Push([responder] { responder.Send({.status = 204}); });
 //   }};
 //
-// Thread-safe, copyable; copies share the right. The first Send counts, others do nothing, as does
-// a Send after the connection or the server has gone. When the last copy goes without a Send the
-// peer gets 500, so no request hangs on a Responder that was lost.
+// Thread-safe and copyable; copies share the right. The first Send answers. Further ones do
+// nothing, and neither does a Send after the connection or the server has gone. When the last copy
+// is destroyed without a Send, the peer gets 500, so no request hangs on a lost Responder.
 #pragma once
 
 #include <functional>
@@ -20,7 +21,7 @@ namespace shoal::http {
 
 class Responder {
  public:
-  // Takes the answer once, on whichever thread gives it; nullopt when there will be none.
+  // Receives the answer once, on the thread that gives it; nullopt means that there will be none.
   using Deliver = std::function<void(std::optional<ServerResponse>)>;
 
   explicit Responder(Deliver deliver);

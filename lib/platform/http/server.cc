@@ -66,8 +66,8 @@ class Server::Impl {
   Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // One io_context, its thread, and the sessions that live there. All but the constructor is used
-  // from that thread.
+  // One io_context, its thread, and the sessions that live there. Only that thread uses anything
+  // but the constructor.
   struct Worker final : Session::Owner {
     explicit Worker(Impl& server) : impl(server), guard(asio::make_work_guard(context)) {
       options = &impl.options_;
@@ -94,15 +94,15 @@ class Server::Impl {
 
   const ServerOptions options_;
   const Handler handler_;
-  // Null without TLS.
+  // Null means no TLS.
   std::unique_ptr<asio::ssl::context> tls_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  // Used on the first worker's thread.
+  // Only the first worker's thread uses these.
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> retry_;
   std::size_t next_worker_ = 0;
   std::string address_;
-  // A count that nothing is ordered by.
+  // This count orders nothing.
   std::atomic<std::uint64_t> rejected_{0};
 
   mutable runtime::Mutex mutex_;
@@ -157,7 +157,8 @@ void Server::Impl::Accept() {
 void Server::Impl::OnAccept(Worker& worker, boost::system::error_code error, tcp::socket socket) {
   if (!acceptor_->is_open()) return;
   if (error) {
-    // Out of descriptors, most likely: connections wait in the kernel's queue meanwhile.
+    // Most likely the process has no free descriptors; connections wait in the kernel's queue
+    // meanwhile.
     retry_->expires_after(kAcceptRetry);
     retry_->async_wait([this](boost::system::error_code stopped) {
       if (!stopped) Accept();
@@ -234,7 +235,8 @@ void Server::Impl::Drain(std::chrono::milliseconds patience) {
     });
   }
   for (const auto& worker : workers_) worker->thread.Join();
-  // A connection that came while its worker stopped: its peer must not wait for this object's end.
+  // A connection may have come while its worker stopped; its peer must not wait until this object
+  // is destroyed.
   for (const auto& worker : workers_) {
     worker->context.restart();
     worker->context.poll();

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// An HTTP/1.1 server: one io_context and one thread per worker, keep-alive, pipelined requests
-// answered in order.
+// An HTTP/1.1 server: it has one io_context and one thread for each worker, keeps connections
+// alive, and answers pipelined requests in order.
 //
 //   SHOAL_ASSIGN_OR_RETURN(auto server, http::Server::Create({.listen = "127.0.0.1:0"}, handler));
 //   ... server->address() ...
 //   server->Drain(std::chrono::seconds(5));
 //
-// With a certificate and its key it speaks TLS (tls_context.h); a request in plain text on that
-// port is not looked at but redirected to the same URI by https (308; RFC 9110, section 15.4.9).
+// With a certificate and its key it speaks TLS (tls_context.h). A request in plain text on that
+// port does not reach the handler: it is redirected to the same URI by https (308; RFC 9110,
+// section 15.4.9).
 //
-// The handler is called on worker threads, on several at once; it must not block: an answer that
-// takes time is deferred or streamed (ServerResponse); a peer that closes its end meanwhile, be it
-// only for sending, has gone, and so goes its connection. A request that is malformed or too large
-// (request_parser.h) never reaches it: it gets 400, 411, 413, 431 or 501, and its connection is
-// closed; one that is too slow, as one whose TLS handshake fails, has its connection closed without
-// an answer. Connections past the limit get 503; TLS ones are closed.
+// The handler is called on worker threads, on several at once. It must not block: an answer that
+// takes time is deferred or streamed (ServerResponse). A peer that closes its end meanwhile, even
+// if only for sending, counts as gone, and its connection is closed. A request that is malformed or
+// too large (request_parser.h) never reaches the handler: it gets 400, 411, 413, 431 or 501, and
+// its connection is closed. A request that is too slow, or a TLS handshake that fails, has its
+// connection closed without an answer. Connections beyond the limit get 503; TLS connections are
+// only closed.
 #pragma once
 
 #include <chrono>
@@ -29,9 +31,9 @@
 namespace shoal::http {
 
 struct ServerOptions {
-  // "host:port", an IPv6 host in brackets; port 0 takes a free one.
+  // "host:port", with an IPv6 host in brackets; port 0 takes a free one.
   std::string listen = "127.0.0.1:0";
-  // PEM files, both or neither.
+  // Two PEM files; give both or neither.
   std::string certificate_file = {};
   std::string key_file = {};
   std::int64_t threads = 1;
@@ -39,14 +41,14 @@ struct ServerOptions {
   std::int64_t max_body_bytes = std::int64_t{8} << 20;
   std::int64_t max_header_bytes = std::int64_t{32} << 10;
   std::int64_t max_header_fields = 128;
-  // How much of a streamed answer may wait for a peer that reads slowly.
+  // The largest part of a streamed answer that may wait for a peer that reads slowly.
   std::int64_t max_stream_bytes = std::int64_t{1} << 20;
-  // Complete header lines, each ended by CRLF, for answers that the handler has no part in.
+  // Complete header lines, each ended by CRLF, for answers that the handler does not make.
   std::string rejection_header_lines = {};
-  // For the TLS handshake, from the first byte of a request to its last, and for writing the
-  // response, of a streamed one each piece. An answer that the handler defers has no deadline.
+  // The limit for the TLS handshake, for a request from its first byte to its last, and for writing
+  // the response or each piece of a streamed one. A deferred answer has no deadline.
   std::chrono::milliseconds request_deadline{10'000};
-  // How long a connection may wait for its next request.
+  // The time that a connection may wait for its next request.
   std::chrono::milliseconds idle_deadline{120'000};
 };
 
@@ -57,28 +59,29 @@ class Server {
   struct Counts {
     std::int64_t connections = 0;
     std::uint64_t accepted_total = 0;
-    // Connections past the limit.
+    // Connections beyond the limit.
     std::uint64_t refused_total = 0;
-    // Requests that the handler never saw: malformed, too large, too slow; handshakes that failed.
+    // Requests that the handler never saw (malformed, too large or too slow) and handshakes that
+    // failed.
     std::uint64_t rejected_total = 0;
   };
 
-  // Listens before it returns. INVALID_ARGUMENT for an address that is none, FAILED_PRECONDITION
-  // naming the address when it is in use or not ours. NOT_FOUND or INVALID_ARGUMENT naming the file
-  // for a certificate or key that cannot be used.
+  // Listens before it returns. INVALID_ARGUMENT for a malformed address, FAILED_PRECONDITION naming
+  // the address when it is in use or not ours. NOT_FOUND or INVALID_ARGUMENT naming the file for a
+  // certificate or key that cannot be used.
   static absl::StatusOr<std::unique_ptr<Server>> Create(ServerOptions options, Handler handler);
-  // Closes what Drain left.
+  // Closes the connections that Drain left.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // "host:port" with the real port.
+  // Returns "host:port" with the real port.
   const std::string& address() const;
   Counts counts() const;
 
-  // Stops accepting, lets requests that are whole be answered, deferred ones included, ends
-  // streams, closes all other connections, closes the rest after `patience`; then joins the
-  // workers. Blocks. Idempotent.
+  // Stops accepting and closes all connections without a complete request. Complete requests are
+  // answered, deferred ones included, and streams are ended; after `patience` the remaining
+  // connections are closed. Then the workers are joined. Blocks. Idempotent.
   void Drain(std::chrono::milliseconds patience);
 
  private:

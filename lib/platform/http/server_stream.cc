@@ -8,9 +8,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Texts that fit into one record together are copied into one: a record costs more than that.
+// Texts that fit into one record together are copied into one, since a record costs more than the
+// copy.
 constexpr std::size_t kRecordBytes = 16 * 1024;
-// Far more than TLS answers while it reads from a peer that means well (alerts, new keys).
+// The bound is far above TLS's own output while it reads from a well-behaved peer (alerts, new
+// keys).
 constexpr std::size_t kMaxProvokedBytes = std::size_t{64} << 10;
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's end of a TCP connection, with or without TLS. Which of the two is one branch an
-// operation.
+// A server's end of a TCP connection, with or without TLS. The choice costs each operation one
+// branch.
 //
-// Made so that an answer costs the kernel one call: what is written goes at once, and only what
-// does not fit waits for the loop. One deadline stands for whatever is under way; moving it is
-// cheap, as the timer behind it is set anew only when it would be late.
+// The design lets an answer cost one system call: bytes are written at once, and only what does not
+// fit waits for the event loop. One deadline covers every pending operation. Moving it is cheap, as
+// the timer behind it is set anew only when it would fire too late.
 //
-// Not thread-safe. One read and one write may be under way at a time. Callbacks take an error_code,
-// AsyncRead's the number of bytes too; they keep this alive.
+// Not thread-safe. At most one read and one write may be in flight. Callbacks take an error_code,
+// and AsyncRead's also the number of bytes; callbacks must keep this object alive.
 #pragma once
 
 #include <array>
@@ -33,33 +33,33 @@ class ServerStream {
  public:
   using Error = boost::system::error_code;
 
-  // Without TLS when `tls` is null; it is borrowed.
+  // Uses no TLS when `tls` is null; the context is borrowed.
   ServerStream(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls);
 
   bool secure() const { return tls_ != nullptr; }
-  // What is below TLS.
+  // Returns the socket below TLS.
   boost::asio::ip::tcp::socket& socket() { return deadline_.socket(); }
-  // Closes the socket, and says so, when it passes.
+  // The deadline closes the socket when it passes, and records that.
   Deadline& deadline() { return deadline_; }
   void Close();
 
-  // Reads what there is, at least a byte.
+  // Reads the available bytes, at least one.
   template <typename Callback>
   void AsyncRead(boost::asio::mutable_buffer room, Callback callback);
 
-  // Sends both texts. What became of it when that is known at once; otherwise `callback` is told,
-  // and the texts stay where they are until then.
+  // Sends both texts. Returns the result when it is known at once. Otherwise `callback` receives
+  // it, and the texts must stay in place until then.
   template <typename Callback>
   std::optional<Error> Write(std::string_view first, std::string_view second, Callback callback);
 
-  // REQUIRES, all: secure().
+  // All of the following REQUIRE secure().
 
-  // Speaks plain text from now on, before any handshake.
+  // Speaks plain text from now on. Call it before any handshake.
   void GiveTlsUp() { tls_.reset(); }
   // Continues a TLS handshake whose first bytes, `begun`, were read already.
   template <typename Callback>
   void Handshake(std::string_view begun, Callback callback);
-  // Says that nothing more will be sent.
+  // Tells the peer that nothing more will be sent.
   template <typename Callback>
   void Shutdown(Callback callback);
 
@@ -67,12 +67,12 @@ class ServerStream {
   using Buffers = std::array<boost::asio::const_buffer, 2>;
 
   static Error Failed() { return boost::asio::error::make_error_code(boost::asio::error::fault); }
-  // Tries once; `rest` is what did not go.
+  // Writes once without waiting; `rest` is left with the unsent bytes.
   Error WriteNow(Buffers& rest);
-  // Texts made into what goes out. The first record of small ones is sent at once, as far as it
-  // goes; the rest is in tls_->output.
+  // Encrypts the texts. The first record of small texts is sent at once, as far as it goes; the
+  // rest is in tls_->output.
   Error Encrypt(std::string_view first, std::string_view second);
-  // Decrypts; nothing when more is needed from the peer.
+  // Decrypts into `room`; returns nothing when more bytes are needed from the peer.
   std::optional<Error> Decrypt(boost::asio::mutable_buffer room, std::size_t& bytes);
 
   template <typename Callback>
@@ -82,11 +82,11 @@ class ServerStream {
   template <typename Callback>
   std::optional<Error> Send(Buffers buffers, Callback callback);
 
-  // What TLS needs of memory.
+  // The memory that TLS needs.
   struct Tls {
     explicit Tls(boost::asio::ssl::context& context) : engine(context.native_handle()) {}
     TlsEngine engine;
-    // From and to the peer.
+    // The bytes from the peer (input) and to it (output).
     std::array<char, 16 * 1024 + 512> input;
     std::string output;
     std::string joined;

@@ -19,9 +19,9 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds kLinger{1000};
-// What a TLS connection begins with (RFC 8446, section 5.1).
+// The first byte of a TLS connection (RFC 8446, section 5.1).
 constexpr char kHandshakeRecord = 0x16;
-// No more than a parser has room for.
+// It must not exceed the parser's room.
 constexpr std::size_t kAheadBytes = 1024;
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
@@ -34,7 +34,7 @@ std::string Chunk(std::string_view bytes) {
   return chunk.append(kLineEnd).append(bytes).append(kLineEnd);
 }
 
-// False when `work`, of the handler's, threw.
+// Returns false when `work`, which is the handler's code, threw.
 template <typename Work>
 bool Guarded(const Work& work) {
   try {
@@ -106,7 +106,7 @@ void Session::NextRequest() {
     stream_.deadline().Set(owner_.options->idle_deadline);
     return Read();
   }
-  // Not now: a peer that sends many requests at once must not make this one deep call.
+  // Posting keeps many pipelined requests from becoming one deep call.
   asio::post(stream_.socket().get_executor(), [self = shared_from_this()] {
     if (!self->closed_) self->Parse();
   });
@@ -146,7 +146,7 @@ void Session::Parse() {
     case RequestParser::Progress::kMore:
       return Read();
     case RequestParser::Progress::kContinue:
-      // What follows in plain text is not asked for.
+      // A body that follows in plain text is not requested.
       return redirects_ ? Redirect() : Continue();
     case RequestParser::Progress::kWhole:
       return Answer();
@@ -190,7 +190,7 @@ void Session::Defer(const ServerResponse& response) {
           if (const auto self = session.lock()) self->Deliver(answer);
         });
       });
-  // A responder that is lost on the way answers for itself.
+  // A responder that is lost when this throws answers 500 by itself.
   Guarded([&] { response.later(std::move(responder)); });
 }
 
@@ -304,7 +304,7 @@ void Session::Stream(const ServerResponse& response) {
                                           if (const auto self = session.lock()) self->Flush();
                                         });
                                       });
-  // A stream that has nothing to say may say nothing for as long as it likes.
+  // A stream without output may stay silent for any length of time.
   stream_.deadline().Clear();
   Watch();
   SendPiece(head_);
@@ -351,7 +351,7 @@ void Session::OnPieceSent(Error error) {
 void Session::EndStream() {
   channel_->End();
   stream_.deadline().Set(kLinger);
-  // The read that watched ends, and Linger follows.
+  // The pending read of Watch ends with an error, and Linger follows.
   Error ignored;
   stream_.socket().cancel(ignored);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's end of one connection: reads a request, calls the handler, writes the response, and
-// again until one side has had enough.
+// The server's end of one connection: it reads a request, calls the handler, writes the response,
+// and repeats until one side closes.
 //
-// Used from its worker's thread alone. Lives as long as an operation is pending or its owner holds
-// it, as while an answer is deferred; tells its owner once when it has closed.
+// A session is used from its worker's thread alone. It lives as long as an operation is pending or
+// its owner holds it, as while an answer is deferred. It tells its owner once that it has closed.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -23,7 +23,7 @@
 
 namespace shoal::http {
 
-// "Date: ...\r\n", made anew once a second. Not thread-safe.
+// The header line "Date: ...\r\n", made anew once a second. Not thread-safe.
 class DateLine {
  public:
   std::string_view Now();
@@ -35,14 +35,14 @@ class DateLine {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // What sessions of one worker share; outlives them.
+  // State that the sessions of one worker share. It must outlive them.
   struct Owner {
     virtual ~Owner() = default;
     virtual void Closed(Session& session) = 0;
     virtual void Rejected() = 0;
     const ServerOptions* options = nullptr;
     const Server::Handler* handler = nullptr;
-    // Null without TLS.
+    // Null means no TLS.
     boost::asio::ssl::context* tls = nullptr;
     std::shared_ptr<Mailbox> mailbox;
     DateLine date;
@@ -54,14 +54,14 @@ class Session : public std::enable_shared_from_this<Session> {
   // Answers 503 and closes; with TLS it only closes.
   void Refuse();
   void Start();
-  // Closes after the response to a request that is whole, a stream being ended; else now.
+  // Closes now, or after the response when a request is complete; a stream is ended.
   void Drain();
   void Close();
 
  private:
   using Error = ServerStream::Error;
 
-  // With TLS, by what the peer's first byte is.
+  // The peer's first byte decides between Handshake and GoOnPlain on a TLS port.
   void Handshake();
   void GoOnPlain();
   void Fail();
@@ -69,22 +69,22 @@ class Session : public std::enable_shared_from_this<Session> {
   void NextRequest();
   void Read();
   void OnRead(Error error, std::size_t bytes);
-  // Parses what is buffered, then answers or reads on.
+  // Parses the buffered bytes, then answers or reads on.
   void Parse();
   void Continue();
 
   void Answer();
   void Respond(const ServerResponse& response);
   void Defer(const ServerResponse& response);
-  // While an answer is deferred: reads once, so that a peer that goes is noticed.
+  // Reads once while an answer is deferred, to notice a peer that closes.
   void LookAhead();
   void OnAhead(Error error, std::size_t bytes);
-  // Reads into the parser's room. A LookAhead under way becomes this read.
+  // Reads into the parser's room. A pending LookAhead becomes this read.
   void ReadSome(std::function<void(Error, std::size_t)> callback);
-  // Takes a deferred answer; nullopt means that there will be none.
+  // Handles a deferred answer; nullopt means that there will be none.
   void Deliver(const std::optional<ServerResponse>& response);
   void Reject(const Rejection& rejection);
-  // To the same URI by TLS.
+  // Redirects to the same URI by https.
   void Redirect();
 
   void BeginHead(const ServerResponse& response);
@@ -93,16 +93,16 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnWritten(Error error);
 
   void Stream(const ServerResponse& response);
-  // Reads and forgets what the peer sends meanwhile, so that its close is noticed.
+  // Reads and discards the peer's bytes while an answer is streamed, to notice that it closes.
   void Watch();
-  // Sends what waits in the channel, unless it is sending.
+  // Sends the bytes that wait in the channel, unless a piece is being sent.
   void Flush();
   void SendPiece(std::string bytes);
   void OnPieceSent(Error error);
   void EndStream();
 
-  // Reads what the peer still sends, for a while: closing before it has read the answer would
-  // reset the connection and lose it.
+  // Reads on for a while: closing before the peer has read the answer would reset the connection
+  // and lose the answer.
   void Linger();
   void StopSending();
   void Discard();
@@ -112,20 +112,21 @@ class Session : public std::enable_shared_from_this<Session> {
   RequestParser parser_;
   std::string head_;
   std::shared_ptr<const std::string> body_;
-  // While an answer is streamed.
+  // The channel of an answer that is streamed.
   std::shared_ptr<StreamChannel> channel_;
   std::string piece_;
-  // What LookAhead reads into; empty when it has not yet.
+  // The buffer of LookAhead; empty before its first read.
   std::string ahead_;
-  // Who else waits for what it reads.
+  // The callback that receives LookAhead's result in place of it (ReadSome).
   std::function<void(Error, std::size_t)> instead_;
   char first_byte_ = 0;
-  // Plain text on a port for TLS.
+  // Whether the request came as plain text on a TLS port.
   bool redirects_ = false;
   bool idle_ = true;
-  // Since the first byte of the request that is being read.
+  // Whether the deadline runs since the first byte of the current request.
   bool has_deadline_ = false;
-  // A request is whole, or what was read may hold one, and its response is not written yet.
+  // Whether a request is complete, or the buffered bytes may hold one, and its response is not
+  // written.
   bool answering_ = false;
   bool deferred_ = false;
   bool looks_ahead_ = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits between those who write a streamed answer and the session that sends it.
+// The buffer between the writers of a streamed answer and the session that sends it.
 //
-// Thread-safe. Bounded by what waits and what is being sent together. Ends once: the writer closes
-// it, it overflows, or the connection goes.
+// Thread-safe. The bound covers both the waiting bytes and those being sent. The channel ends once:
+// when the writer closes it, it overflows, or the connection goes.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,29 @@ namespace shoal::http {
 
 class StreamChannel {
  public:
-  // `wake` is called, on a writer's thread, when Take would have something new to say.
+  // `wake` is called, on a writer's thread, when Take would return something new.
   StreamChannel(std::size_t max_bytes, std::function<void()> wake);
   StreamChannel(const StreamChannel&) = delete;
   StreamChannel& operator=(const StreamChannel&) = delete;
 
-  // False when closed, ended, or when `bytes` would overflow it; overflow closes it.
+  // Returns false when the channel is closed or ended, or when `bytes` would overflow it. Overflow
+  // closes it.
   bool Write(std::string_view bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What waits is still taken.
+  // Accepts no more bytes; the waiting bytes are still sent.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
-  // `callback` runs once, when the channel has ended: on the thread that ends it, or here.
+  // Calls `callback` once, when the channel has ended: on the thread that ends it, or here when it
+  // has ended already.
   void OnEnd(std::function<void()> callback) ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct Taken {
     std::string bytes;
-    // Nothing follows these bytes.
+    // True when no bytes follow these.
     bool closed = false;
   };
-  // All that waits; it counts as being sent until the next Take.
+  // Takes all waiting bytes; they count as being sent until the next Take.
   Taken Take() ABSL_LOCKS_EXCLUDED(mutex_);
   bool overflowed() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Nothing more can be sent. Idempotent.
+  // Ends the channel: nothing more can be sent. Idempotent.
   void End() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -54,29 +56,29 @@ class StreamChannel {
   std::function<void()> on_end_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The writing end of a streamed answer, server-sent events say: what ServerResponse::stream is
-// given.
+// The writing end of a streamed answer, such as server-sent events. ServerResponse::stream receives
+// it.
 //
-// Thread-safe, copyable; copies write to the same answer, which ends well when one calls Close, the
-// last copy goes, or the server drains. It is cut short when the peer goes (closes its end, be it
-// only for sending), takes longer over one piece than the request deadline, or reads so slowly that
-// more than ServerOptions::max_stream_bytes would wait. Calls never block.
+// Thread-safe and copyable; copies write to the same answer. The answer ends well when one calls
+// Close, the last copy is destroyed, or the server drains. It is cut short when the peer closes its
+// end, even if only for sending, takes longer over one piece than the request deadline, or reads so
+// slowly that more than ServerOptions::max_stream_bytes would wait. Calls never block.
 class StreamChannel;
 
 class StreamWriter {
  public:
   explicit StreamWriter(std::shared_ptr<StreamChannel> channel);
 
-  // False when the answer has ended, or ends by this call because too much waits.
+  // Returns false when the answer has ended, or when this call ends it because too many bytes wait.
   bool Write(std::string_view bytes) const;
   void Close() const;
-  // `callback` runs once, without locks, when the answer has ended, however it did: on a thread of
-  // the server, or at once when it has ended already. A second one takes the first one's place.
-  // It may hold a copy of this.
+  // Calls `callback` once, without locks, when the answer has ended for any reason: on a thread of
+  // the server, or at once when it has ended already. A later callback replaces an earlier one. The
+  // callback may hold a copy of this object.
   void OnClosed(std::function<void()> callback) const;
 
  private:
-  // Closes the channel with the last copy.
+  // The last copy closes the channel when it is destroyed.
   std::shared_ptr<StreamChannel> channel_;
 };
 

@@ -15,7 +15,7 @@ namespace ssl = boost::asio::ssl;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxAuthorityBytes = std::size_t{16} << 20;
-// AES-128 first: it is the one that everybody has (RFC 8446, section 9.1), and the cheapest.
+// AES-128 comes first: every implementation has it (RFC 8446, section 9.1), and it is the cheapest.
 constexpr const char* kCipherSuites =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr unsigned char kProtocols[] = "\x08http/1.1";
@@ -42,7 +42,7 @@ absl::Status Load(ssl::context& context, const std::string& certificate_file,
   boost::system::error_code error;
   context.use_certificate_chain(boost::asio::buffer(certificate), error);
   if (error) return Wrong(certificate_file, "certificate", error);
-  // Without it OpenSSL would ask on the terminal.
+  // Without the callback, OpenSSL would prompt on the terminal.
   context.set_password_callback([](std::size_t, auto) { return std::string(); }, error);
   context.use_private_key(boost::asio::buffer(key), ssl::context::pem, error);
   if (error) return Wrong(key_file, "key of " + certificate_file, error);

@@ -17,7 +17,7 @@ const BIO_METHOD* TlsEngine::WireMethod() {
       std::string_view& input = static_cast<Wire*>(BIO_get_data(bio))->input;
       BIO_clear_retry_flags(bio);
       if (input.empty()) {
-        // It is to be waited for: this is not the end.
+        // The retry flag says that more input will come: this is not the end.
         BIO_set_retry_read(bio);
         return -1;
       }

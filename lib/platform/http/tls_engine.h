@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's end of one TLS connection without the connection: what the peer sent goes in, what
-// is to be sent to it comes out.
+// The server's end of one TLS connection, without the socket: it takes the peer's bytes and
+// produces the bytes to send.
 //
-// Not thread-safe. Holds what was written and not yet taken; what was fed it reads where it is, so
-// that nothing is copied that OpenSSL does not copy itself.
+// Not thread-safe. It holds output that was not taken yet. It reads input in place, so that nothing
+// is copied that OpenSSL does not copy itself.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -20,11 +20,11 @@ class TlsEngine {
  public:
   enum class Step {
     kDone,
-    // More is needed from the peer.
+    // More bytes are needed from the peer.
     kMore,
-    // The peer has said that nothing follows.
+    // The peer has said that it sends nothing more.
     kClosed,
-    // What the peer sent is no TLS, or none that is taken; what is to be sent says so.
+    // The peer's bytes are not TLS, or an unsupported kind; the output holds the alert.
     kFailed,
   };
 
@@ -33,46 +33,48 @@ class TlsEngine {
   TlsEngine(const TlsEngine&) = delete;
   TlsEngine& operator=(const TlsEngine&) = delete;
 
-  // Bytes from the peer, which stay where they are until Handshake or Read says kMore or
-  // has_input() is false. REQUIRES: one of these was so of the bytes before.
+  // Supplies bytes from the peer. They must stay in place until Handshake or Read returns kMore or
+  // has_input() is false. REQUIRES: the same holds for the previous bytes.
   void Feed(std::string_view bytes);
   Step Handshake();
-  // Plain text into `room`, which is not empty: `bytes` of it when kDone.
+  // Decrypts into `room`, which is not empty; on kDone, `bytes` is the number of bytes written to
+  // it.
   Step Read(char* room, std::size_t size, std::size_t& bytes);
-  // Whether Read has something to work on without another Feed.
+  // Returns whether Read can proceed without another Feed.
   bool has_input() const;
 
-  // Takes as many of `bytes` as it can, and says how many: those are sent.
+  // A sink sends as many of `bytes` as it can and returns their number.
   using Sink = absl::FunctionRef<std::size_t(std::string_view bytes)>;
-  // False when the connection cannot be written to. The first record of what is to be sent is
-  // offered to `sink` unless something waits; what it leaves, and what follows, waits for
-  // TakeOutput.
+  // Encrypts `plain`; returns false when the connection cannot be written to. The first record is
+  // offered to `sink` unless output waits already. The bytes that `sink` leaves, and further
+  // records, wait for TakeOutput.
   bool Write(std::string_view plain, Sink sink);
-  // Leaves all of it for TakeOutput.
+  // Leaves all output for TakeOutput.
   bool Write(std::string_view plain);
   // Says that nothing more will be written.
   void Close();
-  // Bytes that TakeOutput would give: what a peer provokes while it is read from must stay small.
+  // The number of bytes that TakeOutput would return. Callers bound it while they read, since a
+  // peer can provoke output.
   std::size_t waiting_output() const { return wire_.output.size(); }
-  // What is to be sent now, in place of what `bytes` holds. Keep giving the same string: its room
-  // is used again while it is small.
+  // Replaces the content of `bytes` by the bytes to send now. Pass the same string each time: its
+  // memory is used again while it is small.
   void TakeOutput(std::string& bytes);
 
  private:
   struct Free {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
-  // What ssl_ reads and writes.
+  // The input and output of ssl_.
   struct Wire {
     std::string_view input;
     std::string output;
-    // The sink of the Write that is under way; it is null once the sink was offered a record.
+    // The sink of the current Write; null once the sink was offered a record.
     const Sink* sink = nullptr;
   };
   static const BIO_METHOD* WireMethod();
   Step Outcome(int result) const;
 
-  // Outlives ssl_.
+  // The wire must outlive ssl_.
   Wire wire_;
   std::unique_ptr<SSL, Free> ssl_;
 };

@@ -38,7 +38,7 @@ absl::StatusOr<Url> ParseUrl(std::string_view text) {
   if (authority.find('@') != std::string_view::npos) {
     return WrongUrl(text, "a user is no part of it");
   }
-  // Colons in brackets are an IPv6 address's.
+  // Colons inside brackets belong to an IPv6 address.
   const std::size_t bracket = authority.rfind(']');
   const bool has_port = authority.find(':', bracket == std::string_view::npos ? 0 : bracket) !=
                         std::string_view::npos;

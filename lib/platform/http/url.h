@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An http or https URL (RFC 3986), taken apart. What else a caller wants of it, the caller checks.
+// Parses http and https URLs (RFC 3986). Callers check further requirements themselves.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ struct Url {
   bool secure = false;
   // The port is 443 or 80 where the URL names none.
   Address address;
-  // Path and query as they were written, at least "/".
+  // Path and query as written, at least "/".
   std::string target;
 
-  // "https://host:port", an IPv6 host in brackets.
+  // Returns "https://host:port", with an IPv6 host in brackets.
   std::string Origin() const { return (secure ? "https://" : "http://") + Format(address); }
 };
 
-// Whether `text` says a scheme, and so is no path of this machine.
+// Returns whether `text` begins with a scheme, and so is no path of this machine.
 bool HasScheme(std::string_view text);
 
-// A fragment is dropped. INVALID_ARGUMENT naming `text` for another scheme, a user in it, no host,
-// a port that is none, or a character that is not printable ASCII.
+// Parses a URL; a fragment is dropped. INVALID_ARGUMENT naming `text` for another scheme, a user, a
+// missing host, an invalid port, or a character that is not printable ASCII.
 absl::StatusOr<Url> ParseUrl(std::string_view text);
 
-// INVALID_ARGUMENT "URL "text": why", for checks of a caller's own.
+// Returns INVALID_ARGUMENT "URL "text": why", for a caller's own checks.
 absl::Status WrongUrl(std::string_view text, const std::string& why);
 
 }  // namespace shoal::http

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are either the old or the new one, whenever the process dies.
+// Reads whole files, and writes files so that they hold either the old or the new content whenever
+// the process dies.
 //
 // Thread-safe for different paths. Errors: NOT_FOUND, INTERNAL naming the path and the system's
-// reason; RESOURCE_EXHAUSTED when the disk is full.
+// reason, RESOURCE_EXHAUSTED when the disk is full; reading a folder is INVALID_ARGUMENT.
 #pragma once
 
 #include <sys/types.h>
@@ -15,22 +16,22 @@
 
 namespace shoal::runtime {
 
-// Writes `path`.tmp-<pid>, syncs it, renames it over `path`, syncs the folder. Makes missing
-// folders. `mode` is cut by the process's umask.
+// Writes `path`.tmp-<pid>, syncs it, renames it over `path` and syncs the folder. Missing folders
+// are made. The process's umask applies to `mode`.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes,
                                  mode_t mode = 0644);
-// The same of what is never in one place: the pieces, one after the other.
+// Writes `pieces` one after the other, so that the content need not exist in one string.
 absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces,
                                  mode_t mode = 0644);
 
-// The whole file; RESOURCE_EXHAUSTED past `max_bytes`.
+// Returns the whole file, or RESOURCE_EXHAUSTED when it is larger than `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes = std::size_t{1} << 32);
 
-// Secrets that come from files, so that no process list and no configuration shows them.
+// Secrets are read from files, so that neither the process list nor the configuration shows them.
 
-// The first line of `path`, without its end. FAILED_PRECONDITION naming `path` when that is empty;
-// otherwise as of ReadFile (atomic_file.h).
+// Returns the first line of `path` without its line end. FAILED_PRECONDITION naming `path` when
+// that line is empty; other errors are those of ReadFile.
 absl::StatusOr<std::string> ReadSecret(const std::string& path);
 
 }  // namespace shoal::runtime

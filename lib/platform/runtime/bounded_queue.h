@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bounded queue between threads that can be drained (finish what is in it) or closed (drop it).
 //
-// Thread-safe. Items leave in the order they came. Counts rejections.
+// Thread-safe. Items leave in the order they came. The queue counts the pushes that it rejects.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace shoal::runtime {
 template <typename T>
 class BoundedQueue {
  public:
-  // `capacity` at least 1. `clock` outlives the queue.
+  // `capacity` is at least 1. `clock` must outlive the queue.
   explicit BoundedQueue(std::size_t capacity, Clock& clock = SystemClock())
       : capacity_(capacity), clock_(clock) {}
 
-  // False when full, draining or closed; `item` then stays with the caller.
+  // Returns false when the queue is full, draining or closed; `item` then stays with the caller.
   bool TryPush(T&& item) ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     if (ending_ || items_.size() >= capacity_) {
@@ -34,7 +34,8 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits while full. False when draining or closed; `item` then stays with the caller.
+  // Waits while the queue is full. Returns false when it is draining or closed; `item` then stays
+  // with the caller.
   bool Push(T&& item) ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     while (!ending_ && items_.size() >= capacity_) not_full_.Wait(mutex_);
@@ -47,7 +48,7 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits for an item. Nothing once closed, or drained and empty.
+  // Waits for an item. Returns nothing once the queue is closed, or drained and empty.
   std::optional<T> Pop() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     while (!ending_ && items_.empty()) not_empty_.Wait(mutex_);
@@ -63,7 +64,7 @@ class BoundedQueue {
     return TakeLocked();
   }
 
-  // No more pushes; pops go on until empty.
+  // Rejects further pushes; pops go on until the queue is empty.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     ending_ = true;
@@ -71,7 +72,7 @@ class BoundedQueue {
     not_full_.NotifyAll();
   }
 
-  // No more pushes, and what is queued is dropped.
+  // Rejects further pushes and drops the queued items.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     ending_ = true;

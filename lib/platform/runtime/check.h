@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHOAL_CHECK ends the process on a bug of ours. Never reachable from a peer, a file or a flag:
-// those get an absl::Status.
+// SHOAL_CHECK ends the process when it finds a bug of ours. Input from a peer, a file or a flag
+// must never reach it: bad input gets an absl::Status.
 #pragma once
 
 namespace shoal::runtime {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where time comes from. Everything that waits or stamps takes a Clock; tests pass a ManualClock.
+// The source of time. All code that waits or takes timestamps gets a Clock; tests pass a
+// ManualClock.
 //
 // Thread-safe.
 #pragma once
@@ -19,15 +20,16 @@ class Clock {
   virtual ~Clock() = default;
   // Monotonic.
   virtual TimePoint Now() const = 0;
-  // Nanoseconds since the Unix epoch: names incarnations, stamps logs; never measures.
+  // Nanoseconds since the Unix epoch. They name incarnations and stamp logs; they never measure
+  // durations.
   virtual std::uint64_t UnixNanos() const = 0;
-  // Waits on `condition` until notified or until Now() reaches `deadline`; may end early. False
-  // when the deadline has passed.
+  // Waits on `condition` until it is notified or Now() reaches `deadline`; the wait may end early.
+  // Returns false when the deadline has passed.
   virtual bool WaitUntil(CondVar& condition, Mutex& mutex, TimePoint deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) = 0;
 };
 
-// The process's clock; never destroyed.
+// The process's clock, which is never destroyed.
 Clock& SystemClock();
 
 }  // namespace shoal::runtime

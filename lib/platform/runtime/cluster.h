@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sections that every process reads: where the others are, and what run this is.
+// The two configuration sections that every process reads: the addresses of the other processes,
+// and the run that this process belongs to.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +11,42 @@
 
 namespace shoal::runtime {
 
-// [cluster]. An address is "host:port". `shoal` fills in what is empty for a local cluster.
+// Section [cluster]. An address is "host:port". `shoal` fills in the empty addresses of a local
+// cluster.
 struct ClusterOptions {
-  // One per inference server; an actor picks by rendezvous hashing of its environment block.
+  // One address for each inference server. An actor picks one by rendezvous hashing of its
+  // environment block.
   std::vector<std::string> inference = {};
-  // One per replay shard.
+  // One address for each replay shard.
   std::vector<std::string> replay = {};
-  // Where learner rank 0 publishes parameters.
+  // The address where learner rank 0 publishes parameters.
   std::string learner = "";
-  // HTTP front of the mock server.
+  // The address of the mock server's HTTP front.
   std::string mockserver = "";
-  // Control API of the mock server.
+  // The address of the mock server's control API.
   std::string mockserver_control = "";
-  // Processes of each kind that `shoal` starts.
+  // The number of processes of each kind that `shoal` starts.
   std::int64_t actors = 1;
   std::int64_t inference_servers = 1;
   std::int64_t replay_shards = 1;
-  // Learner ranks on this node.
+  // The number of learner ranks on this node.
   std::int64_t learner_ranks = 1;
 
   void Visit(Visitor& visitor);
 };
 
-// [run].
+// Section [run].
 struct RunOptions {
   std::string name = "run";
-  // Everything a run writes is below <directory>/<name>/.
+  // All files of a run are written below <directory>/<name>/.
   std::string directory = "runs";
   std::int64_t seed = 1;
-  // Same seed, same bits: one inference server, rounds in lock step, one thread for torch.
+  // The same seed gives the same bits: there is one inference server, rounds go in lock step, and
+  // torch uses one thread.
   bool deterministic = false;
   std::string log_level = "info";
 
-  // <directory>/<name>.
+  // Returns <directory>/<name>.
   std::string path() const { return directory + "/" + name; }
   void Visit(Visitor& visitor);
 };

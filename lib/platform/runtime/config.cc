@@ -34,7 +34,7 @@ std::string KindOf(const toml::node& node) {
   return text.str();
 }
 
-// Fills knobs from one table and notes which keys it used.
+// Fills knobs from one table and records which keys it used.
 class Reader final : public Visitor {
  public:
   Reader(const toml::table& table, std::string section, std::string file) : file_(std::move(file)) {
@@ -211,7 +211,8 @@ std::optional<std::size_t> PlaceFrom(const std::string& text) {
   return std::stoul(text);
 }
 
-// The table of `list` that `part` chooses by its place or its name; null when there is none.
+// Returns the table of `list` that `part` chooses by its index or its name, or null when there is
+// none.
 toml::table* ChooseTable(toml::array& list, const std::string& part) {
   if (const auto place = PlaceFrom(part)) {
     if (*place == list.size()) list.push_back(toml::table{});
@@ -224,8 +225,9 @@ toml::table* ChooseTable(toml::array& list, const std::string& part) {
   return nullptr;
 }
 
-// What `names[i]` of `parent` leads to, made where it is missing; null when that is no table. Moves
-// `i` past the choice where it is a list of tables.
+// Returns the table that `names[i]` of `parent` leads to and makes it where it is missing; null
+// when the value is not a table. Where it is a list of tables, this also consumes the choice and
+// advances `i`.
 toml::table* Descend(toml::table& parent, const std::vector<std::string>& names, std::size_t& i) {
   const std::string& name = names[i];
   const bool chooses = i + 2 < names.size() && PlaceFrom(names[i + 1]).has_value();

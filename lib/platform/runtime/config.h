@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configuration: there is one TOML cluster file with one section for each process. A section is one
-// struct, and one Visit() in that struct names each knob once: parsing, range checks,
-// --print-config and --help come from it.
+// struct, and the struct's Visit() names each knob once. Parsing, range checks, --print-config and
+// --help all use that one description.
 //
 //   struct BatcherOptions {
 //     std::int64_t max_rows = 256;
 //     void Visit(runtime::Visitor& visitor) {
-//       visitor.Knob("max_rows", max_rows, {.help = "rows in a batch at most", .unit = "rows", .min
-//       = 1, .max = 65536});
+//       visitor.Knob("max_rows", max_rows,
+//                    {.help = "rows in a batch at most", .unit = "rows", .min = 1, .max = 65536});
 //     }
 //   };
 //   runtime::Config config;
 //   config.Add("inference", options);            // options outlives config
 //   SHOAL_RETURN_IF_ERROR(config.Load("cluster.toml", {"inference.max_rows=64"}));
 //
-// A section of another process is skipped; a section that no process has, an unknown key, a wrong
-// type and a value out of range are INVALID_ARGUMENT naming file, line and key ("did you mean" for
-// keys). Nested structs: visitor.Group("batcher", batcher) reads [inference.batcher]. Lists of
-// structs: visitor.Groups("table", tables) reads every [[replay.table]]; without any the list stays
-// as it was. A section names its own knobs before its groups, as TOML wants them. Not thread-safe.
+// Sections of other processes are skipped. A section that no process has, an unknown key, a wrong
+// type and a value out of range are INVALID_ARGUMENT with file, line and key; for a key the message
+// adds "did you mean". For a nested struct, visitor.Group("batcher", batcher) reads
+// [inference.batcher]. For a list of structs, visitor.Groups("table", tables) reads every
+// [[replay.table]]; without any, the list stays as it was. A section must name its own knobs before
+// its groups, as TOML requires. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +39,12 @@ namespace shoal::runtime {
 
 struct KnobInfo {
   std::string_view help;
-  // "rows", "bytes", "ms"; empty for a number without unit.
+  // For example "rows", "bytes" or "ms"; empty for a number without a unit.
   std::string_view unit = {};
-  // Inclusive; ignored for text and booleans. Lists: of each element.
+  // Inclusive bounds of a number, or of each element of a list. Text and booleans ignore them.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  // Text: the values allowed; empty for any.
+  // The values that a text may have; empty allows any.
   std::vector<std::string_view> choices = {};
 };
 
@@ -59,15 +60,15 @@ class Visitor {
   virtual void Knob(std::string_view name, std::vector<std::string>& value,
                     const KnobInfo& info) = 0;
 
-  // A nested table [section.name]; Options has Visit(Visitor&).
+  // Visits a nested table [section.name]; Options has Visit(Visitor&).
   template <typename Options>
   void Group(std::string_view name, Options& options) {
     if (Enter(name)) options.Visit(*this);
     Leave();
   }
 
-  // A list of tables [[section.name]]; Options has Visit(Visitor&), and each table that the file
-  // has begins with the values of Options().
+  // Visits a list of tables [[section.name]]. Options has Visit(Visitor&), and each table of the
+  // file starts from the values of Options().
   template <typename Options>
   void Groups(std::string_view name, std::vector<Options>& list) {
     if (const std::optional<std::size_t> count = EnterList(name)) list.assign(*count, Options());
@@ -83,7 +84,7 @@ class Visitor {
   virtual bool Enter(std::string_view name) = 0;
   // Ends an Enter or an EnterElement.
   virtual void Leave() = 0;
-  // How many tables the list has now; nothing: the list stays as it is.
+  // Returns the new number of tables in the list, or nothing when the list stays as it is.
   virtual std::optional<std::size_t> EnterList(std::string_view name) = 0;
   virtual void EnterElement(std::size_t index) = 0;
   virtual void LeaveList() = 0;
@@ -96,21 +97,23 @@ class Config {
   Config(const Config&) = delete;
   Config& operator=(const Config&) = delete;
 
-  // `options` has Visit(Visitor&) and outlives this. `name` must be one of the known sections.
+  // `options` has Visit(Visitor&) and must outlive this object. `name` must be one of the known
+  // sections.
   template <typename Options>
   void Add(std::string name, Options& options) {
     AddSection(std::move(name), [&options](Visitor& visitor) { options.Visit(visitor); });
   }
 
-  // Reads `path` (empty: defaults alone), then `overrides` ("section.key=value", value in TOML
-  // syntax; a bare word is taken as text) in order. A table of a list is chosen by its place from 0
-  // or by its `name`: "replay.table.0.max_size=64", "replay.table.unrolls.max_size=64"; the place
-  // after the last one adds a table. NOT_FOUND when the file is missing.
+  // Reads `path` (empty: only the defaults apply), then applies `overrides` in order. An override
+  // is "section.key=value" with the value in TOML syntax; a bare word is taken as text. A table of
+  // a list is chosen by its index from 0 or by its `name`: "replay.table.0.max_size=64",
+  // "replay.table.unrolls.max_size=64". The index after the last one adds a table. NOT_FOUND when
+  // the file is missing.
   absl::Status Load(const std::string& path, const std::vector<std::string>& overrides);
 
-  // The effective configuration as TOML, each knob with its help, unit and range as a comment.
+  // Returns the effective configuration as TOML. A comment gives each knob's help, unit and range.
   std::string Print() const;
-  // Every knob as section.key, its default, unit, range and help, for --help.
+  // Returns the text for --help: every knob as section.key with its default, unit, range and help.
   std::string Help() const;
 
  private:

@@ -31,17 +31,18 @@ std::string ValueText(const std::vector<T>& values) {
   return text + "]";
 }
 
-// One knob on its way to a text.
+// One knob while it is turned into text.
 struct KnobText {
-  // "replay.table.0.", then the name.
+  // The prefix before the knob's name, such as "replay.table.0.".
   const std::string& path;
   std::string_view name;
-  // In TOML.
+  // The value in TOML syntax.
   std::string value;
   const KnobInfo& info;
 };
 
-// Hands every knob to one function, and the header of each table, "[a.b]" or "[[a.b]]", to another.
+// Passes every knob to one function, and the header of each table, "[a.b]" or "[[a.b]]", to
+// another.
 class Walker final : public Visitor {
  public:
   using Emit = std::function<void(const KnobText&)>;
@@ -90,9 +91,9 @@ class Walker final : public Visitor {
 
  private:
   struct Level {
-    // As in the header of a table.
+    // The path as the header of a table has it.
     std::string table;
-    // As in --set: with the places of tables in their lists.
+    // The path as --set has it, with the indices of tables in their lists.
     std::string path;
   };
 

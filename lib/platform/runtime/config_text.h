@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How knobs are written for people: as TOML, as help, as ranges in error messages.
+// Texts about knobs for people: TOML, help, and ranges in error messages.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace shoal::runtime {
 
-// Shortest decimal text that reads back as `value`.
+// Returns the shortest decimal text that reads back as `value`.
 std::string NumberText(double value);
-// "1 .. 4096 rows", "at least 1", "one of a, b"; empty when anything goes.
+// Returns "1 .. 4096 rows", "at least 1" or "one of a, b"; empty when any value is allowed.
 std::string RangeText(const KnobInfo& info);
-// " (did you mean x?)" when a known name is near, else nothing.
+// Returns " (did you mean x?)" when a known name is similar to `name`, or else an empty text.
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& known);
 
-// The section as TOML with help as comments.
+// Returns the section as TOML with the help as comments.
 std::string PrintSection(const std::string& name, const std::function<void(Visitor&)>& visit);
-// One line a knob: section.key = default  range  help.
+// Returns one line for each knob: section.key = default  range  help.
 std::string DescribeSection(const std::string& name, const std::function<void(Visitor&)>& visit);
 
 }  // namespace shoal::runtime

@@ -21,7 +21,7 @@ absl::Status CannotMap(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // Not to wait for the other end of a pipe.
+  // O_NONBLOCK keeps open from waiting for the other end of a pipe.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return CannotMap(path);
   struct stat info {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole file as read-only memory.
 //
-// Where its bytes are does not change when it is moved. A file that is cut while it is mapped ends
-// the process that reads past the cut, as the system has it; a file that is replaced stays what it
-// was. Thread-safe but for moving.
+// The address of the bytes stays the same when the object is moved. If the file is truncated while
+// it is mapped, a read past its new end kills the process (SIGBUS). If the file is replaced, the
+// mapping keeps the old content. Thread-safe except for moving.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace shoal::runtime {
 
 class MappedFile {
  public:
-  // NOT_FOUND; INVALID_ARGUMENT for what is no plain file; INTERNAL with the system's reason. All
-  // name `path`.
+  // Maps the file `path`. NOT_FOUND when it is missing, INVALID_ARGUMENT when it is not a regular
+  // file, INTERNAL with the system's reason; all messages name `path`.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
   MappedFile() = default;
@@ -26,7 +26,7 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  // Begins at a page.
+  // The bytes, which begin at a page boundary.
   std::string_view bytes() const { return {static_cast<const char*>(data_), size_}; }
 
  private:

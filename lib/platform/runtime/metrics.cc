@@ -52,7 +52,7 @@ std::string WordsOf(std::string_view name) {
   return words;
 }
 
-// The unit that a name ends in.
+// Returns the unit in which a name ends.
 std::string UnitOf(const std::string& words) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kUnits = {
       {{"seconds", "s"},
@@ -73,7 +73,8 @@ std::string UnitOf(const std::string& words) {
 
 Metrics::Metrics() : registry_(std::make_shared<prometheus::Registry>()) {}
 
-// civetweb asks whether it shall stop when somebody connects, or every two seconds.
+// The destructor knocks because civetweb checks whether it shall stop only when somebody connects,
+// or every two seconds.
 Metrics::~Metrics() {
   if (exposer_ == nullptr) return;
   std::atomic<bool> stopped = false;  // Sequentially consistent: nothing else is shared.

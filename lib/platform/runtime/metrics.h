@@ -4,12 +4,12 @@
 //
 // A description (MetricInfo) travels with its metric: beside the values, GET /metrics has one line
 // shoal_metric_info{metric, kind, help, group, unit, title, draw, over, status} for each name. What
-// `shoal` shows of a run (the status line, metrics.jsonl, TensorBoard, the report) is made of those
-// lines, so a new metric is written down in one place.
+// `shoal` shows of a run (the status line, metrics.jsonl, TensorBoard, the report) is derived from
+// those lines, so a new metric is written down in one place.
 //
-// Names: shoal_<noun>_<unit>[_total]. Thread-safe; handles live as long as the Metrics they came
-// from and may be used from any thread. Asking twice for the same name and labels gives the same
-// handle.
+// Names: shoal_<noun>_<unit>[_total]. Thread-safe; handles live as long as the Metrics object that
+// made them and may be used from any thread. Asking twice for the same name and labels returns the
+// same handle.
 #pragma once
 
 #include <prometheus/counter.h>
@@ -33,15 +33,15 @@ namespace shoal::runtime {
 
 using Labels = std::map<std::string, std::string>;
 
-// What becomes of a metric between two looks at it.
+// The value that is drawn of a metric for the time between two readings.
 enum class Draw : std::uint8_t {
-  // A gauge's value, and the mean of what a histogram took.
+  // The value of a gauge, or the mean of a histogram's observations.
   kValue,
-  // What a counter gains in a second.
+  // The increase of a counter per second.
   kRate,
-  // Which part each label's counter has in what all of them gained: where time goes.
+  // The share of each label's counter in the increase of all of them; it shows where time goes.
   kShares,
-  // Nothing: the metric is for Prometheus alone.
+  // Nothing is drawn: the metric is for Prometheus alone.
   kNever,
 };
 
@@ -49,17 +49,18 @@ struct MetricInfo {
   std::string name;
   // One sentence.
   std::string help;
-  // The heading that it stands under; empty: the word after "shoal_" in its name.
+  // The heading under which the metric stands; empty: the word after "shoal_" in its name.
   std::string group = {};
-  // "s", "bytes", "rows", ...; empty: after the ending of its name, or none.
+  // "s", "bytes", "rows", ...; empty: the unit in which the name ends, or none.
   std::string unit = {};
-  // What people read; empty: its name without "shoal_" and "_total", in words.
+  // The title that people read; empty: the name without "shoal_" and "_total", in words.
   std::string title = {};
-  // By default values of gauges and histograms are drawn, and counters are not.
+  // Without a value it is kNever for a counter without `over`, and kValue for all others.
   std::optional<Draw> draw = std::nullopt;
-  // A counter by which what this one gained is divided: a mean over the last seconds.
+  // The name of a counter whose increase divides this one's, which gives a mean over the last
+  // seconds.
   std::string over = {};
-  // The word that stands before its value on the status line; empty: it is not there.
+  // The word before the metric's value on the status line; empty: the metric is not there.
   std::string status = {};
 };
 
@@ -72,20 +73,20 @@ class Metrics {
 
   prometheus::Counter& Counter(const MetricInfo& info, const Labels& labels = {});
   prometheus::Gauge& Gauge(const MetricInfo& info, const Labels& labels = {});
-  // The same for what is described well enough by its name.
+  // These overloads are for a metric that its name describes well enough.
   prometheus::Counter& Counter(const std::string& name, const std::string& help,
                                const Labels& labels = {});
   prometheus::Gauge& Gauge(const std::string& name, const std::string& help,
                            const Labels& labels = {});
-  // `bounds` ascending upper bounds of the buckets.
+  // `bounds` are the upper bounds of the buckets, ascending.
   prometheus::Histogram& Histogram(const std::string& name, const std::string& help,
                                    const std::vector<double>& bounds, const Labels& labels = {});
 
-  // All of them in Prometheus' text format.
+  // Returns all metrics in Prometheus' text format.
   std::string Text() const;
 
-  // Serves GET /metrics on "host:port" until destroyed; empty: not at all. FAILED_PRECONDITION
-  // naming the address when it cannot be bound.
+  // Serves GET /metrics on `address`, "host:port", until this object is destroyed; an empty address
+  // serves nothing. FAILED_PRECONDITION naming the address when it cannot be bound.
   absl::Status Expose(const std::string& address);
 
  private:
@@ -93,13 +94,13 @@ class Metrics {
 
   std::shared_ptr<prometheus::Registry> registry_;
   Mutex mutex_;
-  // Names that have their line already.
+  // The names whose shoal_metric_info line exists already.
   std::set<std::string> described_ ABSL_GUARDED_BY(mutex_);
   std::string address_;
   std::unique_ptr<prometheus::Exposer> exposer_;
 };
 
-// start, start*factor, ... `count` bounds.
+// Returns `count` bounds: start, start*factor, ...
 std::vector<double> ExponentialBounds(double start, double factor, int count);
 
 }  // namespace shoal::runtime

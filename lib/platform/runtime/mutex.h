@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutex, MutexLock and CondVar: std::mutex with the annotations that clang's -Wthread-safety
-// follows.
+// checks.
 //
-// absl::Mutex from Debian's shared library is invisible to ThreadSanitizer, std::mutex is not. Wait
-// with `while (!condition) cv.Wait(mu)`: the analysis does not look inside a lambda. The macros are
+// ThreadSanitizer sees std::mutex, but not absl::Mutex from Debian's shared library. Wait with
+// `while (!condition) cv.Wait(mu)`: the analysis does not look inside a lambda. The macros are
 // abseil's (ABSL_GUARDED_BY, ABSL_EXCLUSIVE_LOCKS_REQUIRED, ABSL_LOCKS_EXCLUDED, ...).
 #pragma once
 
@@ -44,13 +44,13 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 
 class CondVar {
  public:
-  // Waits may end early: test the condition in a loop.
+  // The wait may end early, so the caller must test its condition in a loop.
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
     lock.release();
   }
-  // False when `deadline` passed.
+  // Returns false when `deadline` has passed.
   bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);

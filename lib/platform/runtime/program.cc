@@ -49,7 +49,8 @@ int ReportConfigurationError(const std::string& program, const absl::Status& sta
   return kExitConfiguration;
 }
 
-// Waits until a stop signal is pending (true) or `end` is readable (false); both: false.
+// Waits until a stop signal is pending (true) or `end` is readable (false). When both hold, it
+// returns false.
 bool SignalBefore(int end) {
   const sigset_t signals = StopSignals();
   const int signal_fd = ::signalfd(-1, &signals, SFD_CLOEXEC);

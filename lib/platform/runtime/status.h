@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge between absl::Status and the rest of our C++20: constructors of errors from std strings,
-// and the two macros that pass errors on.
+// The bridge between absl::Status and our C++20 code: constructors of errors from std strings, and
+// the two macros that pass errors on.
 //
 // Debian's abseil has its own string_view, so absl's constructors do not take std::string_view;
 // these do.
 //
-// Use of codes: UNAVAILABLE retry elsewhere or later; RESOURCE_EXHAUSTED slow down;
-// DEADLINE_EXCEEDED too late; CANCELLED we are stopping; FAILED_PRECONDITION fix the deployment;
-// INVALID_ARGUMENT the input is wrong. A message names the thing and the limit.
+// Meaning of the codes: UNAVAILABLE: retry elsewhere or later; RESOURCE_EXHAUSTED: slow down;
+// DEADLINE_EXCEEDED: too late; CANCELLED: we are stopping; FAILED_PRECONDITION: fix the deployment;
+// INVALID_ARGUMENT: the input is wrong. A message names the object and the limit.
 #pragma once
 
 #include <absl/status/status.h>
@@ -44,10 +44,10 @@ inline absl::Status Internal(std::string message) {
   return absl::InternalError(std::move(message));
 }
 
-// The message of `status` as a std::string.
+// Returns the message of `status` as a std::string.
 inline std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-// The same code and payloads with "`context`: " before the message; OK stays OK.
+// Returns the same code and payloads with "`context`: " before the message; OK stays OK.
 absl::Status Annotate(const absl::Status& status, std::string_view context);
 
 }  // namespace shoal::runtime

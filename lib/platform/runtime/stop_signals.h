@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT, SIGTERM and SIGHUP for a program that works in steps: it looks or waits for them between
-// two steps, no code runs in a signal handler, and no thread is needed.
+// SIGINT, SIGTERM and SIGHUP for a program that works in steps. The program checks or waits for
+// them between two steps; no code runs in a signal handler, and no thread is needed.
 //
 //   const StopSignals signals;              // before any thread exists
 //   while (!signals.pending()) Step();
 //   Save();
 //
-// While an object lives these signals end nothing; SIGCHLD is held back with them, so that Wait can
-// see that a child ended, and SIGPIPE is ignored from then on. One object at a time, used by the
-// thread that made it.
+// While an object exists, these signals do not end the process. SIGCHLD is blocked with them, so
+// that Wait can see that a child ended. SIGPIPE is ignored from then on, even after the object is
+// gone. At most one object may exist at a time, and only the thread that made it may use it.
 #pragma once
 
 #include <signal.h>
@@ -19,17 +19,17 @@ namespace shoal::runtime {
 
 class StopSignals {
  public:
-  // Blocks the signals for this thread and those that it starts from now on.
+  // Blocks the signals for this thread and for those that it starts later.
   StopSignals();
-  // Takes what is pending; signals that come later do what they did before.
+  // Discards the pending signals; later signals have their former effect.
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Whether a signal to stop came. It stays true until Wait takes the signal.
+  // Returns whether a stop signal is pending. It stays true until Wait takes the signal.
   bool pending() const;
-  // Waits until a signal to stop came, which is taken (true), or until a child ended or `limit`
-  // passed (false). REQUIRES: an object lives.
+  // Waits for a stop signal, takes it and returns true. Returns false when a child ended or `limit`
+  // has passed. REQUIRES: an object exists.
   static bool Wait(Duration limit);
 
  private:

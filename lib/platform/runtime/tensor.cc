@@ -91,7 +91,8 @@ std::uint16_t ToHalf(float value) {
   }
   if (magnitude >= 0x477ff000) return static_cast<std::uint16_t>(sign | 0x7c00);
   if (magnitude < 0x38800000) {
-    // Adding 0.5 aligns the mantissa of a subnormal half with the low bits of the sum, rounded.
+    // Adding 0.5 aligns the mantissa of a subnormal half with the low bits of the sum, and rounds
+    // it.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000));
   }
@@ -134,7 +135,8 @@ void WriteAs(std::span<const float> values, std::span<std::byte> bytes, Convert 
 template <typename T>
 T ToInteger(float value) {
   if (std::isnan(value)) return 0;
-  // Both bounds are exact as doubles, but the upper one of 64 bits, which is one above the range.
+  // Both bounds are exact as doubles, except the upper bound of 64 bits, which is one above the
+  // range.
   constexpr auto kLowest = static_cast<double>(std::numeric_limits<T>::min());
   constexpr auto kHighest = static_cast<double>(std::numeric_limits<T>::max());
   const double rounded = std::nearbyint(static_cast<double>(value));

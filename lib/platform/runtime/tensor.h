@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain array that crosses folders which must not see torch or protobuf: dtype, shape, bytes.
+// A plain array (dtype, shape, bytes) for folders that must not see torch or protobuf.
 //
-// Tensor owns its bytes (row-major, little endian), is movable and copyable. TensorView borrows
-// them. Neither is synchronised. Bytes are aligned to 16 in a Tensor; a view promises no alignment.
+// Tensor owns its bytes (row-major, little endian), and is movable and copyable. TensorView borrows
+// them. Neither is synchronised. A Tensor's bytes are aligned to 16; a view promises no alignment.
 #pragma once
 
 #include <cstddef>
@@ -30,15 +30,16 @@ enum class DType : std::uint8_t {
   kBool = 9,
 };
 
-// Bytes of one element.
+// Returns the size of one element in bytes.
 std::size_t SizeOf(DType dtype);
 std::string_view Name(DType dtype);
 
 using Shape = std::vector<std::int64_t>;
 
-// Product of the dimensions; INVALID_ARGUMENT when one is negative or the product passes 2^40.
+// Returns the product of the dimensions. INVALID_ARGUMENT when one is negative or the product
+// exceeds 2^40.
 absl::StatusOr<std::int64_t> CountElements(std::span<const std::int64_t> shape);
-// "[2, 3]".
+// Returns a text such as "[2, 3]".
 std::string ToString(std::span<const std::int64_t> shape);
 
 template <typename T>
@@ -75,7 +76,7 @@ constexpr DType DTypeOf<bool>() {
 class Tensor {
  public:
   Tensor() = default;
-  // Zeros. REQUIRES: no dimension is negative.
+  // Makes a tensor of zeros. REQUIRES: no dimension is negative.
   Tensor(DType dtype, Shape shape);
   // Copies `values`. REQUIRES: their number is the product of `shape`.
   template <typename T>
@@ -88,7 +89,7 @@ class Tensor {
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  // Product of the dimensions.
+  // The number of elements, which is the product of the dimensions.
   std::size_t size() const { return bytes_.size() / SizeOf(dtype_); }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::span<std::byte> mutable_bytes() { return bytes_; }
@@ -119,21 +120,22 @@ struct TensorView {
   TensorView() = default;
   TensorView(DType d, std::span<const std::int64_t> s, std::span<const std::byte> b)
       : dtype(d), shape(s), bytes(b) {}
-  // Borrows from `tensor`, which outlives the view.
+  // Borrows from `tensor`, which must outlive the view.
   TensorView(
       const Tensor& tensor)  // NOLINT(google-explicit-constructor): a view of it is what it is
       : dtype(tensor.dtype()), shape(tensor.shape()), bytes(tensor.bytes()) {}
 };
 
-// IEEE 754 binary16 <-> binary32, round to nearest even.
+// These convert between IEEE 754 binary16 and binary32, rounding to nearest even.
 std::uint16_t ToHalf(float value);
 float FromHalf(std::uint16_t bits);
 
-// Elements of `dtype` as binary32, rounded to nearest where they have more digits; booleans are 0
-// and 1. REQUIRES: `bytes` are those of values.size() elements.
+// Converts elements of `dtype` to binary32, rounding to nearest where they have more digits.
+// Booleans become 0 and 1. REQUIRES: `bytes` holds values.size() elements.
 void ToFloats(DType dtype, std::span<const std::byte> bytes, std::span<float> values);
-// The other way: rounded to nearest. An integer out of range becomes the nearest one in range and a
-// NaN becomes 0; a boolean is true where the number is not 0. REQUIRES: as above.
+// Converts in the other direction, rounding to nearest. An integer out of range becomes the nearest
+// one in range, and a NaN becomes 0. A boolean is true where the number is not 0. REQUIRES: as for
+// ToFloats.
 void FromFloats(std::span<const float> values, DType dtype, std::span<std::byte> bytes);
 
 }  // namespace shoal::runtime

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash map from text that is asked with a std::string_view without a copy; abseil's own needs
-// its own string_view for that. Moves its values when it grows, unlike StableTextMap.
+// Hash maps with text keys that are looked up by std::string_view without a copy; abseil's own maps
+// need abseil's string_view for that. TextMap moves its values when it grows, StableTextMap does
+// not.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

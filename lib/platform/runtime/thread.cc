@@ -36,7 +36,8 @@ void Thread::Join() {
 }
 
 void SetThreadNice(int nice) {
-  // Linux takes a thread's id where POSIX has a process's, and glibc has no call for it.
+  // Linux takes a thread's id where POSIX expects a process's, and glibc has no wrapper for gettid
+  // with this call.
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), nice);
 }
 

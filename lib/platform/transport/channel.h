@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel: the client's end of a connection to one server.
+// A channel is the client's end of a connection to one server.
 //
-// Thread-safe. Never drop the last reference to a channel or stub inside a gRPC reaction: gRPC 1.51
-// would join its own thread there.
+// Thread-safe. The last reference to a channel or stub must never be dropped inside a gRPC
+// reaction: gRPC 1.51 would join its own thread there.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -17,18 +17,18 @@
 namespace shoal::transport {
 
 struct ChannelOptions {
-  // The largest message taken or sent. Larger ones end the call with RESOURCE_EXHAUSTED.
+  // The largest message that is sent or received. Larger ones end the call with RESOURCE_EXHAUSTED.
   std::int64_t max_message_bytes = std::int64_t{64} << 20;
-  // True: a TCP connection of its own, so that bulk traffic never stands in front of `Act`. False:
-  // shares one with every other such channel of this process to the same address.
+  // True gives the channel a TCP connection of its own, so that bulk traffic never delays `Act`.
+  // False shares one connection with every other such channel of this process to the same address.
   bool own_connection = true;
   Keepalive keepalive = {};
-  // Null: no encryption.
+  // Null means no encryption.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };
 
-// Does not connect yet: calls that fail to do so end with UNAVAILABLE and the channel tries again.
-// Reconnects within a second, so that a restarted server is found soon.
+// Returns without connecting. Calls that cannot connect end with UNAVAILABLE, and the channel tries
+// again. It reconnects within a second, so that a restarted server is found soon.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
                                              const ChannelOptions& options = {});
 

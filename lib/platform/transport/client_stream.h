@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's end of one bidi stream: an outbox, reads as they come, half-close, one end.
+// The client's end of one bidirectional stream: it has an outbox, delivers replies as they come,
+// half-closes, and ends exactly once.
 //
 //   class PingStream final : public transport::ClientStream<proto::Ping, proto::Pong> {
 //     void OnMessage(proto::Pong&& pong) override { ... }
@@ -11,13 +12,14 @@
 //   stream->Close();                       // half-close once the outbox is empty
 //   absl::Status end = stream->AwaitEnd();  // never in a reaction
 //
-// Life: owns itself from Start to OnDone. The stub and its channel belong to the caller, outlive
-// the stream and are dropped outside reactions. A stream that ended is not used again: make a new
-// one, after a pause, from a thread that is not gRPC's. Nothing is in flight twice: one read and
-// one write; the front of `outbox_` is gRPC's while writing_. The outbox has no bound of its own:
-// the owner bounds what it sends (its window, or the credit of the protocol) and asks
-// outbox_size(). One mutex a stream; hooks run without it, on gRPC's few threads: they must not
-// block.
+// Lifetime: the stream owns itself from Start to OnDone. The stub and its channel belong to the
+// caller, must outlive the stream and are dropped outside reactions. A stream that has ended is not
+// used again: make a new one, after a pause, from a thread that is not gRPC's.
+//
+// In flight: at most one read and one write are in flight; gRPC owns the front of `outbox_` while
+// writing_. The outbox has no bound of its own: the owner bounds what it sends (by its window, or
+// by the credit of the protocol) and checks outbox_size(). Each stream has one mutex. Hooks run
+// without it on gRPC's few threads and must not block.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -42,7 +44,8 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
  public:
   using Begin = std::function<void(grpc::ClientContext*, grpc::ClientBidiReactor<Request, Reply>*)>;
 
-  // REQUIRES: held by a shared_ptr; called once, before anything else. `begin` binds the RPC.
+  // Starts the RPC that `begin` binds. REQUIRES: a shared_ptr holds this object; Start is called
+  // once, before anything else.
   void Start(const Begin& begin) ABSL_LOCKS_EXCLUDED(mutex_) {
     self_ = this->shared_from_this();
     begin(&context_, this);
@@ -51,7 +54,8 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
     this->StartCall();
   }
 
-  // Queues a message, from any thread. False once closing or broken: it then goes nowhere.
+  // Queues a message, from any thread. Returns false and drops the message once the stream is
+  // closing or broken.
   bool Send(Request&& request) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     if (closing_ || broken_) return false;
@@ -60,7 +64,7 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
     return true;
   }
 
-  // Takes no more messages, sends what is queued, then half-closes; the server ends the stream.
+  // Accepts no more messages, sends the queued ones, then half-closes; the server ends the stream.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     closing_ = true;
@@ -74,15 +78,15 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
     BreakLocked();
   }
 
-  // Blocks until OnEnd has returned and gRPC has let go of the stream, so that the channel may be
-  // dropped next; its status. Never in a reaction.
+  // Blocks until OnEnd has returned and gRPC has released the stream, so that the channel may be
+  // dropped next. Returns the stream's status. Never call it in a reaction.
   absl::Status AwaitEnd() {
     const std::shared_ptr<End> end = end_;
     const runtime::MutexLock lock(end->mutex);
     while (!end->reached) end->changed.Wait(end->mutex);
     return end->status;
   }
-  // False when the stream has not ended at `deadline`.
+  // Returns false when the stream has not ended at `deadline`.
   bool AwaitEndUntil(runtime::TimePoint deadline) {
     const std::shared_ptr<End> end = end_;
     const runtime::MutexLock lock(end->mutex);
@@ -98,15 +102,15 @@ class ClientStream : public grpc::ClientBidiReactor<Request, Reply>,
   }
 
  protected:
-  // A message came; never two at once.
+  // Handles one message. Calls never overlap.
   virtual void OnMessage(Reply&& reply) = 0;
-  // A message left the outbox.
+  // Called when a message has left the outbox.
   virtual void OnWritable() {}
-  // Comes once and last, whatever happened. OK: the server ended an orderly stream.
+  // Called once and last, whatever happened. OK means that the server ended an orderly stream.
   virtual void OnEnd(const absl::Status& status) = 0;
 
  private:
-  // Outlives the stream, which drops itself before waiters wake.
+  // The end outlives the stream, which releases itself before waiters wake.
   struct End {
     runtime::Mutex mutex;
     runtime::CondVar changed;

@@ -11,8 +11,8 @@
 
 namespace shoal::transport {
 
-// Blocks, at most `timeout`; never call it from a reaction. OK: serving. UNAVAILABLE: not serving,
-// or not reachable. DEADLINE_EXCEEDED: no answer in time.
+// Blocks for at most `timeout`; never call it from a reaction. OK: the server serves. UNAVAILABLE:
+// it does not serve or is not reachable. DEADLINE_EXCEEDED: it did not answer in time.
 absl::Status CheckHealth(const std::shared_ptr<grpc::Channel>& channel, runtime::Duration timeout);
 
 }  // namespace shoal::transport

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gRPC server on one address, with the standard health service.
 //
-//   SHOAL_ASSIGN_OR_RETURN(auto server, Server::Create({.listen = options.listen},
-//   {service.get()})); spdlog::info("event=listening address={}", server->address());
+//   SHOAL_ASSIGN_OR_RETURN(auto server,
+//                          Server::Create({.listen = options.listen}, {service.get()}));
+//   spdlog::info("event=listening address={}", server->address());
 //   server->SetServing(true);
 //
-// Thread-safe. Order of the end: SetServing(false), StreamRegistry::DrainAll, AwaitEmpty(grace),
-// Shutdown(grace), then destroy the server, then its services.
+// Thread-safe. Shutdown goes in this order: SetServing(false), StreamRegistry::DrainAll,
+// AwaitEmpty(grace), Shutdown(grace); then destroy the server, then its services.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -31,28 +32,29 @@ struct ServerOptions {
   // Larger messages end their stream with RESOURCE_EXHAUSTED; the server lives on.
   std::int64_t max_message_bytes = std::int64_t{64} << 20;
   Keepalive keepalive = {};
-  // Null: no encryption.
+  // Null means no encryption.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
 };
 
 class Server {
  public:
   // Listens and answers at once; health says NOT_SERVING until SetServing(true). Services are
-  // borrowed and outlive the server; without any it has health alone. FAILED_PRECONDITION naming
-  // the address when it cannot be bound.
+  // borrowed and must outlive the server; without any it has only the health service.
+  // INVALID_ARGUMENT when the address is not host:port, FAILED_PRECONDITION naming the address when
+  // it cannot be bound.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
       const ServerOptions& options, const std::vector<grpc::Service*>& services);
   // Shuts down without grace if Shutdown was not called.
   ~Server();
 
-  // "host:port" with the real port.
+  // Returns "host:port" with the real port.
   const std::string& address() const { return address_; }
   int port() const { return port_; }
 
-  // What the health service says of the whole server.
+  // Sets what the health service says of the whole server.
   void SetServing(bool serving);
 
-  // Takes no new calls, waits up to `grace` for running ones, then cancels them and waits until
+  // Accepts no new calls, waits up to `grace` for running ones, then cancels them and waits until
   // each reactor has called Finish.
   void Shutdown(runtime::Duration grace);
 
@@ -62,7 +64,8 @@ class Server {
 
   const std::string address_;
   const int port_;
-  // Says UNIMPLEMENTED to what no service answers; gRPC 1.51 starts no server without a service.
+  // Answers UNIMPLEMENTED to unknown calls. It exists because gRPC 1.51 starts no server without a
+  // service.
   const std::unique_ptr<grpc::CallbackGenericService> fallback_;
   const std::unique_ptr<grpc::Server> server_;
 };

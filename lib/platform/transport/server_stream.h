@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's end of one bidi stream: reads with a window, an outbox, drain, and Finish exactly
-// once.
+// The server's end of one bidirectional stream: it reads with a window, has an outbox, drains, and
+// calls Finish exactly once.
 //
 //   class EchoStream final : public transport::ServerStream<proto::Ping, proto::Pong> {
 //     void OnMessage(proto::Ping&& ping) override { Send(PongFor(ping)); Release(); }
 //   };
 //   Echo(grpc::CallbackServerContext*): return std::make_shared<EchoStream>(...)->Start();
 //
-// Life: owns itself from Start to OnDone; whoever works on a message holds shared_from_this() too.
-// A derived destructor must touch nothing outside the object. Window: a message counts as in flight
-// from OnMessage until the derived class calls Release() for it (from any thread, after its last
-// Send). Reading pauses while in flight + outbox >= window, so the client's writes are held back by
-// HTTP/2; send no more than a few replies for one message. Who owns what: `request_` is gRPC's
-// while reading_, the front of `outbox_` while writing_. One mutex a stream; hooks run without it,
-// on gRPC's few threads: they must not block.
+// Lifetime: the stream owns itself from Start to OnDone; code that works on a message must hold
+// shared_from_this() too. A derived destructor must touch nothing outside the object.
+//
+// Window: a message counts as in flight from OnMessage until the derived class calls Release() for
+// it (from any thread, after its last Send). Reading pauses while in flight + outbox >= window, so
+// HTTP/2 flow control holds the client's writes back. Send no more than a few replies for one
+// message.
+//
+// Ownership: gRPC owns `request_` while reading_ and the front of `outbox_` while writing_. Each
+// stream has one mutex. Hooks run without it on gRPC's few threads and must not block.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -31,7 +34,7 @@
 namespace shoal::transport {
 
 struct ServerStreamOptions {
-  // Messages in flight and replies queued at which reading pauses; at least 1.
+  // Reading pauses at this many messages in flight and queued replies together; at least 1.
   std::size_t window = 16;
 };
 
@@ -40,11 +43,11 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
                      public LiveStream,
                      public std::enable_shared_from_this<ServerStream<Request, Reply>> {
  public:
-  // `registry` outlives the stream.
+  // `registry` must outlive the stream.
   ServerStream(const ServerStreamOptions& options, StreamRegistry& registry)
       : options_(options), registry_(registry) {}
 
-  // REQUIRES: held by a shared_ptr; called once.
+  // REQUIRES: a shared_ptr holds this object; Start is called once.
   grpc::ServerBidiReactor<Request, Reply>* Start() ABSL_LOCKS_EXCLUDED(mutex_) {
     self_ = this->shared_from_this();
     if (!registry_.Add(self_)) {
@@ -56,7 +59,7 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     return this;
   }
 
-  // Queues a reply; dropped when the stream is ending. From any thread.
+  // Queues a reply, from any thread. The reply is dropped when the stream is ending.
   void Send(Reply&& reply) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     if (Ending()) return;
@@ -64,14 +67,16 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     MaybeStartWrite();
   }
 
-  // One message is answered: its place in the window is free. From any thread, once a message.
+  // Says that one message is answered and frees its place in the window. Call it once for each
+  // message, from any thread.
   void Release() ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     --in_flight_;
     Advance();
   }
 
-  // Ends the stream with `status`; queued replies are dropped. The first call counts. Any thread.
+  // Ends the stream with `status`, from any thread; queued replies are dropped. Only the first call
+  // takes effect.
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     FailLocked(status);
@@ -87,18 +92,18 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     const runtime::MutexLock lock(mutex_);
     return outbox_.size();
   }
-  // True once replies go nowhere.
+  // Returns true once replies are dropped.
   bool ending() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     return Ending() || draining_;
   }
 
  protected:
-  // A message came; never two at once. Release() is owed for it.
+  // Handles one message. Calls never overlap. The class must call Release() for the message.
   virtual void OnMessage(Request&& request) = 0;
-  // A reply left and the outbox has room.
+  // Called when a reply has left and the outbox has room.
   virtual void OnWritable() {}
-  // The stream is over; comes once, after every other hook has begun. Last.
+  // Called once, when the stream is over and every other hook has begun.
   virtual void OnEnd() {}
 
  private:
@@ -164,7 +169,7 @@ class ServerStream : public grpc::ServerBidiReactor<Request, Reply>,
     this->StartWrite(&outbox_.front());
   }
 
-  // Finish is a last write: it waits for the write in flight.
+  // Finish waits for the write in flight.
   void MaybeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (finished_ || writing_) return;
     const bool over = (half_closed_ || draining_) && in_flight_ == 0 && outbox_.empty();

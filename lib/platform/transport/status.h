@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// grpc::Status at the wire, absl::Status everywhere else: same codes, same messages.
+// Conversions between grpc::Status, used at the wire, and absl::Status, used everywhere else: same
+// codes, same messages.
 #pragma once
 
 #include <grpcpp/support/status.h>

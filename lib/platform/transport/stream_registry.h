@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live streams of one service, so that shutdown can drain them and wait for the last.
 //
-// Thread-safe. Outlives the gRPC server, whose Shutdown returns after the last OnDone.
+// Thread-safe. The registry must outlive the gRPC server, whose Shutdown returns after the last
+// OnDone.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +17,19 @@ namespace shoal::transport {
 class LiveStream {
  public:
   virtual ~LiveStream() = default;
-  // Stops reading, answers what is in flight, ends with UNAVAILABLE "draining".
+  // Stops reading, answers the messages in flight, then ends with UNAVAILABLE "draining".
   virtual void Drain() = 0;
 };
 
 class StreamRegistry {
  public:
-  // False once draining: the stream must then end itself.
+  // Returns false once the registry is draining; the stream must then end itself.
   bool Add(std::shared_ptr<LiveStream> stream) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(const LiveStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Drains every live stream and refuses new ones.
   void DrainAll() ABSL_LOCKS_EXCLUDED(mutex_);
-  // False when streams are left after `grace`.
+  // Waits until no stream is left; returns false when some are left after `grace`.
   bool AwaitEmpty(runtime::Duration grace, runtime::Clock& clock = runtime::SystemClock())
       ABSL_LOCKS_EXCLUDED(mutex_);
 

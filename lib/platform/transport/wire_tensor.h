@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// proto::Tensor, checked at the edge, to and from runtime's arrays.
+// Converts proto::Tensor to and from runtime's arrays, and validates it at the edge.
 //
-// Every function is pure. Errors are INVALID_ARGUMENT (RESOURCE_EXHAUSTED past `max_bytes`) with a
-// sentence that starts with `name` and says what was expected and what came.
+// Every function is pure. Errors are INVALID_ARGUMENT (RESOURCE_EXHAUSTED past `max_bytes`). Their
+// message starts with `name` and says what was expected and what came.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@ struct TensorLimits {
   std::size_t max_bytes = std::size_t{64} << 20;
 };
 
-// Borrows shape and bytes from `tensor`, which outlives the view and is not changed meanwhile. The
-// dtype is known, no dimension is negative, and the byte count fits the shape.
+// Borrows shape and bytes from `tensor`, which must outlive the view unchanged. A valid tensor has
+// a known dtype, no negative dimension, and as many bytes as its shape needs.
 absl::StatusOr<runtime::TensorView> View(const proto::Tensor& tensor, std::string_view name,
                                          const TensorLimits& limits = {});
 
-// The same, and dtype and shape are exactly these.
+// Does the same, and also requires exactly this dtype and shape.
 absl::StatusOr<runtime::TensorView> ViewAs(const proto::Tensor& tensor, std::string_view name,
                                            runtime::DType dtype,
                                            std::span<const std::int64_t> shape);
 
-// An own copy.
+// Returns a copy that owns its bytes.
 absl::StatusOr<runtime::Tensor> Copy(const proto::Tensor& tensor, std::string_view name,
                                      const TensorLimits& limits = {});
 
-// The wire's number for `dtype`; the two enums agree.
+// Returns the wire's number for `dtype`; the two enums agree.
 proto::DType ToWire(runtime::DType dtype);
 absl::StatusOr<runtime::DType> FromWire(proto::DType dtype);
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 1980-01-01: what every format can say.
+// 1980-01-01, a date that every archive format can represent.
 constexpr std::time_t kTime = 315'532'800;
 
 struct CloseArchive {

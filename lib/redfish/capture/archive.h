@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a .tar.xz archive or of a folder, in memory; it also makes such archives.
+// Reads the files of a .tar.xz archive or of a folder into memory, and makes such archives.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +21,26 @@ struct ArchiveFile {
 
 struct Archive {
   std::vector<ArchiveFile> files;
-  // The archive's own bytes; empty for a folder.
+  // The bytes of the archive itself; empty for a folder.
   std::string bytes;
 };
 
-// No archive may unpack to more. This is a guard: real captures have 15 MB in all.
+// The size to which an archive may unpack. This is a guard: real captures have 15 MB in all.
 inline constexpr std::size_t kMaximumUnpackedBytes = std::size_t{1} << 30;
 
-// The last part of `path`, without ".tar.xz".
+// Returns the last part of `path`, without ".tar.xz".
 std::string ArchiveName(const std::string& path);
 
-// The last part of `path`.
+// Returns the last part of `path`.
 std::string_view FileName(std::string_view path);
 
-// Regular files whose name ends in `suffix`. NOT_FOUND: nothing at `path`. DATA_LOSS: truncated,
-// corrupt, or an archive that unpacks to more than `max_bytes`. Every error names `path`.
+// Reads the regular files whose name ends in `suffix`. NOT_FOUND: there is nothing at `path`.
+// DATA_LOSS: the archive is truncated or corrupt, or unpacks to more than `max_bytes`. Every error
+// names `path`.
 absl::StatusOr<Archive> ReadArchive(const std::string& path, std::string_view suffix,
                                     std::size_t max_bytes = kMaximumUnpackedBytes);
 
-// An observer is told how many files were packed, and how many there are.
+// An observer receives the number of files packed so far and the number of all files.
 using PackObserver = std::function<void(std::int64_t, std::int64_t)>;
 
 // Returns a .tar.xz of `files`. Equal files give equal bytes, whoever makes the archive and when:
@@ -48,7 +49,7 @@ using PackObserver = std::function<void(std::int64_t, std::int64_t)>;
 absl::StatusOr<std::string> PackArchive(std::vector<ArchiveFile> files,
                                         const PackObserver& observer);
 
-// The whole file. NOT_FOUND or DATA_LOSS naming it.
+// Returns the whole file. NOT_FOUND or DATA_LOSS naming it.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
 }  // namespace shoal::redfish

@@ -21,8 +21,8 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMarker = "redfish/v1/";
 
-// What resources that tell of files say where these are (DSP2046, "MessageRegistryFile" and
-// "JsonSchemaFile": Location), in the service itself.
+// Returns the locations within the service of the files that resources describe (DSP2046,
+// "MessageRegistryFile" and "JsonSchemaFile": Location).
 std::set<std::string> NamedFiles(const Capture::Resources& resources) {
   std::set<std::string> named;
   for (const auto& [uri, body] : resources) {
@@ -36,8 +36,8 @@ std::set<std::string> NamedFiles(const Capture::Resources& resources) {
   return named;
 }
 
-// The folder prefix of the service root: of the shortest path that ends in "redfish/v1/index.json",
-// else of the shortest index.json.
+// Returns the folder prefix of the service root: that of the shortest path that ends in
+// "redfish/v1/index.json", or else of the shortest index.json.
 std::optional<std::string> RootPrefix(const std::vector<ArchiveFile>& files) {
   std::optional<std::string> marked;
   std::optional<std::string> plain;
@@ -58,7 +58,8 @@ absl::StatusOr<Json> ObjectOf(const std::string& source, const ArchiveFile& file
   return runtime::DataLoss("capture " + source + ": " + file.path + " is no JSON object");
 }
 
-// Files beside the tree of `index.json`, where a resource names them: registries and schemas.
+// Adds the registries and schemas whose files lie beside the tree of `index.json`, where a resource
+// names them.
 absl::Status AddNamedFiles(const std::string& source, const Archive& tree,
                            const std::string& prefix, Capture::Resources& resources) {
   const std::set<std::string> named = NamedFiles(resources);
@@ -78,7 +79,7 @@ absl::StatusOr<Capture::Resources> ParseResources(const std::string& source, con
   const std::optional<std::string> prefix = RootPrefix(tree.files);
   if (!prefix) return runtime::DataLoss("capture " + source + " has no index.json");
   Capture::Resources resources;
-  // By PageKey: "?$skip=50" in a folder's name.
+  // The pages by PageKey; a page's folder has a name such as "Sensors?$skip=50".
   Capture::Resources pages;
   for (const ArchiveFile& file : tree.files) {
     const std::string_view path = file.path;

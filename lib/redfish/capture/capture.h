@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redfish service as it was recorded: every resource's body by canonical URI.
+// A recorded Redfish service: the body of every resource by canonical URI.
 //
 // Captures are `<path>/index.json` trees in a .tar.xz archive or a folder, with or without
-// "redfish/v1" in the path; both come out as "/redfish/v1/...". What was recorded as {"error": ...}
-// is absent; pages of a collection ("Sensors?$skip=50/index.json") become part of it; a registry or
-// schema that is a file of its own ("Registries/Base.1.5.0.json") is at the URI by which a resource
+// "redfish/v1" in the path; both become "/redfish/v1/...". A resource recorded as {"error": ...} is
+// absent. Pages of a collection ("Sensors?$skip=50/index.json") become part of it. A registry or
+// schema in a file of its own ("Registries/Base.1.5.0.json") is at the URI by which a resource
 // names it. Immutable after Load, shared by pointer, safe for any number of threads.
 #pragma once
 
@@ -20,17 +20,18 @@
 
 namespace shoal::redfish {
 
-// What a resource's file is called in its folder.
+// The name of a resource's file in its folder.
 inline constexpr std::string_view kIndexFile = "index.json";
 
 class Capture {
  public:
   using Resources = std::map<std::string, nlohmann::json, std::less<>>;
 
-  // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: truncated or corrupt
-  // archive, a body that is not a JSON object, or a tree without a service root.
+  // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: a truncated or
+  // corrupt archive, a body that is not a JSON object, or a tree without a service root.
   static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
-  // Does the same with what was read from `path` before, which is every ".json" file at least.
+  // Makes the capture from files that were read from `path` before; they include at least every
+  // ".json" file.
   static absl::StatusOr<std::shared_ptr<const Capture>> FromArchive(const Archive& tree,
                                                                     const std::string& path);
 
@@ -40,20 +41,20 @@ class Capture {
                                                                       Resources resources);
 
   const Resources& resources() const { return resources_; }
-  // nullptr when the service has no such resource. `uri` is canonical.
+  // Returns nullptr when the service has no such resource. `uri` is canonical.
   const nlohmann::json* Find(std::string_view uri) const;
   const nlohmann::json& service_root() const { return *service_root_; }
-  // The @odata.type of the first resource that is a `type`, "#Chassis", of any version; empty when
-  // none is.
+  // Returns the @odata.type of the first resource of `type`, such as "#Chassis", in any version;
+  // empty when there is none.
   std::string_view TypeOfFirst(std::string_view type) const;
 
-  // File name without folders and ".tar.xz".
+  // The file name without folders and ".tar.xz".
   const std::string& name() const { return name_; }
-  // 64 hexadecimal digits: SHA-256 of the archive; of the canonical resources for a folder.
+  // 64 hexadecimal digits: the SHA-256 of the archive, or of the canonical resources of a folder.
   const std::string& digest() const { return digest_; }
-  // Members that collections list and the capture lacks: a GET of one is a 404.
+  // The number of members that collections list and the capture lacks: a GET of one is a 404.
   std::int64_t dangling_count() const { return dangling_count_; }
-  // Recorded {"error": ...} bodies that were left out.
+  // The number of recorded {"error": ...} bodies that were left out.
   std::int64_t error_count() const { return error_count_; }
 
  private:

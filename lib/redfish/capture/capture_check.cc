@@ -29,7 +29,7 @@ void CheckBodies(const Archive& tree, CaptureCheck& check) {
   }
 }
 
-// `capture` is what Load makes of it; null when that is nothing.
+// `capture` is the result of Load, or null when Load failed.
 void CheckManifest(const Archive& tree, const FoundManifest& found, const Capture* capture,
                    CaptureCheck& check) {
   std::map<std::string_view, const std::string*> files;
@@ -53,7 +53,7 @@ void CheckManifest(const Archive& tree, const FoundManifest& found, const Captur
     }
   }
   if (capture == nullptr) return;
-  // Files of their own that a resource names (Capture).
+  // Registries and schemas may have files of their own (see Capture), which the manifest lacks.
   for (const auto& [uri, body] : capture->resources()) {
     const std::optional<std::string> name = CaptureFileOf(uri);
     if (name && !files.contains(found.folder + *name)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is different between two captures, resource by resource and property by property.
+// Compares two captures resource by resource and property by property.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,9 +11,9 @@
 namespace shoal::redfish {
 
 struct PropertyChange {
-  // JSON Pointer into the resource's body.
+  // A JSON Pointer into the resource's body.
   std::string pointer;
-  // Each value is null where the property is not there.
+  // Each value is null where the property is missing.
   const nlohmann::json* before = nullptr;
   const nlohmann::json* after = nullptr;
 };
@@ -23,7 +23,7 @@ struct ResourceChange {
   std::vector<PropertyChange> properties;
 };
 
-// The difference points into the two captures, which outlive it.
+// The difference points into the two captures, which must outlive it.
 struct CaptureDifference {
   std::vector<std::string> added = {};
   std::vector<std::string> removed = {};
@@ -32,8 +32,8 @@ struct CaptureDifference {
   bool empty() const { return added.empty() && removed.empty() && changed.empty(); }
 };
 
-// Arrays of different length are one change. With `ignore_volatile`, what changes without a change
-// of the resource (content::DefaultVolatileNames: ETags, clocks) counts as the same.
+// Arrays of different length count as one change. With `ignore_volatile`, properties that change
+// without a change of the resource (content::DefaultVolatileNames: ETags, clocks) are ignored.
 CaptureDifference Compare(const Capture& before, const Capture& after, bool ignore_volatile);
 
 }  // namespace shoal::redfish

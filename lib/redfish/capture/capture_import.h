@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports captures that others made: they are read in any layout and written as a folder with a
+// Imports captures that others made: it reads them in any layout and writes them as a folder with a
 // manifest.
 //
-// Two layouts are read, each as a folder or as a tar archive: trees of `<path>/index.json` with or
-// without "redfish/v1" (DSP2043 mockups, python-redfish's, and those of DMTF's mockup creator,
-// whose headers.json list the methods), and flat folders of one JSON file for each resource. The
-// URI of a flat file is its own "@odata.id", or what a map says.
+// Two layouts are read, each as a folder or as a tar archive. The first is a tree of
+// `<path>/index.json` with or without "redfish/v1": DSP2043 mockups, python-redfish's, and those of
+// DMTF's mockup creator, whose headers.json list the methods. The second is a flat folder of one
+// JSON file for each resource. A map gives the URI of each flat file; without one it is the file's
+// own "@odata.id".
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ absl::StatusOr<FileMap> LoadFileMap(const std::string& path);
 
 struct ImportedCapture {
   std::shared_ptr<const Capture> capture;
-  // What was recorded besides bodies, without headers that are credentials. The writer adds the
+  // The records besides bodies, without headers that are credentials. The writer adds the
   // checksums.
   Manifest manifest = {};
 };
@@ -40,7 +41,7 @@ struct ImportedCapture {
 // flat file that has no URI, or two files that share one.
 absl::StatusOr<ImportedCapture> ImportCapture(const std::string& path, const FileMap* files);
 
-// An observer is told how many resources were written, and how many there are.
+// An observer receives the number of resources written so far and the number of all resources.
 using CopyObserver = std::function<void(std::int64_t, std::int64_t)>;
 
 // Writes `imported` into `folder`, redacted if asked. Fails with INVALID_ARGUMENT, naming a URI

@@ -28,7 +28,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
   return names;
 }
 
-// A name close to `named`; where none is, all that there are.
+// Returns a name close to `named`, or all names when none is close.
 std::string Suggestion(const std::string& named, const std::string& folder) {
   const std::vector<std::string> names = NamesIn(folder);
   const std::string close = runtime::DidYouMean(named, names);

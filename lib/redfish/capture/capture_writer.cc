@@ -41,7 +41,7 @@ absl::Status Failed(const std::string& action, const fs::path& path, std::error_
                                                 : runtime::Internal(text);
 }
 
-// All that was written to the file system of `folder`: one call instead of two a file.
+// Syncs everything written to the file system of `folder`: one call instead of two for each file.
 absl::Status SyncFileSystem(const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool synced = fd >= 0 && ::syncfs(fd) == 0;
@@ -50,7 +50,7 @@ absl::Status SyncFileSystem(const std::string& folder) {
   return synced ? absl::OkStatus() : Failed("cannot sync", folder, error);
 }
 
-// What is not there stays where it is.
+// Moves `from` to `to`; a missing `from` is no error.
 absl::Status Move(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
@@ -151,7 +151,8 @@ absl::Status CaptureWriter::Commit(Manifest manifest) {
   SHOAL_RETURN_IF_ERROR(WriteText(fresh / kManifestFile, manifest.ToJson()));
   SHOAL_RETURN_IF_ERROR(MakeFolder(old));
   SHOAL_RETURN_IF_ERROR(SyncFileSystem(fresh_));
-  // The manifest goes first and comes last: with none in its place, Restore knows it is half done.
+  // The manifest is moved away first and into place last: while it is missing, Restore knows that
+  // the Commit is unfinished.
   SHOAL_RETURN_IF_ERROR(Move(folder / kManifestFile, old / kManifestFile));
   SHOAL_RETURN_IF_ERROR(Move(folder / kTree, old / kTree));
   SHOAL_RETURN_IF_ERROR(Move(fresh / kTree, folder / kTree));

@@ -6,11 +6,11 @@
 //   SHOAL_RETURN_IF_ERROR(writer->Add("/redfish/v1", body));
 //   SHOAL_RETURN_IF_ERROR(writer->Commit(manifest));
 //
-// Bodies and manifest go into `.fresh` beside the capture that is there. When all is on the disk,
-// Commit moves the old capture into `.old`, the new tree and at last the new manifest into its
-// place, and removes `.old`. Whoever dies in Commit leaves the new capture when the manifest was
-// moved; before that the old one is whole, in its place or in `.old`, from where the next Create
-// brings it back. Not thread-safe; one writer a folder.
+// Bodies and manifest go into `.fresh` beside the existing capture. When everything is on the disk,
+// Commit moves the old capture into `.old`, then the new tree and at last the new manifest into
+// place, and removes `.old`. A process that dies in Commit leaves the new capture if the manifest
+// was already moved. Otherwise the old capture is still complete, in its place or in `.old`, from
+// where the next Create brings it back. Not thread-safe; at most one writer may use a folder.
 #pragma once
 
 #include <memory>
@@ -24,35 +24,35 @@
 
 namespace shoal::redfish {
 
-// "redfish/v1/Systems/index.json" of a canonical URI; nothing when it is not below the service root
-// or would be no such path: "..", ".", control characters, a segment that is too long or is called
-// index.json.
+// Returns "redfish/v1/Systems/index.json" for a canonical URI. Returns nothing when the URI is not
+// below the service root or would be an unsafe path: "..", ".", control characters, a segment that
+// is too long or is called index.json.
 std::optional<std::string> CaptureFileOf(std::string_view uri);
 
-// Returns a body's bytes as captures have them.
+// Returns the bytes that captures store for a body.
 std::string CaptureText(const nlohmann::json& body);
 
 class CaptureWriter {
  public:
-  // FAILED_PRECONDITION when `folder` has a `redfish` that is no capture, which Commit would
-  // remove.
+  // FAILED_PRECONDITION when `folder` has a `redfish` that is not a capture, since Commit would
+  // remove it.
   static absl::Status Check(const std::string& folder);
 
   // Makes `folder` when it is missing, removes what an earlier writer left unfinished, and restores
-  // what that writer had put aside. Fails as Check does; like every call here it may fail with
+  // what that writer had put aside. Fails as Check does. Like every call here, it may fail with
   // INTERNAL or RESOURCE_EXHAUSTED, naming a path.
   static absl::StatusOr<std::unique_ptr<CaptureWriter>> Create(const std::string& folder);
 
-  // Writes the body and notes its checksum. INVALID_ARGUMENT for a URI without a file.
+  // Writes the body and records its checksum. INVALID_ARGUMENT for a URI without a file.
   absl::Status Add(const std::string& uri, const nlohmann::json& body);
-  // Puts the tree and then the manifest in place, with the checksums that Add noted. DATA_LOSS, and
-  // nothing is changed, when no service root was added.
+  // Puts the tree and then the manifest in place, with the checksums that Add recorded. Returns
+  // DATA_LOSS and changes nothing when no service root was added.
   absl::Status Commit(Manifest manifest);
 
  private:
   explicit CaptureWriter(std::string folder);
 
-  // Undoes a Commit that was cut off.
+  // Undoes an unfinished Commit.
   absl::Status Restore() const;
 
   const std::string folder_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that collections list and nothing is recorded of: a GET of one is a 404.
+// Members that collections list although nothing was recorded of them: a GET of one is a 404.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace shoal::redfish {
 
-// Returns their URIs, as often as they are listed. A member whose body stands in the collection
-// itself does not dangle.
+// Returns the URI of each such member once for each time it is listed. A member whose body stands
+// in the collection itself does not dangle.
 std::vector<std::string> DanglingMembers(const Capture::Resources& resources);
 
 }  // namespace shoal::redfish

@@ -13,7 +13,8 @@ const Json* At(const Capture& capture, const std::string& uri, std::string_view 
   return body == nullptr ? nullptr : Resolve(*body, pointer);
 }
 
-// The collection that the service root names, or its usual place.
+// Returns the first member of the collection, which is where the service root says or else in its
+// usual place.
 std::string FirstMember(const Capture& capture, std::string_view collection) {
   const Json* link = Resolve(capture.service_root(), "/" + std::string(collection));
   std::string uri = link == nullptr ? std::string() : LinkTarget(*link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the parts of a server are in its tree, found by links, never by vendor.
+// The main resources of a server in a capture. They are found by links and never by vendor.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a recorded service besides its bodies: manifest.json of a capture.
+// A capture's manifest.json: the facts about a recorded service besides its bodies.
 //
 //   {"format": "shoal-capture/1", "source": "https://bmc.lab", "finished": "2026-01-31T12:00:00Z",
 //    "redacted": 12, "skipped": 40,
@@ -7,8 +7,8 @@
 //                                  "headers": {"ETag": "\"1\""}, "sha256": "..."}},
 //    "failed": {"/redfish/v1/X": "no answer"}}
 //
-// A capture is whole without one. A URI whose answer was no resource is in it without "sha256",
-// which is of the file's bytes. Plain values, not thread-safe.
+// A capture is complete without a manifest. "sha256" is the checksum of the resource's file. A URI
+// whose answer was no resource is listed without it. Plain values, not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct ManifestEntry {
   double milliseconds = 0;
   // 64 hexadecimal digits; empty when no body was kept.
   std::string sha256 = {};
-  // Says why the body of an answer was not kept; empty otherwise.
+  // The reason why the body of an answer was not kept; empty otherwise.
   std::string note = {};
 
   nlohmann::json ToJson() const;
@@ -50,29 +50,29 @@ struct Manifest {
   std::string finished = {};
   // The number of texts that redaction replaced.
   std::int64_t redacted = 0;
-  // The number of URIs that were seen and, by choice, not asked for.
+  // The number of URIs that were found and, by choice, not requested.
   std::int64_t skipped = 0;
-  // By canonical URI.
+  // The entries by canonical URI.
   std::map<std::string, ManifestEntry, std::less<>> resources = {};
   // URIs that never answered, or answered only with transient errors, each with the reason.
   std::map<std::string, std::string, std::less<>> failed = {};
 
   std::string ToJson() const;
-  // DATA_LOSS saying where `text` is no manifest.
+  // Returns DATA_LOSS, saying where `text` is no manifest.
   static absl::StatusOr<Manifest> Parse(std::string_view text);
 };
 
-// The methods of an Allow header, in order of their names.
+// Returns the methods of an Allow header, sorted by name.
 std::vector<std::string> MethodsIn(std::string_view allow);
 
 struct FoundManifest {
   Manifest manifest;
-  // Where the manifest lies in the archive or folder, with '/' at its end; empty at the top.
+  // The folder of the manifest in the archive or folder, with '/' at its end; empty at the top.
   std::string folder;
 };
 
-// The uppermost manifest in `tree`; nothing when there is none. DATA_LOSS naming `source`, which
-// `tree` was read from, and the file.
+// Returns the uppermost manifest in `tree`, or nothing when there is none. DATA_LOSS naming the
+// file and `source`, from which `tree` was read.
 absl::StatusOr<std::optional<FoundManifest>> FindManifest(const Archive& tree,
                                                           const std::string& source);
 

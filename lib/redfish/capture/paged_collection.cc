@@ -46,7 +46,7 @@ void AppendPages(Json& collection, const PageLookup& lookup) {
   if (members == collection.end() || !members->is_array()) return;
   std::set<std::string> seen;
   for (const Json& member : *members) seen.insert(LinkTarget(member));
-  // Themselves, not their links: a circle may be spelled anew each time.
+  // The set holds pages, not their links: a circle may spell its links anew each time.
   std::set<const Json*> pages;
   for (std::string next = NextPage(collection); !next.empty();) {
     const Json* const page = lookup(next);

@@ -7,11 +7,12 @@
 
 namespace shoal::redfish {
 
-// `text` with its escapes undone; what is no escape stays.
+// Returns `text` with its escapes decoded; a '%' that begins no escape stays.
 std::string PercentDecoded(std::string_view text);
 
-// The same for a path that stays one (RFC 3986, section 6.2.2): an escape stays where its character
-// would mean something else, which is '/', '?', '#', '%', a space, a control, or no ASCII.
+// Decodes a path so that it stays the same path (RFC 3986, section 6.2.2). An escape stays where
+// its character would change the meaning: '/', '?', '#', '%', a space, a control character, or a
+// character beyond ASCII.
 std::string DecodedPath(std::string_view path);
 
 }  // namespace shoal::redfish

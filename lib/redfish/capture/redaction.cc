@@ -18,12 +18,12 @@ using Json = nlohmann::json;
 constexpr std::array<std::string_view, 16> kSecrets = {
     "password",  "passphrase", "passcode", "key",     "token", "salt",       "secret", "secrets",
     "community", "licence",    "license",  "keycode", "psk",   "credential", "passwd", "pwd"};
-// Written as two words: "PassPhrase".
+// The second word of names like "PassPhrase", which are written as two words.
 constexpr std::array<std::string_view, 3> kPassWords = {"word", "phrase", "code"};
 constexpr std::array<std::string_view, 8> kCredentialHeaders = {
     "x-auth-token",  "set-cookie",          "set-cookie2",  "cookie",
     "authorization", "proxy-authorization", "x-csrf-token", "x-csrftoken"};
-// Words after which the one before decides: "CommunityString".
+// When a name ends in one of these words, the word before it decides: "CommunityString".
 constexpr std::array<std::string_view, 4> kCarriers = {"string", "value", "text", "data"};
 constexpr std::array<std::string_view, 4> kDocuments = {"#MessageRegistry.", "#AttributeRegistry.",
                                                         "#PrivilegeRegistry.", "#JsonSchemaFile."};
@@ -32,7 +32,8 @@ unsigned char At(std::string_view text, std::size_t place) {
   return static_cast<unsigned char>(text[place]);
 }
 
-// "SNMP.1.AgentCommunity" is {snmp, agent, community}; "SSHKey" is {ssh, key}.
+// Splits a name into words: "SNMP.1.AgentCommunity" is {snmp, agent, community}; "SSHKey" is {ssh,
+// key}.
 std::vector<std::string> Words(std::string_view name) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -63,7 +64,7 @@ bool IsSecretWord(const std::string& word) {
   return word.ends_with('s') && Holds(kSecrets, word.substr(0, word.size() - 1));
 }
 
-// "CommunityName", "PassPhrases".
+// Returns whether two words are secret together, as in "CommunityName" and "PassPhrases".
 bool AreSecretTogether(const std::string& first, std::string second) {
   if (second.ends_with('s')) second.pop_back();
   return (IsSecretWord(first) && first.starts_with("communit") && second == "name") ||
@@ -78,7 +79,8 @@ bool IsSerial(const std::vector<std::string>& words) {
   return last == "serialnumber" || last == "servicetag";
 }
 
-// Its names are properties' names, its texts their explanations.
+// Returns whether the body is a document, whose names are names of properties and whose texts
+// explain them.
 bool IsDocument(const Json& body) {
   if (body.contains("$schema") || body.contains("definitions")) return true;
   const std::string type = TextAt(body, "@odata.type");
@@ -86,7 +88,7 @@ bool IsDocument(const Json& body) {
                      [&](std::string_view prefix) { return type.starts_with(prefix); });
 }
 
-// What a property's name says of the texts under it.
+// The verdict of a property's name on the texts under it.
 enum class Secrecy { kNone, kAny, kDigests };
 
 Secrecy SecrecyOf(std::string_view name, const RedactionOptions& options) {
@@ -102,7 +104,8 @@ Secrecy SecrecyOf(std::string_view name, const RedactionOptions& options) {
   return secret ? Secrecy::kAny : Secrecy::kNone;
 }
 
-// Not the name of an algorithm, which schemas have enumerations of: "TPM_ALG_SHA_512", "SHA256".
+// Returns false for names of algorithms, which schemas have enumerations of: "TPM_ALG_SHA_512",
+// "SHA256".
 bool IsDigest(const std::string& text) { return text.size() >= 16 && !text.starts_with("TPM_"); }
 
 class Redactor {
@@ -121,7 +124,7 @@ class Redactor {
   std::int64_t count() const { return count_; }
 
  private:
-  // {"Password": {"Value": "calvin"}}
+  // A carrier takes the secrecy of its object, as in {"Password": {"Value": "calvin"}}.
   Secrecy SecrecyIn(Secrecy object, std::string_view name) const {
     const std::vector<std::string> words = Words(name);
     const bool carries = words.size() == 1 && Holds(kCarriers, words[0]);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The array index that `token` spells; `size` or more when it spells none.
+// Returns the array index that `token` spells, or at least `size` when it spells none.
 std::size_t ParseIndex(std::string_view token, std::size_t size) {
   std::size_t index = size;
   const auto result = std::from_chars(token.data(), token.data() + token.size(), index);
@@ -49,7 +49,7 @@ const Json* Step(const Json& value, std::string_view token) {
   return nullptr;
 }
 
-// Null when there is none.
+// Returns null when there is none.
 const std::string* StringAt(const Json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(name);
@@ -68,7 +68,7 @@ bool IsCanonicalUri(std::string_view uri) {
 }
 
 std::string CanonicalUri(std::string_view uri) {
-  // Most are: they come from bodies.
+  // Most URIs are canonical already, since they come from bodies.
   if (IsCanonicalUri(uri)) return std::string(uri);
   if (const auto scheme = uri.find("://"); scheme != std::string_view::npos) {
     const auto path = uri.find('/', scheme + 3);

@@ -61,7 +61,7 @@ Json RandomValue(const Slot& slot, runtime::Random& random) {
   const double high = slot.maximum.value_or(std::max(low, kDefaultMaximum));
   const double value = low + std::floor(random.Uniform() * (std::max(high, low) - low + 1.0));
   const double clamped = std::clamp(value, low, std::max(high, low));
-  // A whole number is one type of value, however it comes to a service.
+  // A whole number is sent as an integer even where the property allows fractions.
   if (slot.kind == PropertyKind::kNumber && std::floor(clamped) != clamped) return clamped;
   return static_cast<std::int64_t>(std::clamp(clamped, -9.0e15, 9.0e15));
 }
@@ -79,7 +79,7 @@ bool Fits(const Slot& slot, const Json& value) {
   }
 }
 
-// Where the list is whose one element the slot is; empty when it is no element.
+// Returns the pointer of the list whose only element the slot is; empty when it is no element.
 std::string ListOf(const Slot& slot) {
   constexpr std::string_view kFirst = "/0";
   if (!slot.pointer.ends_with(kFirst)) return {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request that a service offers: method, URI and body, the body perhaps with slots.
+// A candidate is one request that a service offers: method, URI and body. The body may have slots.
 //
-// A slot is a value that only the goal knows: "<goal.AssetTag>" in the body, after its property,
-// bound when the request is sent. As the one element of a list it stands for the list, however
-// long.
+// A slot is a value that only the goal knows. The body has "<goal.AssetTag>" in its place, named
+// after the property, and the value is bound when the request is sent. A slot that is the only
+// element of a list stands for the whole list, of any length.
 #pragma once
 
 #include <map>
@@ -18,13 +18,13 @@
 
 namespace shoal::redfish {
 
-// Lets the service's clock run; no request is sent.
+// The method of a candidate that sends no request and lets the service's clock run.
 inline constexpr const char* kWaitMethod = "WAIT";
 
 struct Slot {
-  // The property's name, "AssetTag", without "goal.".
+  // The property's name, such as "AssetTag", without "goal.".
   std::string name;
-  // The slot's place in the body: "/NTP/NTPServers/0".
+  // The slot's place in the body, such as "/NTP/NTPServers/0".
   std::string pointer;
   PropertyKind kind = PropertyKind::kString;
   StringFormat format = StringFormat::kPlain;
@@ -40,13 +40,13 @@ struct Candidate {
   // The @odata.type of the resource, and its Name.
   std::string type;
   std::string name;
-  // "ComputerSystem.Reset"; empty for what is no action.
+  // The action, such as "ComputerSystem.Reset"; empty for other requests.
   std::string action;
-  // null when the request has none.
+  // Null when the request has no body.
   nlohmann::json body;
   std::vector<Slot> slots;
 
-  // Canonical JSON of {method, uri, type, name, action, body}, and its key. Set by Seal.
+  // The canonical JSON of {method, uri, type, name, action, body}, and its key. Seal sets both.
   std::string text;
   content::ContentKey key;
 
@@ -55,14 +55,15 @@ struct Candidate {
   void Seal();
 };
 
-// "<goal.AssetTag>".
+// Returns the text "<goal.AssetTag>".
 std::string SlotText(const std::string& name);
 
 // The values that a goal gives to slots, by slot name.
 using SlotValues = std::map<std::string, nlohmann::json>;
 
-// The body to send: each slot gets the goal's value, or, when the goal has none or one of another
-// type, a random value of its type from `random`. null for a candidate without a body.
+// Returns the body to send. Each slot gets the goal's value. When the goal has none, or one of
+// another type, it gets a random value of its own type from `random`. The body of a candidate
+// without one is null.
 nlohmann::json BindSlots(const Candidate& candidate, const SlotValues& values,
                          runtime::Random& random);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The values that `object` allows for `name`; null when it does not say.
+// Returns the values that `object` allows for `name`, or null when it lists none.
 Json AllowedFor(const Json& object, const std::string& name) {
   const Json* const listed = AllowableValues(object, name);
   return listed == nullptr ? Json() : *listed;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns resources into candidates, by the rules that catalog.h lists.
 //
-// One use: Add every resource, or those that were seen since, then take `candidates` and
-// `left_out`.
+// A generator is for one use: Add every resource, or those that appeared since, then take
+// `candidates` and `left_out`.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace shoal::redfish {
 
 class CandidateGenerator {
  public:
-  // `outline` and `schema` outlive the generator.
+  // `outline` and `schema` must outlive the generator.
   CandidateGenerator(const ServiceOutline& outline, const Schema& schema)
       : outline_(outline), schema_(schema) {}
 
-  // All candidates of one resource.
+  // Adds all candidates of one resource.
   void Add(const std::string& uri, const nlohmann::json& resource);
   void AddWait();
 
@@ -40,7 +40,7 @@ class CandidateGenerator {
     const nlohmann::json& object;
     std::string pointer;
   };
-  // A parameter of an action, or a property with which a member is made.
+  // A parameter of an action, or a property that a new member needs.
   struct Parameter {
     std::string name;
     bool required = false;
@@ -53,8 +53,8 @@ class CandidateGenerator {
   void Keep(Candidate candidate);
   void LeaveOut(const std::string& reason, std::int64_t count = 1) { left_out[reason] += count; }
 
-  // Returns the values to which the property may be set where they are known: what `allowable`
-  // lists, booleans, enumerations, roles.
+  // Returns the known values to which the property may be set: those in `allowable`, booleans,
+  // enumerations, roles.
   std::vector<nlohmann::json> ValuesOf(const Property& property,
                                        const nlohmann::json& allowable) const;
   void AddPatches(const Place& place);
@@ -77,7 +77,7 @@ class CandidateGenerator {
   void KeepCombinations(const Candidate& base, const std::vector<Parameter>& parameters);
 
   // Returns the parameters that every POST that makes a resource of the type must have. With
-  // `writable` it returns those that PATCH may set, or none where PATCH may not set one of them.
+  // `writable` it returns none unless PATCH may set all of them.
   std::vector<Parameter> CreationParameters(const std::string& type, bool writable) const;
   void AddCreations(const std::string& uri, const nlohmann::json& collection);
   void AddFillings(const Place& place);
@@ -87,7 +87,7 @@ class CandidateGenerator {
   std::unordered_set<content::ContentKey> seen_;
 };
 
-// False for a schema file, a registry, a log entry and a document that is no resource.
+// Returns false for a schema file, a registry, a log entry and a document that is no resource.
 bool IsOperational(const nlohmann::json& resource);
 // Judges a resource by its type alone.
 bool IsOperationalType(std::string_view odata_type);

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be asked of a service: the ordered list of its candidates.
+// The catalog of a service: the ordered list of all requests that it offers, as candidates.
 //
-// Made from the tree and the schema alone, by one generic rule for every service and every goal:
+// It is made from the tree and the schema alone, by one generic rule for every service and every
+// goal:
 //   GET    every operational resource (no schema files, registries, log entries);
-//   PATCH  each writable leaf that is present, one candidate for each value of a boolean or an
+//   PATCH  each writable leaf that is present: one candidate for each value of a boolean or an
 //          enumeration (the resource's AllowableValues narrow it), one with a slot for a string, a
 //          number or a list of strings;
-//          an object whose leaves belong together, with all of them at once: the boot override
-//          (target and enabled), a protocol with more than its switch;
-//          and what a member of a collection is made with, all at once, with its switch on: slots
-//          are filled so, and accounts that are there;
+//          several leaves at once where they belong together: the boot override (target and
+//          enabled), and a protocol with its switch and one more property;
+//          all the properties that a new member needs, at once and with its switch on: this fills
+//          account slots, and accounts that exist;
 //   POST   each action with each combination of its parameters' allowable values;
-//          each collection that members are made in, with what the standard requires of a new one:
-//          a slot for a text, one candidate for each value of an enumeration and for each role;
-//   DELETE what the standard lets go;
+//          each collection in which members are made, with the properties that the standard
+//          requires of a new one: a slot for a text, one candidate for each value of an enumeration
+//          and for each role;
+//   DELETE each resource whose type the standard allows to be deleted;
 //   WAIT   once.
-// Recorded systems and chassis neither come nor go, nor do accounts where some are empty slots.
-// An equal request is listed once. What is left out is counted by reason. Immutable.
+// Recorded systems and chassis are neither made nor deleted, nor are accounts where some are empty
+// slots. Equal requests are listed once. Requests that are left out are counted by reason.
+// Immutable.
 //
 // Building takes 0.2 s for the largest capture here, less than reading a stored copy would; so
 // catalogs are not kept on disk.
@@ -48,21 +51,22 @@ class Catalog {
                                                               const Schema& schema);
   const std::vector<Candidate>& candidates() const { return candidates_; }
   std::size_t size() const { return candidates_.size(); }
-  // The key of the ordered candidate keys.
+  // The key of the ordered list of candidate keys.
   const content::ContentKey& key() const { return key_; }
   const std::string& capture_name() const { return capture_name_; }
-  // Index of the first candidate that is the same request; -1 when there is none.
+  // Returns the index of the first candidate that is the same request, or -1 when there is none.
   std::int64_t IndexOf(const content::ContentKey& key) const;
 
   // The outline of the service from which the catalog was built; candidates of resources that
   // appear later are generated with it.
   const ServiceOutline& outline() const { return *outline_; }
 
-  // Candidates by method ("GET", "PATCH", ...) and "slots": those that have any.
+  // The number of candidates by method ("GET", "PATCH", ...), and under "slots" of those that have
+  // slots.
   const Counts& counts() const { return counts_; }
-  // How many requests were left out, by reason in words.
+  // The number of requests that were left out, by reason in words.
   const Counts& left_out() const { return left_out_; }
-  // "openbmc-stock: 219 candidates (GET 69, ...); left out: ...".
+  // Returns "openbmc-stock: 219 candidates (GET 69, ...); left out: ...".
   std::string Summary() const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of CandidateGenerator that makes members of collections, and fills those that are slots.
+// The part of CandidateGenerator that makes members of collections, and fills members that are
+// slots.
 #include <utility>
 
 #include "redfish/capture/uri.h"
@@ -10,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The switch of a resource that its creator wants on.
+// The switch of a resource, which its creator wants on.
 constexpr const char* kEnabled = "Enabled";
 
 }  // namespace
@@ -39,7 +40,8 @@ void CandidateGenerator::AddCreations(const std::string& uri, const Json& collec
   KeepChoices(base, std::move(parameters), "new members");
 }
 
-// What was made by POST, or is a slot that could have been, gets all of that at once.
+// A resource that POST made, or a slot that stands for one, gets all the required properties at
+// once.
 void CandidateGenerator::AddFillings(const Place& place) {
   std::vector<Parameter> parameters = CreationParameters(place.type, true);
   if (parameters.empty()) return;

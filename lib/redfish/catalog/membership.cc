@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 6> kHardware = {
     "#Chassis",           "#ChassisCollection", "#ComputerSystem", "#ComputerSystemCollection",
     "#EthernetInterface", "#GraphicsController"};
 
-// Recorded members; what is dangling is not among them.
+// Returns the recorded members, without dangling ones.
 std::vector<std::pair<std::string, const Json*>> Members(const Capture& capture,
                                                          const Json& collection) {
   std::vector<std::pair<std::string, const Json*>> found;

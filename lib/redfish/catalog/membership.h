@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which members of a recorded service come and go, where the standard's schema leaves it open.
+// Decides which members of a recorded service can be made and deleted, where the standard's schema
+// leaves it open.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +13,16 @@
 
 namespace shoal::redfish {
 
-// The schema lets systems, chassis and the like come and go, because they may be composed or
-// virtual; recorded ones are hardware. True for their collections too.
+// Returns true for systems, chassis and the like, and for their collections. The schema lets them
+// be made and deleted, because they may be composed or virtual; recorded ones are hardware.
 bool IsHardware(std::string_view odata_type);
 
 // Returns the account slots of a collection that has empty accounts. PATCH fills and empties a
 // slot, and none is made or deleted. Every other collection has no slots.
 std::vector<std::string> AccountSlots(const Capture& capture, const nlohmann::json& collection);
 
-// The type of a collection's members: as one of them has it, else as another resource of the
-// service has it, else as the schema names it; empty when nothing tells.
+// Returns the type of a collection's members: that of one of its members, or else of another such
+// resource of the service, or else the one that the schema names; empty when none of these exists.
 std::string MemberType(const Capture& capture, const Schema& schema,
                        const nlohmann::json& collection);
 

@@ -17,7 +17,7 @@ ServiceOutline::ServiceOutline(const Capture& capture, const Schema& schema) {
       if (!slots.empty()) fixed_.insert(uri);
       fixed_.insert(slots.begin(), slots.end());
     } else if (type.starts_with("#Role.")) {
-      // Older versions have no RoleId; it is the Id.
+      // Older versions have no RoleId; the Id is used instead.
       std::string id = TextAt(resource, "RoleId");
       role_ids_.push_back(id.empty() ? TextAt(resource, "Id") : std::move(id));
     } else if (type.starts_with("#ActionInfo.")) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the candidates of one resource need to know about the rest of its service: which resources
-// were recorded, which come and go, what the members of a collection are, and which roles exist.
+// The facts about a whole service that the candidates of one resource need: which resources were
+// recorded, which can be made and deleted, the member types of collections, and the roles.
 //
-// Copies what it needs, so that the capture may go. Immutable, safe for any number of threads.
+// The outline copies what it needs, so the capture may be destroyed. Immutable, safe for any number
+// of threads.
 #pragma once
 
 #include <map>
@@ -22,18 +23,18 @@ class ServiceOutline {
  public:
   ServiceOutline(const Capture& capture, const Schema& schema);
 
-  // Whether the service had the resource when it was recorded.
+  // Returns whether the service had the resource when it was recorded.
   bool Has(const std::string& uri) const { return uris_.contains(uri); }
-  // Whether a collection listed the resource and the service did not have it.
+  // Returns whether a collection listed the resource and the service did not have it.
   bool IsDangling(const std::string& uri) const { return dangling_.contains(uri); }
-  // Whether the resource stays what it is: members are not made in it, nor is it deleted, whatever
-  // the schema says of its type.
+  // Returns whether the resource is never deleted and no members are made in it, whatever the
+  // schema says of its type.
   bool IsFixed(const std::string& uri, std::string_view odata_type) const;
-  // The type of members that come to the collection; empty when nothing tells.
+  // Returns the type of new members of the collection; empty when it is unknown.
   std::string MemberType(const std::string& collection) const;
   // The Ids of the roles that accounts may have.
   const std::vector<std::string>& role_ids() const { return role_ids_; }
-  // A recorded description of an action's parameters; null when there is none.
+  // Returns a recorded description of an action's parameters, or null when there is none.
   const nlohmann::json* FindActionInfo(const std::string& uri) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service said to one request of a crawl, as it is kept: redacted, and without headers that
+// A service's answer to one request of a crawl, as it is stored: redacted, and without headers that
 // are credentials.
 #pragma once
 
@@ -21,19 +21,19 @@ struct Answer {
   Link link = {};
   std::int64_t depth = 0;
   redfish::ManifestEntry entry = {};
-  // Null when the answer is no resource: not 200, or no JSON object.
+  // Null when the answer is no resource: its status is not 200, or its body is no JSON object.
   nlohmann::json body = {};
   std::int64_t redacted = 0;
-  // A body that begins as an object and does not parse: cut off, it may be whole the next time.
-  // Such an answer is not kept.
+  // Whether the body begins as an object and does not parse. It was cut off and may be complete the
+  // next time, so such an answer is not stored.
   bool is_damaged = false;
 
   nlohmann::json ToJson() const;
-  // DATA_LOSS when `json` is none.
+  // Returns DATA_LOSS when `json` is no answer.
   static absl::StatusOr<Answer> FromJson(nlohmann::json json);
 };
 
-// `response` with its body judged, kept and redacted; `redaction` may be null.
+// Makes the answer from `response`, with its body parsed and redacted; `redaction` may be null.
 Answer AnswerFrom(const Link& link, std::int64_t depth, const http::ClientResponse& response,
                   double milliseconds, const redfish::RedactionOptions* redaction);
 

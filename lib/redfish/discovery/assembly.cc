@@ -25,12 +25,12 @@ using Json = nlohmann::json;
 struct Kept {
   Journal::Position position = {};
   redfish::ManifestEntry entry = {};
-  // The body's own name, and what stands for the body in comparisons; empty without one.
+  // The body's own "@odata.id", and a digest of the body for comparisons; empty without a body.
   std::string own_uri = {};
   std::string digest = {};
 };
 
-// By canonical URI; pages by PageTarget (links.h).
+// Resources by canonical URI, and pages by PageTarget (links.h).
 struct Contents {
   std::map<std::string, Kept, std::less<>> resources;
   std::map<std::string, Json, std::less<>> pages;

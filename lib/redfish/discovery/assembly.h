@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a capture of what a crawl's journal holds: pages joined to their collections, one spelling
-// for each URI, a manifest.
+// Makes a capture from a crawl's journal: pages are joined to their collections, each URI gets one
+// spelling, and a manifest is written.
 //
-// A resource takes the spelling of the others (spelling.h) only where its own "@odata.id" differs
-// from that in capitals alone and no other resource has the name; of two that are one, one stays.
-// When several records name one URI, the last one counts. A record with a member "aside" describes
-// no resource: a proxy records requests that change something beside what it reads.
+// A resource gets the majority spelling (spelling.h) only where its own "@odata.id" differs from
+// its URI in case alone and no other resource has the new name; of two equal resources one stays.
+// When several records have one URI, the last one counts. A record with a member "aside" describes
+// no resource: a proxy uses such records for requests that change something beside what it reads.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ inline constexpr const char* kAside = "aside";
 
 struct Assembled {
   std::int64_t resources = 0;
-  // URIs that answered with something else than a resource.
+  // The number of URIs that answered with something else than a resource.
   std::int64_t absent = 0;
   std::int64_t redacted = 0;
 };
 
-// Now, as Manifest::finished has it.
+// Returns the current time in the format of Manifest::finished.
 std::string DateOf(const runtime::Clock& clock);
 
-// Writes the capture into `folder` (capture_writer.h). `manifest` brings what the journal does not
-// know; `address` ("host:port") is where the service was. Borrows the journal.
+// Writes the capture into `folder` (capture_writer.h). `manifest` supplies what the journal does
+// not know; `address` ("host:port") is that of the service. Borrows the journal.
 absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& folder,
                                    const std::string& address, redfish::Manifest manifest);
 

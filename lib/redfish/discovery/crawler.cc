@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLongestWait{20};
 constexpr std::int64_t kSessionsOfOneCrawl = 16;
 constexpr std::array<int, 7> kPassing = {408, 425, 429, 500, 502, 503, 504};
-// What every service has and few link to (DSP0266, "Resource URIs").
+// The service document, which every service has and few link to (DSP0266, "Resource URIs").
 constexpr const char* kServiceDocument = "/redfish/v1/odata";
 
 milliseconds RetryAfter(const http::ClientResponse& response) {
@@ -209,7 +209,7 @@ void Crawler::OnAnswer(Errand errand, const absl::StatusOr<http::ClientResponse>
     return;
   }
   if (!response.ok()) {
-    // Asked again it would not get shorter.
+    // Another attempt would not make the answer shorter.
     if (absl::IsResourceExhausted(response.status())) errand.attempts = options_.attempts;
     ++unanswered_;
     return PutOff(std::move(errand), runtime::Message(response.status()),
@@ -260,7 +260,7 @@ bool Crawler::Redirected(Errand& errand, const http::ClientResponse& response) {
 }
 
 void Crawler::Keep(const Answer& answer) {
-  // These anyone may read.
+  // Anyone may read these two without a login.
   const bool is_open =
       answer.link.target == redfish::kServiceRoot || answer.link.target == kServiceDocument;
   is_let_in_ |= answer.entry.status == 200 && !is_open;

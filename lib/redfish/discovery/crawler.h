@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a service for everything that it has, and writes what it says into a journal.
+// Requests every resource of a service and writes the answers into a journal.
 //
-// Reads only: GET, and the login that was asked for. One thread; it waits in Run. Worth another
-// attempt: no answer, 408, 425, 429, 500, 502, 503 and 504, and an object that is cut off. An
-// answer of any other status is what the service says and is kept as such; but a 401 to a session
-// is asked once more under a new one, and a service root that is no Redfish service root is never
-// kept.
+// The crawler only reads: it uses GET, and the requested login. It has one thread, and Run blocks.
+// It makes another attempt after no answer, after 408, 425, 429, 500, 502, 503 and 504, and after
+// an object that is cut off. An answer of any other status is the service's and is stored. There
+// are two exceptions: a 401 within a session is retried once under a new session, and a service
+// root that is no Redfish service root is never stored.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -29,35 +29,35 @@
 namespace shoal::discovery {
 
 struct CrawlProgress {
-  // URIs answered, those of earlier runs among them, found and not yet answered, given up.
+  // The URIs answered (those of earlier runs included), found and not yet answered, and given up.
   std::int64_t done = 0;
   std::int64_t queued = 0;
   std::int64_t failed = 0;
-  // Requests and retries of this run alone.
+  // The requests and retries of this run alone.
   std::int64_t requests = 0;
   std::int64_t retries = 0;
-  // Answered in earlier runs.
+  // The URIs answered in earlier runs.
   std::int64_t resumed = 0;
 };
 
 class Crawler {
  public:
-  // Told of progress every few milliseconds, at the start and at the end; a true answer stops the
-  // crawl.
+  // Receives the progress every few milliseconds, at the start and at the end. Returning true stops
+  // the crawl.
   using Observer = std::function<bool(const CrawlProgress&)>;
 
-  // Borrows all.
+  // Borrows all arguments.
   Crawler(const CrawlOptions& options, Journal& journal, runtime::Clock& clock, Observer observer);
 
-  // OK: everything was asked for; see failed(). CANCELLED by the observer, DEADLINE_EXCEEDED;
-  // UNAVAILABLE: the service root, or the service as a whole, does not answer; FAILED_PRECONDITION:
-  // it refuses who asks, or its certificate is not trusted. In every case the journal holds what
-  // was answered. Called once.
+  // Runs the crawl; call it once. OK: every URI was requested; see failed(). CANCELLED: the
+  // observer stopped it. DEADLINE_EXCEEDED. UNAVAILABLE: the service root, or the service as a
+  // whole, does not answer. FAILED_PRECONDITION: the service refuses the credentials, or its
+  // certificate is not trusted. In every case the journal holds the answers so far.
   absl::Status Run();
 
-  // URIs given up, and why.
+  // The URIs that were given up, with the reasons.
   const std::map<std::string, std::string, std::less<>>& failed() const { return failed_; }
-  // What went wrong and did no harm to what was crawled: a logout that failed.
+  // Problems that did not harm the crawled data, such as a logout that failed.
   const std::vector<std::string>& warnings() const { return warnings_; }
   const Frontier& frontier() const { return frontier_; }
 
@@ -73,20 +73,20 @@ class Crawler {
   void OnAnswer(Errand errand, const absl::StatusOr<http::ClientResponse>& response,
                 double milliseconds);
   void Keep(const Answer& answer);
-  // To the frontier: where an answer leads. Pages are as deep as their collection.
+  // Adds the links of an answer to the frontier. Pages are as deep as their collection.
   void Follow(const Answer& answer);
-  // Another attempt later, or none.
+  // Schedules another attempt, or gives the URI up.
   void PutOff(Errand errand, const std::string& reason, std::chrono::milliseconds at_least);
   void Refuse(const Errand& errand);
-  // True when the service only wants the URI spelled otherwise.
+  // Returns true when the service only wants another spelling of the URI.
   bool Redirected(Errand& errand, const http::ClientResponse& response);
   // Logs out and in again.
   void Renew();
   void LogOut();
   bool IsBusy() const;
-  // All that is left waits for its time.
+  // Waits a moment when all remaining requests wait for their time.
   void Pause();
-  // What the observer answers.
+  // Reports progress; returns the observer's answer.
   bool Tell();
   absl::Status Watch(runtime::TimePoint started);
 
@@ -102,13 +102,14 @@ class Crawler {
   std::vector<std::string> warnings_;
   runtime::TimePoint next_request_ = {};
   std::int64_t unanswered_ = 0;
-  // Something was answered that not everyone may read.
+  // Whether a resource was answered that requires a login.
   bool is_let_in_ = false;
-  // Sessions made; a request that was sent under an earlier one may be refused.
+  // The number of sessions renewed; a request that was sent under an earlier session may be
+  // refused.
   std::int64_t logins_ = 0;
   absl::Status error_;
   boost::asio::io_context context_{1};
-  // Last: their callbacks use what is above.
+  // The lanes are declared last, since their callbacks use the members above.
   std::vector<Lane> lanes_;
 };
 

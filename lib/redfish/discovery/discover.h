@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service into a capture folder, taken up where an earlier run was cut off.
+// Crawls a service into a capture folder and continues a crawl that was interrupted.
 //
-// While it goes on the folder holds .crawl/journal (journal.h); at the end the capture
-// (redfish/capture_writer.h) and no journal, unless URIs failed: then the next run asks for those
-// alone. Blocks; one crawl a folder at a time.
+// During a crawl the folder holds .crawl/journal (journal.h). At the end it holds the capture
+// (redfish/capture/capture_writer.h) and no journal, unless URIs failed: then the next run requests
+// only those. Blocks; at most one crawl may use a folder at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 namespace shoal::discovery {
 
 struct Discovery {
-  // "https://bmc.lab:443", for the manifest.
+  // The service for the manifest, such as "https://bmc.lab:443".
   std::string source = {};
   std::string folder = {};
-  // Forgets what the folder holds of an earlier crawl.
+  // Discards an earlier crawl in the folder.
   bool fresh = false;
   CrawlOptions crawl = {};
 };
@@ -31,18 +31,19 @@ struct Discovery {
 struct DiscoveryResult {
   Assembled capture = {};
   std::int64_t skipped = 0;
-  // Found too deep, or one too many.
+  // The number of links left out because of max_depth or max_resources.
   std::int64_t left_out = 0;
   CrawlProgress progress = {};
   std::map<std::string, std::string, std::less<>> failed = {};
-  // As Crawler::warnings.
+  // The warnings of Crawler::warnings.
   std::vector<std::string> warnings = {};
 };
 
-// ALREADY_EXISTS: the folder holds a whole capture of this source. FAILED_PRECONDITION: it holds a
-// crawl or, unless `fresh`, a capture of another one, a crawl with other redaction, or something
-// called "redfish" that is no capture; or it is in use. Otherwise as Crawler::Run. `observer` may
-// be empty.
+// Unless `fresh`, returns ALREADY_EXISTS when the folder holds a complete capture of this source
+// and no journal, and FAILED_PRECONDITION when it holds a crawl or a capture of another source or a
+// crawl with other redaction. FAILED_PRECONDITION also when something in it is called "redfish" and
+// is no capture, or when another process uses it. Other errors are those of Crawler::Run.
+// `observer` may be empty.
 absl::StatusOr<DiscoveryResult> Discover(const Discovery& discovery, runtime::Clock& clock,
                                          const Crawler::Observer& observer);
 

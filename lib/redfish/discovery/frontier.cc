@@ -8,7 +8,8 @@
 namespace shoal::discovery {
 namespace {
 
-// "/redfish/v1/Systems/1/LogServices/SEL/Entries/7", and pages of ".../Entries".
+// Returns true for "/redfish/v1/Systems/1/LogServices/SEL/Entries/7", and for pages of
+// ".../Entries".
 bool IsLogEntry(const Link& link) {
   const std::size_t service = link.uri.find("/LogServices/");
   if (service == std::string::npos) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a crawl has still to ask for: URIs found and not yet answered, each once, first found first.
+// The requests that a crawl has still to make: each URI that was found and not yet answered, once,
+// in the order of discovery.
 //
 // Not thread-safe. Bounded by max_resources.
 #pragma once
@@ -21,35 +22,37 @@ namespace shoal::discovery {
 
 // A request to make.
 struct Errand {
-  // The resource, and what is asked for: the resource itself or, with a query, a page of it.
+  // The resource and the request target, which is the resource itself or, with a query, a page of
+  // it.
   Link link = {};
   std::int64_t depth = 0;
   std::int64_t attempts = 0;
-  // What the request line says, where a redirect wanted another spelling; else empty.
+  // The spelling on the request line, where a redirect wanted another one; else empty.
   std::string spelling = {};
-  // It was refused once because its session had ended.
+  // Whether the request was refused once because its session had ended.
   bool is_renewed = false;
 };
 
 class Frontier {
  public:
-  // `options` outlives this.
+  // `options` must outlive this object.
   explicit Frontier(const CrawlOptions& options) : options_(options) {}
 
-  // Found by a resource at `depth` - 1. Ignored when it was found before, is too deep or one too
-  // many; log entries, sessions and URIs that no file can be named after are counted as skipped.
+  // Adds a link that a resource at `depth` - 1 has. A link that was found before is ignored. One
+  // that is too deep or beyond max_resources is counted as left out. Log entries, sessions and URIs
+  // that cannot name a file are counted as skipped.
   void Add(const Link& link, std::int64_t depth);
-  // Answered in an earlier run: it is not asked for again.
+  // Marks a link that an earlier run answered; it is not requested again.
   void MarkAnswered(const Link& link);
 
-  // Nothing when all wait for their time, or there are none.
+  // Returns nothing when all requests wait for their time, or there are none.
   std::optional<Errand> Next(runtime::TimePoint now);
   void Retry(Errand errand, runtime::TimePoint not_before);
 
   bool empty() const { return ready_.empty() && delayed_.empty(); }
   std::size_t size() const { return ready_.size() + delayed_.size(); }
   std::int64_t skipped() const { return skipped_; }
-  // Found, and left out because of max_depth or max_resources.
+  // The number of Add calls that max_depth or max_resources rejected.
   std::int64_t left_out() const { return left_out_; }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The append-only record of a crawl: what a crawl that was killed has already been told.
+// The append-only record of a crawl, from which an interrupted crawl continues.
 //
-// A line a record: 16 hexadecimal digits of the SHA-256 of the rest, a blank, JSON. The first line
-// says what is crawled and how. Opening reads until the first line that is cut or damaged and cuts
-// the file there: only the last write of a process that died can be so. Records are handed to the
-// system as they come and synced every `kSyncEvery` of them and by Sync. Not thread-safe; one
-// process a journal, kept by a lock on the file.
+// Each line is a record: 16 hexadecimal digits of the SHA-256 of the rest, a blank, JSON. The first
+// line is the header, which says what is crawled and how. Opening reads up to the first incomplete
+// or damaged line and truncates the file there: only the last write of a process that died can be
+// so. Each record is written to the file at once; the file is synced every `kSyncEvery` records and
+// by Sync. Not thread-safe. A lock on the file keeps it to one process.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,8 @@ class Journal {
 
   // Opens the journal at `path`, making it and its folder when they are missing.
   // FAILED_PRECONDITION when the journal there has another `header` (the message says how it
-  // differs) or another process has it open. `fresh` empties it, once it is known to be nobody
-  // else's. INTERNAL, RESOURCE_EXHAUSTED naming the path, as of
-  // every call here.
+  // differs) or another process has it open. `fresh` empties it first, once its lock is held. Like
+  // every call here, it may fail with INTERNAL or RESOURCE_EXHAUSTED, naming the path.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path,
                                                        const nlohmann::json& header,
                                                        bool fresh = false);
@@ -44,11 +43,11 @@ class Journal {
   absl::Status Append(const nlohmann::json& record);
   absl::Status Sync();
 
-  // Every whole record in order; stops at the reader's first error.
+  // Visits every whole record in order; stops at the reader's first error.
   absl::Status ForEach(const Reader& reader) const;
   absl::StatusOr<nlohmann::json> Read(Position position) const;
 
-  // Records, the header not counted.
+  // The number of records without the header.
   std::size_t size() const { return size_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a resource's body leads: every "@odata.id", "Uri", "@odata.nextLink" and
-// "@Redfish.ActionInfo" in it, at any depth; settings objects and registries' locations are among
+// Finds the links of a resource's body: every "@odata.id", "Uri", "@odata.nextLink" and
+// "@Redfish.ActionInfo" in it, at any depth. Settings objects and registries' locations are among
 // them.
 #pragma once
 
@@ -12,21 +12,21 @@
 namespace shoal::discovery {
 
 struct Link {
-  // Canonical, below the service root.
+  // The canonical URI, below the service root.
   std::string uri;
-  // What to ask for: `uri`, and of a further page its query.
+  // The request target: `uri`, with the query for a further page.
   std::string target;
 };
 
-// Links to other hosts than `address` ("host:port"), to what is not below the service root and to
-// nothing at all are left out; the rest is in order, each once.
+// Returns the links in order, each once. It leaves out links to other hosts than `address`
+// ("host:port"), links outside the service root, and empty ones.
 std::vector<Link> LinksIn(const nlohmann::json& body, std::string_view address);
 
-// What to ask for to get the page that a nextLink `text` of this service names: its canonical path
-// and its query. Empty when it is another's.
+// Returns the request target of the page that a nextLink `text` of this service names: its
+// canonical path and its query. Empty when the page is on another host.
 std::string PageTarget(std::string_view text, std::string_view address);
 
-// The path and query of `uri` when it is of this service; empty otherwise.
+// Returns the path and query of `uri` when it belongs to this service; empty otherwise.
 std::string_view OwnPath(std::string_view uri, std::string_view address);
 
 }  // namespace shoal::discovery

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
 
-// Where the service root, which anyone may read, says that sessions are made.
+// Returns the sessions collection that the service root names; anyone may read the root.
 absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
                          http::Fetch(options.connection, {.target = "/redfish/v1/"}));
@@ -28,7 +28,8 @@ absl::StatusOr<std::string> FindSessions(const CrawlOptions& options) {
   return uri.empty() ? std::string(kSessions) : uri;
 }
 
-// Where the new session is: Location, whatever host it names, or the body's own name.
+// Returns the URI of the new session: Location, whatever host it names, or the body's own
+// "@odata.id".
 std::string SessionOf(const http::ClientResponse& response, const std::string& sessions) {
   const auto is_session = [&](const std::string& uri) { return uri.starts_with(sessions + "/"); };
   std::string uri = redfish::CanonicalUri(response.headers.Find("Location"));
@@ -38,7 +39,7 @@ std::string SessionOf(const http::ClientResponse& response, const std::string& s
   return is_session(uri) ? uri : std::string();
 }
 
-// The URI of the new session: the member of the collection whose Id `response` tells.
+// Returns the URI of the new session: the member of the collection whose Id is in `response`.
 std::string SessionById(const CrawlOptions& options, const http::Headers& headers,
                         const http::ClientResponse& response, const std::string& sessions) {
   const std::string id = redfish::TextAt(content::ParseJson(response.body), "Id");

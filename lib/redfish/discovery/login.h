@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a crawl says who asks: not at all, by Basic, or by a session of its own (DSP0266, "Redfish
-// session login authentication").
+// The credentials of a crawl: none, Basic, or a session of its own (DSP0266, "Redfish session login
+// authentication").
 //
-// Blocks while it logs in and out. Not thread-safe.
+// It blocks while it logs in and out. Not thread-safe.
 #pragma once
 
 #include <string>
@@ -15,22 +15,23 @@ namespace shoal::discovery {
 
 class Login {
  public:
-  // `options` outlives this.
+  // `options` must outlive this object.
   explicit Login(const CrawlOptions& options) : options_(options) {}
   // Logs out.
   ~Login();
   Login(const Login&) = delete;
   Login& operator=(const Login&) = delete;
 
-  // FAILED_PRECONDITION: the service refuses user and password, or gives no token. UNAVAILABLE: it
-  // is too busy (429) or broken (5xx). Other errors are those of the connection. Again after Leave.
+  // Logs in; it may be called again after Leave. FAILED_PRECONDITION: the service refuses user and
+  // password, or gives no token. UNAVAILABLE: it is too busy (429) or broken (5xx). Other errors
+  // are those of the connection.
   absl::Status Enter();
-  // Deletes the session, if there is one; one that the service has forgotten is gone too. The first
-  // error is told, and there is no second try. UNAVAILABLE too where neither Location nor the body
-  // told where the session is, nor the collection has a member of its Id.
+  // Deletes the session, if there is one. A session that the service has forgotten counts as
+  // deleted. It returns an error without a second try. UNAVAILABLE also when the session's URI is
+  // unknown: neither Location nor the body named it, and the collection has no member of its Id.
   absl::Status Leave();
 
-  // What every request carries.
+  // The headers that every request carries.
   const http::Headers& headers() const { return headers_; }
 
  private:
@@ -40,7 +41,7 @@ class Login {
   http::Headers headers_;
   // The URI of the session; empty without one.
   std::string session_;
-  // There is a session, and the service has not said where.
+  // Whether a session exists whose URI is unknown.
   bool is_lost_ = false;
 };
 

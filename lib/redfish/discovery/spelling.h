@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One spelling for URIs that a service writes now in these, now in those capitals.
+// Chooses one spelling for URIs that a service writes with varying case.
 //
-// Some services (iLO) link to ".../systems/1/bios" and ".../Systems/1": a tree of both is two
-// half trees. The spelling of each prefix is the one that most URIs have; of as many, the first in
-// byte order.
+// Some services (iLO) link to ".../systems/1/bios" and ".../Systems/1": a tree of both is two half
+// trees. Each prefix gets the spelling that most URIs have; among equally many, the first in byte
+// order.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ class Spelling {
   // `uris` are canonical.
   explicit Spelling(const std::vector<std::string>& uris);
 
-  // `uri`, of those, as most spell the prefixes that it has.
+  // Returns `uri`, which is one of the constructor's, with each prefix in its most frequent
+  // spelling.
   std::string Of(std::string_view uri) const;
 
  private:

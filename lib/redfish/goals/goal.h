@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goals as data: what is asked for, on which resources, from which starts.
+// Goals as data: the request, the resources it is about, and the starts of its episodes.
 //
-// A goal is one TOML file (data/goals/README.md explains its keys) and knows no vendor. Apply binds
-// it to a capture by landmarks and by which properties are there; DrawEpisode makes one episode of
-// it: a text with fresh values, a start, the predicate, and the least number of mutations. The same
-// (seed, split, number) gives the same episode on every machine; the two splits share neither
+// A goal is one TOML file (data/goals/README.md explains its keys) and names no vendor. AppliedGoal
+// binds it to a capture by landmarks and by which properties exist. DrawEpisode samples one
+// episode: a text with fresh values, a start, the predicate, and the least number of mutations. The
+// same (seed, split, number) gives the same episode on every machine; the two splits share neither
 // phrasings nor random streams. Immutable, safe for any number of threads.
 #pragma once
 
@@ -26,37 +26,37 @@
 
 namespace shoal::redfish {
 
-// Sentences with words left out at random, so that a policy learns to do without any one of them.
+// Leaves words of sentences out at random, so that a policy learns to do without any one of them.
 //
-// Word dropout of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods for Text
-// Classification", ACL 2015.
+// This is the word dropout of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods
+// for Text Classification", ACL 2015.
 
-// `phrase` without about `share`, in [0, 1], of its words, each by a draw of its own. Words are
-// what stands between spaces. One with a "{name}" stays, as without it nobody knows what is asked
-// for; a phrase of which nothing would be left stays whole. A share of 0 draws nothing.
+// Returns `phrase` without about `share`, in [0, 1], of its words, which are separated by spaces.
+// Each word takes a draw of its own. Words with a "{name}" stay, since without them nobody knows
+// the request. A phrase that would lose every word stays whole. A share of 0 draws nothing.
 std::string DropWords(std::string_view phrase, double share, runtime::Random& random);
 
 enum class Split : std::uint8_t { kTrain, kEvaluate };
 
 struct Episode {
-  // What the agent reads.
+  // The text that the agent reads.
   std::string text;
-  // By slot name, e.g. {"AssetTag": "RACK-17-0042"}.
+  // The values by slot name, e.g. {"AssetTag": "RACK-17-0042"}.
   SlotValues slot_values;
-  // In order, on a fresh copy of the capture with an empty history.
+  // Operations to apply in order to a fresh copy of the capture with an empty history.
   std::vector<StartOperation> start;
-  // The goal holds at the start already: no mutation is the best answer.
+  // Whether the goal holds at the start already: no mutation is the best answer.
   bool satisfied = false;
-  // Always there in what DrawEpisode gives.
+  // DrawEpisode always sets it.
   std::optional<Watch> watch;
-  // Milestones that hold at the start are to be latched before the first request: they earn
+  // Milestones that hold at the start must be latched before the first request, so that they earn
   // nothing.
   std::int64_t milestone_count = 0;
-  // Least number of mutating requests from this start; 0 when satisfied.
+  // The least number of mutating requests from this start; 0 when satisfied.
   std::int64_t optimum = 0;
-  // What the goal's "{names}" stand for; PlanOf needs it.
+  // The values of the goal's "{names}", which PlanOf needs.
   Values values;
-  // Which of the goal's situations it starts in; empty for a goal with targets.
+  // The name of the situation in which the episode starts; empty for a goal with targets.
   std::string situation;
 };
 
@@ -64,12 +64,12 @@ class AppliedGoal;
 
 class Goal {
  public:
-  // NOT_FOUND; INVALID_ARGUMENT naming the file and the key that is wrong.
+  // NOT_FOUND, or INVALID_ARGUMENT naming the file and the wrong key.
   static absl::StatusOr<std::shared_ptr<const Goal>> Load(const std::string& path);
   ~Goal();
 
   std::int64_t id() const;
-  // "asset_tag".
+  // The goal's name, such as "asset_tag".
   const std::string& name() const;
   const std::vector<std::string>& phrasings(Split split) const;
 
@@ -81,25 +81,26 @@ class Goal {
   const std::unique_ptr<const Definition> definition_;
 };
 
-// All goals of a folder, by id.
+// All goals of a folder, sorted by id.
 using GoalSuite = std::vector<std::shared_ptr<const Goal>>;
-// Every *.toml of `folder`. INVALID_ARGUMENT when two share an id or a name, NOT_FOUND when there
-// is none.
+// Loads every *.toml of `folder`. INVALID_ARGUMENT when two share an id or a name, NOT_FOUND when
+// there is none.
 absl::StatusOr<GoalSuite> LoadGoals(const std::string& folder);
 
 class AppliedGoal {
  public:
-  // Binds `goal` to `capture`. `others`, the suite, leave leftovers in starts. NOT_FOUND naming
-  // what is missing when the goal does not apply to this capture.
+  // Binds `goal` to `capture`. `others`, the suite, may leave leftovers in starts. NOT_FOUND,
+  // naming what is missing, when the goal does not apply to this capture.
   static absl::StatusOr<std::shared_ptr<const AppliedGoal>> Create(std::shared_ptr<const Goal> goal,
                                                                    const Capture& capture,
                                                                    const GoalSuite& others);
   ~AppliedGoal();
 
-  // `word_dropout`: share of its sentence's words that are left out.
+  // `word_dropout` is the share of the sentence's words that are left out.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
                                       double word_dropout = 0.0) const;
-  // How an expert reaches the goal from the episode's start; empty when the file does not say.
+  // Returns the requests with which an expert reaches the goal from the episode's start; empty when
+  // the file has no plan.
   Plan PlanOf(const Episode& episode) const;
 
   const Goal& goal() const;
@@ -112,7 +113,7 @@ class AppliedGoal {
   const std::unique_ptr<const Binding> binding_;
 };
 
-// All goals of the suite that apply to `capture`, by id.
+// Returns all goals of the suite that apply to `capture`, sorted by id.
 absl::StatusOr<std::vector<std::shared_ptr<const AppliedGoal>>> ApplyGoals(const GoalSuite& suite,
                                                                            const Capture& capture);
 

@@ -20,7 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "/Boot/BootSourceOverrideTarget" to its list of allowable values; nullptr when there is none.
+// Returns the allowable values of a property such as "/Boot/BootSourceOverrideTarget"; nullptr when
+// none are listed.
 const Json* AllowableOf(const Json& resource, const std::string& pointer) {
   const Json* list = Resolve(resource, pointer + std::string(kAllowableValues));
   return list != nullptr && list->is_array() ? list : nullptr;
@@ -30,7 +31,8 @@ bool IsListed(const Json& list, const Json& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// False when the resource lacks the property or allows none of the wanted values.
+// Drops the values that the resource does not allow. Returns false when the resource lacks the
+// property or allows none of the wanted values or none of the start values.
 bool Restrict(const Json& resource, TargetProperty& property) {
   if (Resolve(resource, property.pointer) == nullptr) return false;
   const Json* allowable = AllowableOf(resource, property.pointer);
@@ -208,7 +210,7 @@ namespace {
 using Json = nlohmann::json;
 using runtime::Random;
 
-// Whether `where`, null for always, holds of the capture.
+// Returns whether the capture fulfils `where`; null always holds.
 absl::StatusOr<bool> Fits(const Json& where, const Places& places, const Capture& capture) {
   if (where.is_null()) return true;
   SHOAL_ASSIGN_OR_RETURN(const Json placed, PutPlaces(where, places, capture));
@@ -268,7 +270,8 @@ double TotalWeight(const std::vector<Situation>& situations, bool satisfied) {
   return total;
 }
 
-// As many starts are satisfied as on a capture that allows all situations.
+// Scales the weights so that as many starts are satisfied as on a capture that allows all
+// situations.
 void MakeUpForAbsent(const std::vector<Situation>& all, std::vector<Situation>& allowed) {
   for (const bool satisfied : {false, true}) {
     const double left = TotalWeight(allowed, satisfied);
@@ -361,7 +364,7 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
   episode.satisfied = situation.optimum == 0;
   DrawLeftovers(binding, random, episode.start);
   episode.start.insert(episode.start.end(), binding.start.begin(), binding.start.end());
-  // Judged when the goal was read.
+  // ReadSituation has validated the operations already.
   const auto own = ParseStart(FillValues(Json(situation.start), episode.values));
   if (own.ok()) episode.start.insert(episode.start.end(), own->begin(), own->end());
   TextValues texts;
@@ -384,9 +387,9 @@ namespace {
 using Json = nlohmann::json;
 using runtime::Random;
 
-// How often another goal's target is left in some other state.
+// The probability that another goal's target is left in some other state.
 constexpr double kLeftoverShare = 0.3;
-// A capture that has every value gets one of them.
+// The bound on redraws: when all values are taken, one of them is used.
 constexpr int kRedraws = 1000;
 
 std::string SplitName(Split split) { return split == Split::kTrain ? "train" : "evaluate"; }
@@ -424,7 +427,7 @@ Json Condition(const BoundTarget& bound, const TextValues& values) {
   return parts.size() == 1 ? parts[0] : Json{{bound.target.any ? "any" : "all", std::move(parts)}};
 }
 
-// "a", "a and b", "a, b and c".
+// Returns "a", "a and b" or "a, b and c".
 std::string JoinPhrases(const std::vector<std::string>& phrases) {
   std::string joined;
   for (std::size_t i = 0; i < phrases.size(); ++i) {
@@ -434,7 +437,7 @@ std::string JoinPhrases(const std::vector<std::string>& phrases) {
   return joined;
 }
 
-// Which targets are reached at the start: all of them exactly when `satisfied`.
+// Draws which targets are reached at the start. All are when `satisfied`.
 std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_share,
                               Random& random) {
   std::vector<bool> reached(count, satisfied);
@@ -474,7 +477,7 @@ Json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values) {
     }
   }
   for (const Json& condition : binding.require) conditions.push_back(FillJson(condition, values));
-  // A lone target is the goal itself, not a step on the way.
+  // A lone target is the goal itself, not a milestone.
   if (milestones.size() == 1 && !only_milestones) milestones.clear();
   return {{"predicate", {{"all", std::move(conditions)}}},
           {"milestones", std::move(milestones)},
@@ -549,7 +552,7 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
   std::vector<bool> reached =
       DrawReached(binding_->targets.size(), episode.satisfied, goal.partial_share, random);
   const bool all = std::all_of(reached.begin(), reached.end(), [](bool one) { return one; });
-  // Where something is always left to do, all targets may be reached.
+  // All targets may be reached only where `base_cost` leaves something to do.
   if (all && !episode.satisfied && goal.base_cost == 0) {
     reached[random.Below(reached.size())] = false;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A goal bound to one capture: URIs in place of landmarks, absent properties dropped.
+// A goal bound to one capture: URIs replace landmarks, and absent properties are dropped.
 #pragma once
 
 #include <map>
@@ -17,14 +17,14 @@
 namespace shoal::redfish {
 
 struct BoundTarget {
-  // Of the goal's file, with the properties that this capture has.
+  // The target from the goal's file, with only the properties that this capture has.
   GoalTarget target;
   std::string uri;
-  // Resources of `target.along` that have the property.
+  // The URIs of `target.along` that have the property.
   std::vector<std::string> along;
 };
 
-// What another goal may have left behind.
+// A target that another goal may have left behind.
 struct Leftover {
   BoundTarget target;
   std::map<std::string, std::string> parameters;
@@ -38,16 +38,17 @@ struct AppliedGoal::Binding {
   std::vector<nlohmann::json> require;
   std::vector<StartOperation> start;
   std::set<PropertyPath> allowed;
-  // Of a goal without situations and parameters the watch of all its episodes; else nothing.
+  // The watch of all episodes, for a goal without situations and parameters; else nothing.
   std::optional<Watch> watch;
-  // Names of resources that phrasings may use: {system}, {chassis}.
+  // The names of resources that phrasings may use: {system}, {chassis}, {manager}.
   std::map<std::string, std::string> names;
-  // Those that this capture allows, with URIs in place of "$names" and no "if".
+  // The situations that this capture allows, with URIs in place of "$names" and without "if" and
+  // "unless".
   std::vector<Situation> situations;
   std::vector<std::map<std::string, nlohmann::json>> choices;
-  // What was read in the capture.
+  // The values that the goal reads in the capture.
   Values readings;
-  // What parameters do not draw, by name: arrays.
+  // The values that a parameter must not draw, as arrays by parameter name.
   std::map<std::string, nlohmann::json> taken;
   std::map<std::string, nlohmann::json> orders;
   std::vector<nlohmann::json> milestones;
@@ -57,37 +58,38 @@ struct AppliedGoal::Binding {
 // Values by name, for "{name}" in texts.
 using TextValues = std::map<std::string, std::string>;
 
-// What is watched in an episode with `values`, as JSON (watch.h).
+// Returns the watch of an episode with `values` as JSON (watch.h).
 nlohmann::json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values);
 
-// `text` with every "{name}" of `values` replaced.
+// Returns `text` with every "{name}" of `values` replaced.
 std::string FillText(const std::string& text, const TextValues& values);
-// `json` with FillText applied to every text in it.
+// Returns `json` with FillText applied to every text in it.
 nlohmann::json FillJson(const nlohmann::json& json, const TextValues& values);
 
-// Fresh values that `taken` does not list, and under "other:<name>" a second draw that the goal
-// does not ask for.
+// Draws a fresh value for each parameter, none that `taken` lists for it. A second draw, which the
+// goal does not ask for, is under "other:<name>".
 TextValues DrawValues(const std::map<std::string, std::string>& parameters,
                       const std::map<std::string, nlohmann::json>& taken, runtime::Random& random);
-// One of the goal's phrasings, without `word_dropout` of its words, filled.
+// Draws one of the goal's phrasings, without a share of `word_dropout` of its words, and fills in
+// `values`.
 std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
                      double word_dropout, runtime::Random& random);
 void DrawLeftovers(const AppliedGoal::Binding& binding, runtime::Random& random,
                    std::vector<StartOperation>& operations);
-// The rest of an episode of a goal with situations, after `values` of its parameters.
+// Draws the rest of an episode of a goal with situations; `values` are those of its parameters.
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values,
                            Split split, double word_dropout, runtime::Random& random,
                            Episode& episode);
-// What the goal has beside targets: situations, readings, choices, milestones, plan. NOT_FOUND when
-// the capture lacks something that is needed.
+// Binds the goal's parts other than targets: situations, readings, choices, milestones, plan.
+// NOT_FOUND when the capture lacks something that is needed.
 absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
                             const Capture& capture, AppliedGoal::Binding& binding);
 
-// nullopt when the capture lacks what the target needs.
+// Returns nothing when the capture lacks what the target needs.
 std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
                                       const Capture& capture);
 
-// The landmark's or place's URI; empty when the service has none.
+// Returns the URI of a landmark or place; empty when the service has none.
 const std::string& UriOf(const Places& places, const std::string& resource);
 
 }  // namespace shoal::redfish

@@ -77,7 +77,7 @@ GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader) {
   return target;
 }
 
-// On a resource; null when there is none.
+// Reads a condition on a resource; returns null when there is none.
 Json ReadCondition(GoalReader& reader, const std::string& key) {
   Json condition = reader.Value(key);
   if (condition.is_null()) return condition;
@@ -172,7 +172,7 @@ void ReadTaken(Goal::Definition& goal, GoalReader& reader) {
   }
 }
 
-// What `goal` takes over from the goals beside it that it is the conjunction of.
+// Reads the parts, which are files beside the goal's own, and adds them to `goal`.
 std::vector<GoalPart> ReadParts(const std::string& path, Goal::Definition& goal,
                                 GoalReader& reader) {
   std::vector<GoalPart> parts;
@@ -287,7 +287,7 @@ absl::Status Clash(const std::string& name) {
   return runtime::InvalidArgument("\"" + name + "\" is something else in another part");
 }
 
-// Of what has a name.
+// Adds the elements of `from` by name.
 template <typename T>
 absl::Status AddNamed(const std::vector<T>& from, std::vector<T>& into) {
   for (const T& one : from) {

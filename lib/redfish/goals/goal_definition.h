@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a goal's file says, before it meets a capture. data/goals/README.md explains the keys.
+// The content of a goal's file, before it is bound to a capture. data/goals/README.md explains the
+// keys.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +28,28 @@ struct Phrasings {
   }
 };
 
-// Values that a property may have when its target is reached, and before.
+// A property with the values that it may have once its target is reached, and before.
 struct TargetProperty {
   std::string pointer;
-  // The property is an array, and `wanted` values are elements of it.
+  // Whether the property is an array with one of the `wanted` values as an element.
   bool contains = false;
   std::vector<nlohmann::json> wanted;
   std::vector<nlohmann::json> start;
 };
 
-// One resource that the goal wants in some state; dropped where the capture lacks it.
+// One resource that the goal wants in some state. The target is dropped where the capture lacks it.
 struct GoalTarget {
   std::string name;
-  // Landmark: "system", "chassis", "manager", "network_protocol".
+  // A landmark: "system", "chassis", "manager", "network_protocol".
   std::string resource;
-  // Landmarks whose equal property moves along, e.g. a chassis' PowerState.
+  // Landmarks whose property of the same name always has the same value, e.g. a chassis'
+  // PowerState.
   std::vector<std::string> along;
-  // Any one of the properties is enough, and absent ones do not count; otherwise all must exist.
+  // True: any one of the properties is enough, and absent ones do not count. False: all must exist.
   bool any = false;
-  // Part of the predicate; otherwise a milestone only.
+  // Whether the target is part of the predicate; otherwise it is a milestone only.
   bool in_predicate = true;
-  // Least number of mutations that reach it.
+  // The least number of mutations that reach the target.
   std::int64_t cost = 1;
   std::vector<TargetProperty> properties;
   Phrasings phrasings;
@@ -58,10 +60,10 @@ struct LandmarkProperty {
   std::string resource;
   std::string pointer;
   nlohmann::json value;
-  // Of all members of the resource instead.
+  // True: the property is that of all members of the resource.
   bool members = false;
-  // A condition: of the members alone that fulfilled it when they were captured; null: of all,
-  // those that come during an episode, too.
+  // A condition that restricts `members` to those that fulfilled it in the capture. Null includes
+  // all members, even those that are made during an episode.
   nlohmann::json where = nullptr;
   bool operator==(const LandmarkProperty&) const = default;
 };
@@ -70,61 +72,63 @@ struct Goal::Definition {
   std::int64_t id = 0;
   std::string name;
   Phrasings phrasings;
-  // Generator by parameter (and slot) name.
+  // The generator by parameter name, which is also the slot's name.
   std::map<std::string, std::string> parameters;
-  // Values that a parameter does not draw: "$values:..".
+  // The values that a parameter must not draw: "$values:..".
   std::map<std::string, nlohmann::json> taken;
-  // Either targets or situations.
+  // A goal has either targets or situations.
   std::vector<GoalTarget> targets;
   std::vector<Situation> situations;
   std::vector<GoalPlace> places;
   std::vector<Reading> readings;
   std::vector<Reading> orders;
   std::vector<ValueGroup> choices;
-  // Values of further slots, which parameters may fill.
+  // Values of further slots, which may refer to parameters.
   std::map<std::string, nlohmann::json> slots;
-  // Conditions beside those of targets.
+  // Milestones in addition to those of targets.
   std::vector<nlohmann::json> milestones;
   Plan plan;
   // Further conditions of the predicate, with "$system" for URIs.
   std::vector<nlohmann::json> require;
   std::vector<LandmarkProperty> start;
   std::vector<LandmarkProperty> allowed;
-  // The system must offer one of these; empty: none is needed.
+  // The system must offer one of these reset types; empty means that none is needed.
   std::vector<std::string> reset_types;
-  // Mutations that no start saves, e.g. the restart.
+  // The number of mutations that no start saves, e.g. the restart.
   std::int64_t base_cost = 0;
-  // Share of starts in which the goal holds already.
+  // The share of starts in which the goal holds already.
   double satisfied_share = 0.3;
-  // Share of targets that hold already in the other starts.
+  // The share of targets that hold already in the other starts.
   double partial_share = 0.25;
-  // Names of goals that leave nothing in this one's starts.
+  // The names of goals that leave nothing behind in this goal's starts.
   std::vector<std::string> no_leftovers_of;
 };
 
-// INVALID_ARGUMENT naming `path` and the key that is wrong; a phrasing of evaluation that is one of
-// training's is wrong. Parts are read beside it.
+// Reads a goal from `toml`. INVALID_ARGUMENT naming `path` and the wrong key; a phrasing for
+// evaluation must not be one for training. Parts are read from the folder of `path`.
 absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(const std::string& path,
                                                                            const std::string& toml);
 
-// Whether `generator` names one of DrawParameter's.
+// Returns whether DrawParameter has this generator.
 bool IsGenerator(std::string_view generator);
-// A fresh value: "tag" an asset tag, "host" a host name or address, "user" a user name, "password",
-// "url", "version" a firmware's.
+// Draws a fresh value: "tag" an asset tag, "host" a host name or address, "user" a user name,
+// "password", "url", "version" a firmware's version.
 std::string DrawParameter(std::string_view generator, runtime::Random& random);
 
-// Goals that a larger goal is the conjunction of.
+// The parts of a larger goal, which is their conjunction.
 //
-// It takes over their places, parameters, slots, readings, choices, conditions, milestones, starts
-// and side-effect budgets. Phrasings, the plan, resets and what may be left over are its own.
+// The goal takes over their places, parameters, slots, readings, choices, conditions, milestones,
+// starts and side-effect budgets. Its phrasings, plan, resets and possible leftovers are its own.
 using GoalPart = std::unique_ptr<const Goal::Definition>;
 
-// What both have is taken once. INVALID_ARGUMENT naming what means two things under one name; for a
-// part that has targets, orders, or choices beside those of another part.
+// Adds `part` to `whole`; whatever both have is added once. INVALID_ARGUMENT naming a name that
+// means two different things, and for a part that has targets, orders, or other choices than an
+// earlier part.
 absl::Status AddPart(const Goal::Definition& part, Goal::Definition& whole);
 
-// Puts the starts of the parts' situations that `situation` is of, in the order of `parts`, before
-// its own; it is possible where all of them are. INVALID_ARGUMENT unless it names one of each part.
+// Prepends the starts of the situations in `situation.of` to its own, in the order of `parts`. The
+// situation is possible where all of them are. INVALID_ARGUMENT unless it names one situation of
+// each part.
 absl::Status AddStarts(const std::vector<GoalPart>& parts, Situation& situation);
 
 }  // namespace shoal::redfish

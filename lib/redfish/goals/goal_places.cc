@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 constexpr std::string_view kMembers = "members:";
 constexpr std::string_view kValues = "values:";
 
-// As captured; services that do not mind capitals link in others than they answer in.
+// Returns the captured spelling of `uri`; services that ignore case link to other spellings than
+// those in which they answer.
 std::string Present(const Capture& capture, const std::string& uri) {
   if (uri.empty() || capture.Find(uri) != nullptr) return uri;
   for (const auto& [captured, body] : capture.resources()) {
@@ -58,7 +59,7 @@ absl::StatusOr<std::string> FindPlace(const GoalPlace& place, const Places& know
   return nth < members.size() ? members[nth] : std::string();
 }
 
-// The URI of the place in ":-place"; empty when there is none.
+// Returns the URI of the place in ":-place"; empty when `rest` is empty.
 absl::StatusOr<std::string> LeftOut(const std::string& text, std::string_view rest,
                                     const Places& places) {
   if (rest.empty()) return std::string();

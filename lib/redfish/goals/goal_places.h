@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources that a goal speaks of by name, found in a capture by links; "$name" in its conditions,
-// starts and plan.
+// Places are resources that a goal refers to by name. They are found in a capture by links.
+// Conditions, starts and the plan refer to them as "$name".
 //
-//   "$bios"                    the URI of the place; "$bios/Settings" has what follows it appended
-//   "$members:sessions"        the URIs of the members of a collection, as they were captured
+//   "$bios"                    the URI of the place; "$bios/Settings" appends the rest to it
+//   "$members:sessions"        the URIs of the captured members of a collection
 //   "$members:volumes:-boot"   the same without the place "boot"
 //   "$values:accounts:/UserName"  the members' values at a pointer
-// Places that are optional and absent are at kAbsent, where nothing is.
+//
+// An optional place that is absent has the URI kAbsent, where nothing is.
 #pragma once
 
 #include <map>
@@ -26,24 +27,24 @@ inline constexpr std::string_view kAbsent = "/absent";
 
 struct GoalPlace {
   std::string name;
-  // A landmark, "root", or a place further up.
+  // A landmark, "root", or a place that is declared before.
   std::string from;
   // Pointers to links, followed one after the other.
   std::vector<std::string> links;
-  // A condition on a member of what the links lead to, in which places further up go by "$name";
-  // null: that itself is the place.
+  // A condition on a member of the collection that the links lead to; it may name earlier places as
+  // "$name". Null means that the place is the resource itself.
   nlohmann::json member;
-  // Which of the members that it holds of, from 0.
+  // The index, from 0, among the members that fulfil the condition.
   std::int64_t nth = 0;
-  // The goal applies without it.
+  // Whether the goal applies without the place.
   bool optional = false;
   bool operator==(const GoalPlace&) const = default;
 };
 
-// URIs by name.
+// URIs by place name.
 using Places = std::map<std::string, std::string, std::less<>>;
 
-// A capture as conditions see it: nothing has happened, no password is known.
+// A capture as conditions see it: the history is empty, and no password is known.
 class CapturedState final : public StateView {
  public:
   explicit CapturedState(const Capture& capture) : capture_(capture) {}
@@ -55,20 +56,21 @@ class CapturedState final : public StateView {
   const std::vector<HistoryRecord> none_;
 };
 
-// The landmarks, "root" and `places`. NOT_FOUND naming one that is needed and absent,
-// INVALID_ARGUMENT for a "from" or a name in a condition that is neither.
+// Returns the landmarks, "root" and `places`. NOT_FOUND naming a required place that is absent,
+// INVALID_ARGUMENT for a "from" or a name in a condition that is neither a landmark nor an earlier
+// place.
 absl::StatusOr<Places> FindPlaces(const std::vector<GoalPlace>& places, const Landmarks& landmarks,
                                   const Capture& capture);
 
-// The captured members of a collection that a condition on a resource holds of, in order; all of
-// them when it is null. INVALID_ARGUMENT when it is no condition, as with a list put in place of a
-// name.
+// Returns the captured members of a collection that fulfil a condition on a resource, in order; all
+// of them when it is null. INVALID_ARGUMENT when `condition` is no condition, as when a name in it
+// was replaced by a list.
 absl::StatusOr<std::vector<std::string>> MembersWhere(const Capture& capture,
                                                       const std::string& collection,
                                                       const nlohmann::json& condition);
 
-// `json` with every text that begins with '$' led to what it names, "$each" and names in `later`
-// left as they are. INVALID_ARGUMENT naming one that is none.
+// Returns `json` with every text that begins with '$' replaced by what it names; "$each" and the
+// names in `later` stay. INVALID_ARGUMENT naming a text that names no place.
 absl::StatusOr<nlohmann::json> PutPlaces(const nlohmann::json& json, const Places& places,
                                          const Capture& capture,
                                          const std::vector<std::string>& later = {});

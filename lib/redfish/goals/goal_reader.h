@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a table of a goal's file apart, key by key; the first error stays and says file, line, key.
+// Reads a table of a goal's file key by key. The first error is kept and says file, line and key.
 //
-// What nobody took is an error of Finish. Borrows the table.
+// Finish reports a key that nobody read as an error. The reader borrows the table.
 #pragma once
 
 #include <toml++/toml.h>
@@ -16,7 +16,7 @@
 
 namespace shoal::redfish {
 
-// The same value as JSON; dates become null.
+// Returns the same value as JSON; dates become null.
 nlohmann::json ToJson(const toml::node& node);
 
 class GoalReader {
@@ -24,26 +24,26 @@ class GoalReader {
   // `where` is the table's name in the file; empty for the file itself.
   GoalReader(std::string path, std::string where, const toml::table& table);
 
-  // Required.
+  // The key is required.
   std::string Text(const std::string& key);
   std::string TextOr(const std::string& key, const std::string& otherwise);
   std::int64_t Integer(const std::string& key, std::int64_t otherwise);
-  // From 0 to 1.
+  // The number must be from 0 to 1.
   double Fraction(const std::string& key, double otherwise);
   bool Boolean(const std::string& key, bool otherwise);
-  // Empty when the key is missing.
+  // These return an empty value when the key is missing.
   std::vector<nlohmann::json> List(const std::string& key);
   std::vector<std::string> Texts(const std::string& key);
   nlohmann::json Table(const std::string& key);
-  // One reader for each table of an array of tables.
+  // Returns one reader for each table of an array of tables.
   std::vector<GoalReader> Tables(const std::string& key);
-  // Of any type; null when the key is missing.
+  // Returns a value of any type, or null when the key is missing.
   nlohmann::json Value(const std::string& key);
-  // All of it.
+  // Returns the whole table and counts all its keys as read.
   nlohmann::json Whole();
 
   bool Has(const std::string& key) const { return table_.contains(key); }
-  // `key` says which line; the table's own when it is missing.
+  // The error names the line of `key`, or that of the table when the key is missing.
   void Fail(const std::string& key, const std::string& what);
   void Merge(const absl::Status& status);
   absl::Status Finish();

@@ -22,7 +22,8 @@ constexpr std::string_view kWait = "WAIT";
 
 bool IsFleeting(int status) { return status == 0 || status == 412 || status == 503; }
 
-// What the service shows, each resource asked for once until something was changed.
+// The service's state as GET shows it. Each resource is requested once until something may have
+// changed.
 class Shown final : public StateView {
  public:
   Shown(PlanClient& client, const PlanOptions& options, PlanOutcome& outcome)
@@ -55,7 +56,7 @@ class Shown final : public StateView {
   const std::vector<HistoryRecord> none_;
 };
 
-// `json` with every text that is "$name", or begins with "$name/", led to its URI.
+// Returns `json` with every text that is "$name", or begins with "$name/", resolved to its URI.
 Json Follow(const Json& json, const std::map<std::string, std::string>& uris) {
   if (json.is_string()) {
     const std::string& text = json.get_ref<const std::string&>();
@@ -110,7 +111,8 @@ class Runner {
     PlanReply reply;
     for (int attempt = 0; attempt < options_.attempts; ++attempt) {
       if (step.contains("when")) {
-        // Asked again before each attempt: a request whose answer was lost may have been heard.
+        // The condition is evaluated before each attempt: a request whose answer was lost may have
+        // taken effect.
         SHOAL_ASSIGN_OR_RETURN(const bool due, Shows(step, "when"));
         if (!due) return absl::OkStatus();
       }
@@ -126,7 +128,7 @@ class Runner {
   }
 
   absl::Status Conclude(const Json& step, const PlanReply& reply) {
-    // What is to go is gone: an earlier answer was lost.
+    // A DELETE of a missing resource is success, since an earlier answer may have been lost.
     if (reply.status == 404 && TextAt(step, "method") == "DELETE") return absl::OkStatus();
     if (reply.status < 300) {
       const std::string name = TextAt(step, "keep");
@@ -287,7 +289,7 @@ using Json = nlohmann::json;
 Json OrEmpty(Json body) { return body.is_null() ? Json::object() : body; }
 
 bool Sends(const Candidate& candidate, const Json& body, const SlotValues& values) {
-  // Chance alone would have to draw the same value twice for a slot that is not bound.
+  // Two seeds reveal an unbound slot: by chance alone both would have to draw the same value.
   runtime::Random first(1);
   runtime::Random second(2);
   const Json bound = OrEmpty(BindSlots(candidate, values, first));

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an expert reaches a goal: requests with references into the service's tree, each with a
-// condition on what the service shows.
+// A plan is how an expert reaches a goal: requests with references into the service's tree, each
+// with a condition on the state that the service shows.
 //
-// As JSON, after what a goal's file leaves open has been filled in (data/goals/README.md):
+// As JSON, after the names in a goal's file have been replaced (data/goals/README.md):
 //   {"method": "PATCH", "uri": U, "body": {..}}
 //   {"action": "#ComputerSystem.Reset", "uri": U, "body": {..}}   POST to the action's target in U
-//   {"method": "WAIT", "until": X}                              looks and waits until X shows
+//   {"method": "WAIT", "until": X}                              looks and waits until X holds
 // and with any of them
-//   "when": X          skipped unless X shows; X as in predicate.h, history left out
+//   "when": X          the step is skipped unless X holds; X as in predicate.h, without history
 //   "one_of": {"ResetType": ["ForceRestart", "On"]}   the first that the action lists as allowable
-//   "each": {"members": U, "where": X}    once for each member that X holds of, "$each" is its URI
-//   "keep": "own"      the reply's Location becomes "$own", its token goes by that name
-//   "as": "own"        sent with that token
-//   "shows": X         a refusal with 400 or 409 is success if X shows on another look
+//   "each": {"members": U, "where": X}    once for each member that fulfils X; "$each" is its URI
+//   "keep": "own"      the reply's Location becomes "$own", its token is kept under that name
+//   "as": "own"        the request is sent with that token
+//   "shows": X         a refusal with 400 or 409 is success if X holds when looked at again
 #pragma once
 
 #include <chrono>
@@ -27,20 +27,20 @@
 
 namespace shoal::redfish {
 
-// Steps in order, each as above. Judged by CheckPlan, carried out by RunPlan.
+// Steps in order, each as above. CheckPlan validates a plan, RunPlan executes it.
 using Plan = std::vector<nlohmann::json>;
 
 struct PlanRequest {
   std::string method;
   std::string uri;
-  // Null for none.
+  // Null means no body.
   nlohmann::json body;
-  // Of a session; empty for none.
+  // The token of a session; empty for none.
   std::string token;
 };
 
 struct PlanReply {
-  // 0: none came.
+  // 0 means that no reply came.
   int status = 0;
   nlohmann::json body;
   std::string location;
@@ -56,40 +56,41 @@ class PlanClient {
 };
 
 struct PlanOptions {
-  // Of one request that is answered 412, 503 or not at all.
+  // The number of attempts for a request that is answered 412, 503 or not at all.
   int attempts = 10;
   std::chrono::seconds pause{5};
-  // Looks of one WAIT.
+  // The number of looks of one WAIT.
   int looks = 60;
 };
 
 struct PlanOutcome {
   std::int64_t requests = 0;
-  // Sent with a method other than GET; those that had to be repeated count again.
+  // The number of requests that steps sent, looks excluded; repeated requests count again.
   std::int64_t mutations = 0;
 };
 
-// INVALID_ARGUMENT naming the step and the key that is wrong. Keys alone: of a plan whose
-// conditions still speak of "$names".
+// Return INVALID_ARGUMENT naming the step and the wrong key. CheckPlanKeys checks only the keys,
+// for a plan whose conditions still have "$names".
 absl::Status CheckPlanKeys(const Plan& plan);
 absl::Status CheckPlan(const Plan& plan);
 
 // FAILED_PRECONDITION naming the step and the answer: the service refused it. UNAVAILABLE: no
-// lasting answer, however often it was asked, or what was waited for did not show.
+// lasting answer came in all attempts, or the condition of a WAIT did not come to hold.
 absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOptions options = {});
 
-// Which of a service's candidates a request is: the way from what an expert sends to what an agent
-// chooses.
+// These functions find the candidate that equals a request. They lead from an expert's requests to
+// an agent's actions.
 
-// Index of the first candidate with the request's method, canonical URI and body, slots bound to
-// `values`; a missing body is an empty object. -1 when there is none. A slot without a value of its
-// type in `values` makes a candidate unfit: what it would send is chance.
+// Returns the index of the first candidate with the request's method, canonical URI and body, with
+// slots bound to `values`; a missing body equals an empty object. Returns -1 when there is none. A
+// candidate with a slot that has no value of its type in `values` never matches, since it would
+// send a random value.
 std::int64_t FindCandidate(std::span<const Candidate> candidates, const PlanRequest& request,
                            const SlotValues& values);
 std::int64_t FindCandidate(std::span<const Candidate* const> candidates, const PlanRequest& request,
                            const SlotValues& values);
 
-// Index of `wait`; -1 when there is none.
+// Returns the index of `wait`, or -1 when there is none.
 std::int64_t FindWait(std::span<const Candidate> candidates);
 
 }  // namespace shoal::redfish

@@ -38,18 +38,18 @@ struct Predicate::Node {
   };
 
   Kind kind = Kind::kAll;
-  // Empty inside a quantifier: the resource that it is at.
+  // The resource; empty inside a quantifier, which supplies it.
   std::string uri;
   std::string pointer;
   Json value;
-  // Of kEquals: members that do not count.
+  // For kEquals: the members that do not count.
   std::set<std::string> except;
-  // Of quantifiers: the collection whose members count, or the resources themselves.
+  // For quantifiers: the collection whose members count, or the resources themselves.
   std::string members;
   std::vector<std::string> uris;
-  // Of kHasPassword: which of a BIOS's passwords.
+  // For kHasPassword: the name of the BIOS password. For kHappened: the kind of the records.
   std::string record_kind;
-  // Of kExactly, too.
+  // For kHappened. kExactly keeps its count in at_least.
   std::int64_t at_least = 1;
   std::optional<std::int64_t> at_most;
   std::vector<Node> children;
@@ -77,7 +77,7 @@ bool Contains(const Json& array, const Json& value) {
   return array.is_array() && std::find(array.begin(), array.end(), value) != array.end();
 }
 
-// Whether `b` has every member of `a`, but those of `except`, with an equal value.
+// Returns whether `b` has every member of `a`, except those in `except`, with an equal value.
 bool HasMembersOf(const Json& a, const Json& b, const std::set<std::string>& except) {
   return std::all_of(a.items().begin(), a.items().end(), [&](const auto& item) {
     const auto found = b.find(item.key());
@@ -186,7 +186,7 @@ const std::map<std::string_view, Node::Kind>& Kinds() {
   return kinds;
 }
 
-// Reads one predicate at a time; knows how deep it is and whether a quantifier gives the resource.
+// Parses one predicate. It knows its depth and whether a quantifier supplies the resource.
 class Parser {
  public:
   absl::StatusOr<Node> Parse(const Json& json, int depth, bool in_quantifier) const {

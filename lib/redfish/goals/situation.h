@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts of a goal that are more than properties of landmarks: one of several situations, each made
-// by operations, with the least number of mutations from it.
+// Situations are starts of a goal that need more than properties of landmarks. Each is made by
+// operations, and states the least number of mutations from it to the goal.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace shoal::redfish {
 
-// Texts that speak of values by name: "PXE boot of {system}".
+// These texts refer to values by name: "PXE boot of {system}".
 
-// `text` with every "{name}" replaced by what `find(std::string_view name)` says, an
-// std::optional<std::string>; one that it knows nothing of stays as it is.
+// Returns `text` with every "{name}" replaced by `find(std::string_view name)`, which returns an
+// std::optional<std::string>. A name without a value stays as it is.
 template <typename Find>
 std::string FillNames(std::string_view text, const Find& find) {
   std::string filled;
@@ -37,66 +37,67 @@ std::string FillNames(std::string_view text, const Find& find) {
   return filled;
 }
 
-// One step from a captured service to the state that an episode starts in.
+// One step from a captured service to the state in which an episode starts.
 //
 // As JSON, which the control API takes:
 //   {"uri": U, "pointer": P, "value": V}        a property is set, past every rule of the service
-//   {"uri": U, "method": "POST", "value": V}    a request with the body V, which must succeed and
-//                                               is followed to the end of what it started
+//   {"uri": U, "method": "POST", "value": V}    a request with the body V, which must succeed; the
+//                                               task that it starts is followed to its end
 struct StartOperation {
   std::string uri;
   // Empty for a request.
   std::string pointer;
   nlohmann::json value;
-  // "POST", "PATCH" or "DELETE"; empty: the property is set.
+  // "POST", "PATCH" or "DELETE"; empty means that the property is set.
   std::string method = "";
 };
 
 nlohmann::json ToJson(std::span<const StartOperation> start);
-// INVALID_ARGUMENT naming what is wrong.
+// Returns INVALID_ARGUMENT naming the wrong part.
 absl::StatusOr<std::vector<StartOperation>> ParseStart(const nlohmann::json& list);
 
 class GoalReader;
 
 struct Situation {
   std::string name;
-  // Among all situations; what the capture does not allow falls to the others that are satisfied,
-  // or are not, as well.
+  // The weight among all situations. The weight of situations that the capture does not allow goes
+  // to the others that are satisfied, or not satisfied, likewise.
   double weight = 1.0;
   std::int64_t optimum = 0;
-  // A condition on the capture; null: always.
+  // A condition on the capture; null always holds.
   nlohmann::json where;
-  // Objects as ParseStart takes them; "if" and "unless" name a place that must, or must not, be.
+  // Objects as ParseStart takes them. "if" and "unless" name a place that must, or must not, exist.
   std::vector<nlohmann::json> start;
-  // Of a goal with parts: the situation of each, by the part's name, whose start comes first.
+  // For a goal with parts: a situation of each part, by the part's name, whose start comes first.
   std::map<std::string, std::string> of;
 };
 
-// Values that go together, where the capture fits; an episode draws one.
+// Values that belong together, for captures that fulfil `where`. An episode draws one group.
 struct ValueGroup {
   nlohmann::json where;
   std::map<std::string, nlohmann::json> values;
   bool operator==(const ValueGroup&) const = default;
 };
 
-// A text, or for an order an array, that is read in the capture.
+// A value that is read in the capture; for an order it is an array.
 struct Reading {
   std::string name;
-  // A place.
+  // The name of a place.
   std::string from;
   std::string pointer;
-  // Of a BIOS instead: what a reset to defaults makes of its attributes.
+  // For a BIOS: reads its attributes as a reset to defaults would make them, in place of `pointer`.
   bool defaults = false;
   bool operator==(const Reading&) const = default;
 };
 
-// What fills "{name}": a text inside a text; a whole text "{name}" becomes the value as it is.
+// The values for "{name}". Inside a text the value is inserted; a text that is only "{name}"
+// becomes the value itself.
 using Values = std::map<std::string, nlohmann::json, std::less<>>;
 
-// Keys too. What has no value stays.
+// Fills in `values`, also in keys. Names without a value stay.
 nlohmann::json FillValues(const nlohmann::json& json, const Values& values);
 
-// `order` with another element first, and the others as they were. REQUIRES: two elements.
+// Returns `order` with another element moved to the front. REQUIRES: at least two elements.
 nlohmann::json DrawOrder(const nlohmann::json& order, runtime::Random& random);
 
 Situation ReadSituation(GoalReader& reader);

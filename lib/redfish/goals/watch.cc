@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Behind a collection's URI.
+// The suffix behind a collection's URI.
 constexpr std::string_view kAnyMember = "/*";
 
 bool Covers(const std::string& allowed, std::string_view pointer) {
@@ -24,7 +24,7 @@ bool IsAnnotation(std::string_view name) { return name.find('@') != std::string_
 void Compare(const Json::object_t& before, const Json::object_t& after, std::string& pointer,
              std::vector<std::string>& changed);
 
-// `pointer` is that of the object with the member, and is so again at the end.
+// `pointer` is that of the object with the member; it is the same again at the end.
 void CompareMember(std::string_view name, const Json* before, const Json* after,
                    std::string& pointer, std::vector<std::string>& changed) {
   if (IsAnnotation(name)) return;
@@ -40,7 +40,7 @@ void CompareMember(std::string_view name, const Json* before, const Json* after,
   }
 }
 
-// Walks two objects at once, whose members are in the same order.
+// Walks two objects at once; their members are in the same order.
 void Compare(const Json::object_t& before, const Json::object_t& after, std::string& pointer,
              std::vector<std::string>& changed) {
   auto old = before.begin();
@@ -58,7 +58,7 @@ void Compare(const Json::object_t& before, const Json::object_t& after, std::str
   }
 }
 
-// Those of `pointers` that are side effects in a resource of `type`.
+// Returns those of `pointers` that are side effects in a resource of `type`.
 std::vector<std::string> Counted(const Schema& schema, const Watch& watch, std::string_view uri,
                                  const std::string& type, std::vector<std::string> pointers) {
   if (type.empty()) return {};

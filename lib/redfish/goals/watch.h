@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an episode wants to know of a service after each request: is the goal reached, which
-// milestones, how many side effects.
+// The state that an episode tracks after each request: whether the goal is reached, which
+// milestones are reached, and how many side effects there are.
 //
 // As JSON: {"predicate": X, "milestones": [X, ..], "allowed": [{"uri": U, "pointer": P}, ..]} with
-// predicates X as in predicate.h. An allowed pointer covers all below it, a U that ends in "/*" all
-// members of a collection. Immutable, copies share everything; what was reached so far is the
-// caller's WatchState.
+// predicates X as in predicate.h. An allowed pointer covers everything below it, and a U that ends
+// in "/*" covers all members of a collection. A Watch is immutable, and copies share everything;
+// the caller's WatchState holds the progress.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ struct PropertyPath {
   std::string pointer;
   auto operator<=>(const PropertyPath&) const = default;
 };
-// {"uri": .., "pointer": ..}, for nlohmann's conversions.
+// Writes {"uri": .., "pointer": ..}, for nlohmann's conversions.
 void to_json(nlohmann::json& json, const PropertyPath& path);
 
 struct WatchState {
   bool satisfied = false;
-  // Bit i: milestone i was reached at some time. Once set, it stays.
+  // Bit i is set once milestone i was reached, and stays set.
   std::uint64_t milestones = 0;
 };
 
@@ -44,7 +44,7 @@ class Watch {
  public:
   static constexpr std::size_t kMaximumMilestones = 64;
 
-  // INVALID_ARGUMENT naming the part that is wrong, or more than kMaximumMilestones.
+  // INVALID_ARGUMENT naming the wrong part, or for more than kMaximumMilestones.
   static absl::StatusOr<Watch> Parse(nlohmann::json json);
   nlohmann::json ToJson() const;
 
@@ -52,11 +52,11 @@ class Watch {
   // Evaluates everything on `state` and latches milestones into `progress`.
   void Update(const StateView& state, WatchState& progress) const;
 
-  // Whether a change of this property is within the side-effect budget.
+  // Returns whether a change of this property is within the side-effect budget.
   bool Allows(std::string_view uri, std::string_view pointer) const;
 
   std::size_t milestone_count() const { return parts_->milestones.size(); }
-  // In the order of their URIs, those of single resources first.
+  // The allowed paths: those of single resources, sorted by URI, then those of members.
   std::vector<PropertyPath> allowed() const;
 
  private:
@@ -66,7 +66,7 @@ class Watch {
     Predicate predicate;
     std::vector<Predicate> milestones = {};
     Pointers allowed = {};
-    // Of all members of a collection, by the collection's URI.
+    // The pointers for all members of a collection, by the collection's URI.
     Pointers allowed_of_members = {};
   };
 
@@ -76,23 +76,24 @@ class Watch {
   std::shared_ptr<const Parts> parts_;
 };
 
-// Pointers of the leaves that differ between two bodies of one resource. A member that one side
-// lacks is one change; arrays are compared whole; members with '@' in their name are skipped.
+// Returns the pointers of the leaves that differ between two bodies of one resource. A member that
+// one side lacks is one change; arrays are compared whole; members with '@' in their name are
+// skipped.
 std::vector<std::string> ChangedLeaves(const nlohmann::json& before, const nlohmann::json& after);
 
-// Side effects in one resource: changed leaves that the schema calls writable, and PowerState,
-// which resets write, without those that `watch` allows. `after` names the type.
+// Returns the side effects in one resource: changed leaves that the schema calls writable, and
+// PowerState, which resets write, without those that `watch` allows. `after` names the type.
 std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
                                      const nlohmann::json& before, const nlohmann::json& after);
 
-// A top-level member of a resource before and after; null where it was not or is not there.
+// A top-level member of a resource before and after a change; null where it is missing.
 struct MemberChange {
   std::string_view name;
   const nlohmann::json* before = nullptr;
   const nlohmann::json* after = nullptr;
 };
 
-// The same where only `changes` may differ, in a resource of `type`.
+// Does the same for a resource of `type` in which only `changes` may differ.
 std::vector<std::string> SideEffects(const Schema& schema, const Watch& watch, std::string_view uri,
                                      const std::string& type,
                                      std::span<const MemberChange> changes);

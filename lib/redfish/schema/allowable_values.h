@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that a service itself lists for a property, or for a parameter of an action.
+// Finds the values that a service itself lists for a property, or for a parameter of an action.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,16 @@ namespace shoal::redfish {
 
 inline constexpr std::string_view kAllowableValues = "@Redfish.AllowableValues";
 
-// What stands beside the property of `object`, "<name>@Redfish.AllowableValues"; null when nothing
-// does.
+// Returns the list "<name>@Redfish.AllowableValues" beside the property of `object`, or null when
+// there is none.
 const nlohmann::json* AllowableValues(const nlohmann::json& object, const std::string& name);
 
-// The resource at a canonical URI; null when there is none.
+// Returns the resource at a canonical URI, or null when there is none.
 using FindResource = std::function<const nlohmann::json*(const std::string& uri)>;
 
-// For a parameter of an action as its resource describes it: beside its target, else in the
-// ActionInfo that it names (DSP0266, "Action info"). Null when neither lists any.
+// Returns the list for a parameter of an action as its resource describes it. The list is beside
+// the action's target, or else in the ActionInfo that the action names (DSP0266, "Action info").
+// Returns null when neither has one.
 const nlohmann::json* AllowableValues(const nlohmann::json& action, const std::string& parameter,
                                       const FindResource& find);
 

@@ -27,7 +27,7 @@ const Json* ArrayAt(const Json& object, const char* pointer) {
   return found != nullptr && found->is_array() ? found : nullptr;
 }
 
-// A length that no text has to keep is left out of the pattern.
+// Returns an empty pattern when there is no usable maximum length.
 std::string LengthPattern(const Json& entry) {
   const auto least = NumberAt(entry, "MinLength");
   const auto most = NumberAt(entry, "MaxLength");
@@ -133,7 +133,8 @@ std::string_view AttributeRegistry::Misfit(const std::string& attribute, const J
   if (known == attributes_.end()) return "PropertyUnknown";
   bool read_only = known->second.read_only;
   if (const auto found = dependencies_.find(attribute); found != dependencies_.end()) {
-    // What a registry says of the attribute itself is then how it was when it was read.
+    // Where dependencies exist, the attribute's own ReadOnly only tells its state when the registry
+    // was read.
     read_only = false;
     for (const Dependency& dependency : found->second) {
       if (Holds(dependency, current)) read_only = dependency.read_only;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the BIOS attributes of a service may be: its AttributeRegistry (DSP2046, AttributeRegistry).
+// A service's AttributeRegistry (DSP2046, AttributeRegistry): the values that its BIOS attributes
+// may take.
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -19,22 +20,22 @@ namespace shoal::redfish {
 
 class AttributeRegistry {
  public:
-  // Nothing when `json` is no attribute registry; attributes and dependencies that cannot be read
-  // are left out.
+  // Returns nothing when `json` is no attribute registry. Attributes and dependencies that cannot
+  // be read are left out.
   static std::optional<AttributeRegistry> Parse(const nlohmann::json& json);
 
-  // As resources name it: "BiosAttributeRegistry.v1_0_3".
+  // The registry's id as resources name it: "BiosAttributeRegistry.v1_0_3".
   const std::string& id() const { return id_; }
 
-  // Whether `attribute` may become `value` while all attributes are `current`, an object by name:
-  // empty when it may, otherwise the reason in words of the standard's message registry. One that
-  // is immutable, read-only by a dependency that holds, or read-only by itself and without such
-  // dependencies, is "PropertyNotWritable".
+  // Checks whether `attribute` may become `value` while all attributes are `current`, an object by
+  // name. Returns an empty text when it may, or else the reason as a message of the standard's
+  // registry. "PropertyNotWritable" means that the attribute is immutable, is read-only by the last
+  // dependency that holds, or is read-only by itself and has no such dependencies.
   std::string_view Misfit(const std::string& attribute, const nlohmann::json& value,
                           const nlohmann::json& current) const;
 
-  // What a reset to defaults makes of `attribute`; null when the registry does not say, or nobody
-  // may change it.
+  // Returns the value that a reset to defaults gives `attribute`. Returns null when the registry
+  // has no such value, or when nobody may change the attribute.
   const nlohmann::json* Default(const std::string& attribute) const;
   bool HasPasswords() const { return !passwords_.empty(); }
   bool IsPassword(const std::string& attribute) const { return passwords_.contains(attribute); }
@@ -50,7 +51,7 @@ class AttributeRegistry {
     std::string attribute;
     std::string comparison;  // "EQU", "NEQ", "GTR", "GEQ", "LSS", "LEQ"
     nlohmann::json value;
-    bool alternative = false;  // OR with those before; AND else
+    bool alternative = false;  // true: OR with the conditions before it; false: AND
   };
   struct Dependency {
     std::vector<Condition> conditions;
@@ -65,15 +66,17 @@ class AttributeRegistry {
   std::string id_;
   std::map<std::string, Attribute> attributes_;
   std::set<std::string> passwords_;
-  // By the attribute they are for, in the registry's order: the last that holds counts.
+  // Dependencies by the attribute that they are for, in the registry's order: the last one that
+  // holds counts.
   std::map<std::string, std::vector<Dependency>> dependencies_;
 };
 
-// The registry of that id; in several languages, the first. Nothing when the capture lacks it.
+// Returns the registry of that id, the first one where several languages exist. Returns nothing
+// when the capture lacks it.
 std::optional<AttributeRegistry> FindAttributeRegistry(const Capture& capture, std::string_view id);
 
-// What a reset to defaults makes of `attributes`, an object by name: those that `registry`, which
-// may be null, gives no default stay.
+// Returns `attributes`, an object by name, after a reset to defaults. Attributes without a default
+// in `registry`, which may be null, stay.
 nlohmann::json DefaultAttributes(const nlohmann::json& attributes,
                                  const AttributeRegistry* registry);
 

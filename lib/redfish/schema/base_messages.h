@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard's words for what happened to a request: DMTF's Base message registry, compiled in.
+// DMTF's Base message registry, compiled in: the standard's messages about the outcome of a
+// request.
 //
 // The build makes the table from data/registries. Constant, safe for any number of threads.
 #pragma once
@@ -11,23 +12,23 @@
 namespace shoal::redfish {
 
 struct MessageDefinition {
-  // "PropertyUnknown".
+  // For example "PropertyUnknown".
   std::string_view id;
   // "OK", "Warning" or "Critical".
   std::string_view severity;
-  // With %1, %2, ... where arguments go.
+  // The message with %1, %2, ... in place of its arguments.
   std::string_view text;
   std::string_view resolution;
   std::size_t argument_count = 0;
 };
 
-// nullptr when the registry has no such message.
+// Returns nullptr when the registry has no such message.
 const MessageDefinition* FindBaseMessage(std::string_view id);
 
-// All of them, by id.
+// Returns all messages by id.
 std::span<const MessageDefinition> BaseMessages();
 
-// What a MessageId begins with: registry, major and minor version, as in "Base.1.22".
+// Returns the beginning of every MessageId: registry, major and minor version, as in "Base.1.22".
 std::string_view BaseRegistry();
 
 }  // namespace shoal::redfish

@@ -19,7 +19,7 @@ bool Contains(std::span<const std::string> texts, std::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-// Whether `targets` appear among `ancestors` in this order, others in between or not.
+// Returns whether `targets` appear among `ancestors` in this order, perhaps with others in between.
 bool IsBelow(std::span<const std::string> ancestors, std::span<const std::string> targets) {
   auto next = targets.begin();
   for (const std::string& ancestor : ancestors) {

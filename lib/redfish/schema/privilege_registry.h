@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which privileges a request needs: a privilege registry (DSP8011; DSP0266, "Redfish service
+// A privilege registry says which privileges a request needs (DSP8011; DSP0266, "Redfish service
 // operation-to-privilege mapping").
 //
 //   registry->Allows({.method = "PATCH", .entity = "ManagerAccount", .properties = names},
-//   granted);
+//                    granted);
 //
 // Immutable after Load, shared by pointer, safe for any number of threads.
 #pragma once
@@ -23,45 +23,50 @@ namespace shoal::redfish {
 
 class PrivilegeRegistry {
  public:
-  // Borrows for the length of the call.
+  // A request to judge. It borrows its parts for the length of the call.
   struct Operation {
     // "GET", "HEAD", "PATCH", "PUT", "POST" or "DELETE"; any other is refused. An action is a POST
     // to its resource.
     std::string_view method;
-    // The resource's type without version, "ManagerAccount": EntityOf its @odata.type.
+    // The resource's type without version, such as "ManagerAccount", which EntityOf derives from
+    // its @odata.type.
     std::string_view entity;
-    // The entities that it is subordinate to, the outermost first: AncestorEntities.
+    // The entities that the resource is subordinate to, the outermost first: AncestorEntities.
     std::span<const std::string> ancestors = {};
-    // Canonical.
+    // The canonical URI.
     std::string_view uri = {};
-    // Top-level properties that the request writes; annotations among them do not count.
+    // The top-level properties that the request writes; annotations among them do not count.
     std::span<const std::string> properties = {};
   };
 
-  // From an archive or folder that holds one "..._PrivilegeRegistry.json". NOT_FOUND: none there.
-  // DATA_LOSS: it is no privilege registry, or an operation in it needs nothing at all.
+  // Loads an archive or folder that holds one "..._PrivilegeRegistry.json". NOT_FOUND: it holds
+  // none. DATA_LOSS: the file is no privilege registry, or lists an operation that needs no
+  // privilege at all.
   static absl::StatusOr<std::shared_ptr<const PrivilegeRegistry>> Load(const std::string& path);
-  // `name` is what errors call it.
+  // `name` is the registry's name in errors.
   static absl::StatusOr<std::shared_ptr<const PrivilegeRegistry>> Parse(const std::string& name,
                                                                         const nlohmann::json& json);
 
-  // Whether a user with the privileges `granted` may do it; nobody has none. The registry lists
-  // alternatives, each of privileges that are needed together; NoAuth needs none. The mapping of
-  // the URI goes before that of the ancestors, and that before the entity's own; where one says
-  // nothing of the method, the next counts. Each property with a mapping of its own needs that,
-  // all others what the resource needs, and every one must be allowed.
+  // Returns whether a user with the privileges `granted` may perform the operation. A user who is
+  // not logged in has none.
   //
-  // ConfigureSelf says only that a user may change what is its own: REQUIRES `granted` has it for
-  // the user's own account or session alone.
+  // The registry lists alternatives, each of privileges that are needed together; NoAuth needs
+  // none. The mapping of the URI takes precedence over that of the ancestors, and both over the
+  // entity's own; where one has no entry for the method, the next one counts. A property with a
+  // mapping of its own needs that mapping's privileges, all others need those of the resource, and
+  // every property must be allowed.
   //
-  // An entity that the registry lacks, such as an OEM's, is read with Login and changed with
+  // ConfigureSelf only says that users may change what is their own. REQUIRES: `granted` has it
+  // only when the request is for the user's own account or session.
+  //
+  // An entity that the registry lacks, such as an OEM's, can be read with Login and changed with
   // ConfigureManager.
   bool Allows(const Operation& operation, std::span<const std::string> granted) const;
 
   std::size_t size() const { return mappings_.size(); }
 
  private:
-  // Any one of them suffices.
+  // Any one of the alternatives suffices.
   using Alternatives = std::vector<std::vector<std::string>>;
   using OperationMap = std::map<std::string, Alternatives, std::less<>>;
   struct Override {
@@ -84,11 +89,12 @@ class PrivilegeRegistry {
   std::map<std::string, Mapping, std::less<>> mappings_;
 };
 
-// "ManagerAccount" of "#ManagerAccount.v1_12_0.ManagerAccount"; empty for what is no type.
+// Returns "ManagerAccount" for "#ManagerAccount.v1_12_0.ManagerAccount", and an empty text for what
+// is no type.
 std::string EntityOf(std::string_view odata_type);
 
-// Entities of the resources above canonical `uri`, the outermost first, as its path has them;
-// levels at which `find` finds no resource are left out.
+// Returns the entities of the resources above canonical `uri` in its path, the outermost first.
+// Levels where `find` finds no resource are left out.
 std::vector<std::string> AncestorEntities(std::string_view uri, const FindResource& find);
 
 }  // namespace shoal::redfish

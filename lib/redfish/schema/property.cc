@@ -16,7 +16,7 @@ constexpr std::string_view kNotInList = "PropertyValueNotInList";
 constexpr std::string_view kOutOfRange = "PropertyValueOutOfRange";
 constexpr std::string_view kFormatError = "PropertyValueFormatError";
 
-// Longer texts are not matched: std::regex recurses once a character.
+// Longer texts are not matched: std::regex recurses once for each character.
 constexpr std::size_t kMaximumMatched = 1024;
 
 std::string_view NumberMisfit(const Property& property, const Json& value) {
@@ -26,7 +26,7 @@ std::string_view NumberMisfit(const Property& property, const Json& value) {
   return low || high ? kOutOfRange : std::string_view();
 }
 
-// A pattern that this library cannot read forbids nothing.
+// Returns a pattern that matches everything when the library cannot read `pattern`.
 std::regex Compile(const std::string& pattern) {
   try {
     return std::regex(pattern, std::regex::ECMAScript);
@@ -35,7 +35,8 @@ std::regex Compile(const std::string& pattern) {
   }
 }
 
-// Compiling costs a hundred times what matching does; patterns are the schema's, so they are few.
+// Caches compiled patterns: compiling costs a hundred times what matching does. The patterns are
+// the schema's, so they are few.
 const std::regex& Compiled(const std::string& pattern) {
   static runtime::Mutex mutex;
   static std::map<std::string, std::regex> compiled;
@@ -119,7 +120,7 @@ std::string_view Misfit(const Property& property, const Json& value) {
     case PropertyKind::kArray: {
       if (!value.is_array()) return kTypeError;
       for (const Json& element : value) {
-        // {} keeps an element as it is.
+        // An empty object keeps an element as it is.
         if (element.is_object() && element.empty()) continue;
         if (element.is_null() || property.element == nullptr) continue;
         const std::string_view misfit = Misfit(*property.element, element);

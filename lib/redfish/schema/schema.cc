@@ -21,15 +21,15 @@ using Json = nlohmann::json;
 
 struct Type {
   std::string space;
-  // Null where it has none, or one that is not in the table.
+  // Null when the type has no base, or one that is not in the table.
   const Type* base = nullptr;
   AllowedMethods methods;
-  // In the order of their names.
+  // Sorted by name.
   std::vector<Property> properties;
   runtime::TextMap<std::size_t> index;
 };
 
-// The version that a lookup is made at.
+// The version at which a lookup is made.
 struct Version {
   std::uint16_t major = std::numeric_limits<std::uint16_t>::max();
   std::uint16_t minor = std::numeric_limits<std::uint16_t>::max();

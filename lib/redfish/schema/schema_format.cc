@@ -6,7 +6,7 @@
 namespace shoal::redfish::format {
 namespace {
 
-// "v1_13_0" into major and minor; false when it is no version.
+// Parses "v1_13_0" into major and minor; returns false when `text` is no version.
 bool ParseVersion(std::string_view text, TypeName& name) {
   if (text.size() < 4 || text[0] != 'v') return false;
   const char* end = text.data() + text.size();

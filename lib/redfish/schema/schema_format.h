@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the compiled schema table (data/schema/README.md), shared by its compiler and its loader.
+// The keys of the compiled schema table (data/schema/README.md), shared by its compiler and its
+// loader.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ inline constexpr const char* kExcerpt = "x";
 inline constexpr const char* kExcerptCopy = "xc";
 inline constexpr const char* kCopyOnly = "xo";
 
-// "ComputerSystem.v1_13_0.ComputerSystem" in parts.
+// The parts of "ComputerSystem.v1_13_0.ComputerSystem".
 struct TypeName {
   std::string space;  // "ComputerSystem"
   std::string key;    // "ComputerSystem.ComputerSystem"
@@ -49,7 +50,7 @@ struct TypeName {
   std::uint16_t minor = 0;
 };
 
-// A leading '#' is dropped. `key` is empty for what has no '.'.
+// Drops a leading '#'. `key` is empty for a name without a '.'.
 TypeName ParseTypeName(std::string_view name);
 
 }  // namespace shoal::redfish::format

@@ -28,7 +28,8 @@ bool IsWritable(const pugi::xml_node& node) {
   return HasPermission(node, "/ReadWrite") || HasPermission(node, "/Write");
 }
 
-// Session's credentials have permission None, and some secrets say it in words alone.
+// Credentials of a Session have permission None. Some other secrets say it only in their
+// description.
 bool IsWriteOnly(const pugi::xml_node& node) {
   const std::string_view description =
       FindAnnotation(node, "OData.LongDescription").attribute("String").as_string();
@@ -66,7 +67,7 @@ void AddMethods(Json& type, const pugi::xml_node& node) {
   }
 }
 
-// {"k": kind, ...} of a type reference such as "Collection(Edm.String)".
+// Returns {"k": kind, ...} for a type reference such as "Collection(Edm.String)".
 Json DescribeType(std::string_view type, bool navigation) {
   constexpr std::string_view kCollection = "Collection(";
   Json out = Json::object();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles CSDL documents to the compact table that Schema loads.
+// Compiles CSDL documents into the compact table that Schema loads.
 //
-// All versions of a type become one entry, and each property says which version brought it. The
+// All versions of a type become one entry, and each property says which version introduced it. The
 // table's keys are in data/schema/README.md.
 #pragma once
 
@@ -18,7 +18,7 @@ class CsdlCompiler {
   // Adds one document. INVALID_ARGUMENT naming `file` when it is not CSDL.
   absl::Status Add(const std::string& file, std::string_view xml);
 
-  // The table of everything added.
+  // Returns the table of all added documents.
   nlohmann::json Table() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// schema_compiler csdl.tar.xz redfish.schema.zst: makes the table that data/schema ships.
+// Usage: schema_compiler csdl.tar.xz redfish.schema.zst. Makes the table that data/schema ships.
 #include <zstd.h>
 
 #include <fstream>
