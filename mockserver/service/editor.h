@@ -156,9 +156,9 @@ class Editor {
  private:
   void RemoveOne(ResourceId id);
   void SetMembers(ResourceId collection, Json members);
-  // Writes the size of the list of members beside it.
+  // Sets the collection's Members@odata.count to the size of its list of members.
   void CountMembers(ResourceId collection);
-  // To be told of every member that came, and of every one that went.
+  // Must be called for every member that comes (CountCome) or goes (CountGone).
   void CountCome(ResourceId collection, ResourceId member, Membership membership);
   void CountGone(ResourceId collection, ResourceId member, Membership membership);
 
