@@ -20,7 +20,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// How much of drain_ms is left, from now on.
+// The part of drain_ms that is left, counted from construction.
 class Patience {
  public:
   explicit Patience(const Options& options)

@@ -63,7 +63,7 @@ bool IsOwnSession(const Editor& editor, const Principal& principal, ResourceId i
   return editor.IsA(id, "Session") && editor.Text(id, "/UserName") == principal.user;
 }
 
-// The user's own, or below it.
+// Returns whether the resource is the user's own account or session, or is below the account.
 bool IsOwn(const Editor& editor, const Principal& principal, ResourceId id) {
   if (IsOwnAccount(principal, id) || IsOwnSession(editor, principal, id)) return true;
   return principal.account && editor.Uri(id).starts_with(editor.Uri(*principal.account) + '/');
@@ -78,7 +78,7 @@ std::vector<std::string> NamesIn(const Json* body) {
   return names;
 }
 
-// What remains to a user whose password must be changed.
+// Returns whether a user whose password must be changed may make the request.
 bool IsWayOut(const Editor& editor, const Principal& principal, Method method, ResourceId id,
               const std::vector<std::string>& properties) {
   if (IsOwnSession(editor, principal, id)) return Reads(method) || method == Method::kDelete;

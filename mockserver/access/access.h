@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who asks, and whether they may (DSP0266, "Authentication", "Authorization").
+// Authentication and authorisation of requests (DSP0266, "Authentication", "Authorization").
 //
 // A request names its user by X-Auth-Token, the token of a session, or else by HTTP Basic (RFC
-// 7617). Open to everybody are GET of /redfish, /redfish/v1, /redfish/v1/odata and
-// /redfish/v1/$metadata, and POST to a session collection; whatever else is asked without valid
-// credentials is 401, before anything is said about it. What a user may do is what the privileges
-// of the account's role allow by the world's privilege registry; ConfigureSelf goes for the user's
-// own account and sessions. A user whose password must be changed may only see their account and
-// session, log out and change it.
+// 7617). Everybody may GET /redfish, /redfish/v1, /redfish/v1/odata and /redfish/v1/$metadata, and
+// POST to a session collection. Every other request without valid credentials is 401, before the
+// answer tells anything about its target. A user may do what the privileges of the account's role
+// allow by the world's privilege registry; ConfigureSelf applies to the user's own account and
+// sessions. A user whose password must be changed may only see their account and session, log out,
+// and change the password.
 //
-// With Authentication::kNone nobody is refused: a valid token tells who asks, an unknown one and
-// HTTP Basic say nothing.
+// With Authentication::kNone nobody is refused: a valid token identifies the user, while an unknown
+// token and HTTP Basic are ignored.
 #pragma once
 
 #include <initializer_list>
@@ -24,44 +24,46 @@
 
 namespace shoal::mockserver {
 
-// Written by Instance for each change that a known user made. uri: the resource; detail:
-// {"UserName": "root", "Method": "PATCH", "Authentication": "Session" or "Basic"}.
+// The kind of the record that Instance writes for each change by a known user. Its uri is the
+// resource; its detail is {"UserName": "root", "Method": "PATCH", "Authentication": "Session" or
+// "Basic"}.
 inline constexpr std::string_view kChangeRecord = "change";
 
 struct Principal {
   std::string user;
-  // None: the administrator that a capture without one has beside the tree.
+  // Nothing for the administrator that a capture without an administrator has beside the tree.
   std::optional<ResourceId> account;
-  // None: by HTTP Basic.
+  // Nothing when the user authenticated by HTTP Basic.
   std::optional<ResourceId> session;
   std::vector<std::string> privileges;
 };
 
 struct Admission {
-  // None on refusal, and where nobody needs to say and nobody did.
+  // Nothing when the request is refused, and when it needs no user and names none.
   std::optional<Principal> principal;
-  // 401.
+  // A 401.
   std::optional<Response> refusal;
 };
 
-// Who asks. `uri` is canonical. Wrong passwords count (credentials.h).
+// Identifies the user of a request. Wrong passwords are counted (credentials.h). REQUIRES: `uri` is
+// canonical.
 Admission Admit(Editor& editor, const Request& request, std::string_view uri);
 
-// 403 for what `principal` may not do to the resource; nothing when they may, or when `principal`
-// is null. `body` is null when the request has none, or none that can be read. `action` is the name
-// of the built-in action that is called, if one is: ManagerAccount.ChangePassword is judged as the
-// PATCH of Password that it stands for.
+// Returns 403 when `principal` may not do `method` to the resource, and nothing when they may or
+// when `principal` is null. `body` is null when the request has no body or an unreadable one.
+// `action` is the name of the built-in action that is called, if any: ManagerAccount.ChangePassword
+// is judged as a PATCH of Password.
 std::optional<Response> Forbid(const Editor& editor, const Principal* principal, Method method,
                                ResourceId id, const Json* body, std::string_view action = {});
 
-// Whether the resource may be shown within the answer to another one's GET.
+// Returns whether the resource may appear in the answer to a GET of another resource.
 bool MayShow(const Editor& editor, const Principal* principal, ResourceId id);
 
-// 401, with WWW-Authenticate unless AccountService.HTTPBasicAuth says otherwise.
+// Returns 401, with WWW-Authenticate unless AccountService.HTTPBasicAuth says otherwise.
 Response Unauthorized(const Editor& editor, std::string_view message,
                       std::initializer_list<std::string> args = {});
 
-// 503 when `service`, an AccountService or SessionService, is there and not enabled.
+// Returns 503 when `service`, an AccountService or SessionService, exists and is disabled.
 std::optional<Response> RefuseDisabled(const Editor& editor, std::optional<ResourceId> service);
 
 }  // namespace shoal::mockserver

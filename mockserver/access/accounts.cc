@@ -29,7 +29,7 @@ constexpr const char* kPassword = "Password";
 constexpr const char* kUserName = "UserName";
 constexpr const char* kNewestAccountType = "#ManagerAccount.v1_7_0.ManagerAccount";
 
-// What is written and never shown.
+// Properties that clients can write and no response shows.
 constexpr std::array<std::string_view, 3> kWriteOnly = {"/Password", "/SNMP/AuthenticationKey",
                                                         "/SNMP/EncryptionKey"};
 
@@ -44,7 +44,7 @@ bool IsEnabledAdministrator(const Editor& editor, ResourceId account) {
          !editor.Text(account, "/UserName").empty();
 }
 
-// Whether the account is that of `principal`, and nobody else administers.
+// Returns whether the account is that of `principal` and nobody else is an enabled administrator.
 bool IsNeeded(const Editor& editor, ResourceId account, const Principal* principal) {
   const bool is_own = principal != nullptr && principal->account == account;
   const auto collection = editor.Parent(account);
@@ -62,10 +62,10 @@ bool IsUserName(std::string_view name) {
          });
 }
 
-// What is wrong with an account, present or new, beyond what the schema says.
+// The rules for a present or new account beyond those of the schema.
 class Rules {
  public:
-  // `account` is nothing for a new one.
+  // `account` is nothing for a new account.
   Rules(const Editor& editor, std::optional<ResourceId> account, const Call& call)
       : editor_(editor), account_(account), body_(call.body), principal_(call.principal) {}
 
@@ -138,7 +138,7 @@ class Rules {
     return refuses ? std::optional(ExtendedInfo("AccountNotModified")) : std::nullopt;
   }
 
-  // Whether the account is an empty slot and is given no name.
+  // Returns whether the account is an empty slot and the request gives it no name.
   bool StaysEmpty() const {
     return IsSlot(editor_, *account_) && editor_.Text(*account_, "/UserName").empty() &&
            !HasText(body_, kUserName);
@@ -159,7 +159,7 @@ void LinkRole(Editor& editor, ResourceId account) {
   if (role) editor.SetPresent(account, "/Links/Role/@odata.id", editor.Uri(*role));
 }
 
-// The role that empty slots have.
+// Returns the role that empty slots have.
 std::string EmptyRole(const Editor& editor, ResourceId account) {
   const auto collection = editor.Parent(account);
   if (!collection) return {};
@@ -177,7 +177,7 @@ void Empty(Editor& editor, ResourceId slot) {
   Unlock(editor, slot);
 }
 
-// What follows from a change of the account, which was `user`'s.
+// Applies the consequences of a change of the account, whose user name was `user` before.
 void Follow(Editor& editor, ResourceId account, const std::string& user, const Json& body,
             std::optional<std::string> password) {
   const std::string now = editor.Text(account, "/UserName");
@@ -193,7 +193,7 @@ void Follow(Editor& editor, ResourceId account, const std::string& user, const J
   if (now != user || !IsActive(editor, account)) EndSessionsOf(editor, user, kAccountChanged);
 }
 
-// The account as it is now, where a PATCH would only tell of its success.
+// Returns the account as it is now where a PATCH would only report success.
 Response Changed(Editor& editor, ResourceId account, Response response) {
   const bool only_tells = response.status == 200 && !response.json->contains("@odata.id");
   if (!only_tells) return response;
@@ -261,7 +261,7 @@ std::vector<Json> JudgeNewAccount(const Editor& editor, const std::string& type,
   return messages;
 }
 
-// Whether the last segment of an account's URI is its user name.
+// Returns whether the last segment of each account's URI is its user name.
 bool IsNamedByUser(const Editor& editor, const std::vector<ResourceId>& accounts) {
   return !accounts.empty() &&
          std::all_of(accounts.begin(), accounts.end(), [&](ResourceId account) {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounts (DSP0266, "Accounts"; ManagerAccount): made by POST and removed by DELETE, or, where a
-// capture has slots, by PATCH of an empty one and by emptying its UserName.
+// Accounts (DSP0266, "Accounts"; ManagerAccount). They are created by POST and removed by DELETE.
+// Where a capture has account slots, an account is created by PATCH of an empty slot and removed by
+// emptying its UserName.
 //
-// POST: UserName, Password and RoleId are required. 400 for what is missing or does not fit, a role
-// that is not there, a password shorter or longer than AccountService takes; 409 for a user name
-// that is taken. The account looks like the service's others, and its last segment is the user name
-// where theirs are.
+// POST: UserName, Password and RoleId are required. The answer is 400 for a member that is missing
+// or does not fit, for a role that does not exist, and for a password shorter or longer than
+// AccountService allows; it is 409 for a user name that is taken. The account looks like the
+// service's other accounts, and its last URI segment is the user name where theirs are.
 //
-// PATCH, beyond the schema: Password is kept beside the tree and ends PasswordChangeRequired; one
-// that must be changed is not taken again. Locked can only be cleared. Links.Role follows RoleId. A
-// slot is emptied with "UserName": "" and is then as empty ones are; Enabled and Password need a
-// name. Answers with the account, or 204.
+// PATCH, beyond the schema: Password is kept beside the tree and clears PasswordChangeRequired; a
+// password that must be changed is not accepted again. Locked can only be cleared. Links.Role
+// follows RoleId. "UserName": "" empties a slot, which then looks like the captured empty ones;
+// Enabled and Password need a user name. The answer is the account, or 204.
 //
-// ManagerAccount.ChangePassword: as that PATCH of Password, and SessionAccountPassword must be the
-// present password of who asks, or where nobody says who asks, of the account (400).
+// ManagerAccount.ChangePassword acts as that PATCH of Password. SessionAccountPassword must be the
+// present password of the user who asks or, where no user is identified, of the account (otherwise
+// 400).
 //
 // A user cannot disable, demote, empty or remove their own account when nobody else is an enabled
-// Administrator: AccountNotModified, ResourceCannotBeDeleted (403). Sessions end as sessions.h
-// says. With AccountService.ServiceEnabled false everything here is 503.
+// Administrator: the answer has AccountNotModified or ResourceCannotBeDeleted (403). sessions.h
+// says when sessions end. With AccountService.ServiceEnabled false, all these requests are 503.
 #pragma once
 
 #include "mockserver/service/handler.h"

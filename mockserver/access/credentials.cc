@@ -22,10 +22,10 @@ struct Failures {
 };
 
 struct Credentials {
-  // Nothing: no password.
+  // Nothing means no password.
   std::map<ResourceId, std::optional<std::string>> passwords;
   std::map<ResourceId, Failures> failures;
-  // Also where an account has no property for it.
+  // Holds locked accounts, also those without the property Locked.
   std::set<ResourceId> locked;
 };
 

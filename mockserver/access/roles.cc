@@ -62,7 +62,7 @@ std::vector<Json> JudgeNewRole(const Editor& editor, const std::string& type, co
     messages.push_back(
         ExtendedInfo("PropertyValueFormatError", {Excerpt(*id, kRoleId), kRoleId}, "/RoleId"));
   }
-  // Read-only to the schema, and yet required to make one.
+  // RoleId is read-only to the schema, and yet required on create.
   Json others = body;
   others.erase(kRoleId);
   for (Problem& problem : JudgeNewObject(editor.world().schema(), type, "", others)) {

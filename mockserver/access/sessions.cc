@@ -41,7 +41,7 @@ std::string SessionTimer(const Editor& editor, ResourceId session) {
   return "session:" + editor.Uri(session);
 }
 
-// When the session is over if nobody uses it; nothing: never.
+// Returns when the session ends if nobody uses it, or nothing when it does not end.
 std::optional<std::chrono::milliseconds> EndOf(const Editor& editor, const OpenSession& entry) {
   const auto service = SessionService(editor);
   if (!service) return std::nullopt;
@@ -65,7 +65,7 @@ void EndSession(Editor& editor, ResourceId session, std::string_view reason) {
   editor.RemoveMember(session, Membership::kBookkeeping);
 }
 
-// Ends the session when it is over, else looks again when it may be.
+// Ends the session when its time is over, and otherwise sets a timer for the moment when it may be.
 void AwaitEnd(Editor& editor, const std::string& token) {
   const auto& entries = editor.Notes<Tokens>().entries;
   const auto found = entries.find(token);
@@ -115,8 +115,8 @@ Json NewSession(const Editor& editor, const std::string& type, const std::string
   return session;
 }
 
-// What a login says of a password that must be changed (DSP0266, "Password change required
-// handling").
+// Adds the message that the password must be changed to a login's answer (DSP0266, "Password change
+// required handling").
 void AnnounceChange(Response& response, const std::string& account) {
   Json body = *response.json;
   body["@Message.ExtendedInfo"] = Json::array({ExtendedInfo("PasswordChangeRequired", {account})});
@@ -124,8 +124,8 @@ void AnnounceChange(Response& response, const std::string& account) {
   response.json = std::make_shared<const Json>(std::move(body));
 }
 
-// 128 bits. With a real clock nobody can tell the next one from another; with a virtual one the
-// same seed gives the same.
+// Returns a token of 128 bits. With a real clock a token cannot be predicted from others; with a
+// virtual clock equal seeds give equal tokens.
 std::string NewToken(Editor& editor) {
   std::uint64_t high = editor.random()();
   std::uint64_t low = editor.random()();

@@ -10,10 +10,10 @@
 
 namespace shoal::mockserver {
 
-// Whether the schema knows the action on the resource that has it.
+// Returns whether the schema defines the action on the resource that has it.
 bool IsDefined(const Editor& editor, const World::Action& action);
 
-// What is wrong with the parameters, as messages; empty when nothing is. REQUIRES: IsDefined.
+// Returns messages about what is wrong with the parameters, or none. REQUIRES: IsDefined.
 std::vector<Json> JudgeParameters(const Editor& editor, const World::Action& action,
                                   const Json& parameters);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaximumBytes = 255;
 
-// By BIOS and name.
+// The passwords that were set, by BIOS and name.
 struct Passwords {
   std::map<std::pair<ResourceId, std::string>, std::string> set;
 };

@@ -78,7 +78,7 @@ class BootJudge {
     return is_known ? std::nullopt : std::optional(NotInList(next, "BootNext"));
   }
 
-  // What the property will be when the request is granted.
+  // Returns the value that the property will have when the request is granted.
   std::string Wanted(const char* name) const {
     const std::string pointer = redfish::AppendPointer("/Boot", name);
     const Json* const given = redfish::Resolve(body_, pointer);

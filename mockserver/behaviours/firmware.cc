@@ -20,7 +20,7 @@ namespace shoal::mockserver {
 namespace {
 
 constexpr const char* kVersion = "/Version";
-// Words that tell nothing of what an image is for.
+// Words that do not tell what an image is for.
 constexpr std::array kCommonWords = {"firmware", "update", "image", "version"};
 
 struct Update {
@@ -33,7 +33,7 @@ struct StagedUpdates {
   std::vector<Update> updates;
 };
 
-// A system or manager, and how it names the version that it runs.
+// A system or manager, and the property in which it gives its firmware version.
 struct Device {
   ResourceId id = 0;
   const char* version = nullptr;
@@ -66,7 +66,7 @@ std::vector<ResourceId> Inventory(const Editor& editor, ResourceId service) {
   return items;
 }
 
-// The item that is the firmware of `device`.
+// Returns the item that is the firmware of `device`.
 std::optional<ResourceId> FirmwareOf(const Editor& editor, const std::vector<ResourceId>& inventory,
                                      const Device& device) {
   const auto bios = editor.Linked(device.id, "/Bios");
@@ -83,7 +83,7 @@ std::optional<ResourceId> FirmwareOf(const Editor& editor, const std::vector<Res
   return same == inventory.end() ? std::nullopt : std::optional(*same);
 }
 
-// The device whose firmware `item` is.
+// Returns the device whose firmware `item` is.
 std::optional<Device> DeviceOf(const Editor& editor, const std::vector<ResourceId>& inventory,
                                ResourceId item) {
   for (const Device& device : Devices(editor)) {
@@ -92,7 +92,7 @@ std::optional<Device> DeviceOf(const Editor& editor, const std::vector<ResourceI
   return std::nullopt;
 }
 
-// "http://host/dir/bios-1.1.bin?x" -> "bios-1.1.bin".
+// Converts "http://host/dir/bios-1.1.bin?x" to "bios-1.1.bin".
 std::string_view FileName(std::string_view uri) {
   uri = uri.substr(0, uri.find_first_of("?#"));
   return uri.substr(uri.rfind('/') + 1);
@@ -234,7 +234,7 @@ Response StartInstall(Editor& editor, ResourceId service, std::vector<Update> up
   const std::vector<ResourceId> inventory = Inventory(editor, service);
   std::optional<ResourceId> system;
   for (const Update& update : updates) {
-    // An update that fails does not wait for a boot.
+    // An update that will fail does not wait for a boot.
     if (update.version.empty()) continue;
     for (const ResourceId item : update.items) {
       const auto device = DeviceOf(editor, inventory, item);

@@ -18,7 +18,7 @@ Response ClearLog(Editor& editor, const Call& call) {
   return Done(editor);
 }
 
-// What a task does after the collection may have gone.
+// Completes a task. The collection may be gone by then.
 Response AddDiagnosticEntry(Editor& editor, ResourceId log, const Json& parameters) {
   const auto entries = editor.Linked(log, "/Entries");
   if (!entries) return ErrorResponse(404, "ResourceMissingAtURI", {editor.Uri(log)});

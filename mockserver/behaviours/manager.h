@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Managers (BMCs): Manager.Reset restarts the one that serves the API, which is then gone for a
-// while.
+// Managers (BMCs): Manager.Reset restarts the manager that serves the API, so that the API is
+// unavailable for a while.
 //
-// While it restarts every request is answered with 503 and Retry-After (the window is
-// InstanceOptions::manager_restart; none when 0). Systems run on. The restart is in the history as
+// During the restart, for InstanceOptions::manager_restart (0 means no restart time), every request
+// is answered with 503 and Retry-After. Systems keep running. The history records the restart as
 // "reset" with the manager's URI.
 //
-// Manager.ResetToDefaults gives the manager and what is below it back what was captured, which
-// stands for factory defaults, and restarts it. PreserveNetwork keeps the network's resources;
-// PreserveNetworkAndUsers keeps the accounts, too, which otherwise are again the captured ones with
-// their first password.
+// Manager.ResetToDefaults restores the captured state of the manager and everything below it, which
+// stands for factory defaults, and restarts it. PreserveNetwork keeps the network's resources.
+// PreserveNetworkAndUsers keeps the accounts as well; otherwise the accounts become the captured
+// ones with their first password.
 #pragma once
 
 #include "mockserver/service/handler.h"

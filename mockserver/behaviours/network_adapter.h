@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetworkAdapter.ResetSettingsToDefault: the adapter, its ports and its functions are again as they
-// were captured.
+// NetworkAdapter.ResetSettingsToDefault restores the captured state of the adapter, its ports and
+// its functions.
 #pragma once
 
 #include "mockserver/service/handler.h"

@@ -15,7 +15,7 @@ namespace {
 
 enum class Step { kNothing, kTurnOn, kTurnOff, kRestart, kRefuse };
 
-// Managers of these vendors refuse to restart what is off; others turn it on.
+// Managers of these vendors refuse to restart a system that is off; others turn it on.
 bool RefusesRestartOfOff(const Editor& editor) {
   const auto root = editor.Find(redfish::kServiceRoot);
   if (!root) return false;
@@ -71,7 +71,7 @@ void Boot(Editor& editor, ResourceId system) {
   handlers.RunBootHooks(BootStage::kUp, editor, system, boot);
 }
 
-// Boots are of systems; a chassis without any only changes its state.
+// Only systems boot. A chassis without any system only changes its state.
 bool IsSystem(const Editor& editor, ResourceId unit) { return editor.IsA(unit, "ComputerSystem"); }
 
 void CompleteTransient(Editor& editor, ResourceId unit, bool power_on) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMostDrives = 256;
 
-// Mirrors of three need three drives; RAID50 and RAID60 are two spans.
+// Three-way mirrors need three drives; RAID50 and RAID60 consist of two spans.
 constexpr std::array kLevels = {
     RaidLevel{"RAID0", "NonRedundant", 1, kMostDrives, 1, 1, 0},
     RaidLevel{"RAID1", "Mirrored", 2, 2, 2, 2, 0},

@@ -53,7 +53,8 @@ void ResetDatabase(Editor& editor, ResourceId database, bool deletes) {
   }
 }
 
-// What a type of reset is for: "PK" of ResetPK and DeletePK, empty for all databases.
+// Returns the database that a type of reset is for: "PK" for ResetPK and DeletePK, and an empty
+// text for all databases.
 std::string DatabaseOf(std::string_view type) {
   for (const std::string_view verb : {"Reset", "Delete"}) {
     if (type.starts_with(verb)) type.remove_prefix(verb.size());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// UEFI Secure Boot: what SecureBootEnable asks for is in force from the next boot, and it cannot be
-// asked for while the BIOS boots in legacy mode.
+// UEFI Secure Boot: SecureBootEnable takes effect at the next boot, and is refused while the BIOS
+// boots in legacy mode.
 //
 // SecureBoot.ResetKeys and SecureBootDatabase.ResetKeys act at once on the certificates and
-// signatures of the databases: they are removed, or are again what was captured. Without a platform
-// key the mode is SetupMode; with it back, UserMode.
+// signatures of the databases: they remove them, or restore the captured ones. Without a platform
+// key the mode is SetupMode; with the key restored, it is UserMode.
 #pragma once
 
 #include "mockserver/service/handler.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sensor.ResetMetrics: statistics of a sensor start anew at its present reading.
+// Sensor.ResetMetrics restarts the statistics of a sensor at its present reading.
 #pragma once
 
 #include "mockserver/service/handler.h"

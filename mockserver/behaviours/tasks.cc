@@ -25,11 +25,12 @@ constexpr std::string_view kMonitorMethods = "GET, HEAD, DELETE";
 struct KeptTask {
   Task task;
   bool is_done = false;
-  // What the monitor has to say; nothing once it was said, or when the task was cancelled.
+  // The response that the monitor still has to give. Nothing once it was given, or when the task
+  // was cancelled.
   std::optional<Response> result;
 };
 
-// Ids grow: the first is the oldest.
+// Ids grow, so the first task is the oldest.
 struct KeptTasks {
   std::map<ResourceId, KeptTask> tasks;
 };
@@ -41,7 +42,7 @@ std::optional<ResourceId> TaskServiceOf(const Editor& editor) {
   return root ? editor.Linked(*root, "/Tasks") : std::nullopt;
 }
 
-// Null when it is gone.
+// Returns null when the task is gone.
 KeptTask* FindKept(Editor& editor, ResourceId id) {
   auto& tasks = editor.Notes<KeptTasks>().tasks;
   const auto found = tasks.find(id);
@@ -118,7 +119,8 @@ Response Accepted(Editor& editor, ResourceId id) {
   return response;
 }
 
-// Whether there was something to cancel, or nothing against it.
+// Cancels the task and returns true. Returns false when it cannot be cancelled, and true for a task
+// that is done.
 bool Cancel(Editor& editor, ResourceId id) {
   KeptTask* const kept = FindKept(editor, id);
   if (kept == nullptr || kept->is_done) return true;
@@ -146,7 +148,7 @@ Response DeleteTask(Editor& editor, const Call& call) {
   return Done(editor);
 }
 
-// The task whose monitor is at `uri`, while there is one.
+// Returns the task whose monitor is at `uri`, as long as the monitor exists.
 std::optional<ResourceId> MonitoredTask(Editor& editor, std::string_view uri) {
   const std::size_t slash = uri.rfind('/');
   if (editor.FindNotes<KeptTasks>() == nullptr || slash == std::string_view::npos) {

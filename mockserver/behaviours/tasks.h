@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that takes time: a Task of the service's TaskService and a task monitor (DSP0266,
+// Work that takes time, as a Task of the service's TaskService with a task monitor (DSP0266,
 // "Asynchronous operations").
 //
 //   return StartTask(editor, {.name = "Create volume", .complete = [=](Editor& later) {
 //     return Created(later, AddVolume(later, ...));
 //   }});
 //
-// The request that starts it answers 202 with the Task, Retry-After, and as Location the monitor,
-// <TaskService>/TaskMonitors/<id>. The work lasts InstanceOptions::task_duration, PercentComplete
-// following in quarters; a task of 0 is done when the request is answered. One that also waits for
-// a boot is then Starting until its system boots: a boot before that is too early. `complete` does
-// what was asked for and gives the operation's own response; an error makes the task an Exception.
+// The request that starts a task is answered with 202, the Task, Retry-After and, as Location, the
+// monitor <TaskService>/TaskMonitors/<id>. The work lasts InstanceOptions::task_duration, and
+// PercentComplete advances in quarters; with a duration of 0 it is done when the request is
+// answered. A task that also waits for a boot is then in the state Starting until its system boots;
+// a boot before that does not count. `complete` does the work and returns the operation's own
+// response; an error makes the task an Exception.
 //
-// GET of the monitor: 202 with the Task until then, the operation's own response once, then 404.
-// DELETE of the monitor cancels what is not done and leaves the Task; DELETE of the Task also
-// removes it. 405 while the task is not cancellable.
+// GET of the monitor is 202 with the Task until the work is done, then the operation's own response
+// once, then 404. DELETE of the monitor cancels an unfinished task and leaves the Task; DELETE of
+// the Task also removes it. Both are 405 while the task is not cancellable.
 //
-// At most kMaximumTasks are kept. A service whose CompletedTaskOverWritePolicy is Manual then
-// refuses further ones with 503 until a client deletes some; any other drops the oldest that is
-// done. Tasks are the service's own bookkeeping and never a side effect.
+// At most kMaximumTasks are kept. When they are all in use, a service whose
+// CompletedTaskOverWritePolicy is Manual refuses further tasks with 503 until a client deletes
+// some; any other drops the oldest finished one. Tasks are the service's own bookkeeping and never
+// a side effect.
 //
-// Every state is recorded as "task" of the Task with {"Name", "TaskState"}: "the update has ended
-// well" is {"happened": {"kind": "task", "detail": {"Name": "Firmware update", "TaskState":
+// Every state is recorded as "task" of the Task with {"Name", "TaskState"}: "the update has
+// succeeded" is {"happened": {"kind": "task", "detail": {"Name": "Firmware update", "TaskState":
 // "Completed"}}}.
 //
-// A service without a TaskService does the work at once and answers with its own response.
+// A service without a TaskService does the work at once and answers with the operation's own
+// response.
 #pragma once
 
 #include <cstddef>
@@ -40,14 +43,14 @@ inline constexpr std::size_t kMaximumTasks = 64;
 
 struct Task {
   std::string name;
-  // What it captures must be values: instances are copied.
+  // Captures must be values, because instances are copied.
   std::function<Response(Editor&)> complete;
   bool is_cancellable = true;
-  // The system whose boot ends it.
+  // The system whose boot completes the task.
   std::optional<ResourceId> awaits_boot_of = std::nullopt;
 };
 
-// The response to the request that asked for the work.
+// Starts the task and returns the response to the request that asked for the work.
 Response StartTask(Editor& editor, Task task);
 
 void AddTasks(HandlerTable& handlers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actions of a TelemetryService. SubmitTestMetricReport adds a MetricReport of the given name and
-// values, in place of an earlier one of that name. ClearMetricReports removes all reports.
-// ResetMetricReportDefinitionsToDefaults gives the definitions back what was captured.
+// The actions of a TelemetryService. SubmitTestMetricReport adds a MetricReport of the given name
+// and values, and replaces an earlier one of that name. ClearMetricReports removes all reports.
+// ResetMetricReportDefinitionsToDefaults restores the captured definitions.
 #pragma once
 
 #include <cstddef>

@@ -12,14 +12,14 @@
 namespace shoal::mockserver {
 namespace {
 
-// What a slot says of its medium.
+// The properties with which a slot describes its medium.
 constexpr std::array kProperties = {
     "Image",    "ImageName",     "ConnectedVia", "TransferMethod", "TransferProtocolType",
     "UserName", "WriteProtected"};
 
-// A medium may be in the slot and not inserted: connected to nothing.
+// A medium may be in the slot without being inserted, that is, without being connected.
 bool IsOccupied(const Editor& editor, ResourceId slot) {
-  // Some services write an empty slot's image as a word.
+  // Some services write a word as the image of an empty slot.
   const std::string image = editor.Text(slot, "/Image");
   return editor.IsTrue(slot, "/Inserted") || (!image.empty() && image != "None");
 }
@@ -59,7 +59,7 @@ Response InsertMedia(Editor& editor, const Call& call) {
 Response EjectMedia(Editor& editor, const Call& call) {
   const ResourceId slot = call.resource;
   if (!IsOccupied(editor, slot)) return Done(editor);
-  // An empty slot looks as it was captured, if it was captured empty: vendors differ.
+  // Vendors show empty slots differently, so a slot that was captured empty looks as captured.
   const Json& captured = *editor.resource(slot).json;
   const bool was_empty =
       captured.value("Inserted", Json()) == Json(false) &&

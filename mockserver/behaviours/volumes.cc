@@ -25,11 +25,11 @@ namespace {
 constexpr const char* kDrives = "/Links/Drives";
 constexpr const char* kVolumes = "/Links/Volumes";
 
-// What a client asks for.
+// The volume that a client asks for.
 struct Plan {
   const RaidLevel* level = nullptr;
   std::vector<ResourceId> drives;
-  // What the volume says of itself.
+  // The members of the new volume's resource.
   Json members = Json::object();
   std::optional<Response> refusal;
 };
@@ -68,7 +68,7 @@ void Collect(const Json* types, std::set<std::string>& supported) {
   }
 }
 
-// Empty where no controller lists any.
+// Returns an empty set where no controller lists any.
 std::set<std::string> SupportedRaidTypes(const Editor& editor, ResourceId storage) {
   std::set<std::string> supported;
   const Json* const embedded = editor.Read(storage, "/StorageControllers");
@@ -153,7 +153,7 @@ void PlanCapacity(const Editor& editor, const Json& body, Plan& plan) {
   plan.members["CapacityBytes"] = *asked;
 }
 
-// The rest is the schema's matter.
+// Leaves the other members to the schema.
 void PlanOthers(const Editor& editor, const std::string& type, const Json& body, Plan& plan) {
   Json others = body;
   for (const char* known : {"RAIDType", "VolumeType", "Drives", "CapacityBytes", "Name"}) {
@@ -208,7 +208,7 @@ void UnlinkFromDrive(Editor& editor, ResourceId drive, const std::string& volume
   SetLinks(editor, drive, kVolumes, std::move(links));
 }
 
-// What another volume of the collection can do, at the new one's URI.
+// Returns the actions of another volume of the collection, with targets below the new volume's URI.
 Json ActionsLikeOthers(const Editor& editor, ResourceId collection, const std::string& uri) {
   Json actions = Json::object();
   for (const ResourceId volume : editor.Members(collection)) {

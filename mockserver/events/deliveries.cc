@@ -25,10 +25,10 @@ struct PendingDelivery {
 };
 
 struct DeliveryQueue {
-  // By number.
+  // The waiting deliveries, by number.
   std::map<std::uint64_t, PendingDelivery> pending;
   std::vector<std::uint64_t> due;
-  // Numbers that are with the process.
+  // The numbers of deliveries that the process is sending.
   std::set<std::uint64_t> taken;
 };
 
@@ -96,7 +96,7 @@ void Conclude(Editor& editor, std::uint64_t number, bool delivered) {
                   [number](Editor& later) { Attempt(later, number); });
 }
 
-// Whether there is still somebody to tell; forgets the delivery when not.
+// Returns whether the subscription still wants the delivery, and drops the delivery when not.
 bool IsWanted(Editor& editor, std::uint64_t number) {
   DeliveryQueue& queue = editor.Notes<DeliveryQueue>();
   const auto found = queue.pending.find(number);

@@ -9,14 +9,14 @@
 namespace shoal::mockserver {
 namespace {
 
-// Takes "https://" off the front of `uri`, in any capitals.
+// Removes `scheme`, such as "https://", from the front of `uri`, in any capitals.
 bool TakeScheme(std::string_view& uri, std::string_view scheme) {
   if (absl::AsciiStrToLower(std::string(uri.substr(0, scheme.size()))) != scheme) return false;
   uri.remove_prefix(scheme.size());
   return true;
 }
 
-// Takes the host off the front of "host:port" or "[::1]:port".
+// Removes the host from the front of "host:port" or "[::1]:port" and returns it.
 std::string_view TakeHost(std::string_view& authority) {
   std::size_t end = authority.find(':');
   std::string_view host;

@@ -23,7 +23,7 @@ struct Stream {
 };
 
 struct EventStreams {
-  // By subscription.
+  // The open streams, by subscription.
   std::map<ResourceId, Stream> open;
 };
 

@@ -27,7 +27,7 @@ struct Definition {
   std::string_view text;
 };
 
-// ResourceEvent 1.4.3 and TaskEvent 1.0.5, the messages that are announced.
+// The messages of ResourceEvent 1.4.3 and TaskEvent 1.0.5 that are announced.
 constexpr std::array kDefinitions = {
     Definition{"ResourceCreated", kResourceEvent, "ResourceAdded", "OK",
                "The resource was created successfully."},
@@ -91,13 +91,13 @@ bool Has(const Json& list, std::string_view text) {
   });
 }
 
-// The list at `pointer`; null when it lets everything through.
+// Returns the list at `pointer`, or null when it lets everything through.
 const Json* ListAt(const Editor& editor, ResourceId subscription, std::string_view pointer) {
   const Json* const list = editor.Read(subscription, pointer);
   return list == nullptr || !list->is_array() || list->empty() ? nullptr : list;
 }
 
-// Versions do not count, and some clients leave the registry out.
+// Versions do not matter, and some clients leave out the registry.
 bool IsMessage(std::string_view listed, std::string_view message_id) {
   const std::string_view key = message_id.substr(message_id.rfind('.') + 1);
   if (listed.find('.') == std::string_view::npos) return listed == key;
@@ -147,7 +147,7 @@ bool Wants(const Editor& editor, ResourceId subscription, const Event& event) {
   return MessagePasses(editor, subscription, event) && OriginPasses(editor, subscription, event);
 }
 
-// `preferred`, or what comes nearest to it among the types that the service has.
+// Returns `preferred`, or the closest of the types that the service offers.
 std::string OfferedType(const Editor& editor, const std::string& preferred) {
   const auto service = EventServiceOf(editor);
   const Json* const offered =
@@ -175,7 +175,7 @@ Json Payload(Editor& editor, const Event& event) {
           {"Events", Json::array({std::move(record)})}};
 }
 
-// The payload as this subscriber gets it.
+// Returns the payload as this subscriber gets it.
 Json Address(const Editor& editor, ResourceId subscription, const Event& event, Json payload) {
   payload["Context"] = editor.Text(subscription, "/Context");
   const auto origin = editor.Find(event.origin);

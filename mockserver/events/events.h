@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events (DSP0266, "Eventing" and "Event message"): what the service tells its subscribers.
+// Events that the service tells its subscribers (DSP0266, "Eventing" and "Event message").
 //
-// Announced are: power states as they come (ResourcePoweredOn, ...Off, ResourcePoweringOn, ...Off);
-// what a client did to resources (ResourceCreated, ResourceChanged, ResourceRemoved; subscriptions
-// themselves excepted); what EventService.SubmitTestEvent asks for. A message's EventType is the
-// one of the old scheme where the EventService offers it, else Alert, else Other.
+// Events announce new power states (ResourcePoweredOn, ...Off, ResourcePoweringOn, ...Off), what a
+// client did to resources (ResourceCreated, ResourceChanged, ResourceRemoved; not for subscriptions
+// themselves), and what EventService.SubmitTestEvent asks for. A message's EventType is that of the
+// old scheme where the EventService offers it, else Alert, else Other.
 //
-// A subscription gets an event when it is not suspended and its EventTypes (Other stands for all),
-// RegistryPrefixes and MessageIds (either is enough), ExcludeRegistryPrefixes, ExcludeMessageIds,
-// ResourceTypes, OriginResources with SubordinateResources, and Severities let it through; an empty
-// or absent list lets everything. No event at all while ServiceEnabled is false. deliveries.h and
-// event_streams.h say how it gets there.
+// A subscription gets an event when it is not suspended and all its filters let the event through:
+// EventTypes (Other stands for all), RegistryPrefixes and MessageIds (either is enough),
+// ExcludeRegistryPrefixes, ExcludeMessageIds, ResourceTypes, OriginResources with
+// SubordinateResources, and Severities. An empty or absent list lets everything through. No event
+// is sent while ServiceEnabled is false. deliveries.h and event_streams.h say how an event is sent.
 #pragma once
 
 #include <string>
@@ -22,40 +22,40 @@
 namespace shoal::mockserver {
 
 struct Event {
-  // "ResourceEvent.1.4.ResourcePoweredOn".
+  // Such as "ResourceEvent.1.4.ResourcePoweredOn".
   std::string message_id;
   std::string event_type;
   // "OK", "Warning" or "Critical".
   std::string severity;
   std::string message;
   std::vector<std::string> args;
-  // URI and type without version of the resource that it is about; it may be gone.
+  // The URI of the resource concerned, and its type without version. The resource may be gone.
   std::string origin;
   std::string origin_type;
-  // Members of the record that stand instead of what the service would write.
+  // Members of the event record that replace what the service would write.
   Json given = Json::object();
 };
 
-// SubmitTestEvent.
+// Adds EventService.SubmitTestEvent.
 void AddEvents(HandlerTable& handlers);
 
-// Tells who wants to know. Costs little when nobody has subscribed.
+// Sends the event to the subscribers that want it. It costs little when nobody has subscribed.
 void Emit(Editor& editor, const Event& event);
 
-// Emits a message of the standard's ResourceEvent or TaskEvent registry, "TaskCompletedOK", about
-// `origin`; `args` fill its %1, %2, ... Nothing for a message that is not in the table.
+// Emits a message of the standard's ResourceEvent or TaskEvent registry, such as "TaskCompletedOK",
+// about `origin`. `args` fill its %1, %2, ... A message that is not in the table is ignored.
 void Announce(Editor& editor, std::string_view message, ResourceId origin,
               std::vector<std::string> args = {});
 
-// The same for a resource's new PowerState.
+// Announces the resource's new PowerState.
 void AnnouncePower(Editor& editor, ResourceId resource, const std::string& state);
 
-// The same for a client's request that was answered with `response`; `etag` is the resource's from
-// before it.
+// Announces the effect of a client's request that was answered with `response`. `etag` is the
+// resource's ETag from before the request.
 void AnnounceRequest(Editor& editor, Method method, ResourceId resource, const std::string& etag,
                      const Response& response);
 
-// "ResourceEvent" of "ResourceEvent.1.4.ResourcePoweredOn".
+// Returns "ResourceEvent" for "ResourceEvent.1.4.ResourcePoweredOn".
 std::string_view RegistryOf(std::string_view message_id);
 
 }  // namespace shoal::mockserver

@@ -30,11 +30,11 @@ constexpr std::array<const char*, 5> kFraming = {"Connection", "Content-Length",
 constexpr std::size_t kMaximumHeaders = 32;
 constexpr std::size_t kMaximumHeaderBytes = 4096;
 
-// The service says these, whatever the schema lets a client give.
+// The properties that the service itself sets, even if the schema lets a client give them.
 constexpr std::array<std::string_view, 6> kOwn = {"Id",      "Name",         "Status",
                                                   "Actions", "Certificates", "ClientCertificates"};
 
-// Where the EventService lists what may be asked for.
+// A property, and the list of the EventService that names its permitted values.
 struct Choice {
   std::string_view property;
   const char* list;
@@ -55,7 +55,8 @@ bool IsHeaderName(std::string_view name) {
   });
 }
 
-// What the connection itself says; another word would change where the request ends.
+// Returns whether the connection itself sets the header. Another value could change where the
+// request ends.
 bool IsFraming(const std::string& name) {
   return std::any_of(kFraming.begin(), kFraming.end(),
                      [&](const char* framing) { return absl::EqualsIgnoreCase(name, framing); });
@@ -69,7 +70,7 @@ bool IsHeaderValue(const Json& value) {
          });
 }
 
-// Nothing when `value` is no array of objects of headers.
+// Returns nothing when `value` is not an array of objects of headers.
 std::optional<HttpHeaders> ParseHeaders(const Json& value) {
   HttpHeaders headers;
   if (value.is_null()) return headers;
@@ -85,7 +86,7 @@ std::optional<HttpHeaders> ParseHeaders(const Json& value) {
   return headers;
 }
 
-// The value may be a secret: it is not repeated.
+// The value may be a secret, so the message does not repeat it.
 Json WrongHeaders() {
   return ExtendedInfo("PropertyValueFormatError", {"", kHttpHeaders}, "/HttpHeaders");
 }
@@ -214,7 +215,7 @@ std::string TypeOfNew(const Editor& editor, ResourceId collection) {
              : kFallbackType;
 }
 
-// What a subscription says before its client does, where its version has it.
+// Returns the initial properties of a subscription, as far as its version has them.
 Json NewSubscription(const Editor& editor, ResourceId collection, const std::string& type,
                      const std::string& name) {
   const redfish::Schema& schema = editor.world().schema();

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults as data: which requests go wrong, how, and how often. A set is {"faults": [..]}, with a
-// "seed" if its draws are to differ from those of another set, and a fault
+// Faults as data: which requests go wrong, how, and how often. A set of faults is {"faults": [..]},
+// optionally with a "seed" that makes its draws differ from those of another set. A fault is
 //
 //   {"name": "busy", "path": "/redfish/v1/Systems/**",     a glob (glob.h) over the path
-//    "method": "POST",                                     or any
-//    "status": 503, "retry_after_seconds": 5,              one of status, latency_ms, drop,
-//                                                          malformed
+//    "method": "POST",                                     optional; by default any method
+//    "status": 503, "retry_after_seconds": 5,              exactly one of status, latency_ms,
+//                                                          drop and malformed
 //    "probability": 0.2, "count": 3, "flap": {"fails": 2, "works": 3}}
 //
-// "status": the request is answered with this, 400 to 599, in the standard's words, and nothing
-// else happens. 503 and 429 carry Retry-After, 5 s unless said. "latency_ms": the answer takes so
-// much longer. "drop": no answer comes; "request" is lost before it took effect, "answer" after.
-// "malformed": the JSON of the answer is "truncated", or "invalid" though whole. Only what has JSON
-// is struck.
+// "status" answers the request with this status, 400 to 599, in the standard's words, and nothing
+// else happens. 503 and 429 carry Retry-After, by default 5 s. "latency_ms" delays the answer.
+// "drop" suppresses the answer: "request" loses the request before it takes effect, "answer" loses
+// the answer after that. "malformed" makes the JSON of the answer "truncated", or "invalid" but
+// complete; it strikes only answers that have JSON.
 //
-// Of the requests that fit, those strike that "flap" (the first `fails` do, the next `works` do
-// not, and so on), the draw of "probability" and "count" (strikes at most) all let; what is not
-// said lets all. Immutable.
+// A fault strikes a matching request when "flap", "probability" and "count" all permit it; a member
+// that is absent permits every strike. "flap" strikes the first `fails` matching requests, spares
+// the next `works`, and so on. "count" is the maximum number of strikes. Faults are immutable.
 #pragma once
 
 #include <chrono>
@@ -36,8 +36,8 @@
 
 namespace shoal::mockserver {
 
-// The history's record of a fault that struck: Summary, "method", and "request", the number of the
-// request since Reset or since the faults were set.
+// The kind of the history's record of a fault that struck. Its detail is the fault's Summary,
+// "method", and "request", the number of the request since Reset or since the faults were set.
 inline constexpr std::string_view kFaultRecord = "fault";
 
 struct StatusFault {
@@ -59,15 +59,16 @@ struct Fault {
   std::string name;
   Glob path;
   std::variant<StatusFault, LatencyFault, DropFault, MalformedFault> effect;
-  // Nothing: any.
+  // Nothing means any method.
   std::optional<Method> method = {};
   double probability = 1.0;
   std::optional<std::uint64_t> count = {};
   std::optional<Flap> flap = {};
 
-  // `path` is canonical.
+  // REQUIRES: `path` is canonical.
   bool Fits(Method asked, std::string_view asked_path) const;
-  // What the history says: {"name": .., "status": 503}, {"name": .., "drop": "answer"}.
+  // Describes the fault for the history: {"name": .., "status": 503}, {"name": .., "drop":
+  // "answer"}.
   Json Summary() const;
 };
 
@@ -75,10 +76,11 @@ class FaultSet {
  public:
   static constexpr std::size_t kMaximumFaults = 256;
 
-  // INVALID_ARGUMENT naming the fault and its member; also when two have one name.
+  // Returns INVALID_ARGUMENT naming the fault and its member, also when two faults have the same
+  // name.
   static absl::StatusOr<std::shared_ptr<const FaultSet>> Parse(const Json& json);
 
-  // What it was parsed from.
+  // The JSON that the set was parsed from.
   const Json& json() const { return json_; }
   std::uint64_t seed() const { return seed_; }
   std::span<const Fault> faults() const { return faults_; }

@@ -11,7 +11,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// What a draw is for.
+// The purposes of draws, so that each has its own random stream.
 constexpr std::uint64_t kWhether = 0;
 constexpr std::uint64_t kWhere = 1;
 
@@ -80,7 +80,7 @@ bool FaultInjector::Spoil(const Strikes& strikes, Response& response) {
     return false;
   }
   if (std::get<MalformedFault>(strikes.fault->effect) == MalformedFault::kInvalid) {
-    // An object, or an array, that ends as the other does.
+    // The body, an object or an array, ends with the closing character of the other.
     body[last] = body[last] == '}' ? ']' : '}';
   } else {
     const double where = UniformAt(*strikes.fault, strikes.request, kWhere);

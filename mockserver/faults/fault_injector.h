@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which faults of a set strike which requests, and does to an answer what they say.
+// Decides which faults of a set strike which requests, and applies a malformed fault to an answer.
 //
-// A value; not thread-safe. Whether a fault strikes is a function of (seed of the instance, seed of
-// the set, the fault's name, the number of the request since Restart) and of how many requests it
-// fitted before: same seeds and same requests, same faults.
-// Delays add up; of the others that would strike, the first of the set does and those after it are
-// not asked.
+// FaultInjector is a value and is not thread-safe. Whether a fault strikes depends only on the
+// instance's seed, the set's seed, the fault's name, the number of the request since Restart, and
+// the number of earlier requests that matched the fault. Equal seeds and requests give equal
+// faults. Delays add up. The first other fault of the set that strikes ends the search: the faults
+// after it are not consulted.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,12 @@
 
 namespace shoal::mockserver {
 
-// What strikes one request. Points into the set.
+// The faults that strike one request. The pointers point into the set.
 struct Strikes {
   std::vector<const Fault*> delays = {};
-  // Beside delays, at most one.
+  // The fault other than delays, of which there is at most one.
   const Fault* fault = nullptr;
-  // Of the request, from 1.
+  // The number of the request, counted from 1.
   std::uint64_t request = 0;
 
   bool empty() const { return delays.empty() && fault == nullptr; }
@@ -34,24 +34,25 @@ struct Strikes {
 
 class FaultInjector {
  public:
-  // Null: no faults.
+  // A null `faults` means no faults.
   FaultInjector(std::shared_ptr<const FaultSet> faults, std::uint64_t seed);
 
-  // All counts start anew.
+  // Resets all counts.
   void Restart();
 
   bool empty() const { return faults_ == nullptr || faults_->faults().empty(); }
   const std::shared_ptr<const FaultSet>& faults() const { return faults_; }
 
-  // Counts one request; `path` is canonical.
+  // Counts one request and returns its faults. REQUIRES: `path` is canonical.
   Strikes Next(Method method, std::string_view path);
 
-  // Spoils the body of an answer, one object of JSON, as `strikes.fault` says; false when there is
-  // none. REQUIRES: that is a MalformedFault.
+  // Malforms the body of an answer, a JSON object or array, as `strikes.fault` says. Returns false
+  // when there is no such body, and takes the strike back. REQUIRES: `strikes.fault` is a
+  // MalformedFault.
   bool Spoil(const Strikes& strikes, Response& response);
 
  private:
-  // Of one fault.
+  // The counts of one fault.
   struct Count {
     std::uint64_t fitted = 0;
     std::uint64_t struck = 0;
@@ -63,11 +64,11 @@ class FaultInjector {
   std::shared_ptr<const FaultSet> faults_;
   std::uint64_t seed_ = 0;
   std::uint64_t requests_ = 0;
-  // One a fault.
+  // Parallel to the faults of the set.
   std::vector<Count> counts_;
 };
 
-// What a request is answered that met `fault`: the standard's words for the status.
+// Returns the answer to a request that `fault` strikes, in the standard's words for the status.
 Response FaultResponse(const StatusFault& fault, std::string_view path);
 
 }  // namespace shoal::mockserver

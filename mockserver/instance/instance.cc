@@ -42,7 +42,8 @@ constexpr std::string_view kPostOnly = "POST";
 constexpr std::string_view kReadOnly = "GET, HEAD";
 constexpr std::string_view kVersions = "/redfish";
 
-// The path of `uri` in canonical form; rewrites into `storage` only when it must.
+// Returns the path of `uri` in canonical form. It writes into `storage` only when the path must
+// change.
 std::string_view CanonicalPath(std::string_view uri, std::string& storage) {
   const std::string_view path = uri.substr(0, uri.find_first_of("?#"));
   if (redfish::IsCanonicalUri(path)) return path;
@@ -60,7 +61,7 @@ Response Missing(std::string_view uri) {
   return ErrorResponse(404, "ResourceMissingAtURI", {std::string(uri)});
 }
 
-// `left` until the manager is back.
+// `left` is the time until the manager is back.
 Response Restarting(std::chrono::milliseconds left) {
   const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count());
   Response response = ErrorResponse(503, "ServiceTemporarilyUnavailable", {seconds});
@@ -68,7 +69,7 @@ Response Restarting(std::chrono::milliseconds left) {
   return response;
 }
 
-// Null when the fault that strikes is another.
+// Returns null when the fault that strikes has another effect.
 template <typename Effect>
 const Effect* EffectOf(const Strikes& strikes) {
   return strikes.fault == nullptr ? nullptr : std::get_if<Effect>(&strikes.fault->effect);
@@ -95,7 +96,7 @@ Response Instance::Handle(const Request& request) {
   }
   if (faults_.empty()) return Serve(request, uri);
   const std::optional<ResourceId> id = LocateTarget(request.method, uri);
-  // The resource's own name: one in other capitals must not pass a fault by.
+  // Faults match the resource's own URI, so that other capitals cannot evade a fault.
   const std::string path(id.has_value() ? std::string_view(Description(*id).uri) : uri);
   const Strikes strikes = faults_.Next(request.method, path);
   return strikes.empty() ? Serve(request, uri) : ServeStruck(request, path, strikes);
@@ -445,7 +446,7 @@ bool Instance::HasPassword(std::string_view uri, std::string_view name,
                            std::string_view password) const {
   const std::optional<ResourceId> id = Locate(uri);
   if (!id.has_value()) return false;
-  // An editor that is read alone.
+  // The editor is used only for reading.
   const Editor editor(const_cast<Instance&>(*this));
   return editor.IsA(*id, "Bios") ? HasBiosPassword(editor, *id, name, password)
                                  : mockserver::HasPassword(editor, *id, password);

@@ -6,13 +6,13 @@
 //   Response response = instance.Handle({.method = Method::kGet, .uri = "/redfish/v1/Systems/1"});
 //   Evaluation evaluation = instance.Evaluate();
 //
-// Not thread-safe: its owner serialises calls. Changes are copy-on-write, one resource at a time;
-// Reset drops them (microseconds). A response stays valid after later changes. Requests never fail:
-// what is wrong with one is in its status and its JSON error.
+// Not thread-safe: the owner serialises calls. Changes are copy-on-write, one resource at a time,
+// and Reset drops them within microseconds. A response stays valid after later changes. Requests
+// never fail: errors are reported in the response's status and its JSON.
 //
-// Time is virtual and moves only by Advance: power transients, tasks and whatever else takes time
-// complete there. Handling is a function of (world, options, the calls so far): same calls, same
-// answers.
+// Time is virtual and moves only by Advance, which completes power transients, tasks and everything
+// else that takes time. Answers are a function of (world, options, the calls so far): equal calls
+// get equal answers.
 #pragma once
 
 #include <chrono>
@@ -58,11 +58,11 @@ class Instance final : public InstanceCore {
   // REQUIRES: nothing; any text may come from a peer.
   Response Handle(const Request& request);
 
-  // The answer to a request whose response said that a handler outside is to be asked, now that the
-  // handler has replied or failed. Other calls may have come between.
+  // Returns the answer to a request whose response asked for an external handler, now that the
+  // handler has replied or failed. Other calls may have been made in between.
   Response Complete(const ExternalCall& call, absl::StatusOr<ExternalReply> reply);
 
-  // What the instance is taught stays through Reset; null: nothing.
+  // Rules and external handlers stay through Reset. Null means none.
   void SetRules(std::shared_ptr<const RuleSet> rules) { rules_ = std::move(rules); }
   const std::shared_ptr<const RuleSet>& rules() const { return rules_; }
   void SetExternalHandlers(std::shared_ptr<const ExternalHandlers> handlers) {
@@ -71,46 +71,50 @@ class Instance final : public InstanceCore {
   const std::shared_ptr<const ExternalHandlers>& external_handlers() const {
     return external_handlers_;
   }
-  // What goes wrong from now on; its counts start anew here and with Reset. Null: nothing.
+  // Sets the faults from now on. Their counts restart here and with Reset. Null means none.
   void SetFaults(std::shared_ptr<const FaultSet> faults);
   const std::shared_ptr<const FaultSet>& faults() const { return faults_.faults(); }
 
-  // Remembers the instance as it is, in place of an earlier savepoint of that name; for as long as
-  // the instance lives, Reset or not. Costs what InstanceState's copy does. INVALID_ARGUMENT for a
-  // name that is not 1 to 64 letters, digits, '-', '_' and '.', RESOURCE_EXHAUSTED past
-  // kMaximumSavepoints.
+  // Saves the instance as it is, replacing an earlier savepoint of that name. A savepoint lives as
+  // long as the instance, also through Reset, and costs as much as a copy of InstanceState. Returns
+  // INVALID_ARGUMENT for a name that is not 1 to 64 letters, digits, '-', '_' and '.', and
+  // RESOURCE_EXHAUSTED past kMaximumSavepoints.
   absl::Status Save(std::string name);
-  // Back to it: the same calls get the same answers as they did, or would have, then. Dates of a
-  // real clock go on; what a handler outside was asked before is answered 503. NOT_FOUND.
+  // Goes back to a savepoint: the same calls then get the same answers as from the saved instance.
+  // The dates of a real clock continue, and requests that wait for an external handler are answered
+  // with 503. Returns NOT_FOUND when there is no such savepoint.
   absl::Status Restore(std::string_view name);
-  // False when there was none.
+  // Drops a savepoint. Returns false when there is none.
   bool Forget(std::string_view name);
   const std::map<std::string, Savepoint, std::less<>>& savepoints() const { return savepoints_; }
 
-  // Back to the world's state, then `start` in order as what collateral is measured from;
-  // milestones that hold there are latched. History, clock and watch start anew. Requests of a
-  // start are an administrator's, and time passes until their work is done. NOT_FOUND for a start
-  // of a resource that the world lacks, INVALID_ARGUMENT for a pointer that leads nowhere,
-  // FAILED_PRECONDITION for a request that is refused; the instance is then without changes and
-  // watch.
+  // Returns to the world's state and then performs `start` in order. Collateral is measured from
+  // the result, and milestones that hold there are latched. History, clock and watch restart. The
+  // requests of a start have an administrator's rights, and time passes until their work is done.
+  //
+  // Returns NOT_FOUND for a start of a resource that the world lacks, INVALID_ARGUMENT for a
+  // pointer that leads nowhere, and FAILED_PRECONDITION for a request that is refused; the instance
+  // then has neither changes nor a watch.
   absl::Status Reset(std::span<const redfish::StartOperation> start = {},
                      std::optional<redfish::Watch> watch = {});
 
-  // Moves the virtual clock and completes what was due; a negative duration counts as 0.
+  // Moves the virtual clock and completes the work that was due. A negative duration counts as 0.
   void Advance(std::chrono::milliseconds by);
 
-  // With EventDelivery::kPush, the events to be sent now; each is handed out once, and
-  // ReportDelivery is owed its outcome. What was taken before Reset is of no interest after it.
+  // With EventDelivery::kPush, returns the events to send now. Each is handed out once, and its
+  // outcome must be reported by ReportDelivery. Outcomes of deliveries from before a Reset are
+  // ignored.
   std::vector<Delivery> TakeDeliveries();
   void ReportDelivery(std::uint64_t number, bool delivered);
-  // What is to be written next to a stream that Response::event_stream named; nothing once it has
-  // ended.
+  // Returns the next text of a stream that Response::event_stream named, or nothing once the stream
+  // has ended.
   std::optional<std::string> TakeStreamText(std::uint64_t stream);
   void CloseStream(std::uint64_t stream);
-  // Whether there may be something to take.
+  // Returns whether there may be deliveries or stream text to take.
   bool HasEventsToSend();
 
-  // Latches milestones. All false and zero without a watch. Cheap when nothing has changed.
+  // Evaluates the watch and latches milestones. Everything is false and zero without a watch. A
+  // call is cheap when nothing has changed.
   Evaluation Evaluate();
   bool has_watch() const { return watch_.has_value(); }
 
@@ -118,12 +122,12 @@ class Instance final : public InstanceCore {
                    std::string_view password) const override;
 
  private:
-  // Handle, nothing going wrong. `uri` is canonical.
+  // Handles a request that no fault strikes. REQUIRES: `uri` is canonical.
   Response Serve(const Request& request, std::string_view uri);
   Response ServeStruck(const Request& request, std::string_view uri, const Strikes& strikes);
   void RecordFault(const Fault& fault, Method method, std::string_view uri, std::uint64_t number);
 
-  // `principal` is who asks, null where nobody needs to say.
+  // Answers for `principal`, the user who asks, or null where users need not log in.
   Response Answer(const Request& request, std::string_view uri, const Principal* principal);
   Response Get(const Request& request, std::string_view uri, bool queries,
                const Principal* principal);
@@ -136,7 +140,7 @@ class Instance final : public InstanceCore {
   Response Read(ResourceId id, const Request& request);
   Response ReadByQuery(ResourceId id, const Request& request, const Principal* principal);
   void Clear();
-  // Bodies of captured resources that this episode has changed go to the pool.
+  // Gives the bodies of captured resources that this episode has changed to the pool.
   void GiveTreesBack();
   absl::Status PerformStart(const redfish::StartOperation& operation);
   std::int64_t CountCollateral();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance as it was at one moment (Instance::Save), in every respect but the numbers that it
-// gives out once (Editor::NewNumber). A value that only Instance looks into.
+// A copy of an instance at a moment (Instance::Save), except for the numbers that it must not give
+// out twice (Editor::NewNumber). It is a value that only Instance reads.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class RuleSet;
 
 struct Savepoint {
   InstanceState state;
-  // What the instance was taught.
+  // The rules and external handlers of the instance.
   std::shared_ptr<const RuleSet> rules;
   std::shared_ptr<const ExternalHandlers> external_handlers;
   FaultInjector faults;

@@ -38,7 +38,7 @@ struct Filter::Node {
   FilterKind kind = FilterKind::kEqual;
   std::shared_ptr<const Node> left = nullptr;
   std::shared_ptr<const Node> right = nullptr;
-  // Of a comparison.
+  // The operands of a comparison.
   std::string pointer = {};
   Json literal = {};
 };
@@ -47,7 +47,7 @@ class Filter::Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {}
 
-  // Null when the text is wrong.
+  // Returns null when the text is not a valid condition.
   std::shared_ptr<const Node> Whole() {
     auto node = Either(0);
     SkipSpace();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// $filter: a condition on a collection's members (DSP0266, "Use of the $filter query parameter").
+// The $filter query parameter: a condition on a collection's members (DSP0266, "Use of the $filter
+// query parameter").
 //
 //   PowerState eq 'On' and not (Status/Health ne 'OK' or MemorySummary/TotalSystemMemoryGiB lt 16)
 //
-// Operators by falling precedence: ( ), not, eq ne gt ge lt le, and, or. A property stands on the
-// left, a literal on the right: 'text' with '' for a quote, a number, true, false, null. A property
-// that is absent is null. Immutable.
+// The operators by falling precedence are ( ), not, eq ne gt ge lt le, and, or. A comparison has a
+// property on its left and a literal on its right: 'text' with '' for a quote, a number, true,
+// false or null. An absent property counts as null. Filters are immutable.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@ namespace shoal::mockserver {
 
 class Filter {
  public:
-  // Nothing when `text` is no such condition, nests deeper than kMaximumDepth or compares more
-  // often than kMaximumComparisons.
+  // Returns nothing when `text` is not a valid condition, nests deeper than kMaximumDepth or has
+  // more than kMaximumComparisons comparisons.
   static std::optional<Filter> Parse(std::string_view text);
   static constexpr int kMaximumDepth = 32;
   static constexpr int kMaximumComparisons = 256;

@@ -6,7 +6,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// A wildcard that has taken path[begin, end), and where the pattern goes on after it.
+// A wildcard that has taken path[begin, end), and the place where the pattern goes on after it.
 struct Taken {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -14,9 +14,9 @@ struct Taken {
   bool across = false;
 };
 
-// Lets the last wildcard that needs another try take one character more, and forgets those after
-// it. Of several `*` that is the last: what those before it could take more within their segment,
-// it can; and of several `**` the last for the same reason.
+// Lets the last wildcard that can be retried take one more character, and forgets the wildcards
+// after it. Of several `*` only the last must be retried: whatever an earlier one could take in its
+// segment, the last can take as well. The same holds for several `**`.
 bool TakeMore(std::vector<Taken>& taken, std::string_view path) {
   const auto can = [path](const Taken& one) {
     return one.end < path.size() && (one.across || path[one.end] != '/');

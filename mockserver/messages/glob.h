@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pattern over paths: `*` stands for any characters within a segment, `**` for any at all, none
-// included; every other character is itself.
+// A pattern over paths. `*` stands for any characters, or none, within a segment; `**` stands for
+// any characters at all, or none; every other character stands for itself.
 //
 //   Glob::Parse("/redfish/v1/Systems/*/Actions/**")->Match("/redfish/v1/Systems/1/Actions/A.B")
 //     -> {"1", "A.B"}
 //
-// Each wildcard takes as little as it can. Immutable. Lengths are bounded and what was tried is not
-// tried again, so that no peer's path is expensive.
+// Each wildcard takes as few characters as it can. Lengths are bounded and no combination is tried
+// twice, so no path that a peer sends is expensive to match. Globs are immutable.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,21 @@ namespace shoal::mockserver {
 
 class Glob {
  public:
-  // Of a pattern, and of a path: a longer path matches nothing.
+  // The limit for both a pattern and a path, in bytes. A longer path matches nothing.
   static constexpr std::size_t kMaximumLength = 512;
   static constexpr std::size_t kMaximumWildcards = 8;
 
-  // INVALID_ARGUMENT for a pattern that does not begin with '/', is too long, or has too many
-  // wildcards.
+  // Returns INVALID_ARGUMENT for a pattern that does not begin with '/', is too long, or has too
+  // many wildcards.
   static absl::StatusOr<Glob> Parse(std::string pattern);
 
-  // What the wildcards stand for, in order; nothing when `path` is another's. Points into `path`.
+  // Returns what the wildcards stand for, in order, or nothing when `path` does not match. The
+  // views point into `path`.
   std::optional<std::vector<std::string_view>> Match(std::string_view path) const;
 
   const std::string& pattern() const { return pattern_; }
   std::size_t wildcards() const { return wildcards_; }
-  // Characters of the pattern that are themselves.
+  // The number of the pattern's characters that stand for themselves.
   std::size_t literal_length() const { return literal_length_; }
 
  private:

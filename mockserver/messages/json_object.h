@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a JSON object that a person or a program wrote for us. All errors are
+// Strict reading of the members of a JSON object that a person or a program wrote. All errors are
 // INVALID_ARGUMENT and name the member.
 #pragma once
 
@@ -17,35 +17,36 @@
 
 namespace shoal::mockserver {
 
-// `json` is an object, and has no members but `known`.
+// Checks that `json` is an object and has no members other than `known`.
 absl::Status CheckMembers(const Json& json, std::initializer_list<std::string_view> known);
 
-// The text that `object` has under `name`; empty when absent.
+// Returns the text of the member `name`, or an empty text when the member is absent.
 absl::StatusOr<std::string> TextMember(const Json& object, const std::string& name);
-// The same for a text that must be there and not be empty.
+// Returns the text of the member `name`, which must be present and not empty.
 absl::StatusOr<std::string> NeededText(const Json& object, const std::string& name);
 
-// What people call things by: 1 to 64 letters, digits, '-', '_' and '.'.
+// Returns whether `text` is a name: 1 to 64 letters, digits, '-', '_' and '.'.
 bool IsName(std::string_view text);
-// The same for a name, which must be there.
+// Returns the text of the member `name`, which must be present and satisfy IsName.
 absl::StatusOr<std::string> NameMember(const Json& object, const std::string& name);
 
-// Whether the text under `name` is `second`; false when it is `first`, or absent.
+// Returns true when the text of the member `name` is `second`, and false when it is `first` or
+// absent.
 absl::StatusOr<bool> IsSecond(const Json& object, const std::string& name, std::string_view first,
                               std::string_view second);
 
 struct IntegerRange {
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
-  // When the member is absent.
+  // The value of an absent member.
   std::int64_t absent = 0;
 };
 absl::StatusOr<std::int64_t> IntegerMember(const Json& object, const std::string& name,
                                            IntegerRange range);
 
-// The items of the array under `plural`, each read by `read`, which returns absl::StatusOr<Item>.
-// At most `maximum`, whose names, `name_of(item)`, differ. An error calls an item by `singular` and
-// its "name", or its place when it has none.
+// Reads each item of the array `plural` with `read`, which returns absl::StatusOr<Item>. The array
+// has at most `maximum` items, whose names, `name_of(item)`, must differ. An error refers to an
+// item by `singular` and the item's "name", or by its index when it has no name.
 template <typename Read, typename NameOf>
 auto ReadNamed(const Json& object, const std::string& plural, const std::string& singular,
                std::size_t maximum, const Read& read, const NameOf& name_of)

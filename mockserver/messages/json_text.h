@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as text, faster than by the library's own dump: a service writes a resource anew whenever
-// one of its properties has changed.
+// JSON as text, written faster than by the library's own dump. A service writes a resource anew
+// whenever one of its properties has changed.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace shoal::mockserver {
 
-// The same bytes that dump(-1, ' ', false, replace) writes: compact, UTF-8 as it is, what is no
-// UTF-8 replaced.
+// Appends the same bytes that dump(-1, ' ', false, replace) writes: compact, with UTF-8 unescaped
+// and invalid UTF-8 replaced.
 void AppendText(std::string& text, const Json& json);
-// One member of an object: "name":value.
+// Appends one member of an object as "name":value.
 void AppendMember(std::string& text, const std::string& name, const Json& value);
 
 }  // namespace shoal::mockserver

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kMethodNames = {"GET", "HEAD",   "PATCH",   "POST",
                                                           "PUT", "DELETE", "OPTIONS", "OTHER"};
 
-// Index: the bits post, put, patch, remove.
+// The index is made of the bits post, put, patch and remove.
 constexpr std::array<std::string_view, 16> kAllow = {
     "GET, HEAD",
     "GET, HEAD, POST",

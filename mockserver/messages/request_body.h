@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON object in a request's body, as far as a service is ready to look at it.
+// The JSON object in a request's body, within the limits that a service accepts.
 #pragma once
 
 #include <optional>
@@ -9,25 +9,25 @@
 
 namespace shoal::mockserver {
 
-// What to answer instead when `object` is nothing.
+// The parsed body. When `object` is nothing, `refusal` is the answer to the request.
 struct RequestBody {
   std::optional<Json> object = std::nullopt;
   Response refusal = {};
 };
 
-// Not JSON, or nested deeper than content::kMaximumNesting: 400 MalformedJSON. No object: 400
-// UnrecognizedRequestBody.
+// Parses the body. The refusal is 400 MalformedJSON for text that is not JSON or nests deeper than
+// content::kMaximumNesting, and 400 UnrecognizedRequestBody for JSON that is not an object.
 RequestBody ParseRequestBody(std::string_view text);
 
-// The object that a request brings, as text or as a value, which it borrows.
+// The JSON object of a request. It borrows the object when the request has it already parsed.
 class RequestObject {
  public:
-  // With `may_be_empty`, no text is an empty object.
+  // With `may_be_empty`, an empty body counts as an empty object.
   RequestObject(const Request& request, bool may_be_empty);
   RequestObject(const RequestObject&) = delete;
   RequestObject& operator=(const RequestObject&) = delete;
 
-  // Null: refusal() is the answer.
+  // Returns null when the request must be answered with refusal().
   const Json* get() const { return object_; }
   const Response& refusal() const { return parsed_.refusal; }
 

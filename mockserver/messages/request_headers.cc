@@ -10,7 +10,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// The media type without its parameters, as in "application/json;charset=utf-8".
+// Returns the media type without its parameters, as in "application/json;charset=utf-8".
 std::string_view MediaType(std::string_view value) {
   value = value.substr(0, value.find(';'));
   while (value.starts_with(' ')) value.remove_prefix(1);

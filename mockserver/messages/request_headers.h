@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client says of its own protocol must fit this service's (DSP0266, "Request headers").
+// Checks of the protocol headers that a client sends (DSP0266, "Request headers").
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace shoal::mockserver {
 
-// Whether a PATCH must name the version that it changes, by If-Match.
+// Whether a PATCH must name, by If-Match, the version that it changes.
 enum class Preconditions : std::uint8_t { kOptional, kRequired };
 
-// Whether a client that sent `accept`, the header's value, takes `type`.
+// Returns whether a client that sent `accept` as its Accept header takes the media type `type`.
 bool Accepts(std::string_view accept, std::string_view type);
 
-// 412 for another OData-Version than 4.0, 415 for a body that is no JSON, 428 for a PATCH without
-// If-Match where `preconditions` are required; nothing otherwise.
+// Returns 412 for an OData-Version other than 4.0, 415 for a body that is not JSON, 428 for a PATCH
+// without If-Match where `preconditions` are required, and nothing otherwise.
 std::optional<Response> JudgeHeaders(const Request& request, Preconditions preconditions);
 
 }  // namespace shoal::mockserver

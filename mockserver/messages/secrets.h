@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no response shows: properties that the schema lets clients write and nobody read, such as
-// passwords and keys (DSP0266, "Permissions": write-only properties are null in responses).
+// Secrets that no response shows: properties that the schema lets clients write but not read, such
+// as passwords and keys (DSP0266, "Permissions": write-only properties are null in responses).
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class Schema;
 
 namespace shoal::mockserver {
 
-// Makes null what is secret in `value`, which stands at `pointer` of a resource of `odata_type`, at
-// any depth.
+// Sets every secret inside `value` to null, at any depth. `value` stands at `pointer` of a resource
+// of type `odata_type`.
 void HideSecrets(const redfish::Schema& schema, std::string_view odata_type,
                  const std::string& pointer, Json& value);
 

@@ -27,7 +27,8 @@ absl::StatusOr<std::chrono::milliseconds> Milliseconds(const Json& body, const s
   return std::chrono::milliseconds(number);
 }
 
-// What `body` says of an instance; of whose rules and accounts it says nothing, `options`.
+// Returns the options that `body` gives for an instance. `options` provides those that it does not
+// give, such as rules and accounts.
 absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions options) {
   SHOAL_RETURN_IF_ERROR(CheckMembers(
       body,
@@ -161,7 +162,7 @@ absl::StatusOr<Json> Control::Create(std::string_view text) {
   SHOAL_ASSIGN_OR_RETURN(id, table_.Make(capture, std::move(id), std::move(options)));
   Json made = {{"id", id}, {"capture", capture}};
   if (ports_ == nullptr) return made;
-  // Of one that was replaced.
+  // Closes the port of an instance that was replaced.
   ports_->Close(id);
   if (!wants_port) return made;
   absl::StatusOr<std::string> address = ports_->Open(id, static_cast<std::uint16_t>(port));
@@ -181,7 +182,7 @@ http::ServerResponse Control::DeleteInstance(std::string_view id) {
     const runtime::MutexLock lock(slot->mutex);
     slot->instance.Reset().IgnoreError();
   }
-  // Its event streams have ended with the reset.
+  // The reset has ended the instance's event streams.
   if (sender_ != nullptr) sender_->Flush(slot);
   return {.status = 204};
 }
@@ -213,7 +214,7 @@ http::ServerResponse Control::HandleInstance(std::string_view method, std::strin
     answer = is_savepoint ? HandleSavepoint({method, verb, *body}, slot->instance)
                           : Act(slot->instance, verb, *std::move(body));
   }
-  // After a reset and a restore too: they end event streams.
+  // A flush is needed after a reset or restore, too, because these end event streams.
   if (sender_ != nullptr) sender_->Flush(slot);
   return answer;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control API: makes, resets, winds and judges instances. On a port of its own, never on the
-// services'. JSON both ways.
+// The control API: creates, resets, advances and evaluates instances. It has a port of its own and
+// is never reachable on the services' port. Requests and answers are JSON.
 //
 //   GET    /shoal/v1/health                   {"status": "serving", "instances": 3}
 //   GET    /shoal/v1/captures                 {"captures": [{"name", "digest", "resources"}]}
@@ -31,13 +31,16 @@
 //
 // reset, restore, advance and evaluate answer
 //   {"satisfied": false, "milestones": 3, "collateral": 0}
-// `watch` as redfish/watch.h reads it, rules as rules.h does, faults as fault.h, a handler as
-// external_handlers.h does: "url" is on this machine or on one of external_handler_hosts, and one
-// of the same "name" is replaced. What an instance is taught stays through reset. An "id" that
-// exists is replaced: a client that starts again gets its own. With "port" the instance has one of
-// its own, 0 a free one, on the services' host, and "address" is where (instance_ports.h). Errors:
-// {"error": {"code", "message"}} with 400, 404, 405, 429 (too many instances, ports or savepoints);
-// 404 for an instance that is not there also has the header Shoal-Error: unknown-instance.
+// The formats are those of redfish/goals/watch.h for `watch`, rules.h for rules, fault.h for faults
+// and external_handlers.h for a handler, whose "url" must be on this machine or on one of
+// external_handler_hosts. POST of a handler replaces the one of the same "name". Rules, faults and
+// handlers stay through reset. Creating an instance with an existing "id" replaces it, so a client
+// that restarts gets its own instance. With "port" the instance gets a port of its own on the
+// services' host (0 selects a free one), and "address" says where (instance_ports.h).
+//
+// Errors are {"error": {"code", "message"}} with 400, 404, 405, or 429 for too many instances,
+// ports or savepoints. A 404 for an unknown instance also has the header Shoal-Error:
+// unknown-instance.
 #pragma once
 
 #include <string>
@@ -53,15 +56,15 @@
 namespace shoal::mockserver {
 
 struct ControlOptions {
-  // Hosts, beside this machine, on which handlers may be.
+  // The hosts, besides this machine, on which handlers may be.
   std::vector<std::string> external_handler_hosts = {};
 };
 
 // Thread-safe.
 class Control {
  public:
-  // Borrows all. Without a sender, events that are pushed stay in their instances; without ports,
-  // no instance has one of its own.
+  // Borrows all references and pointers. Without a sender, pushed events stay in their instances;
+  // without ports, no instance has a port of its own.
   Control(InstanceTable& table, runtime::Metrics& metrics, ControlOptions options = {},
           EventSender* sender = nullptr, InstancePorts* ports = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control API answers: JSON, and errors as {"error": {"code", "message"}}.
+// Responses of the control API: JSON, and errors as {"error": {"code", "message"}}.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace shoal::mockserver {
 
-// The header that tells a client to make its instance anew, and its value.
+// The header, and its value, that tells a client to create its instance again.
 inline constexpr std::string_view kErrorHeader = "Shoal-Error";
 inline constexpr std::string_view kUnknownInstance = "unknown-instance";
 
 http::ServerResponse ControlAnswer(int status, const Json& body);
 http::ServerResponse ControlError(int status, std::string_view code, const std::string& message);
-// 404, 429 or 400 by the code of `status`.
+// Returns 404, 429 or 400 by the code of `status`.
 http::ServerResponse ControlError(const absl::Status& status);
 http::ServerResponse ControlMethodNotAllowed(std::string_view allow);
 http::ServerResponse ControlUnknownInstance(std::string_view id);
 
-// How an instance's watch stands.
+// Returns the progress of an instance's watch.
 http::ServerResponse ControlProgress(const Evaluation& evaluation);
 
-// The object in a request's body; an empty one for none. INVALID_ARGUMENT.
+// Returns the object in a request's body, or an empty object for an empty body. INVALID_ARGUMENT.
 absl::StatusOr<Json> ParseControlBody(std::string_view body);
 
 }  // namespace shoal::mockserver

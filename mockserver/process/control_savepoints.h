@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the control API that remembers an instance as it is and goes back to that.
+// The part of the control API that saves an instance as it is and restores it.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace shoal::mockserver {
 
 struct SavepointRequest {
   std::string_view method;
-  // What follows the instance's id: "savepoint", "restore", "savepoints", "savepoints/<name>".
+  // The path after the instance's id: "savepoint", "restore", "savepoints", "savepoints/<name>".
   std::string_view verb;
   const Json& body;
 };

@@ -46,7 +46,7 @@ http::ServerResponse ReplaceFaults(const Json& body, InstanceTable::Slot& slot) 
   return ControlAnswer(200, slot.instance.faults()->json());
 }
 
-// Those of the instance, or none.
+// Returns the instance's handlers, or an empty set.
 const ExternalHandlers& HandlersOf(const Instance& instance) {
   static const ExternalHandlers kNone;
   return instance.external_handlers() == nullptr ? kNone : *instance.external_handlers();

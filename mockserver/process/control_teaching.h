@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the control API that teaches an instance: its rules, its faults and its handlers
-// outside.
+// The part of the control API that teaches an instance: its rules, faults and external handlers.
 #pragma once
 
 #include <span>
@@ -15,15 +14,15 @@ namespace shoal::mockserver {
 
 struct TeachingRequest {
   std::string_view method;
-  // What follows the instance's id: "rules", "faults", "handlers", "handlers/<name>".
+  // The path after the instance's id: "rules", "faults", "handlers", "handlers/<name>".
   std::string_view verb;
   const Json& body;
 };
 
 bool IsTeaching(std::string_view verb);
 
-// REQUIRES: IsTeaching(request.verb). `hosts` are those on which handlers may be, beside this
-// machine.
+// REQUIRES: IsTeaching(request.verb). `hosts` are those, besides this machine, on which handlers
+// may be.
 http::ServerResponse HandleTeaching(const TeachingRequest& request,
                                     std::span<const std::string> hosts, InstanceTable::Slot& slot);
 

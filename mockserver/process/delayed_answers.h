@@ -3,8 +3,8 @@
 //
 //   return delayed.After(std::move(answer), std::chrono::milliseconds(300));
 //
-// One thread of its own. At most kMaximumWaiting wait; further ones are sent at once, as are those
-// that wait when the service stops. Thread-safe.
+// The class has a thread of its own. At most kMaximumWaiting answers wait. Further answers are sent
+// at once, and so are the waiting ones when the service stops. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -24,16 +24,17 @@ class DelayedAnswers {
  public:
   static constexpr std::size_t kMaximumWaiting = 16'384;
 
-  // `clock` outlives this.
+  // `clock` must outlive this object.
   explicit DelayedAnswers(runtime::Clock& clock);
   ~DelayedAnswers();
   DelayedAnswers(const DelayedAnswers&) = delete;
   DelayedAnswers& operator=(const DelayedAnswers&) = delete;
 
-  // A deferred answer: `answer`, when the clock has moved by `delay`. Outlived by this.
+  // Returns a deferred response that sends `answer` when the clock has moved by `delay`. This
+  // object must outlive it.
   http::ServerResponse After(http::ServerResponse answer, std::chrono::milliseconds delay);
 
-  // Sends what waits at once, and from now on everything: before servers drain.
+  // Sends all waiting answers at once, and from now on every answer. Call it before servers drain.
   void Hasten() ABSL_LOCKS_EXCLUDED(mutex_);
 
   std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -51,7 +52,7 @@ class DelayedAnswers {
   bool hastens_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
-  // Last: it uses what is above.
+  // The last member, because the thread uses those above.
   runtime::Thread thread_;
 };
 

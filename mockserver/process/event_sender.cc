@@ -70,7 +70,7 @@ class EventSender::Impl {
  private:
   using Slot = std::shared_ptr<InstanceTable::Slot>;
 
-  // One delivery under way.
+  // A delivery in progress.
   struct Sending {
     Slot slot;
     std::uint64_t number = 0;
@@ -107,7 +107,7 @@ class EventSender::Impl {
                          });
   }
 
-  // The first of answer and deadline counts.
+  // Ends a delivery by its answer or its deadline, whichever comes first.
   void End(std::uint64_t key, bool delivered) {
     const auto found = sending_.find(key);
     if (found == sending_.end()) return;
@@ -123,10 +123,10 @@ class EventSender::Impl {
   prometheus::Counter& rejected_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
-  // The thread's alone.
+  // Used only by the thread.
   std::map<std::uint64_t, Sending> sending_;
   std::uint64_t sent_total_ = 0;
-  // Last: it uses what is above.
+  // The last member, because the thread uses those above.
   runtime::Thread thread_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the events of instances that push them: POSTs each to its destination and tells the
-// instance what became of it; writes event streams to their connections.
+// Sends the events of instances that push them: POSTs each to its destination, reports the outcome
+// to the instance, and writes event streams to their connections.
 //
 //   bool sends = false;
 //   {
@@ -10,11 +10,11 @@
 //   }
 //   if (sends) sender.Flush(slot);
 //
-// One thread of its own, many connections. Delivered is what is answered with 2xx within the
-// deadline; the rest is tried again by the instance, on its virtual clock. Destinations of https
-// fail: there is no TLS here. At most `max_waiting` are under way; further ones fail at once and
-// are counted. No lock of a slot is held while on the network. Thread-safe; no method may be called
-// with a slot's lock held.
+// The class has one thread and many connections. An event is delivered when it is answered with 2xx
+// within the deadline; the instance retries all others on its virtual clock. Destinations with
+// https fail, because there is no TLS here. At most `max_waiting` deliveries are in progress;
+// further ones fail at once and are counted. No lock of a slot is held while on the network.
+// Thread-safe, but no method may be called with a slot's lock held.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ namespace shoal::mockserver {
 
 struct EventSenderOptions {
   std::int64_t max_waiting = 1024;
-  // Names resolved, connected, sent and answered.
+  // The time to resolve names, connect, send and be answered.
   std::chrono::milliseconds deadline{5'000};
 };
 
@@ -39,15 +39,16 @@ class EventSender {
  public:
   // Borrows `metrics`.
   explicit EventSender(runtime::Metrics& metrics, EventSenderOptions options = {});
-  // Gives up what is under way, which then counts as failed.
+  // Gives up deliveries in progress, which then count as failed.
   ~EventSender();
   EventSender(const EventSender&) = delete;
   EventSender& operator=(const EventSender&) = delete;
 
-  // Takes what the instance has to send, and sends it.
+  // Takes the events that the instance has to send, and sends them.
   void Flush(const std::shared_ptr<InstanceTable::Slot>& slot);
 
-  // ServerResponse::stream for Response::event_stream. Calls come before this goes.
+  // Returns the ServerResponse::stream for a Response::event_stream. It must not be called after
+  // this object is destroyed.
   std::function<void(http::StreamWriter)> Stream(const std::shared_ptr<InstanceTable::Slot>& slot,
                                                  std::uint64_t stream);
 

@@ -18,7 +18,7 @@ namespace {
 
 absl::StatusOr<ExternalReply> ReadReply(const absl::StatusOr<http::ClientResponse>& response) {
   if (!response.ok()) {
-    // Its answer was too long: no reason to slow down.
+    // An answer that is too long is the handler's fault, not a reason for clients to slow down.
     return absl::IsResourceExhausted(response.status())
                ? runtime::InvalidArgument(runtime::Message(response.status()))
                : response.status();
@@ -75,12 +75,12 @@ class ExternalCaller::Impl {
   }
 
   const ExternalCallerOptions options_;
-  // Relaxed: a count, nothing is published by it.
+  // Relaxed, because this is only a count and publishes nothing.
   std::atomic<std::int64_t> calls_{0};
   boost::asio::io_context context_{1};
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       context_.get_executor()};
-  // Of the thread's own.
+  // Used only by the thread.
   absl::flat_hash_map<std::uint64_t, std::unique_ptr<http::ClientConnection>> connections_;
   std::uint64_t calls_total_ = 0;
   runtime::Thread thread_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks handlers outside, each call on a connection of its own, all on one thread that never blocks.
+// Asks external handlers. Each call has a connection of its own, and all calls share one thread
+// that never blocks.
 //
-// Thread-safe. Calls past the limit are refused at once. When this is destroyed, calls in progress
-// end without an answer: their `done` is dropped.
+// Thread-safe. Calls past the limit are refused at once. When this object is destroyed, calls in
+// progress end without an answer: their `done` is dropped.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@
 namespace shoal::mockserver {
 
 struct ExternalCallerOptions {
-  // Calls in progress at once.
+  // The maximum number of concurrent calls.
   std::int64_t max_calls = 64;
 };
 
 class ExternalCaller {
  public:
-  // What the handler said. DEADLINE_EXCEEDED: it was too slow; RESOURCE_EXHAUSTED: max_calls;
-  // otherwise it could not be reached, or its answer is bad.
+  // Receives the handler's reply. DEADLINE_EXCEEDED: the handler was too slow; RESOURCE_EXHAUSTED:
+  // max_calls was reached; any other error: the handler could not be reached or gave a bad answer.
   using Done = std::function<void(absl::StatusOr<ExternalReply>)>;
 
   explicit ExternalCaller(ExternalCallerOptions options = {});
@@ -30,7 +31,7 @@ class ExternalCaller {
   ExternalCaller(const ExternalCaller&) = delete;
   ExternalCaller& operator=(const ExternalCaller&) = delete;
 
-  // `done` is called once, on this one's thread; at the limit from within.
+  // Calls `done` once, on this object's thread, or from within Ask when max_calls was reached.
   void Ask(std::shared_ptr<const ExternalCall> call, Done done);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a handler outside may be: "http://host:port/path", with a port or 80.
+// The URL of an external handler: "http://host:port/path". The default port is 80.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 namespace shoal::mockserver {
 
 struct ExternalUrl {
-  // As http::ClientOptions takes it.
+  // The format is that of http::ClientOptions.
   std::string address;
   std::string target;
 };
 
-// INVALID_ARGUMENT when it is no such URL, has a user's name or a fragment, or its host is neither
-// this machine (localhost, 127.x.x.x, ::1) nor one of `hosts`.
+// Returns INVALID_ARGUMENT when `url` does not have this form, has a user name or a fragment, or
+// its host is neither this machine (localhost, 127.x.x.x, ::1) nor one of `hosts`.
 absl::StatusOr<ExternalUrl> ParseExternalUrl(std::string_view url,
                                              std::span<const std::string> hosts);
 

@@ -16,11 +16,11 @@ namespace {
 constexpr std::string_view kInstancePrefix = "/i/";
 constexpr std::size_t kMethods = 8;
 constexpr std::size_t kClasses = 6;
-// Bytes of header lines that most answers stay below.
+// The size in bytes that the header lines of most answers do not exceed.
 constexpr std::size_t kUsualLines = 320;
 
 struct Addressee {
-  // Empty: none is named.
+  // Empty when the request names no instance.
   std::string_view id;
   std::string_view uri;
 };
@@ -90,11 +90,11 @@ struct Front::Counters {
   prometheus::Histogram& seconds;
 };
 
-// An instance's answer, and what its watch said after it; empty for nothing.
+// An instance's answer, and the evaluation of its watch after it, which is empty for none.
 struct Front::Answered {
   Response response;
   std::string evaluation;
-  // The instance has events on their way out.
+  // Whether the instance has events to send.
   bool sends = false;
 
   void Conclude(InstanceTable::Slot& slot, bool watches) ABSL_EXCLUSIVE_LOCKS_REQUIRED(slot.mutex) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services' HTTP front: finds the instance that a request means and lets it answer.
+// The services' HTTP front: finds the instance that a request addresses and lets it answer.
 //
-// /i/<id>/redfish/v1/... names an instance; so does the first label of Host (<id>.example:8000);
-// otherwise it is the default instance, the first capture's. On a port of its own
-// (instance_ports.h) nothing else chooses. Bodies name resources without the prefix, as the capture
-// does.
+// /i/<id>/redfish/v1/... names an instance, and so does the first label of Host
+// (<id>.example:8000). Any other request is for the default instance, that of the first capture. On
+// a port of an instance's own (instance_ports.h) nothing else selects the instance. Bodies name
+// resources without the prefix, as the capture does.
 //
 // A request with the header Shoal-Watch gets, with its ordinary response,
 //   Shoal-Watch-Result: satisfied=0;milestones=3;collateral=1
-// as Instance::Evaluate says after it, when the instance has a watch. An instance that is not there
+// which is Instance::Evaluate after the request, when the instance has a watch. An unknown instance
 // is 404 with Shoal-Error: unknown-instance. Thread-safe; requests to one instance are serialised.
 //
-// A request that a handler outside answers (external_handlers.h) waits without a worker and without
-// its instance; what came between has happened when its operations do. An answer that a fault drops
-// closes the connection; one that it delays waits the same way, on the table's clock, where the
-// instance has a real clock.
+// A request that an external handler answers (external_handlers.h) waits without occupying a worker
+// or its instance. Its operations take effect after those of requests that came in between. An
+// answer that a fault drops closes the connection. An answer that a fault delays waits in the same
+// way, on the table's clock, where the instance has a real clock.
 #pragma once
 
 #include <chrono>
@@ -35,16 +35,16 @@ inline constexpr std::string_view kWatchResultHeader = "Shoal-Watch-Result";
 
 class Front {
  public:
-  // Borrows all. Without a sender, events that are pushed stay in their instances.
+  // Borrows all references and pointers. Without a sender, pushed events stay in their instances.
   Front(InstanceTable& table, runtime::Metrics& metrics, EventSender* sender = nullptr);
   ~Front();
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
 
-  // The instance `id` answers; empty: the one that the request means.
+  // Lets the instance `id` answer, or the instance that the request addresses when `id` is empty.
   http::ServerResponse Handle(const http::ServerRequest& request, std::string_view id = {});
 
-  // Answers that faults delay are given at once from now on: before the servers drain.
+  // Sends answers that faults delay at once from now on. Call it before the servers drain.
   void Hasten() { delayed_.Hasten(); }
 
  private:
@@ -52,13 +52,13 @@ class Front {
 
   struct Answered;
 
-  // What a handler outside is asked, and for whom.
+  // A question to an external handler, and the request that it answers.
   struct Exchange;
 
   http::ServerResponse Answer(const http::ServerRequest& request, std::string_view id,
                               Method method);
   http::ServerResponse AskOutside(std::shared_ptr<const Exchange> exchange);
-  // The answer as the client gets it: counted, dropped, delayed or as it is.
+  // Returns the answer as the client gets it: counted, and dropped, delayed or unchanged.
   http::ServerResponse Deliver(const std::shared_ptr<InstanceTable::Slot>& slot, Method method,
                                Answered answered);
   void Count(Method method, int status);
@@ -69,7 +69,7 @@ class Front {
   EventSender* const sender_;
   const std::unique_ptr<Counters> counters_;
   DelayedAnswers delayed_;
-  // Last: its thread uses what is above.
+  // The last member, because its thread uses those above.
   ExternalCaller caller_;
 };
 

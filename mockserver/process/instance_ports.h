@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of their own for some instances, for clients that know neither a path prefix nor a Host.
+// Separate ports for single instances, for clients that know neither a path prefix nor a Host.
 //
-// Each is a server with one thread; there are at most `max_ports`. A port lives as long as its
-// instance: one whose instance has gone, or was replaced, is closed when the next is opened, and
-// answers 404 until then. Thread-safe.
+// Each port is a server with one thread; there are at most `max_ports`. A port whose instance was
+// deleted or replaced answers 404 and is closed when the next port is opened. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -24,25 +23,26 @@ namespace shoal::mockserver {
 
 struct InstancePortsOptions {
   std::size_t max_ports = 64;
-  // What each is served by; of `listen` the host alone.
+  // The options of each server. Only the host of `listen` is used.
   http::ServerOptions server = {};
 };
 
 class InstancePorts {
  public:
-  // Borrows both.
+  // Borrows `table` and `front`.
   InstancePorts(InstanceTable& table, Front& front, InstancePortsOptions options);
   InstancePorts(const InstancePorts&) = delete;
   InstancePorts& operator=(const InstancePorts&) = delete;
 
-  // Listens on `port`, 0 for a free one, for the instance `id`, in place of the port that it had.
-  // Returns the address. RESOURCE_EXHAUSTED past max_ports, NOT_FOUND for an id that is not there,
+  // Listens on `port`, or a free port when 0, for the instance `id`, and closes the port that it
+  // had. Returns the address. RESOURCE_EXHAUSTED past max_ports, NOT_FOUND for an unknown id,
   // FAILED_PRECONDITION for a port that is in use.
   absl::StatusOr<std::string> Open(const std::string& id, std::uint16_t port)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Nothing when it has none.
+  // Does nothing when the instance has no port.
   void Close(std::string_view id) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Closes all, each as http::Server::Drain does, together within `patience`.
+  // Drains all servers in parallel as http::Server::Drain does, within `patience`, and closes their
+  // ports.
   void Drain(std::chrono::milliseconds patience) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -54,7 +54,7 @@ class InstancePorts {
   InstanceTable& table_;
   Front& front_;
   const InstancePortsOptions options_;
-  // Held while one is opened or closed: that is rare, and quick.
+  // Held while a port is opened or closed, which is rare and quick.
   runtime::Mutex mutex_;
   std::map<std::string, Port, std::less<>> ports_ ABSL_GUARDED_BY(mutex_);
 };

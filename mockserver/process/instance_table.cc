@@ -68,7 +68,7 @@ InstanceTable::~InstanceTable() {
   sweeper_.Join();
 }
 
-// With a real clock, dates are those of the day, and without a seed no two instances draw alike.
+// With a real clock, dates are today's, and without a given seed no two instances draw alike.
 InstanceOptions InstanceTable::Complete(InstanceOptions options) const {
   if (options.clock == ClockKind::kReal) {
     options.epoch = std::chrono::duration_cast<std::chrono::seconds>(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All instances of a process, by id, over the worlds that it has loaded.
 //
-// Thread-safe. Instances that nobody has used for a while are deleted; the
-// default one never is. An instance that is deleted while in use lives until its user lets go.
+// Thread-safe. Instances that nobody has used for a while are deleted, except the default instance.
+// An instance that is deleted while in use lives until its user releases it.
 #pragma once
 
 #include <atomic>
@@ -29,10 +29,10 @@ inline constexpr std::string_view kDefaultId = "default";
 
 struct InstanceTableOptions {
   std::int64_t max_instances = 4096;
-  // 0: instances stay until they are deleted.
+  // 0 keeps instances until they are deleted.
   std::chrono::seconds idle_limit{600};
-  // Of the default instance, and of others where their maker says nothing. Instances without a
-  // pool of trees share the table's own.
+  // The options of the default instance, and the defaults of the others. Instances without a tree
+  // pool share the table's own.
   InstanceOptions instance = {};
 };
 
@@ -46,7 +46,7 @@ class InstanceTable {
           caught_up_(now),
           last_use_(now.time_since_epoch().count()) {}
 
-    // Moves an instance with a real clock by what has passed since the last time.
+    // Advances an instance with a real clock by the time that has passed since the last call.
     void CatchUp(runtime::TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
     const bool has_real_clock;
@@ -60,8 +60,9 @@ class InstanceTable {
     std::atomic<runtime::Duration::rep> last_use_;
   };
 
-  // `worlds` by the name of their capture, at least one; the first is the default instance's.
-  // INVALID_ARGUMENT when two have one name. `clock` outlives the table.
+  // `worlds` are addressed by the names of their captures. There must be at least one; the first is
+  // the default instance's. INVALID_ARGUMENT when two have the same name. `clock` must outlive the
+  // table.
   static absl::StatusOr<std::unique_ptr<InstanceTable>> Create(
       std::vector<std::shared_ptr<const World>> worlds, InstanceTableOptions options,
       runtime::Clock& clock = runtime::SystemClock());
@@ -69,26 +70,27 @@ class InstanceTable {
   InstanceTable(const InstanceTable&) = delete;
   InstanceTable& operator=(const InstanceTable&) = delete;
 
-  // Makes an instance and returns its id: `id`, replacing one that has it, or a new one when empty,
-  // which no other process run has given out. NOT_FOUND for a capture that is not loaded (empty:
-  // the first), INVALID_ARGUMENT for an id with other than letters, digits, '-' and '_' or longer
-  // than 64, RESOURCE_EXHAUSTED.
+  // Creates an instance and returns its id: `id`, replacing the instance that has it, or when `id`
+  // is empty a new id that no other process run has given out. An empty `capture` means the first.
+  // NOT_FOUND for a capture that is not loaded, INVALID_ARGUMENT for an id that has characters
+  // other than letters, digits, '-' and '_' or is longer than 64, RESOURCE_EXHAUSTED past
+  // max_instances.
   absl::StatusOr<std::string> Make(std::string_view capture, std::string id,
                                    InstanceOptions options) ABSL_LOCKS_EXCLUDED(mutex_);
   bool Delete(std::string_view id) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Null when absent; counts as a use.
+  // Returns null when there is no such instance. A call counts as a use.
   std::shared_ptr<Slot> Find(std::string_view id) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<Slot> Default() const { return default_; }
 
-  // Deletes what is past the idle limit; a thread of the table's own does so from time to time.
+  // Deletes instances past the idle limit. A thread of the table does so from time to time.
   void Sweep() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Those with a real clock.
+  // Returns the instances with a real clock.
   std::vector<std::shared_ptr<Slot>> RealClocks() const ABSL_LOCKS_EXCLUDED(mutex_);
   runtime::Clock& clock() const { return clock_; }
 
-  // The default one not counted.
+  // The number of instances, the default one excluded.
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
   const std::vector<std::shared_ptr<const World>>& worlds() const { return worlds_; }
   const InstanceTableOptions& options() const { return options_; }
@@ -96,7 +98,7 @@ class InstanceTable {
  private:
   InstanceTable(std::vector<std::shared_ptr<const World>> worlds, InstanceTableOptions options,
                 runtime::Clock& clock);
-  // As an instance of the table has them.
+  // Completes the options of a new instance of the table.
   InstanceOptions Complete(InstanceOptions options) const;
   void SweepUntilStopped() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -113,7 +115,7 @@ class InstanceTable {
   std::uint64_t made_total_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
-  // Last: it uses what is above.
+  // The last member, because the thread uses those above.
   runtime::Thread sweeper_;
 };
 

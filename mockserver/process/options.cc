@@ -17,7 +17,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// Captures are looked for by name in its folder captures/.
+// Captures are looked up by name in captures/ of this folder.
 constexpr char kData[] = "data";
 
 WorldOptions::Style StyleOf(const std::string& success) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [mockserver]: what the process is told.
+// The configuration section [mockserver].
 #pragma once
 
 #include <cstdint>
@@ -56,22 +56,22 @@ struct Options {
 
   void Visit(runtime::Visitor& visitor);
 
-  // The services' front, and the control API; addresses from [cluster] when there are none here.
-  // The front alone speaks TLS.
+  // Return the options of the services' front and of the control API. Addresses that are not set
+  // here come from [cluster]. Only the front speaks TLS.
   http::ServerOptions Front(const runtime::ClusterOptions& cluster) const;
   http::ServerOptions Control(const runtime::ClusterOptions& cluster) const;
   InstancePortsOptions Ports(const runtime::ClusterOptions& cluster) const;
-  // FAILED_PRECONDITION when the password's file cannot be read or is empty, NOT_FOUND or
-  // INVALID_ARGUMENT naming the file of rules that is wrong.
+  // Returns FAILED_PRECONDITION when the password file cannot be read or is empty, and NOT_FOUND or
+  // INVALID_ARGUMENT naming the rules file that is wrong.
   absl::StatusOr<InstanceTableOptions> Table() const;
   ControlOptions Controls() const;
-  // REQUIRES: proxy.IsOn(). FAILED_PRECONDITION as of Table, for the proxy's password; otherwise as
-  // ProxyOptions::Settings.
+  // REQUIRES: proxy.IsOn(). Returns FAILED_PRECONDITION for the proxy's password file as Table
+  // does, and otherwise the errors of ProxyOptions::Settings.
   absl::StatusOr<ProxySettings> Proxy() const;
 };
 
-// Reads the schema, the privilege registry and the captures, each on a thread of its own. The first
-// error, which names the file.
+// Reads the schema, the privilege registry and the captures, each capture on a thread of its own.
+// Returns the first error, which names the file.
 absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Options& options);
 
 }  // namespace shoal::mockserver

@@ -7,7 +7,7 @@
 
 namespace shoal::mockserver {
 
-// An open stream of an instance, which closes it.
+// An open stream of an instance. The destructor closes it.
 class StreamTable::Lease {
  public:
   Lease(Slot slot, std::uint64_t stream) : slot_(std::move(slot)), stream_(stream) {}

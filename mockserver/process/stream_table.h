@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections on which event streams of this process's instances are shown.
+// The connections that carry the event streams of this process's instances.
 //
-// A stream lasts as long as its connection: when either ends, the other does. Thread-safe; takes
-// the lock of a slot while it holds its own, so no method may be called with a slot's lock held.
+// A stream lasts as long as its connection: when either ends, so does the other. Thread-safe. The
+// table takes a slot's lock while it holds its own, so no method may be called with a slot's lock
+// held.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,13 @@ class StreamTable {
  public:
   using Slot = std::shared_ptr<InstanceTable::Slot>;
 
-  // What writes the answer that Instance::Handle opened `stream` for: ServerResponse::stream. When
-  // all copies go without having been called, the stream is closed. Calls come before this goes.
+  // Returns the ServerResponse::stream for the answer with which Instance::Handle opened `stream`.
+  // If all copies are destroyed without having been called, the stream is closed. It must not be
+  // called after this object is destroyed.
   std::function<void(http::StreamWriter)> Writer(const Slot& slot, std::uint64_t stream);
 
-  // Writes what the streams of the slot have to say, and ends those that have ended.
+  // Writes the pending text of the slot's streams, and closes the connections of those that have
+  // ended.
   void Flush(const Slot& slot) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

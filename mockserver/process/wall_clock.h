@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the instances that have a real clock while nobody uses them, so that their tasks end and
+// Advances the instances with a real clock while nobody uses them, so that their tasks end and
 // their events are sent on time.
 //
-// One thread of its own, which looks several times a second. Thread-safe.
+// The class has a thread of its own, which checks several times a second. Thread-safe.
 #pragma once
 
 #include "mockserver/process/event_sender.h"
@@ -14,7 +14,7 @@ namespace shoal::mockserver {
 
 class WallClock {
  public:
-  // Borrows both.
+  // Borrows `table` and `sender`.
   WallClock(InstanceTable& table, EventSender& sender);
   ~WallClock();
   WallClock(const WallClock&) = delete;
@@ -31,7 +31,7 @@ class WallClock {
   runtime::CondVar wake_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
-  // Last: it uses what is above.
+  // The last member, because the thread uses those above.
   runtime::Thread ticker_;
 };
 

@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 12> kRequestFields = {
     "OData-Version", "OData-MaxVersion",  "If-Unmodified-Since",
     "Prefer",        "User-Agent",        "Range"};
 constexpr std::array<std::string_view, 2> kCredentialFields = {"Authorization", "X-Auth-Token"};
-// RFC 9110, section 7.6.1 and 11.7; what this server writes itself; Alt-Svc.
+// The fields of RFC 9110, sections 7.6.1 and 11.7; those that this server writes itself; and
+// Alt-Svc.
 constexpr std::array<std::string_view, 14> kStopped = {"Connection",
                                                        "Keep-Alive",
                                                        "Proxy-Connection",
@@ -38,7 +39,7 @@ constexpr std::array<std::string_view, 14> kStopped = {"Connection",
 // RFC 9110, section 7.6.3.
 constexpr const char* kVia = "1.1 shoal";
 
-// The names in a Connection field.
+// Adds the names in a Connection field.
 void AddNames(std::string_view list, std::vector<std::string>& names) {
   for (absl::string_view name : absl::StrSplit(absl::string_view(list.data(), list.size()), ',')) {
     name = absl::StripAsciiWhitespace(name);

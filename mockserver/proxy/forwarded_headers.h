@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which header fields pass a proxy (RFC 9110, section 7.6): not those of one connection alone, nor
-// those that Connection names.
+// Selects the header fields that pass a proxy (RFC 9110, section 7.6): neither those of a single
+// connection nor those that Connection names.
 #pragma once
 
 #include <string>
@@ -10,21 +10,23 @@
 
 namespace shoal::mockserver {
 
-// Whether what lets its bearer in, a session's token say, may pass.
+// Whether fields with credentials, such as a session's token, may pass.
 enum class Credentials { kPass, kStop };
 
-// Of a client's request, for the real host, with Via. The fields that Redfish knows and no other,
-// so that none that a host knows beyond it (X-HTTP-Method-Override) makes a change of a read; no
-// Accept-Encoding, so that answers can be recorded.
+// Returns the fields of a client's request for the real host, with Via. Only fields that Redfish
+// defines pass, so that no other field that a host understands (X-HTTP-Method-Override) turns a
+// read into a change. Accept-Encoding does not pass, so that answers can be recorded.
 http::Headers RequestHeaders(const http::ServerRequest& request, Credentials credentials);
 
-// Of the real host's answer, for the client, as ServerResponse::header_lines; all but those that a
-// server writes itself (Content-Type and Content-Length among them) and Alt-Svc, which would lead
-// the client past the proxy. A Location on `address` ("host:port"), the host itself, is without it.
+// Returns the fields of the real host's answer for the client, as ServerResponse::header_lines: all
+// except those that a server writes itself (Content-Type and Content-Length among them) and
+// Alt-Svc, which would lead the client past the proxy. A Location on the host itself, `address`
+// ("host:port"), loses its scheme and host.
 std::string AnswerLines(const http::Headers& headers, std::string_view address,
                         Credentials credentials);
 
-// What AnswerLines leaves to the server of a body's description, of an answer to HEAD.
+// Returns Content-Type and Content-Length, which AnswerLines leaves to the server, for an answer to
+// HEAD.
 std::string DescriptionLines(const http::Headers& headers);
 
 }  // namespace shoal::mockserver

@@ -72,12 +72,12 @@ class Origin::Impl {
     http::ClientRequest request;
     Done done;
     runtime::TimePoint due;
-    // The login that it was sent under.
+    // The number of the login under which the request was sent.
     std::int64_t login = 0;
     bool is_renewed = false;
   };
 
-  // Sends what may be sent now.
+  // Sends the requests that may be sent now.
   void Dispatch() {
     while (!queue_.empty()) {
       const auto free =
@@ -95,7 +95,8 @@ class Origin::Impl {
     }
   }
 
-  // Whether the pace lets another request go; when not, Dispatch comes back by itself.
+  // Returns whether the pace permits another request. When it does not, a timer calls Dispatch
+  // again.
   bool IsTime() {
     if (access_.requests_per_second <= 0) return true;
     const runtime::TimePoint now = clock_.Now();
@@ -148,7 +149,7 @@ class Origin::Impl {
       if (errand.login == logins_) is_in_ = false;
       return queue_.push_front(std::move(errand));
     }
-    // The client's limits are ours: no reason for whoever asks us to slow down.
+    // The limit on an answer is the proxy's own, not a reason for clients to slow down.
     if (absl::IsResourceExhausted(response.status())) {
       response = runtime::DataLoss(runtime::Message(response.status()));
     }
@@ -161,18 +162,18 @@ class Origin::Impl {
     errand.done(std::move(response), milliseconds);
   }
 
-  // The login borrows it.
+  // login_ borrows access_.
   discovery::CrawlOptions access_;
   runtime::Clock& clock_;
-  // Relaxed: a count, nothing is published by it.
+  // Relaxed, because this is only a count and publishes nothing.
   std::atomic<std::size_t> waiting_{0};
 
-  // Of the thread's own, and of Stop once it has ended.
+  // Used only by the thread, and by Stop once the thread has ended.
   discovery::Login login_;
   bool is_in_ = false;
   std::int64_t logins_ = 0;
   runtime::TimePoint entered_at_ = {};
-  // Why the host does not let this in.
+  // The reason why the host refuses the login.
   absl::Status refused_;
   runtime::TimePoint next_request_ = {};
   boost::asio::io_context context_{1};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real host behind a proxy (RFC 9110, "origin server"): asks it, at the pace that it bears.
+// The real host behind a proxy (RFC 9110, "origin server"). Origin sends requests to it at a
+// limited pace.
 //
-// One thread of its own and a few connections to the host; further requests wait in order, at most
-// kMaximumWaiting of them and none longer than its answer may take. Where it has a user of its own
-// it logs in before the first request (discovery/login.h), again when the host has forgotten the
-// session, at most once in kRenewalPause, and out at the end; a login that the host refuses is not
-// repeated, as accounts lock. While it logs in others wait. Thread-safe.
+// Origin has a thread of its own and a few connections to the host. Further requests wait in order:
+// at most kMaximumWaiting of them, and none longer than the deadline of its answer. When it has a
+// user of its own, it logs in before the first request (discovery/login.h), logs in again when the
+// host has forgotten the session, at most once in kRenewalPause, and logs out at the end. A login
+// that the host refuses is not repeated, because that could lock the account. During a login all
+// other requests wait. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -25,26 +27,28 @@ class Origin {
   static constexpr std::size_t kMaximumWaiting = 256;
   static constexpr std::chrono::seconds kRenewalPause{10};
 
-  // OK with whatever status the host answered, and how long it took. DEADLINE_EXCEEDED: it is too
-  // slow; RESOURCE_EXHAUSTED: kMaximumWaiting; UNAVAILABLE: it is not there, or went away;
-  // FAILED_PRECONDITION: its certificate is not trusted, or it refuses the login; DATA_LOSS: no
-  // HTTP, or longer than the longest answer.
+  // Receives the host's answer, whatever its status, and the time that it took. DEADLINE_EXCEEDED:
+  // the host is too slow; RESOURCE_EXHAUSTED: kMaximumWaiting requests wait; UNAVAILABLE: the host
+  // cannot be reached or has closed the connection; FAILED_PRECONDITION: its certificate is not
+  // trusted, or it refuses the login; DATA_LOSS: the answer is not HTTP, or is too long.
   using Done = std::function<void(absl::StatusOr<http::ClientResponse>, double milliseconds)>;
 
-  // Of `access`: connection, authentication, user and password, concurrency, and
-  // requests_per_second. Connects to nobody yet. `clock` outlives this.
+  // Uses these members of `access`: connection, authentication, user and password, concurrency, and
+  // requests_per_second. Does not connect yet. `clock` must outlive this object.
   Origin(discovery::CrawlOptions access, runtime::Clock& clock);
-  // As Stop, without patience.
+  // Acts as Stop with no patience.
   ~Origin();
   Origin(const Origin&) = delete;
   Origin& operator=(const Origin&) = delete;
 
-  // `done` is called at most once: on this one's thread, or at the limit from within; after Stop
-  // not at all. What `request` borrows stays where it is until `done` has gone.
+  // Calls `done` at most once: on this object's thread, or from within Ask when kMaximumWaiting is
+  // reached. It is not called after Stop. Whatever `request` borrows must stay valid until `done`
+  // is destroyed.
   void Ask(http::ClientRequest request, Done done);
 
-  // Gives up what is under way, then logs out, which takes `patience` for each of connecting and
-  // asking. The logout's error. Idempotent; not from two threads at once.
+  // Gives up requests in progress and then logs out, waiting at most `patience` for connecting and
+  // again for the answer. Returns the logout's error. Idempotent, but must not be called from two
+  // threads at once.
   absl::Status Stop(std::chrono::milliseconds patience);
 
  private:

@@ -17,7 +17,7 @@ http::ServerResponse Refusal(int status, const std::string& message) {
           .body = GeneralErrorResponse(status, message).body};
 }
 
-// To what ProxyRules says.
+// Answers a request that ProxyRules refuses.
 http::ServerResponse NotPassedOn(const absl::Status& status) {
   const std::string message = runtime::Message(status);
   switch (status.code()) {
@@ -35,7 +35,8 @@ http::ServerResponse NotPassedOn(const absl::Status& status) {
   }
 }
 
-// To what Origin says; its words may hold the name of a user.
+// Answers a request for which Origin reports an error. Its message may hold a user name and is not
+// shown.
 http::ServerResponse NoAnswer(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kDeadlineExceeded:
@@ -172,7 +173,7 @@ http::ServerResponse Proxy::Conclude(const Exchange& exchange,
     answer.head_is_whole = true;
     return answer;
   }
-  // The type lives as long as the body does.
+  // The content type must live as long as the body.
   const auto body = std::make_shared<const std::pair<std::string, std::string>>(
       std::move(response->body), std::string(response->headers.Find("Content-Type")));
   const bool is_described = !body->second.empty() || !body->first.empty();

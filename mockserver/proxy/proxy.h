@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for a real host: passes on what it is asked, gives back what the host says, and records
+// A proxy that stands in for a real host: forwards requests to it, returns its answers, and records
 // both.
 //
-// Status, header fields (forwarded_headers.h) and body of an answer are the host's; an answer is
-// read whole before it is given on, so that it is bounded and recorded whole or not at all.
-// Redirects are the client's to follow. What is not passed on gets a Redfish error:
-//   400, 404, 501  see ProxyRules::TargetOf; 501 also where a stream of events is asked for, which
-//                  has no end that could be waited for
-//   403            a mutation that nobody named; the error says how to name it. Not 405: the
-//                  resource may well take the method, and its Allow says so
+// An answer has the host's status, header fields (forwarded_headers.h) and body. Each answer is
+// read whole before it is returned, so that its size is bounded and it is recorded whole or not at
+// all. Redirects are left to the client. A request that is not forwarded gets a Redfish error:
+//   400, 404, 501  see ProxyRules::TargetOf; 501 also for a request for an event stream, whose end
+//                  the proxy would wait for in vain
+//   403            a mutation that is not allowed; the error says how to allow it. It is not 405,
+//                  since the resource may well take the method and list it in Allow
 //   503            too many requests wait
-//   504, 502       the host is too slow; is down, not trusted, not HTTP, or says too much
-// Nothing of a request but its method and path is ever logged. Thread-safe.
+//   504, 502       the host is too slow; is down, not trusted, not HTTP, or sends too much
+// Of a request only the method and path are ever logged. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -31,18 +31,18 @@
 namespace shoal::mockserver {
 
 struct ProxySettings {
-  // As of Origin. With a user the proxy's own login stands for whatever a client says of itself;
-  // without, the client's does, and logging in is a mutation like others.
+  // The options of Origin. With a user, the proxy's own login replaces the credentials of clients.
+  // Without one, clients' credentials are forwarded, and logging in is a mutation like any other.
   discovery::CrawlOptions access = {};
   ProxyRules rules = {};
-  // Nothing: exchanges are not recorded.
+  // Nothing disables recording.
   std::optional<RecordingOptions> recording = std::nullopt;
 };
 
 class Proxy {
  public:
-  // Borrows metrics and clock. Connects to nobody yet: a host that is down is no error. Errors are
-  // those of ProxyRecording::Open.
+  // Borrows `metrics` and `clock`. Does not connect yet, so a host that is down is no error.
+  // Returns the errors of ProxyRecording::Open.
   static absl::StatusOr<std::unique_ptr<Proxy>> Create(
       ProxySettings settings, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());
@@ -53,9 +53,9 @@ class Proxy {
   // Never blocks: answers of the host are deferred.
   http::ServerResponse Handle(const http::ServerRequest& request);
 
-  // After the server was drained: gives up what is under way, logs out, writes the capture. What
-  // went wrong with the recording, now or before; that there is no capture yet, or that a logout
-  // failed, is only logged. Called once.
+  // Gives up requests in progress, logs out and writes the capture. Call it once, after the server
+  // was drained. Returns the recording's error, from now or before. A capture that cannot be
+  // written yet and a logout that fails are only logged.
   absl::Status Close(std::chrono::milliseconds patience);
 
  private:
@@ -76,12 +76,13 @@ class Proxy {
   const bool logs_in_;
   const std::unique_ptr<Counters> counters_;
 
-  // Of origin_'s thread alone, and of Close once that has ended. Null where nothing is recorded.
+  // Used only by origin_'s thread, and by Close once that thread has ended. Null when recording is
+  // off.
   const std::unique_ptr<ProxyRecording> recording_;
-  // What ended the recording.
+  // The error that ended the recording.
   absl::Status recording_error_;
 
-  // Last: its thread uses what is above.
+  // The last member, because its thread uses those above.
   Origin origin_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [mockserver.proxy]: the real host that the process stands in for, and how gently.
+// The configuration section [mockserver.proxy]: the real host that the process stands in for, and
+// the limits on its load.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,12 @@ struct ProxyOptions {
 
   void Visit(runtime::Visitor& visitor);
 
-  // Services are simulated otherwise.
+  // When off, the process simulates services.
   bool IsOn() const { return !host.empty(); }
 
-  // `password` is what the file says, empty without one. INVALID_ARGUMENT naming what is wrong with
-  // the host, a mutation, or a user without a password; NOT_FOUND or INVALID_ARGUMENT naming the
-  // file of authorities.
+  // `password` is the content of password_file, or empty without one. Returns INVALID_ARGUMENT
+  // naming what is wrong with the host or a mutation, or a user without a password; NOT_FOUND or
+  // INVALID_ARGUMENT naming the file of authorities.
   absl::StatusOr<ProxySettings> Settings(std::string password) const;
 };
 

@@ -42,13 +42,14 @@ absl::Status CheckFolder(const RecordingOptions& options) {
   return absl::OkStatus();
 }
 
-// Null when `text` is no JSON object.
+// Returns null when `text` is not a JSON object.
 Json ObjectIn(const std::string& text) {
   Json json = content::ParseJson(text);
   return json.is_object() ? json : Json();
 }
 
-// The resource that `path` asks for: as it names itself where the two differ in escapes alone.
+// Returns the URI of the resource that `path` addresses, as the resource itself writes it where the
+// two differ only in escapes.
 std::string UriOf(const std::string& path, const Json& body) {
   std::string uri = redfish::CanonicalUri(path);
   std::string own = redfish::LinkTarget(body);
@@ -57,7 +58,7 @@ std::string UriOf(const std::string& path, const Json& body) {
 
 bool SaysWhatIsThere(const RecordedRequest& request, const discovery::Answer& answer) {
   const int status = answer.entry.status;
-  // A host that starts may lack its root for a while.
+  // A host that is starting may lack its root for a while.
   const bool is_gone = (status == 404 || status == 410) && answer.link.uri != redfish::kServiceRoot;
   return request.method == Method::kGet && !answer.is_damaged && (status == 200 || is_gone) &&
          redfish::CaptureFileOf(answer.link.uri).has_value();

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went through a proxy, as a capture: every exchange in a journal, and of what was read the
-// folder that lib/redfish/capture/capture.h loads.
+// Records the traffic of a proxy as a capture: every exchange in a journal, and the resources that
+// were read in the folder format of lib/redfish/capture/capture.h.
 //
-// The folder holds .proxy/journal (discovery/journal.h), a record an exchange: method, target,
-// status, headers, milliseconds, and the bodies both ways where they are JSON objects; secrets and
-// headers that let their bearer in are taken out before anything is written. A recording that was
-// killed anywhere goes on from its journal, and the journal stays beside the capture.
+// The folder holds .proxy/journal (discovery/journal.h) with one record per exchange: method,
+// target, status, headers, milliseconds, and both bodies where they are JSON objects. Headers with
+// credentials and, unless redaction is off, secrets in bodies are removed before anything is
+// written. A recording that was killed at any point continues from its journal, and the journal
+// stays beside the capture.
 //
-// A resource is what its newest GET was answered with, when that was 200 or, as absent, 404 or 410;
-// pages are joined to their collections. Everything else is in the journal alone. Not thread-safe.
+// A resource is the newest answer to its GET that was 200, or 404 or 410, which make it absent.
+// Pages are joined to their collections. Everything else is only in the journal. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +29,16 @@ namespace shoal::mockserver {
 
 struct RecordingOptions {
   std::string folder = {};
-  // The real host: "https://bmc.lab:443", and "bmc.lab:443".
+  // The real host as "https://bmc.lab:443", and as "bmc.lab:443".
   std::string source = {};
   std::string address = {};
-  // Nothing: bodies are kept as they come.
+  // Nothing keeps bodies as they come.
   std::optional<redfish::RedactionOptions> redaction = redfish::RedactionOptions{};
-  // Of the journal; what comes past it is not recorded.
+  // The limit of the journal. Exchanges past it are not recorded.
   std::int64_t max_bytes = std::int64_t{1} << 30;
 };
 
-// One request, as it was sent to the host.
+// A request as it was sent to the host.
 struct RecordedRequest {
   Method method = Method::kGet;
   std::string target = {};
@@ -46,18 +47,19 @@ struct RecordedRequest {
 
 class ProxyRecording {
  public:
-  // Takes up what is there: a journal that holds something becomes a capture at once.
-  // FAILED_PRECONDITION: the folder has a capture, or a crawl, that no proxy recorded; another
-  // host's; one with other redaction; or it is in use. Otherwise as Journal::Open.
+  // Opens a new or existing recording. A journal with records is turned into a capture at once.
+  // FAILED_PRECONDITION: the folder has a capture or a crawl that no proxy recorded, that is
+  // another host's, or that has other redaction; or it is in use. Otherwise returns the errors of
+  // Journal::Open.
   static absl::StatusOr<std::unique_ptr<ProxyRecording>> Open(RecordingOptions options,
                                                               const runtime::Clock& clock);
 
-  // RESOURCE_EXHAUSTED at max_bytes, or when the disk is full; INTERNAL naming the path.
+  // Returns RESOURCE_EXHAUSTED at max_bytes or when the disk is full, and INTERNAL naming the path.
   absl::Status Add(const RecordedRequest& request, const http::ClientResponse& response,
                    double milliseconds);
 
-  // Writes the capture in place of the one that is there. NOT_FOUND, and nothing is written, as
-  // long as nobody has asked for the service root.
+  // Writes the capture, replacing the present one. Returns NOT_FOUND, and writes nothing, as long
+  // as nobody has read the service root.
   absl::StatusOr<discovery::Assembled> Write();
 
   std::size_t exchanges() const { return journal_->size(); }

@@ -17,7 +17,7 @@ bool IsBelowRedfish(std::string_view path) {
   return path == kRedfish || path.starts_with(std::string(kRedfish) + "/");
 }
 
-// "/path?query" of a target in absolute form (RFC 9112, section 3.2.2).
+// Returns "/path?query" of a target in absolute form (RFC 9112, section 3.2.2).
 std::string_view OriginForm(std::string_view target) {
   const std::size_t scheme = target.find("://");
   if (target.starts_with('/') || scheme == std::string_view::npos) return target;
@@ -25,7 +25,8 @@ std::string_view OriginForm(std::string_view target) {
   return slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
 }
 
-// One reading alone: no dot segments, no second slash, nothing escaped twice.
+// Returns whether the path has a single reading: no dot segments, no extra slash, nothing escaped
+// twice.
 bool IsUnambiguous(std::string_view path) {
   const std::string decoded = redfish::PercentDecoded(path);
   if (std::count(decoded.begin(), decoded.end(), '/') !=
@@ -38,7 +39,7 @@ bool IsUnambiguous(std::string_view path) {
   if (strange || decoded.find("://") != std::string::npos) return false;
   for (std::string_view rest = decoded; !rest.empty();) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
-    // Of "..;x" too: path parameters are no part of a segment's name for some.
+    // This catches "..;x" as well: for some hosts path parameters are not part of a segment's name.
     const std::string_view segment = rest.substr(0, std::min(end, rest.find(';')));
     if (segment == "." || segment == "..") return false;
     rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which requests a proxy passes on to the real host: reads below /redfish, and the mutations that
-// were named one by one.
+// Which requests a proxy forwards to the real host: reads below /redfish, and mutations that are
+// allowed one by one.
 //
 //   ProxyRules::Parse({"POST /redfish/v1/Systems/*/Actions/ComputerSystem.Reset"})
 //
-// GET, HEAD and OPTIONS are reads. What a host could understand as another path than it is judged
-// by ("..", "%2e%2e", "\", a double escape) is not passed on at all; a mutation moreover carries
-// neither escapes nor a query nor path parameters, in which some hosts look for another method.
-// Immutable, safe for any number of threads.
+// GET, HEAD and OPTIONS are reads. A path that a host could understand differently from the proxy
+// ("..", "%2e%2e", "\", a double escape) is not forwarded. A mutation must moreover have no
+// escapes, no query and no path parameters, in which some hosts look for another method. Immutable,
+// and safe for any number of threads.
 #pragma once
 
 #include <string>
@@ -22,14 +22,15 @@ namespace shoal::mockserver {
 
 class ProxyRules {
  public:
-  // Each is a method, POST, PATCH, PUT or DELETE, a blank, and a glob (glob.h) below /redfish in
-  // which `*` alone is a wildcard: `**` would name more than one mutation. INVALID_ARGUMENT naming
-  // the one that is wrong.
+  // Each text is a method (POST, PATCH, PUT or DELETE), a blank, and a glob (glob.h) below
+  // /redfish. Only `*` is allowed as a wildcard, since `**` would allow more than one mutation.
+  // INVALID_ARGUMENT naming the text that is wrong.
   static absl::StatusOr<ProxyRules> Parse(const std::vector<std::string>& allowed);
 
-  // What the host is asked for when a client asks for `target`: the target itself, of a mutation
-  // its canonical path. NOT_FOUND: not below /redfish; INVALID_ARGUMENT: an ambiguous path;
-  // UNIMPLEMENTED: no method of Redfish; PERMISSION_DENIED: a mutation that nobody named.
+  // Returns the target to request from the host when a client asks for `target`: for a read the
+  // target itself, for a mutation its canonical path. NOT_FOUND: not below /redfish;
+  // INVALID_ARGUMENT: an ambiguous path; UNIMPLEMENTED: not a method of Redfish; PERMISSION_DENIED:
+  // a mutation that is not allowed.
   absl::StatusOr<std::string> TargetOf(Method method, std::string_view target) const;
 
  private:

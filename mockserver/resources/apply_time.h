@@ -5,8 +5,8 @@
 //   {"Attributes": {..}, "@Redfish.SettingsApplyTime": {"ApplyTime": "OnReset"}}
 //   {"RAIDType": "RAID1", .., "@Redfish.OperationApplyTime": "OnReset"}
 //
-// A service says what it supports beside the settings object, or beside the operation; only that is
-// accepted, the rest is 400.
+// A service lists the apply times that it supports beside the settings object, or beside the
+// operation. It accepts only those; any other is 400.
 #pragma once
 
 #include <chrono>
@@ -28,21 +28,23 @@ enum class ApplyTime : std::uint8_t {
 
 struct ApplyTimeChoice {
   ApplyTime time = ApplyTime::kImmediate;
-  // The maintenance window on the virtual clock; all of the time for what needs none.
+  // The maintenance window on the virtual clock. It covers all time when the apply time needs no
+  // window.
   std::chrono::milliseconds window_start = std::chrono::milliseconds::min();
   std::chrono::milliseconds window_end = std::chrono::milliseconds::max();
-  // What to answer when the client's choice is none.
+  // The answer to the request when the client's choice is not valid.
   std::optional<Response> refusal;
 };
 
-// Of an operation; `support` is the object that carries @Redfish.OperationApplyTimeSupport, which
-// lists Immediate alone when it is missing. A client that does not choose gets Immediate, or the
-// first one supported. Maintenance windows are not for operations.
+// Reads the apply time of an operation. `support` is the object that carries
+// @Redfish.OperationApplyTimeSupport; without that annotation only Immediate is supported. A client
+// that does not choose gets Immediate where it is supported, else the first supported one.
+// Operations do not take maintenance windows.
 ApplyTimeChoice OperationApplyTime(const Json& body, const Json* support);
 
-// Of a PATCH of `settings`. Where the service does not list any, OnReset alone is supported. A
-// client that does not choose gets OnReset, or the first one supported. A maintenance window needs
-// its start; without a duration it does not end.
+// Reads the apply time of a PATCH of `settings`. Where the service lists none, only OnReset is
+// supported. A client that does not choose gets OnReset where it is supported, else the first
+// supported one. A maintenance window needs its start; without a duration it does not end.
 ApplyTimeChoice SettingsApplyTime(const Editor& editor, ResourceId settings, const Json& body);
 
 }  // namespace shoal::mockserver

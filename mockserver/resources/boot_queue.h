@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that waits for a system's next boot: what a client asked for with the apply time OnReset.
+// Work that waits for a system's next boot, because a client asked for it with the apply time
+// OnReset.
 //
-// Unbounded: who queues by request gives each kind of request one key.
+// The queue is unbounded: a caller that queues work on a client's request must give each kind of
+// request a single key.
 #pragma once
 
 #include <functional>
@@ -14,18 +16,20 @@
 
 namespace shoal::mockserver {
 
-// Calls `run` once, when `system` boots next, after what was queued before; forgets an earlier
-// entry of the same key. What `run` captures must be values: instances are copied.
+// Calls `run` once, at the next boot of `system` and after the work that was queued before it. An
+// earlier entry with the same key is dropped. `run` must capture values, because instances are
+// copied.
 void OnNextBoot(Editor& editor, ResourceId system, std::string key,
                 std::function<void(Editor&)> run);
 void ForgetNextBoot(Editor& editor, std::string_view key);
 
-// Runs the work when its system has booted. What the work itself queues waits for the boot after.
+// Runs the work of a system when it has booted. Work that is queued meanwhile waits for the next
+// boot.
 void AddBootQueue(HandlerTable& handlers);
 
-// The system whose boot changes to the resource wait for: the one that the resource, or the
-// resource that it holds settings for, is or is below; where that one has no reset action, the
-// service's first that has one, else its first.
+// Returns the system whose boot applies changes to the resource: the system that is, or is above,
+// the resource or the active resource of a settings object. Where that system has no reset action,
+// it is the service's first system that has one, else its first system.
 std::optional<ResourceId> SystemOf(const Editor& editor, ResourceId id);
 
 }  // namespace shoal::mockserver

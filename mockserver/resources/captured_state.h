@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back to what was captured, which stands for a device's factory defaults: captures do not
-// say what those are.
+// Restores captured state, which stands for a device's factory defaults because captures do not
+// tell what those are.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace shoal::mockserver {
 
-// Gives the resource at `uri`, canonical, and all below it the properties that they were captured
-// with; what was removed comes back, and members that came since go. A resource of which `keeps` is
-// true stays as it is, with all below it.
+// Restores the captured properties of the resource at the canonical `uri` and of all resources
+// below it. Removed resources come back, and members that were created since are removed. A
+// resource for which `keeps` returns true stays as it is, with everything below it.
 void RestoreCaptured(Editor& editor, std::string_view uri,
                      const std::function<bool(const World::Resource&)>& keeps = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges an object that a client makes, by the schema alone: a member for a collection, an element
-// for an array.
+// Judges an object that a client creates, a member of a collection or an element of an array, by
+// the schema alone.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ class Schema;
 
 namespace shoal::mockserver {
 
-// A member of a request's body that is wrong, and what to say of it.
+// A wrong member of a request's body, and the message about it.
 struct Problem {
   std::string pointer;
   Json info;
 };
 
-// What is wrong with `members`, which stand at `pointer` in a resource of `odata_type`: unknown,
-// neither writable nor required to make one, or with a value that does not fit. Members with '@' in
-// their name are skipped.
+// Returns the problems of `members`, which stand at `pointer` in a resource of `odata_type`:
+// members that are unknown, that are neither writable nor required on create, or whose value does
+// not fit. Members with '@' in their name are skipped.
 std::vector<Problem> JudgeNewObject(const redfish::Schema& schema, std::string_view odata_type,
                                     const std::string& pointer, const Json& members);
 

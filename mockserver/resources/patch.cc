@@ -23,7 +23,7 @@ namespace {
 using redfish::Property;
 using redfish::PropertyKind;
 
-// Judges a body and collects what to write and what to complain about.
+// Judges a body and collects the changes to write and the problems to report.
 class Judge {
  public:
   struct Change {
@@ -70,7 +70,7 @@ class Judge {
     }
   }
 
-  // A settings object need not list what it takes: its resource does.
+  // A settings object need not list what it takes; its active resource does.
   const Json* Present(const std::string& pointer) const {
     const Json* const own = editor_.Read(id_, pointer);
     return own != nullptr || !active_ ? own : editor_.Read(*active_, pointer);
@@ -102,7 +102,7 @@ class Judge {
     }
   }
 
-  // Whether `value` may stand at `pointer`; complains when not.
+  // Returns whether `value` may stand at `pointer`, and reports a problem when it may not.
   bool Fits(const Property& property, const Json& value, const std::string& pointer,
             const std::string& parent) {
     if (!property.writable) {
@@ -119,7 +119,7 @@ class Judge {
     const bool is_listed = allowed == nullptr || !allowed->is_array() || allowed->empty() ||
                            value.is_null() ||
                            std::any_of(allowed->begin(), allowed->end(), [&](const Json& one) {
-                             // The standard lists values of all types as texts.
+                             // The standard lists allowable values of all types as texts.
                              return one == value || one == Json(Serialise(value));
                            });
     if (!is_listed)
@@ -175,7 +175,7 @@ class Judge {
     Accept(pointer, std::move(result));
   }
 
-  // The standard leaves it to the members of an array's elements whether clients may write them.
+  // The standard decides for each member of an array's elements whether clients may write it.
   bool HasWritable(const Property& complex) const {
     const std::vector<const Property*> members = editor_.world().schema().Members(type_, complex);
     return std::any_of(members.begin(), members.end(), [&](const Property* member) {
@@ -200,7 +200,7 @@ class Judge {
     problems.push_back({pointer, ExtendedInfo(id, args, pointer)});
   }
 
-  // A settings object is judged as its resource where its own type takes no PATCH ("Settings").
+  // A settings object whose own type takes no PATCH ("Settings") is judged as its active resource.
   static const std::string& TypeFor(const Editor& editor, ResourceId id) {
     const std::string& own = editor.resource(id).odata_type;
     const auto active = editor.world().ActiveOf(id);
@@ -215,7 +215,7 @@ class Judge {
   const std::string& type_;
 };
 
-// Makes the objects that `pointer` goes through and that a settings object does not list yet.
+// Creates the objects along `pointer` that a settings object does not list yet.
 void MakeRoom(Editor& editor, ResourceId settings, const std::string& pointer) {
   std::vector<std::string> tokens = redfish::PointerTokens(pointer);
   tokens.pop_back();

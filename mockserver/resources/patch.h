@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // PATCH of a resource, by what the schema says of its properties.
 //
-// Each member of the body is judged alone. All good: the resource as it is now, Success or 204, by
-// the world's style. Some good: those are written; 200, the resource, and the messages both at its
-// top and as Prop@Message.ExtendedInfo at each of the others. None good: 400.
-// A property that neither the resource nor, for a settings object, the resource that it is for has
-// is unknown, whatever the schema says. Members with '@'
-// in their name are ignored, but for @Redfish.SettingsApplyTime of a settings object; a body of
-// only such is 400 NoOperation. In arrays null removes, {} keeps, a shorter array truncates, a
-// longer one appends; so it is with arrays of objects that have a member which may be written.
+// Each member of the body is judged separately. When all are valid, the answer is the resource as
+// it is now, Success or 204, by the world's style. When some are valid, those are written, and the
+// answer is 200 with the resource; messages about the others are at its top and, as
+// Prop@Message.ExtendedInfo, at each property concerned. When none is valid, the answer is 400.
+//
+// A property is unknown, whatever the schema says, when neither the resource nor, for a settings
+// object, its active resource has it. Members with '@' in their name are ignored, except
+// @Redfish.SettingsApplyTime of a settings object; a body with only such members is 400
+// NoOperation. In arrays null removes an element, {} keeps it, a shorter array truncates, and a
+// longer one appends. The same holds for arrays of objects that have a writable member.
 #pragma once
 
 #include <functional>
@@ -20,13 +22,15 @@
 
 namespace shoal::mockserver {
 
-// What a behaviour adds to the schema's judgement; any may be empty.
+// What a behaviour adds to the schema's judgement. Each function may be empty.
 struct PatchRules {
-  // The message for a value that the schema takes and the resource does not.
+  // Returns a message when the schema allows the value but the resource does not.
   std::function<std::optional<Json>(const std::string& pointer, const Json& value)> objection = {};
-  // Takes what is not to be written into the tree; false for the rest.
+  // Takes a value that must not be written into the tree and returns true; returns false for any
+  // other value.
   std::function<bool(const std::string& pointer, const Json& value)> take = {};
-  // What follows from what was written; before the answer is made.
+  // Runs after the values are written and before the answer is made, for the consequences of the
+  // change.
   std::function<void()> follow = {};
 };
 

@@ -24,7 +24,7 @@ struct Parameter {
   std::string value;
 };
 
-// Percent escapes, and '+' for a space.
+// Decodes percent escapes, and '+' as a space.
 std::string Decode(std::string_view text) {
   std::string spaced(text);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -63,7 +63,7 @@ std::optional<std::size_t> ParseNumber(std::string_view text) {
   return number;
 }
 
-// ".", "~($levels=2)", ...
+// Reads ".", "~($levels=2)" and the like.
 std::optional<Response> ReadExpand(const Parameter& parameter, Query& query) {
   std::string_view rest = parameter.value;
   const std::size_t which =
@@ -128,7 +128,7 @@ bool IsCollection(const Json& resource) {
   return members != resource.end() && members->is_array();
 }
 
-// `uri` with another $skip.
+// Returns `uri` with another $skip.
 std::string PageAt(std::string_view uri, std::size_t skip) {
   const std::string_view path = uri.substr(0, uri.find_first_of("?#"));
   std::string_view query = uri.substr(0, uri.find('#'));
@@ -145,7 +145,7 @@ std::string PageAt(std::string_view uri, std::size_t skip) {
 
 void ChooseMembers(const Query& query, std::string_view uri, const redfish::FindResource& find,
                    Json& collection) {
-  // A capture may hold the first page of a larger collection: what the rest was is not known.
+  // The capture may hold only the first page of a larger collection. The other pages are not known.
   collection.erase(kNextLink);
   Json& members = collection[kMembersName];
   if (query.filter) {
@@ -169,7 +169,7 @@ class Expander {
   Expander(Expansion expansion, const redfish::FindResource& find)
       : expansion_(expansion), find_(find) {}
 
-  // Follows links of `resource`, `levels` deep.
+  // Follows the links of `resource`, `levels` deep.
   void Expand(Json& resource, int levels) { Visit(resource, levels, /*in_links=*/false); }
 
  private:
@@ -199,7 +199,7 @@ class Expander {
     if (levels > 1) Expand(value, levels - 1);
   }
 
-  // Values inside `value`, at every depth.
+  // Counts the values inside `value`, at every depth.
   static std::size_t NodesIn(const Json& value) {
     std::size_t nodes = 0;
     if (value.is_structured()) {
@@ -226,7 +226,7 @@ Json Select(const Json& resource, const std::vector<std::string>& pointers) {
   return selected;
 }
 
-// The resource's excerpt; all of it when its type has none.
+// Returns the resource's excerpt, or the whole resource when its type has none.
 Json Excerpted(const Json& resource, const redfish::Schema& schema) {
   std::vector<std::string> pointers;
   for (const redfish::Property* property :
@@ -236,7 +236,8 @@ Json Excerpted(const Json& resource, const redfish::Schema& schema) {
   return pointers.empty() ? resource : Select(resource, pointers);
 }
 
-// Applies `shape` to each member that a collection shows in full, to anything else itself.
+// Applies `shape` to each member of a collection that is expanded, and to any other body as a
+// whole.
 template <typename Shape>
 void Reshape(const Query& query, Json& body, const Shape& shape) {
   if (!IsCollection(body) || query.expansion == Expansion::kNone) {

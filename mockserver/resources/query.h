@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The query of a GET, as DSP0266, "Query parameters", defines it: only, $filter, $skip, $top,
-// $expand, excerpt, $select, applied in this order to a copy; what is stored never changes.
+// The query of a GET as DSP0266, "Query parameters", defines it: only, $filter, $skip, $top,
+// $expand, excerpt and $select are applied in this order to a copy. Stored resources never change.
 //
 //   Query query;
 //   if (std::optional<Response> refusal = ParseQuery(uri, query)) return *refusal;
 //   return Answer(query, uri, resource, schema, find);
 //
-// Parameters without '$' that the standard does not define are ignored, as it asks for.
+// As the standard asks, parameters without '$' that it does not define are ignored.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Schema;
 
 namespace shoal::mockserver {
 
-// Which links $expand follows.
+// The links that $expand follows.
 enum class Expansion : std::uint8_t {
   kNone,
   kSubordinate,  // "." : all but those in Links and in annotations
@@ -41,7 +41,7 @@ struct Query {
   std::optional<std::size_t> top;
   Expansion expansion = Expansion::kNone;
   int levels = 1;
-  // JSON Pointers; empty: everything.
+  // JSON Pointers. Empty selects everything.
   std::vector<std::string> select;
 
   bool empty() const {
@@ -50,22 +50,23 @@ struct Query {
   }
 };
 
-// Levels that $expand may ask for; resources, and JSON values in them, that one answer expands
-// before the rest stay links; paths that $select may name.
+// The limits of a query: the levels that $expand may ask for; the resources, and the JSON values in
+// them, that one answer expands before the rest stay links; and the paths that $select may name.
 inline constexpr int kMaximumLevels = 6;
 inline constexpr std::size_t kMaximumExpanded = 4096;
 inline constexpr std::size_t kMaximumNodes = 100'000;
 inline constexpr std::size_t kMaximumSelected = 64;
 
-// Whether `uri` has a parameter that the standard defines, or that starts with '$'.
+// Returns whether `uri` has a parameter that the standard defines or that starts with '$'.
 bool HasQuery(std::string_view uri);
 
-// Reads the query of `uri` into `query`; a refusal when it is not one that this service takes: 501
-// for an unknown $parameter, 400 for a value or a combination that makes no sense.
+// Reads the query of `uri` into `query`. Returns 501 for an unknown $parameter, 400 for a value or
+// combination that makes no sense, and nothing when the query is valid.
 std::optional<Response> ParseQuery(std::string_view uri, Query& query);
 
-// What GET answers. A type without an excerpt is answered whole. 400 where only, $filter, $skip and
-// $top do not meet a collection. `uri` is the request's, for the link to the next page.
+// Returns the answer to a GET with `query`. Where excerpt asks for the excerpt of a type that has
+// none, the whole resource is returned. only, $filter, $skip and $top on a resource that is not a
+// collection are 400. `uri` is that of the request, for the link to the next page.
 Response Answer(const Query& query, std::string_view uri, const Json& resource,
                 const redfish::Schema& schema, const redfish::FindResource& find);
 

@@ -27,17 +27,17 @@ std::string_view MisfitByExample(const Json& example, const Json& value) {
   return alike || example.is_null() ? std::string_view() : "PropertyValueTypeError";
 }
 
-// Written to one settings object, and not applied yet.
+// The values of one settings object that were written but not applied yet.
 struct Pending {
   std::set<std::string> pointers;
-  // A boot outside of it applies nothing.
+  // A boot outside this window applies nothing.
   std::chrono::milliseconds window_start{};
   std::chrono::milliseconds window_end{};
 };
 
 struct PendingSettings {
   std::map<ResourceId, Pending> by_object;
-  // BIOSes that become their defaults.
+  // The BIOSes whose attributes are reset to their defaults at the next boot.
   std::set<ResourceId> resets;
 };
 
@@ -75,7 +75,7 @@ void Apply(Editor& editor, ResourceId settings) {
   editor.SetPresent(*active, "/@Redfish.Settings/Messages", Json::array({ExtendedInfo("Success")}));
 }
 
-// What a settings object lists beside what is pending follows.
+// The attributes that a settings object lists without being pending are reset as well.
 void ApplyDefaults(Editor& editor, ResourceId bios) {
   PendingSettings& notes = editor.Notes<PendingSettings>();
   if (notes.resets.erase(bios) == 0) return;
@@ -85,7 +85,7 @@ void ApplyDefaults(Editor& editor, ResourceId bios) {
   const auto settings = editor.world().SettingsOf(bios);
   const auto waits = settings ? notes.by_object.find(*settings) : notes.by_object.end();
   Json attributes = AttributesOf(editor, bios);
-  // What the registry does not say is as it was captured.
+  // Attributes that the registry does not cover return to their captured values.
   if (captured != nullptr && captured->is_object()) attributes.update(*captured);
   const Json defaults = redfish::DefaultAttributes(attributes, registry);
   for (const auto& [name, standard] : defaults.items()) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings objects (DSP0266, "Settings resource"): what is written to one is pending, and becomes
-// its resource's when the client wants it to (apply_time.h), mostly when the system boots next.
+// Settings objects (DSP0266, "Settings resource"). A value that is written to a settings object is
+// pending, and is applied to the active resource when the client wants it (apply_time.h), usually
+// at the next boot of the system.
 //
-// BIOS attributes are judged by the service's attribute registry with what is pending and what is
-// asked for taken as given; where a capture has no registry, by name and JSON type of the present
-// value. One vendor's settings object lists what is pending alone, another's all attributes; each
-// stays so. Only what was asked for since it was last applied is applied, not what else a capture
-// had pending.
+// BIOS attributes are judged by the service's attribute registry, taking pending and requested
+// values as given; where a capture has no registry, they are judged by name and by the JSON type of
+// the present value. Some vendors' settings objects list only pending attributes, others list all;
+// each keeps its form. Only values that were written since the last application are applied, not
+// what a capture already had pending.
 #pragma once
 
 #include <string>
@@ -18,31 +19,31 @@
 
 namespace shoal::mockserver {
 
-// What is wrong with one attribute, in words of the message registry.
+// A wrong attribute, and the name of the message of the registry about it.
 struct AttributeProblem {
   std::string name;
   std::string_view message;
 };
 
-// Whether PATCH of "Attributes" of this resource is a matter of settings: it is a BIOS or a BIOS's
-// settings object.
+// Returns whether the resource is a BIOS or its settings object, so that PATCH of its "Attributes"
+// follows the rules of settings.
 bool HasBiosAttributes(const Editor& editor, ResourceId id);
 
-// Judges `attributes`, an object, for the resource. All of the BIOS itself are not writable where
-// it has a settings object.
+// Judges `attributes`, an object, for the resource. The attributes of a BIOS that has a settings
+// object are all not writable.
 std::vector<AttributeProblem> JudgeAttributes(const Editor& editor, ResourceId id,
                                               const Json& attributes);
 
-// What was written at `pointers` of a settings object takes effect when `choice`, which is not
-// refused, says; an earlier choice for the same object no longer counts.
+// Schedules the values at `pointers` of a settings object to take effect as `choice` says. It
+// replaces an earlier choice for the same object. REQUIRES: `choice` has no refusal.
 void AwaitApplyTime(Editor& editor, ResourceId settings, const std::vector<std::string>& pointers,
                     const ApplyTimeChoice& choice);
 
-// At the next boot of its system, and before what is pending then, the BIOS's attributes become
-// what its registry calls their defaults; those without one, what they were captured with.
+// Resets the BIOS's attributes at the next boot of its system, before pending values are applied:
+// to their defaults in the registry or, for attributes without one, to their captured values.
 void AwaitDefaults(Editor& editor, ResourceId bios);
 
-// When a system boots, what is pending becomes current, and @Redfish.Settings says when.
+// Applies pending values when a system boots, and writes the time into @Redfish.Settings.
 void AddSettings(HandlerTable& handlers);
 
 }  // namespace shoal::mockserver

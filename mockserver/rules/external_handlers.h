@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers that are programs of someone else's: who they are, what they are asked, what they
-// answer.
+// External handlers: programs outside this process that answer requests. This header defines who
+// they are, what they are asked and what they answer.
 //
 // A handler has a "name", a "method" and a "path" as route.h reads them, and
-//   "url": "http://127.0.0.1:9000/reset"   where it is asked
-//   "timeout_ms": 5000                     how long it may take to accept, and then to answer
+//   "url": "http://127.0.0.1:9000/reset"   the URL to which requests are POSTed
+//   "timeout_ms": 5000                     the limit for connecting, and again for answering
 //
-// It is asked by POST, with the instance free for other requests meanwhile:
+// While the handler works on a question, the instance is free for other requests. The question is
 //   {"name", "method", "uri", "path_pieces": [..], "body": {..} or null, "headers": {..},
 //    "resource": {..} or null, "now_ms": the virtual clock, "draw": in [0, 1), from the seed}
-// `headers` are those that a service looks at, credentials never; `body` is null when it is no JSON
-// object; `resource` is the one addressed, of an action the one that has it. It answers 200 with
+// `headers` are those that a service looks at, never credentials. `body` is null when the request's
+// body is not a JSON object. `resource` is the addressed resource; for an action it is the resource
+// that has the action. The handler answers 200 with
 //   {"status"?, "body"?, "headers"?, "do"?: [..]}
-// as scripted_response.h and operation.h read them; texts are taken as they are. Operations happen
-// at the time of the answer, all or none. Anything else, and what a handler for GET has in "do", is
-// a bad answer.
+// as scripted_response.h and operation.h read them, except that texts take no parts of the request.
+// The operations are performed at the time of the answer, all or none. Anything else is a bad
+// answer, and so is a "do" from a handler for GET.
 #pragma once
 
 #include <chrono>
@@ -36,41 +37,42 @@ namespace shoal::mockserver {
 struct ExternalHandler {
   Route route;
   std::string url;
-  // Of the URL, once it was judged.
+  // The parts of the URL, filled in once it was checked.
   std::string address = {};
   std::string target = {};
   std::chrono::milliseconds timeout{5'000};
 };
 
-// INVALID_ARGUMENT naming the member. What the URL may be is its caller's business.
+// Returns INVALID_ARGUMENT naming the member. The caller must check which URLs are allowed.
 absl::StatusOr<ExternalHandler> ParseExternalHandler(const Json& json);
 Json ToJson(const ExternalHandler& handler);
 
-// The handlers of an instance; immutable.
+// The external handlers of an instance. Immutable.
 class ExternalHandlers {
  public:
   static constexpr std::size_t kMaximumHandlers = 64;
 
-  // These and `handler`, in the place of one of its name. RESOURCE_EXHAUSTED.
+  // Returns these handlers and `handler`, which replaces one of the same name. RESOURCE_EXHAUSTED
+  // past kMaximumHandlers.
   absl::StatusOr<std::shared_ptr<const ExternalHandlers>> With(ExternalHandler handler) const;
-  // These without the one called `name`; null when there is none.
+  // Returns these handlers without the one called `name`, or null when there is none.
   std::shared_ptr<const ExternalHandlers> Without(std::string_view name) const;
 
-  // The one that acts before others first.
+  // The handlers in the order in which they act.
   std::span<const ExternalHandler> handlers() const { return handlers_; }
 
  private:
   std::vector<ExternalHandler> handlers_;
 };
 
-// A request that waits for a handler.
+// A request that waits for an external handler.
 struct ExternalCall {
   ExternalHandler handler;
-  // What is POSTed.
+  // The body that is POSTed.
   std::string question;
   // The URI of the resource that the request addresses.
   std::string requested;
-  // How often the instance had been reset.
+  // The number of resets of the instance when the request came.
   std::uint64_t resets = 0;
 };
 
@@ -79,10 +81,10 @@ struct ExternalReply {
   std::vector<Operation> operations;
 };
 
-// The longest answer that is read.
+// The size of the longest accepted answer, in bytes.
 inline constexpr std::size_t kMaximumReply = std::size_t{1} << 20;
 
-// INVALID_ARGUMENT naming what is wrong with an answer's body.
+// Returns INVALID_ARGUMENT naming what is wrong with an answer's body.
 absl::StatusOr<ExternalReply> ParseExternalReply(std::string_view text);
 
 }  // namespace shoal::mockserver

@@ -20,7 +20,8 @@ absl::Status ReadUri(const Json& body, const std::string& member, Operation& ope
   return absl::OkStatus();
 }
 
-// Of a property: the whole resource is no target, and a pointer takes no part of a request.
+// Reads the pointer of a property. The whole resource is not a valid target, and a pointer takes no
+// parts of a request.
 absl::Status ReadPointer(const Json& body, Operation& operation) {
   SHOAL_ASSIGN_OR_RETURN(operation.pointer, NeededText(body, "pointer"));
   const std::string& pointer = operation.pointer;
@@ -89,7 +90,7 @@ absl::Status ReadOperation(const Json& json, Operation& operation) {
   return runtime::Annotate(status, "\"" + verb + "\"");
 }
 
-// One segment of a URI.
+// Returns whether `name` is one valid segment of a URI.
 bool IsMemberName(std::string_view name) {
   return !name.empty() && name.size() <= kMaximumName &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -98,7 +99,7 @@ bool IsMemberName(std::string_view name) {
          });
 }
 
-// Whether Editor::Set can write at `pointer`.
+// Returns whether Editor::Set can write at `pointer`.
 bool Leads(const Json& json, std::string_view pointer) {
   if (redfish::Resolve(json, pointer) != nullptr) return true;
   const Json* above = nullptr;

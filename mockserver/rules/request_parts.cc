@@ -19,11 +19,11 @@ constexpr std::string_view kPath = "path:";
 struct Part {
   std::size_t begin = 0;
   std::size_t end = 0;
-  // What is between the braces.
+  // The text between the braces.
   std::string_view name;
 };
 
-// The first part at or after `from`; an `end` of 0 when it is never closed.
+// Returns the first part at or after `from`. Its `end` is 0 when the part is never closed.
 std::optional<Part> NextPart(std::string_view text, std::size_t from) {
   const std::size_t begin = text.find(kPartOpens, from);
   if (begin == std::string_view::npos) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<Part> NextPart(std::string_view text, std::size_t from) {
   return Part{begin, close + 1, text.substr(name, close - name)};
 }
 
-// The number that "path:3" gives, from 1; 0 when it gives none.
+// Returns the number in "path:3", counted from 1, or 0 when there is none.
 std::size_t Piece(std::string_view name) {
   name.remove_prefix(kPath.size());
   std::size_t number = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which requests something that was taught is for, and which of several that fit comes first.
+// Which requests a rule or an external handler is for, and which of several that match acts.
 //
-// As JSON: "name" (1 to 64 letters, digits, '-', '_' and '.'), "method" (GET, which HEAD goes with,
-// PATCH, POST, PUT or DELETE) and "path" (a glob, glob.h). The order in which things were taught
-// does not matter: of those that fit, the one that says most closely what it is for acts. That is
-// the one with the most literal characters in its path; then with the most conditions on the body;
-// then with a condition on the state; then the one whose name is first.
+// As JSON, a route has a "name" (1 to 64 letters, digits, '-', '_' and '.'), a "method" (GET, which
+// includes HEAD, PATCH, POST, PUT or DELETE) and a "path" (a glob, glob.h). The order in which
+// rules and handlers were taught does not matter: the most specific match acts. That is the one
+// with the most literal characters in its path; then the one with the most conditions on the body;
+// then one with a condition on the state; then the one whose name is first.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ namespace shoal::mockserver {
 
 class Route {
  public:
-  // Reads the three members of `object` and ignores its others. INVALID_ARGUMENT naming the member.
+  // Reads the three members of `object` and ignores all others. INVALID_ARGUMENT naming the member.
   static absl::StatusOr<Route> Parse(const Json& object);
 
-  // What the wildcards of the path stand for; nothing when the request is not for this. `path` is
-  // canonical.
+  // Returns what the wildcards of the path stand for, or nothing when the request does not match.
+  // REQUIRES: `path` is canonical.
   std::optional<std::vector<std::string_view>> Match(Method method, std::string_view path) const;
 
-  // Conditions beyond method and path, for ActsBefore.
+  // Sets the conditions beyond method and path, for ActsBefore.
   void Narrow(std::size_t body_members, bool on_state);
 
   const std::string& name() const { return name_; }
@@ -37,7 +37,7 @@ class Route {
   const Glob& path() const { return path_; }
   bool reads() const { return method_ == Method::kGet; }
 
-  // A strict order of all routes with different names.
+  // Returns whether `a` precedes `b` in a strict order of all routes with different names.
   friend bool ActsBefore(const Route& a, const Route& b);
 
  private:

@@ -73,7 +73,7 @@ class RuleReader {
   }
 
  private:
-  // Parses the member `name`, if it is there, into `target`.
+  // Parses the member `name`, if it is present, into `target`.
   template <typename Target, typename Parser>
   absl::Status Take(const char* name, Target& target, const Parser& parse) {
     const auto found = json_.find(name);
@@ -84,7 +84,7 @@ class RuleReader {
     return absl::OkStatus();
   }
 
-  // Take, of what may have parts of the request in it.
+  // Does the same for a member that may take parts of the request.
   template <typename Target, typename Parser>
   absl::Status TakeWithParts(const char* name, Target& target, const Parser& parse) {
     return Take(name, target, [&](const Json& json) -> decltype(parse(json)) {

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behaviours as data. A set of rules is {"rules": [..]}, and a rule
+// Behaviours as data. A set of rules is {"rules": [..]}, and a rule is
 //
 //   {"name": "lit", "method": "PATCH", "path": "/redfish/v1/Systems/*",   as route.h reads them
-//    "body":  {"IndicatorLED": {"$in": ["Lit", "Off"]}},     what the request's JSON must have
-//    "when":  {"equals": {"pointer": "/PowerState", "value": "On"}},      predicate.h; no "uri":
-//                                                            the resource that is addressed
+//    "body":  {"IndicatorLED": {"$in": ["Lit", "Off"]}},     conditions on the request's JSON
+//    "when":  {"equals": {"pointer": "/PowerState", "value": "On"}},      predicate.h; the default
+//                                                            "uri" is the addressed resource
 //    "do":    [{"set": {"pointer": "/IndicatorLED", "value": "${body:/IndicatorLED}"}}],
-//    "after_ms": 500,                                        "do" happens so much later
+//    "after_ms": 500,                                        the delay of "do"
 //    "respond": {"status": 204},                             scripted_response.h
 //    "probability": 0.5}
 //
-// "name", "method" and "path" are needed. "body" has names of members, or JSON Pointers, with the
-// value that each must have, {"$any": true} or {"$in": [..]}. "do" (operation.h) and "respond" may
-// take parts of the request (request_parts.h); a rule that takes what a body lacks does not match.
-// Without "respond" the answer is 201 with the member that was created, or plain success. A rule
-// for GET needs "respond" and has neither "do" nor "body": no GET changes anything.
+// Only "name", "method" and "path" are required. "body" maps names of members, or JSON Pointers, to
+// the value that each must have, {"$any": true} or {"$in": [..]}. "do" (operation.h) and "respond"
+// may take parts of the request (request_parts.h); a rule that takes a part that the body lacks
+// does not match. Without "respond" the answer is 201 with the created member, or plain success. A
+// rule for GET needs "respond" and has neither "do" nor "body", because a GET changes nothing.
 //
-// A rule comes before what is built in, in both modes, on URIs that are no resources too; requests
-// whose body is no JSON object, and OPTIONS, are none of its concern. If-Match is judged as ever.
-// Operations that cannot be done are not done at all: 404 for a resource that is not there, 409
-// otherwise; those that are due later are then left out. While "do" waits, the same rule for the
-// same URI starts the wait anew. Of several rules that match, one acts (route.h): a "probability"
-// below 1 is drawn for each that is reached, from the instance's seed.
+// A rule takes precedence over everything built in, in both modes, and also applies to URIs that
+// are not resources. It does not apply to OPTIONS or to requests whose body is not a JSON object.
+// If-Match is checked as usual. When one of the operations cannot be performed, none is: the answer
+// is 404 for a resource that does not exist and 409 otherwise, and delayed operations are skipped.
+// While "do" waits, the same rule for the same URI restarts the wait. Of several rules that match,
+// one acts (route.h). A "probability" below 1 is drawn from the instance's seed for each rule that
+// is reached.
 //
-// Immutable.
+// Rule sets are immutable.
 #pragma once
 
 #include <chrono>
@@ -45,7 +46,7 @@ namespace shoal::mockserver {
 // A condition on one member of a request's JSON.
 struct BodyCondition {
   std::string pointer;
-  // Any of these; nothing: anything.
+  // The permitted values. Nothing means any value.
   std::optional<std::vector<Json>> values;
 
   bool Holds(const Json& body) const;
@@ -61,7 +62,7 @@ struct Rule {
   std::chrono::milliseconds after{0};
   std::optional<ScriptedResponse> respond = {};
   double probability = 1.0;
-  // What it takes of a body: pointers.
+  // Pointers to the parts of the body that the rule takes.
   std::vector<std::string> takes = {};
 };
 
@@ -70,14 +71,16 @@ class RuleSet {
   static constexpr std::size_t kMaximumRules = 1024;
   static constexpr std::size_t kMaximumFileBytes = std::size_t{8} << 20;
 
-  // INVALID_ARGUMENT naming the rule and its member; also when two have one name.
+  // Returns INVALID_ARGUMENT naming the rule and its member, also when two rules have the same
+  // name.
   static absl::StatusOr<std::shared_ptr<const RuleSet>> Parse(const Json& json);
-  // All rules of several files, as one set. Null for no files. Also NOT_FOUND; names the file.
+  // Reads the rules of several files as one set. Returns null for no files. In addition to the
+  // errors of Parse it returns NOT_FOUND; errors name the file.
   static absl::StatusOr<std::shared_ptr<const RuleSet>> Load(const std::vector<std::string>& paths);
 
-  // What it was parsed from.
+  // The JSON that the set was parsed from.
   const Json& json() const { return json_; }
-  // The one that acts before others first.
+  // The rules in the order in which they act.
   std::span<const Rule> rules() const { return rules_; }
 
  private:

@@ -24,9 +24,10 @@ struct ScriptedResponse {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// Reads the three members of `object`, which may have others. INVALID_ARGUMENT naming the member: a
-// status is 200 to 599, 204 and 304 have no body, sizes are bounded, and what frames a message
-// (Content-Length, Content-Type, Transfer-Encoding, Connection, Date) is not for headers.
+// Reads the three members of `object`, which may have others. Returns INVALID_ARGUMENT naming the
+// member: a status must be 200 to 599, 204 and 304 have no body, sizes are bounded, and headers
+// must not be those that frame a message (Content-Length, Content-Type, Transfer-Encoding,
+// Connection, Date).
 absl::StatusOr<ScriptedResponse> ParseScriptedResponse(const Json& object);
 
 ScriptedResponse FillParts(const ScriptedResponse& scripted, const RequestParts& parts);

@@ -17,7 +17,7 @@ namespace {
 
 using Pieces = std::vector<std::string_view>;
 
-// One request as rules and handlers look at it.
+// One request as rules and handlers see it.
 class Asked {
  public:
   Asked(Editor& editor, const Request& request, std::string_view path, const Principal* principal)
@@ -26,7 +26,7 @@ class Asked {
         principal_(principal),
         path_(path),
         resource_(editor.FindTarget(request.method, path)) {
-    // The resource's own name: one in other capitals, or with /Members, must not pass a rule by.
+    // Rules match the resource's own URI, so that other capitals or /Members cannot evade a rule.
     if (resource_) path_ = editor.Uri(*resource_);
     const World::Action* const action = editor.FindAction(path);
     if (!resource_ && action != nullptr) resource_ = action->resource;
@@ -55,7 +55,7 @@ class Asked {
   }
 
  private:
-  // Null when it is no JSON object. Reads have an empty one.
+  // Returns null when the body is not a JSON object. Reads have an empty object.
   const Json* body() {
     static const Json kNothing = Json::object();
     if (Reads(request_.method)) return &kNothing;
@@ -68,7 +68,7 @@ class Asked {
     return Forbid(editor_, principal_, request_.method, *resource_, body());
   }
 
-  // The client meant to change another version.
+  // Returns whether If-Match names another version of the resource.
   bool IsStale() const {
     return resource_ && !request_.if_match.empty() && !Reads(request_.method) &&
            !Matches(request_.if_match, editor_.ETag(*resource_));
@@ -90,7 +90,8 @@ class Asked {
     return created ? Created(editor_, *created) : Done(editor_);
   }
 
-  // A timer for each URI that is there, so that URIs that a peer makes up cannot pile them up.
+  // Each existing URI has its own timer; all others share one, so that URIs that a peer makes up
+  // cannot pile up timers.
   void Delay(const Rule& rule, std::vector<Operation> operations) {
     const std::string where = resource_ ? requested_ : std::string();
     editor_.SetTimer("rule:" + rule.route.name() + ':' + where, rule.after,

@@ -18,7 +18,8 @@ constexpr const char* kMembers = "/Members";
 constexpr const char* kCount = "/Members@odata.count";
 constexpr std::size_t kGrowth = 256;
 
-// The numbers that were given to members of a collection, so that none is given twice.
+// The last number that was tried as the name of a new member, by collection, so that no number is
+// given twice.
 struct MemberNumbers {
   std::map<ResourceId, std::uint64_t> next;
 };
@@ -126,7 +127,7 @@ ResourceId Editor::Create(std::string uri, Json json) {
   resource.link = world().LinkOf(resource.odata_type);
   resource.version = HashText(Serialise(json), HashText(std::to_string(id)));
   json[kETagProperty] = FormatETag(resource.version);
-  // A body may come from a client: it must not take another's target.
+  // The body may come from a client: it must not take over another resource's target.
   for (auto& [target, action] : World::ActionsIn(json, id)) {
     if (!target.starts_with(uri + '/') || Find(target).has_value()) continue;
     instance_.created_actions_.insert_or_assign(std::move(target), std::move(action));
@@ -174,7 +175,7 @@ void Editor::RemoveOne(ResourceId id) {
   }
   instance_.deltas_.erase(id);
   instance_.removed_.insert(id);
-  // URI and type are still asked for; what it held is not.
+  // The URI and type are still read after a removal; the content is not.
   if (is_created) instance_.created_[id - captured].json = Nothing();
 }
 
@@ -236,7 +237,7 @@ void Editor::CountCome(ResourceId collection, ResourceId member, Membership memb
 
 void Editor::CountGone(ResourceId collection, ResourceId member, Membership membership) {
   const auto came = instance_.came_.extract(member);
-  // What comes and goes within an episode is no side effect, whoever ends it.
+  // A member that comes and goes within an episode is no side effect, whoever removes it.
   if (!came.empty()) {
     if (came.mapped()) --instance_.membership_[collection];
   } else if (membership == Membership::kSideEffect) {
@@ -267,7 +268,7 @@ Response Editor::Representation(ResourceId id) {
   }
   ResourceDelta& delta = entry->second;
   if (instance_.options_.writes_texts) {
-    // A little more than it had: most changes are small.
+    // Most changes are small, so the captured size plus a little suffices.
     const std::size_t captured = description.body == nullptr ? 0 : description.body->size();
     response.body = delta.Text(captured + kGrowth);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a handler does to an instance: reads and writes properties, creates and removes resources,
-// records history, sets timers, keeps notes.
+// What a handler can do to an instance: read and write properties, create and remove resources,
+// record history, set timers and keep notes.
 //
-// Every change of a resource goes through Set, which keeps bodies, ETags and side effects right.
-// Lives for one request or one tick of the clock; borrows the instance.
+// Every change of a resource goes through an editor, which keeps bodies, ETags and side effects
+// right. An editor lives for one request or one tick of the clock and borrows the instance.
 #pragma once
 
 #include <any>
@@ -24,124 +24,129 @@ namespace shoal::mockserver {
 // Whether a resource that comes or goes counts as a side effect of what a client did.
 enum class Membership : std::uint8_t {
   kSideEffect,
-  kBookkeeping,  // the service's own: sessions, tasks, log entries
+  kBookkeeping,  // the service's own, such as sessions, tasks and log entries
 };
 
 class Editor {
  public:
   explicit Editor(InstanceCore& instance) : instance_(instance) {}
 
-  // The captured service. What it had may be gone: ask Find, not the world, whether a URI is there.
+  // The captured service. Its resources may have been removed: use Find, not the world, to learn
+  // whether a URI exists.
   const World& world() const { return *instance_.world_; }
   const InstanceOptions& options() const { return instance_.options_; }
-  // What behaves in this instance.
+  // The behaviours of this instance.
   const HandlerTable& handlers() const { return instance_.handlers_; }
 
-  // `uri` is canonical.
+  // REQUIRES: `uri` is canonical.
   std::optional<ResourceId> Find(std::string_view uri) const { return instance_.Locate(uri); }
-  // The resource that a request to `uri`, canonical, is for: that, or for POST to the Members of a
-  // collection the collection.
+  // Returns the resource that a request to the canonical `uri` addresses. A POST to the Members of
+  // a collection addresses the collection.
   std::optional<ResourceId> FindTarget(Method method, std::string_view uri) const {
     return instance_.LocateTarget(method, uri);
   }
-  // The action whose target `uri` is; null when there is none.
+  // Returns the action whose target is `uri`, or null when there is none.
   const World::Action* FindAction(std::string_view uri) const { return instance_.FindAction(uri); }
-  // `condition`, which may speak of the resource `here` without naming it.
+  // Evaluates `condition`, which refers to the resource `here` wherever it names no URI.
   bool Holds(const redfish::Predicate& condition, const std::string& here) const {
     return condition.Evaluate(instance_, here);
   }
-  // The resource that the link at `pointer` names; nothing when it is no link or leads nowhere.
+  // Returns the resource that the link at `pointer` names, or nothing when `pointer` holds no link
+  // or the link leads nowhere.
   std::optional<ResourceId> Linked(ResourceId id, std::string_view pointer) const;
-  // All that the array of links at `pointer` names, each once.
+  // Returns all resources that the array of links at `pointer` names, each once.
   std::vector<ResourceId> LinkedAll(ResourceId id, std::string_view pointer) const;
-  // Members of a collection that are there, in order.
+  // Returns the members of a collection that exist, in order.
   std::vector<ResourceId> Members(ResourceId collection) const {
     return LinkedAll(collection, "/Members");
   }
-  // The first of them; nothing when there is none.
+  // Returns the first of Members, or nothing when there is none.
   std::optional<ResourceId> FirstMember(ResourceId collection) const;
-  // The resource whose URI is this one's without the last segment.
+  // Returns the resource whose URI is that of `id` without the last segment.
   std::optional<ResourceId> Parent(ResourceId id) const;
 
-  // URI, type and methods. The JSON in it is as it was captured or created, not as it is now.
+  // The URI, type and methods of the resource. The JSON in it is as it was captured or created, not
+  // as it is now.
   const World::Resource& resource(ResourceId id) const { return instance_.Description(id); }
   const std::string& Uri(ResourceId id) const { return resource(id).uri; }
-  // Whether the resource is a `type`, "ComputerSystem", of any version.
+  // Returns whether the resource is of `type`, such as "ComputerSystem", in any version.
   bool IsA(ResourceId id, std::string_view type) const;
 
-  // The resource as it is now; valid until the next change.
+  // Returns the resource as it is now. The reference is valid until the next change.
   const Json& Read(ResourceId id) const;
-  // Null when absent; valid until the next change.
+  // Returns null when the property is absent. The pointer is valid until the next change.
   const Json* Read(ResourceId id, std::string_view pointer) const;
-  // The text at `pointer`; empty when it is none.
+  // Returns the text at `pointer`, or an empty text when there is none.
   std::string Text(ResourceId id, std::string_view pointer) const;
   bool IsTrue(ResourceId id, std::string_view pointer) const;
-  // The integer at `pointer`, at most the largest there is; nothing when it is none.
+  // Returns the integer at `pointer`, capped at the largest std::int64_t, or nothing when there is
+  // none.
   std::optional<std::int64_t> Integer(ResourceId id, std::string_view pointer) const;
-  // The same as a duration, from 0 to a hundred years.
+  // Returns the integer at `pointer` as a duration, clamped to 0 to 100 years.
   std::optional<std::chrono::seconds> Seconds(ResourceId id, std::string_view pointer) const;
   std::string ETag(ResourceId id) const;
-  // It differs, or once differed, from the world's.
+  // Returns whether the resource differs, or once differed, from the world's.
   bool IsChanged(ResourceId id) const { return instance_.deltas_.contains(id); }
 
-  // Writes `value` at `pointer`; nothing happens when it is there already. False when the pointer
-  // leads nowhere.
+  // Writes `value` at `pointer`, and does nothing when it is already there. Returns false when the
+  // pointer leads nowhere.
   bool Set(ResourceId id, std::string_view pointer, Json value);
-  // Set, but only where there is something.
+  // Does the same as Set, but only where a property exists.
   void SetPresent(ResourceId id, std::string_view pointer, Json value);
 
-  // A new resource at `uri`, which is written into its body. REQUIRES: nothing is there; `json` is
-  // an object.
+  // Creates a resource at `uri`, which is written into its body. REQUIRES: no resource is at `uri`;
+  // `json` is an object.
   ResourceId Create(std::string uri, Json json);
-  // Removes the resource and all below it.
+  // Removes the resource and everything below it.
   void Remove(ResourceId id);
-  // Create below `collection`, under `name`, and list it there.
+  // Creates a resource named `name` below `collection` and lists it there.
   ResourceId AddMember(ResourceId collection, const std::string& name, Json json,
                        Membership membership = Membership::kSideEffect);
-  // Remove, and unlist from the collection above.
+  // Removes the resource and its link in the collection above it.
   void RemoveMember(ResourceId id, Membership membership = Membership::kSideEffect);
-  // RemoveMember of all members at once.
+  // Removes all members at once, as RemoveMember does.
   void RemoveMembers(ResourceId collection, Membership membership = Membership::kSideEffect);
-  // The least positive number that no member of `collection` has as its name, nor had since Reset.
+  // Returns a positive number as the name of a new member of `collection`. The numbers grow from 1,
+  // skip the names of present members, and do not repeat until Reset.
   std::string NewMemberName(ResourceId collection);
 
-  // GET's answer for the resource as it is now.
+  // Returns the answer to a GET of the resource as it is now.
   Response Representation(ResourceId id);
 
-  // How often the instance was reset.
+  // The number of times that the instance was reset.
   std::uint64_t resets() const { return instance_.resets_; }
-  // The virtual clock.
+  // The time on the virtual clock.
   std::chrono::milliseconds now() const { return instance_.now_; }
-  // The date at which the clock was 0, since 1970.
+  // The date at which the clock was 0, as the time since 1970.
   std::chrono::milliseconds Epoch() const { return options().epoch + instance_.past_; }
-  // The virtual clock as the standard writes dates: "1970-01-01T00:00:00Z".
+  // Returns the virtual clock's date as the standard writes it: "1970-01-01T00:00:00Z".
   std::string DateTime() const;
-  // Calls `run` when the clock has moved by `delay`; forgets an earlier timer of the same key. What
-  // `run` captures must be values: instances are copied.
+  // Calls `run` when the clock has moved by `delay`, and replaces an earlier timer with the same
+  // key. `run` must capture values, because instances are copied.
   void SetTimer(std::string key, std::chrono::milliseconds delay, std::function<void(Editor&)> run);
   void CancelTimer(std::string_view key);
 
-  // Until the clock has moved by `window` every request is answered with 503.
+  // Answers every request with 503 until the clock has moved by `window`.
   void GoOffline(std::chrono::milliseconds window);
 
-  // Appends to the history, up to kMaximumRecords since Reset; further ones are dropped.
+  // Appends to the history, up to kMaximumRecords since Reset. Further records are dropped.
   void Record(std::string_view kind, ResourceId id, Json detail);
 
-  // Seeded by the instance's seed: same calls, same draws.
+  // The random numbers of the instance, seeded by its seed: equal calls give equal draws.
   runtime::Random& random() { return instance_.random_; }
 
-  // One that this instance has not given before, Reset or not.
+  // Returns a number that this instance has not returned before, even before a Reset.
   std::uint64_t NewNumber() { return ++instance_.numbers_total_; }
 
-  // What handlers remember beside the tree: one object of each type, made when first asked for,
-  // gone with Reset. `Note` is copyable.
+  // The notes of handlers: what they remember beside the tree. There is one object of each type,
+  // created on first use and dropped by Reset. `Note` must be copyable.
   template <typename Note>
   Note& Notes() {
     std::any& slot = instance_.notes_[std::type_index(typeid(Note))];
     if (!slot.has_value()) slot.emplace<Note>();
     return *std::any_cast<Note>(&slot);
   }
-  // The same for who only reads; null when nobody has asked for it yet.
+  // Does the same for readers. Returns null when the note was not created yet.
   template <typename Note>
   const Note* FindNotes() const {
     const auto slot = instance_.notes_.find(std::type_index(typeid(Note)));
@@ -151,9 +156,9 @@ class Editor {
  private:
   void RemoveOne(ResourceId id);
   void SetMembers(ResourceId collection, Json members);
-  // Writes the size of the list of members beside it.
+  // Sets the collection's Members@odata.count to the size of its list of members.
   void CountMembers(ResourceId collection);
-  // To be told of every member that came, and of every one that went.
+  // Must be called for every member that comes (CountCome) or goes (CountGone).
   void CountCome(ResourceId collection, ResourceId member, Membership membership);
   void CountGone(ResourceId collection, ResourceId member, Membership membership);
 

@@ -6,7 +6,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// "#Session.v1_1_0.Session" -> "Session".
+// Converts "#Session.v1_1_0.Session" to "Session".
 std::string_view TypeOf(std::string_view odata_type) {
   if (odata_type.starts_with('#')) odata_type.remove_prefix(1);
   return odata_type.substr(0, odata_type.find('.'));

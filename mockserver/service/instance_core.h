@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handlers work on, through Editor: the resources of one simulated service as they are now,
-// its clock, its history and its notes.
+// The part of an instance that handlers work on, through Editor: the current resources of one
+// simulated service, its clock, its history and its notes.
 //
-// Instance (instance/instance.h) is the class that serves requests on top of it; this one knows
-// neither requests nor any behaviour. Not thread-safe.
+// Instance (instance/instance.h) builds on this class to serve requests. InstanceCore knows neither
+// requests nor any behaviour. It is not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -27,35 +27,37 @@ class InstanceCore : public redfish::StateView, protected InstanceState {
  public:
   const World& world() const { return *world_; }
   std::chrono::milliseconds now() const { return now_; }
-  // Resources that differ, or once differed, from the world's.
+  // The number of resources that differ, or once differed, from the world's.
   std::size_t changed_resources() const { return deltas_.size(); }
 
-  // redfish::StateView. `uri` is canonical; a pointer is valid until the next non-const call.
+  // Implements redfish::StateView. `uri` must be canonical. The pointer is valid until the next
+  // non-const call.
   const Json* Find(std::string_view uri) const override;
   const std::vector<redfish::HistoryRecord>& history() const override { return *history_; }
 
  protected:
-  // `handlers` outlives the instance.
+  // `handlers` must outlive the instance.
   InstanceCore(std::shared_ptr<const World> world, InstanceOptions options,
                const HandlerTable& handlers);
 
-  // The resource of that name, if the world has it and it was not removed, or if it was created.
+  // Returns the resource at `uri`, when the world has it and it was not removed, or when it was
+  // created.
   std::optional<ResourceId> Locate(std::string_view uri) const;
-  // The resource that a request to `uri` is for: POST to the Members of a collection is one to the
-  // collection.
+  // Returns the resource that a request to `uri` addresses. A POST to the Members of a collection
+  // addresses the collection.
   std::optional<ResourceId> LocateTarget(Method method, std::string_view uri) const;
   const World::Resource& Description(ResourceId id) const;
   const World::Action* FindAction(std::string_view uri) const;
-  // Makes the delta when it is not there yet.
+  // Creates the delta when there is none yet.
   ResourceDelta& DeltaOf(ResourceId id);
 
   const std::shared_ptr<const World> world_;
   const InstanceOptions options_;
   const HandlerTable& handlers_;
   std::uint64_t resets_ = 0;
-  // This number survives Reset.
+  // Counts NewNumber. Reset and Restore leave it as it is.
   std::uint64_t numbers_total_ = 0;
-  // How long a real clock had run before Reset: dates go on.
+  // How long a real clock ran before the last Reset, so that dates continue from there.
   std::chrono::milliseconds past_{0};
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes in an instance while it is used, as a value: what Reset drops and a savepoint keeps.
+// The part of an instance that changes while it is used, as a value: Reset drops it, and a
+// savepoint keeps a copy.
 //
 // A copy costs pointers, not bodies: bodies are shared until one side changes them (ResourceDelta),
 // the history until one side appends.
@@ -37,10 +38,10 @@ inline constexpr std::size_t kMaximumRecords = 65'536;
 
 struct Evaluation {
   bool satisfied = false;
-  // Bit i: milestone i was true at some evaluation since Reset, or at Reset.
+  // Bit i is set when milestone i was true at Reset or at some evaluation since.
   std::uint64_t milestones = 0;
-  // Writable properties that differ from the start, and resources that came or went, and are not
-  // allowed to.
+  // The number of side effects that the watch does not allow: writable properties that differ from
+  // the start, and resources that came or went.
   std::int64_t collateral = 0;
 };
 
@@ -54,23 +55,23 @@ struct InstanceState {
 
   explicit InstanceState(std::uint64_t seed) : random_(seed) {}
 
-  // Appends to the history, up to kMaximumRecords; further ones are dropped.
+  // Appends to the history, up to kMaximumRecords. Further records are dropped.
   void Append(redfish::HistoryRecord record);
 
   absl::flat_hash_map<ResourceId, ResourceDelta> deltas_;
-  // Resources beyond the world's, in order of their ids. One that was removed again stays, without
-  // a delta; ids are not used twice.
+  // Resources beyond the world's, in order of their ids. A resource that was removed again stays
+  // here, without a delta; ids are not reused.
   std::deque<World::Resource> created_;
   runtime::TextMap<ResourceId> created_ids_;
   runtime::TextMap<World::Action> created_actions_;
   absl::flat_hash_set<ResourceId> removed_;
-  // Collections whose members came or went by a client's doing, with how many.
+  // The number of members that came or went by a client's doing, by collection.
   std::map<ResourceId, std::int64_t> membership_;
-  // Members that came since the start, and whether that counts.
+  // Members that came since the start, and whether each counts as a side effect.
   absl::flat_hash_map<ResourceId, bool> came_;
-  // What handlers remember beside the tree, one object a type.
+  // What handlers remember beside the tree, one object per type.
   absl::flat_hash_map<std::type_index, std::any> notes_;
-  // Shared by copies until one side appends.
+  // Copies share the history until one side appends.
   std::shared_ptr<History> history_ = std::make_shared<History>();
   std::map<std::string, Timer, std::less<>> timers_;
   std::uint64_t timers_total_ = 0;
@@ -79,7 +80,7 @@ struct InstanceState {
   runtime::Random random_;
   std::optional<redfish::Watch> watch_;
   redfish::WatchState progress_;
-  // Evaluate's last answer holds.
+  // Whether evaluation_ still holds.
   bool evaluated_ = false;
   Evaluation evaluation_;
 };

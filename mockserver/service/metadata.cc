@@ -21,7 +21,7 @@ constexpr const char* kEdm = "http://docs.oasis-open.org/odata/ns/edm";
 constexpr const char* kSchemaFiles = "/redfish/v1/Schemas/";
 constexpr const char* kContainer = "ServiceRoot.v1_0_0.ServiceContainer";
 
-// What every service speaks of, whatever it has.
+// The namespaces that every service uses, whatever its resources are.
 constexpr const char* kAlways[] = {"JsonSchemaFile.v1_1_5",
                                    "JsonSchemaFileCollection",
                                    "Message.v1_1_2",
@@ -43,7 +43,7 @@ void CollectNamespaces(const Json& json, std::set<std::string>& namespaces) {
   for (const Json& member : json) CollectNamespaces(member, namespaces);
 }
 
-// The hosted files that are needed, with the namespaces that are wanted of each.
+// Collects the hosted files that are needed, with the wanted namespaces of each.
 class References {
  public:
   explicit References(const StandardDocuments& documents) : documents_(documents) {}
@@ -55,7 +55,7 @@ class References {
     Want(file, name);
   }
 
-  // What the wanted files refer to is wanted too.
+  // Adds everything that the wanted files refer to, directly or indirectly.
   void Follow() {
     while (!unread_.empty()) {
       const std::string file = std::move(unread_.back());

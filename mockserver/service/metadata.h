@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service's $metadata: which schemas its resources use, and where it hosts them (DSP0266,
-// "OData metadata").
+// A service's $metadata document: the schemas that its resources use, and where it hosts them
+// (DSP0266, "OData metadata").
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ class World;
 
 inline constexpr const char* kMetadataUri = "/redfish/v1/$metadata";
 
-// A CSDL document that refers to the hosted file of every namespace that an @odata.type of `world`
-// or of what services answer by themselves is in, and of every one that those files refer to: a
-// client needs no file from elsewhere. Namespaces that no hosted file defines, those of OEMs, are
-// left out.
+// Returns a CSDL document that refers to the hosted file of every namespace in use: those of each
+// @odata.type in `world` and in answers of the service itself, and those that these files refer to
+// in turn. A client thus needs no file from elsewhere. Namespaces that no hosted file defines, such
+// as those of OEMs, are left out.
 std::string MetadataOf(const World& world, const StandardDocuments& documents);
 
 }  // namespace shoal::mockserver

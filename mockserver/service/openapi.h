@@ -11,7 +11,7 @@ class World;
 
 inline constexpr const char* kOpenApiUri = "/redfish/v1/openapi.yaml";
 
-// OpenAPI 3.0, as JSON, which is YAML.
+// Returns an OpenAPI 3.0 document as JSON, which is valid YAML.
 std::string OpenApiOf(const World& world);
 
 }  // namespace shoal::mockserver

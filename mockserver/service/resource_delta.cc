@@ -19,12 +19,13 @@ const Json* MemberOf(const Json& object, const std::string& name) {
   return member == object.end() ? nullptr : &*member;
 }
 
-// What `pointer` names; it is there.
+// REQUIRES: `pointer` names a value in `value`.
 Json* FindIn(Json& value, std::string_view pointer) {
   return const_cast<Json*>(redfish::Resolve(value, pointer));
 }
 
-// Nobody else has the tree, and those who had it are done with it.
+// Returns whether nobody else holds the tree; earlier holders' accesses then happen before the
+// caller's.
 bool IsSole(const std::shared_ptr<Json>& tree) {
   if (tree.use_count() != 1) return false;
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -54,9 +55,9 @@ const std::shared_ptr<const std::string>& ResourceDelta::Text(std::size_t reserv
   return text_;
 }
 
-// A member's text here has the comma or brace behind it.
+// The text of a member here includes the comma or brace that follows it.
 std::string ResourceDelta::WriteMembers(const Json::object_t& members, std::size_t reserve) {
-  // Members are never taken away, so as many are the same ones.
+  // Members are never taken away, so an equal number means the same members.
   const bool keeps = member_starts_.size() == members.size() && !is_replaced_;
   std::string text;
   text.reserve(reserve);
@@ -103,7 +104,7 @@ bool ResourceDelta::Erase(std::string_view pointer, std::size_t index) {
   const Json* const array = redfish::Resolve(json(), pointer);
   if (array == nullptr || !array->is_array() || index >= array->size()) return false;
   FindIn(Open(pointer), pointer)->erase(index);
-  // What no written value ends in, so that it differs from each.
+  // No written value ends in this text, so the version differs from that of any write.
   Close(HashText(redfish::AppendPointer(pointer, std::to_string(index)) + " erased", version_));
   return true;
 }

@@ -20,14 +20,15 @@ constexpr std::string_view kSchemaFolder = "/redfish/v1/Schemas/";
 constexpr std::string_view kRegistries = "/redfish/v1/Registries/";
 constexpr int kCompression = 3;
 
-// "ComputerSystem" and "v1_24_0", "Base" and "1.22.1"; no version for a name without one.
+// Splits a name into "ComputerSystem" and "v1_24_0", or "Base" and "1.22.1". The version is empty
+// when the name has none.
 std::pair<std::string_view, std::string_view> Split(std::string_view versioned) {
   const std::size_t dot = versioned.find('.');
   if (dot == std::string_view::npos) return {versioned, {}};
   return {versioned.substr(0, dot), versioned.substr(dot + 1)};
 }
 
-// "v1" of "v1_24_0", "1" of "1.22.1".
+// Returns "v1" for "v1_24_0", and "1" for "1.22.1".
 std::string_view Major(std::string_view version) {
   return version.substr(0, version.find_first_of("._"));
 }
@@ -40,7 +41,7 @@ Entry EntryFor(const std::string& file, std::string uri) {
   return {std::move(name), std::move(versioned), std::move(uri)};
 }
 
-// What is named in small letters describes the languages, not resources.
+// Documents whose names are in lower case describe the schema languages, not resources.
 bool IsOfResources(const Entry& entry) {
   return !entry.name.empty() && std::isupper(static_cast<unsigned char>(entry.name[0])) != 0;
 }
@@ -51,8 +52,8 @@ void Sort(std::vector<Entry>& entries) {
   });
 }
 
-// A schema has its versions in one file and names them in another: the last of a name is the
-// versioned one.
+// The versions of a schema are in one file and the list of them in another. The last entry of a
+// name is the versioned one.
 void KeepLastOfName(std::vector<Entry>& entries) {
   const auto first = std::unique(entries.rbegin(), entries.rend(),
                                  [](const Entry& a, const Entry& b) { return a.name == b.name; });

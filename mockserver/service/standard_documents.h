@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DMTF's published documents as a service hosts them: CSDL, JSON Schema and registries.
 //
-// Loaded once a process and shared by all worlds: each document is held compressed, 2 MB of 17 in
-// all, and unpacked when it is asked for. Immutable after Load, safe for any number of threads.
+// They are loaded once per process and shared by all worlds. Each document is held compressed, 2 MB
+// instead of 17 MB in all, and unpacked on request. Immutable after Load, and safe for any number
+// of threads.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ inline constexpr std::string_view kJsonType = "application/json";
 struct Document {
   // Null when there is no such document.
   std::shared_ptr<const std::string> bytes = {};
-  // kXmlType or kJsonType.
+  // Either kXmlType or kJsonType.
   std::string_view content_type = {};
 };
 
@@ -36,37 +37,37 @@ class StandardDocuments {
  public:
   // A hosted JSON Schema or registry.
   struct Entry {
-    // "ComputerSystem" of a schema, "Base" of a registry.
+    // "ComputerSystem" for a schema, "Base" for a registry.
     std::string name;
-    // The same with its version where it has one: "ComputerSystem.v1_24_0", "Base.1.22.1".
+    // The name with its version, where it has one: "ComputerSystem.v1_24_0", "Base.1.22.1".
     std::string versioned;
     std::string uri;
   };
 
-  // Errors as ReadArchive's.
+  // Returns the errors of ReadArchive.
   static absl::StatusOr<std::shared_ptr<const StandardDocuments>> Load(
       const StandardDocumentsOptions& options);
 
-  // What is hosted at canonical `uri`:
+  // Returns the document that is hosted at the canonical `uri`:
   //   /redfish/v1/Schemas/ComputerSystem_v1.xml
   //   /redfish/v1/Schemas/ComputerSystem.v1_24_0.json
   //   /redfish/v1/Registries/Base.1.22.1/Base.1.22.1.json
   Document Find(std::string_view uri) const;
   bool Has(std::string_view uri) const { return documents_.contains(uri); }
 
-  // The URI of the JSON Schema for "#ComputerSystem.v1_16_0.ComputerSystem": of that version when
-  // it is hosted, else of the newest with the same major version, which knows all that the older
-  // one has. Empty for a type that is not DMTF's.
+  // Returns the URI of the JSON Schema for a type such as "#ComputerSystem.v1_16_0.ComputerSystem".
+  // When that version is not hosted, it is the newest with the same major version, which has all
+  // properties of the older ones. Returns an empty text for a type that is not DMTF's.
   std::string_view SchemaUri(std::string_view odata_type) const;
-  // The same for a registry, "Base.1.18.0".
+  // Does the same for a registry such as "Base.1.18.0".
   std::string_view RegistryUri(std::string_view registry) const;
 
-  // By name; a schema or registry once.
+  // Sorted by name. Each schema or registry appears once.
   const std::vector<Entry>& schemas() const { return schemas_; }
   const std::vector<Entry>& registries() const { return registries_; }
 
   std::size_t size() const { return documents_.size(); }
-  // Memory that the documents take.
+  // The memory that the documents take, in bytes.
   std::size_t packed_bytes() const { return packed_bytes_; }
 
  private:

@@ -15,7 +15,7 @@ std::shared_ptr<Json> TreePool::Take(const std::shared_ptr<const Json>& base) {
 
 void TreePool::Give(std::shared_ptr<const Json> base, std::shared_ptr<Json> tree) {
   if (capacity_ == 0) return;
-  // Freed without the lock.
+  // The old trees are freed after the lock is released.
   Trees old;
   const runtime::MutexLock lock(mutex_);
   if (size_ >= capacity_) {

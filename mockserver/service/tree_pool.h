@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies that instances are done with, restored to what was captured, for the next change of the
-// same resource: copying a body costs more than most requests.
+// A pool of resource bodies that instances no longer use, restored to the captured content. The
+// next change of the same resource takes one of them, because copying a body costs more than most
+// requests.
 //
-// Shared by many instances (InstanceOptions::trees). Thread-safe. When full it starts anew, so that
-// what is used now finds room.
+// Many instances share a pool (InstanceOptions::trees). Thread-safe. When the pool is full it drops
+// all its trees, so that resources in current use find room.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -20,12 +21,12 @@ namespace shoal::mockserver {
 
 class TreePool {
  public:
-  // `capacity` in trees.
+  // `capacity` is the maximum number of trees.
   explicit TreePool(std::size_t capacity = 1024) : capacity_(capacity) {}
 
-  // A tree that equals *base; null when there is none.
+  // Returns a tree that equals *base, or null when there is none.
   std::shared_ptr<Json> Take(const std::shared_ptr<const Json>& base) ABSL_LOCKS_EXCLUDED(mutex_);
-  // REQUIRES: `tree` equals *base and is nobody else's.
+  // REQUIRES: `tree` equals *base and nobody else holds it.
   void Give(std::shared_ptr<const Json> base, std::shared_ptr<Json> tree)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

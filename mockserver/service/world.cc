@@ -34,14 +34,15 @@ std::string ETagOf(const Json& json, const std::string& body) {
 }  // namespace
 
 struct World::Index {
-  // Keys borrow from Resource::uri, as resources_ does not grow after Create, and other_names.
+  // The keys borrow from Resource::uri, as resources_ does not grow after Create, and from
+  // other_names.
   absl::flat_hash_map<std::string_view, ResourceId> resources;
   std::deque<std::string> other_names;
   runtime::TextMap<Action> actions;
   absl::flat_hash_map<ResourceId, ResourceId> settings;
   absl::flat_hash_map<ResourceId, ResourceId> active;
   runtime::TextMap<redfish::AttributeRegistry> registries;
-  // By type. Nodes stay where they are, as resources borrow the text.
+  // The Link headers by type. A map keeps its nodes in place, and resources borrow the texts.
   std::map<std::string, std::string, std::less<>> links;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One captured service, parsed and indexed once, that any number of instances share.
+// One captured service, parsed and indexed once and shared by any number of instances.
 //
-// A resource is serialised once; its body and ETag serve every instance that has not changed it.
-// Immutable after Create, so thread-safe. Members that a collection lists and the capture lacks are
-// absent (404).
+// Each resource is serialised once; its body and ETag serve every instance that has not changed it.
+// A world is immutable after Create and therefore thread-safe. Members that a collection lists but
+// the capture lacks are absent (404).
 #pragma once
 
 #include <cstddef>
@@ -28,25 +28,26 @@ class Schema;
 
 namespace shoal::mockserver {
 
-// Index of a resource in its world, stable for the world's life; an instance numbers what it has
-// beyond that from there on.
+// The index of a resource in its world, stable for the world's life. An instance continues the
+// numbering for the resources that it creates.
 using ResourceId = std::uint32_t;
 
 class StandardDocuments;
 class WorldDocuments;
 
 struct WorldOptions {
-  // How a successful PATCH answers, and an action or DELETE that has nothing to say: vendors
+  // How to answer a successful PATCH, and an action or DELETE that has nothing to return. Vendors
   // differ, and some clients break on 204.
   enum class Style {
-    kRepresentation,  // 200 with the resource as it is now; the others 200 with Success
+    kRepresentation,  // PATCH: 200 with the resource as it is now; others: 200 with Success
     kExtendedInfo,    // 200 with Success
     kNoContent,       // 204
   };
   Style style = Style::kRepresentation;
-  // Hosted beside the captured resources; null: nothing is.
+  // The documents that are hosted beside the captured resources. Null means none.
   std::shared_ptr<const StandardDocuments> documents = {};
-  // What users may do where authentication is required; null: nothing.
+  // The privileges that operations require where authentication is required. With null, users may
+  // do nothing.
   std::shared_ptr<const redfish::PrivilegeRegistry> privileges = {};
 };
 
@@ -57,26 +58,27 @@ class World {
     // Points into the capture.
     std::shared_ptr<const Json> json;
     std::shared_ptr<const std::string> body;
-    // As in the header, quoted.
+    // The ETag as in the header, quoted.
     std::string etag;
-    // Hash of the ETag: what the ETags of changed versions are derived from.
+    // The hash of the ETag, from which the ETags of changed versions are derived.
     std::uint64_t version = 0;
-    // "#ComputerSystem.v1_16_0.ComputerSystem"; empty when the resource names none.
+    // Such as "#ComputerSystem.v1_16_0.ComputerSystem", or empty when the resource names no type.
     std::string odata_type;
     Methods methods;
-    // Value of the Link header to the resource's schema; empty when none is hosted.
+    // The value of the Link header to the resource's schema, or empty when none is hosted.
     std::string_view link;
   };
-  // A target that POST reaches.
+  // An action, reached by POST to its target.
   struct Action {
     ResourceId resource = 0;
-    // "ComputerSystem.Reset", without '#'.
+    // The name without '#': "ComputerSystem.Reset".
     std::string name;
-    // The action's object in its resource, with its target and allowable values: a JSON Pointer.
+    // The JSON Pointer of the action's object in its resource, which has its target and allowable
+    // values.
     std::string pointer;
   };
 
-  // FAILED_PRECONDITION when the schema knows no type of the capture.
+  // Returns FAILED_PRECONDITION when the schema knows no type of the capture.
   static absl::StatusOr<std::shared_ptr<const World>> Create(
       std::shared_ptr<const redfish::Capture> capture,
       std::shared_ptr<const redfish::Schema> schema, WorldOptions options = {});
@@ -86,27 +88,29 @@ class World {
 
   std::span<const Resource> resources() const { return resources_; }
   const Resource& resource(ResourceId id) const { return resources_[id]; }
-  // `uri` is canonical; a resource that names itself in other capitals than where it was captured
-  // has both names. Nothing, or null, when absent.
+  // The Find functions take a canonical URI and return nothing, or null, when it is absent. A
+  // resource whose @odata.id differs in capitals from the URI of its capture is found under both.
   std::optional<ResourceId> Find(std::string_view uri) const;
   const Action* FindAction(std::string_view uri) const;
-  // The actions that a body describes, by target, as those of `id`.
+  // Returns the actions that the body `json` describes, by target, as actions of the resource `id`.
   static std::vector<std::pair<std::string, Action>> ActionsIn(const Json& json, ResourceId id);
-  // The resources below `uri`, which is canonical, in order of URI.
+  // Returns the resources below the canonical `uri`, in order of URI.
   std::span<const Resource> Below(std::string_view uri) const;
 
-  // The settings object of a resource, and the resource that a settings object is for. A settings
-  // object takes PATCH where either type does, and no DELETE: its resource links it.
+  // Return the settings object of a resource, and the resource that a settings object belongs to. A
+  // settings object takes PATCH where either type does. It takes no DELETE, because its resource
+  // links it.
   std::optional<ResourceId> SettingsOf(ResourceId id) const;
   std::optional<ResourceId> ActiveOf(ResourceId settings) const;
-  // What a resource of this type takes, by its schema. Where accounts are slots, empty ones among
-  // them, the captured collection takes no POST and they no DELETE.
+  // Returns the methods that a resource of this type takes by its schema. Where accounts are slots,
+  // some of them empty, the captured collection takes no POST and the slots take no DELETE.
   Methods MethodsOf(std::string_view odata_type) const;
-  // Resource::link of this type.
+  // Returns Resource::link for this type.
   std::string_view LinkOf(std::string_view odata_type) const;
   // Null when nothing is hosted.
   const WorldDocuments* documents() const { return documents_.get(); }
-  // Null when the capture lacks it. In several languages, the first.
+  // Returns null when the capture lacks the registry. Of a registry in several languages it returns
+  // the first.
   const redfish::AttributeRegistry* FindAttributeRegistry(std::string_view id) const;
 
   const redfish::Capture& capture() const { return *capture_; }

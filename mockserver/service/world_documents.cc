@@ -20,7 +20,8 @@ using Entry = StandardDocuments::Entry;
 constexpr const char* kServiceDocumentUri = "/redfish/v1/odata";
 constexpr std::string_view kYaml = "application/yaml";
 
-// DSP0266, "OData service document": the service root, and everything that it links to.
+// Returns the OData service document: the service root and everything that it links to (DSP0266,
+// "OData service document").
 Json ServiceDocument(const Json& root) {
   Json value = Json::array();
   const auto add = [&value](const std::string& name, const std::string& uri) {
@@ -34,18 +35,18 @@ Json ServiceDocument(const Json& root) {
   return {{"@odata.context", kMetadataUri}, {"value", std::move(value)}};
 }
 
-// "#ComputerSystem.v1_24_0.ComputerSystem".
+// Returns a type such as "#ComputerSystem.v1_24_0.ComputerSystem".
 std::string TypeOf(const Entry& schema) { return "#" + schema.versioned + "." + schema.name; }
 
-// "Base.1.22" of "Base.1.22.1"; what has no such version stays whole.
+// Converts "Base.1.22.1" to "Base.1.22". A name without such a version stays whole.
 std::string WithoutErrata(const Entry& registry) {
   const std::size_t last = registry.versioned.rfind('.');
   const bool has_errata = last > registry.name.size() && last != std::string::npos;
   return has_errata ? registry.versioned.substr(0, last) : registry.versioned;
 }
 
-// `uri` where it is the file of just this type, "/.../Chassis.v1_16_0.json"; where it is of another
-// version, the file that stands for all of them.
+// Returns `uri` when it is the file of exactly this type, "/.../Chassis.v1_16_0.json"; for a file
+// of another version, returns the unversioned file that stands for all versions.
 std::string HostedUri(std::string_view uri, std::string_view odata_type) {
   const std::string_view versioned = uri.substr(0, uri.rfind('.'));
   const std::size_t dot = versioned.find('.', versioned.rfind('/') + 1);
@@ -65,7 +66,7 @@ struct WorldDocuments::Kind {
   // The member's own property, and its value.
   const char* subject;
   std::string (*subject_of)(const Entry& entry);
-  // Members are named with their version.
+  // Whether members are named with their version.
   bool versioned;
   const std::vector<Entry>& entries;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service hosts besides its captured resources: its metadata and service document, schema
-// and registry files, and the resources that list them.
+// The documents that a service hosts besides its captured resources: its metadata and service
+// document, schema and registry files, and the resources that list them.
 //
-// A function of a world and the standard's documents, made once and shared by all instances of the
-// world; immutable, safe for any number of threads. The world's own resources go before all of it:
-// ask here for what the world has not got.
+// They are a function of a world and the standard's documents, made once and shared by all
+// instances of the world; immutable, and safe for any number of threads. The world's own resources
+// take precedence: ask here only for URIs that the world lacks.
 #pragma once
 
 #include <memory>
@@ -20,44 +20,45 @@ class World;
 
 class WorldDocuments {
  public:
-  // Borrows `world` for the call alone.
+  // Borrows `world` for the call only.
   WorldDocuments(const World& world, std::shared_ptr<const StandardDocuments> standard);
 
-  // What GET of canonical `uri` answers, read-only:
+  // Returns what GET of the canonical `uri` answers, which is read-only:
   //   /redfish/v1/$metadata, /redfish/v1/odata, /redfish/v1/openapi.yaml;
   //   /redfish/v1/JsonSchemas and /redfish/v1/Registries with their members, each where the world
   //   has no such collection;
-  //   a file's URI that a resource of the world names and the world lacks, in other capitals too,
-  //   when the file is DMTF's: the hosted one stands in, of another minor version maybe; what was
-  //   captured in other capitals is absent in these;
+  //   the URI of a DMTF file that a resource of the world names and the world lacks in any
+  //   capitals: a hosted file, possibly of another minor version, stands in. Where the world has
+  //   the file in other capitals, the named URI is absent;
   //   the files that StandardDocuments hosts.
-  // Generated text is the same object each time; a hosted file is a new one.
+  // Generated text is the same object each time; a hosted file is a new object each time.
   Document Find(std::string_view uri) const;
-  // Whether Find has something there, without unpacking it.
+  // Returns whether Find has a document there, without unpacking it.
   bool Has(std::string_view uri) const;
 
-  // Value of the Link header for a resource of the type, `</...json>; rel=describedby` (DSP0266,
-  // "Link header"): the world's own schema file for just this type, else the hosted one, without
-  // a version where it is of another. Empty when neither knows the type.
+  // Returns the value of the Link header for a resource of the type, `</...json>; rel=describedby`
+  // (DSP0266, "Link header"): the world's own schema file for exactly this type, else the hosted
+  // file, named without a version where its version differs. Empty when neither knows the type.
   std::string DescribedBy(std::string_view odata_type) const;
 
  private:
   // A kind of resource that says where a file is.
   struct Kind;
-  // URIs of the world by the same in small letters.
+  // The URIs of the world, by the same URIs in lower case.
   using Spellings = runtime::TextMap<std::string>;
 
   void AddGenerated(std::string uri, std::string bytes, std::string_view content_type);
   void AddFileResources(const World& world, const Kind& kind);
   void AddOwnFiles(const World& world);
-  // Of a file that stands in at `uri`, else `uri`.
+  // Returns the URI of the hosted file that stands in for the file at `uri`, or `uri` itself when
+  // none does.
   std::string_view Hosted(std::string_view uri) const;
   void AddOwnFile(const World& world, const Spellings& spellings, const std::string& type,
                   const std::string& uri, std::string_view hosted);
 
   const std::shared_ptr<const StandardDocuments> standard_;
   runtime::TextMap<Document> generated_;
-  // URIs that the world names, to those that are hosted.
+  // Maps URIs that the world names to URIs that are hosted.
   runtime::TextMap<std::string> stand_ins_;
   // The world's own schema files, by the @odata.type that they describe.
   runtime::TextMap<std::string> own_schemas_;
