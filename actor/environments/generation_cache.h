@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map that holds so many values at most, an odd number of them rounded up: when it is full, the
-// half that was used least recently goes.
+// A cache of at most `capacity` values, an odd capacity rounded up. When it is full, it drops the
+// half that was used least recently.
 //
 // Not thread-safe.
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace shoal::actor {
 
-// Copies of `Value` are cheap: a pointer to what was made.
+// `Value` must be cheap to copy, for example a pointer.
 template <typename Key, typename Value>
 class GenerationCache {
  public:
-  // `capacity` at least 1.
+  // REQUIRES: capacity is at least 1.
   explicit GenerationCache(std::size_t capacity) : capacity_(capacity) {}
 
-  // What is kept under `key`, else what `make` makes, and it is kept.
+  // Returns the value of `key`. If there is none, makes it with `make` and keeps it.
   template <typename Make>
   Value FindOrMake(const Key& key, const Make& make) {
     if (const auto it = young_.find(key); it != young_.end()) return it->second;
@@ -40,7 +40,7 @@ class GenerationCache {
   using Generation = absl::flat_hash_map<Key, Value>;
 
   const std::size_t capacity_;
-  // Used since the last change of generations, and before.
+  // Values used since the generations last changed, and values not used since then.
   Generation young_;
   Generation old_;
 };
