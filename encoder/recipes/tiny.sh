@@ -39,7 +39,7 @@ dataset() {
     --chunk-tokens "$CHUNK" --overlap 64 --licence BSD-3-Clause dell-r750=MIT "$@"
 }
 
-# train <name> [flags]: prints the last line of the training, or ends this script when the training was asked to stop.
+# train <name> [flags]: trains and keeps the output in <name>.txt. Ends this script when training was asked to stop.
 train() {
   local name="$1"
   shift
