@@ -86,7 +86,7 @@ struct PretrainingOptions {
   bool checkpoint_blocks = false;
   // Threads of one rank. 0 divides the processor's threads among the ranks.
   int threads = 0;
-  // How long ranks wait for each other.
+  // How ranks form a group, and how long they wait for each other.
   collectives::GroupOptions group;
 
   // Returns the type that `weights` names, or INVALID_ARGUMENT.

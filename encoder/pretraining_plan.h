@@ -12,7 +12,7 @@
 
 namespace shoal::encoder {
 
-// What the texts of options name, parsed once.
+// The options that are texts, parsed.
 struct PretrainingPlan {
   Curriculum loss;
   TokenChoice attention;

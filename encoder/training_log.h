@@ -65,8 +65,8 @@ class TrainingLog {
   runtime::LiveLine line_;
 };
 
-// "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500  12345 tokens/s  ETA
-// 1:02:05".
+// Returns a line such as "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500
+// 12345 tokens/s  ETA 1:02:05".
 std::string ProgressLine(const TrainingRow& row);
 
 }  // namespace shoal::encoder

@@ -21,7 +21,7 @@
 namespace shoal::actor {
 
 struct PlayedStep {
-  // What the expert saw when it chose the action.
+  // The observation on which the expert chose the action.
   Observation observation = {};
   // Index into the observation's catalog.
   std::int64_t action = 0;

@@ -21,7 +21,7 @@
 
 namespace shoal::actor {
 
-// What a policy needs to know about an environment.
+// The facts about an environment that a policy needs.
 struct EnvironmentSpec {
   // The name of the one FLOAT32 [observation_size] tensor of an observation.
   std::string observation_name = "";
@@ -72,7 +72,7 @@ struct EpisodeStart {
   bool evaluation = false;
 };
 
-// What the log and the report say about an episode. It is never part of an observation.
+// The facts about an episode for the log and the report. They are never part of an observation.
 struct EpisodeFacts {
   std::string goal = "";
   std::string capture = "";

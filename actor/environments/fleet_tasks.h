@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fleets of one process share: a catalog of all members' requests, and the power that a
-// member draws.
+// The tasks that the fleets of one process share: a catalog of all members' requests, and the power
+// that a member draws.
 //
 // A fleet is several services of one capture. Its candidates are the candidates of each member,
 // with the member's name added as "host", and one `wait` at the end. Immutable.
@@ -38,7 +38,7 @@ struct FleetTasks {
   std::shared_ptr<const RedfishTasks> tasks;
   // The pairs of `tasks` in their order, with goals named as in "1 power_on x4".
   std::vector<Pair> pairs;
-  // By the name of the capture.
+  // Each catalog stands under the name of its capture.
   std::map<std::string, FleetCatalog> catalogs;
 };
 

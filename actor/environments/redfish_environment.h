@@ -45,7 +45,7 @@ struct RedfishTasks {
   std::vector<Pair> pairs;
   // One for each pair.
   std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals;
-  // Catalogs, each under the name of its capture.
+  // Each catalog stands under the name of its capture.
   std::map<std::string, ServiceCatalog> catalogs;
 };
 

@@ -20,7 +20,7 @@
 
 namespace shoal::actor {
 
-// How far the episode is.
+// How far the episode has come.
 struct Progress {
   bool satisfied = false;
   // Bit i is set once milestone i was reached.

@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const Sourc
 // Captures that were loaded, and the tasks on them. The source and tests use it.
 struct RedfishData {
   std::shared_ptr<const RedfishTasks> tasks;
-  // By name. Filled only for fleets, as MakeFleetTasks needs them.
+  // Captures by name. Filled only for fleets, as MakeFleetTasks needs them.
   std::map<std::string, std::shared_ptr<const redfish::Capture>> captures;
   // Empty unless access is "inprocess".
   Worlds worlds;

@@ -14,7 +14,7 @@
 
 namespace shoal::actor {
 
-// What an environment waits for.
+// The things that an environment may wait for.
 enum class Wait : std::uint8_t {
   // The service answers a request.
   kEnvironment,

@@ -3,8 +3,8 @@
 //
 // All environments of a loop live on its thread. Rows that are ready are sent in one message as
 // soon as there are enough of them, no other environment could add one, or the oldest has waited
-// long enough. Rendezvous hashing of its block chooses the inference server of an environment,
-// which never changes.
+// long enough. An environment always uses the inference server that rendezvous hashing of its block
+// chooses.
 //
 // When a connection is lost and the same server comes back with its memory (same epoch), the loop
 // sends the unanswered rows again. A server that comes back without its memory has the running

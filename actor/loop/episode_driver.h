@@ -47,7 +47,7 @@ class EpisodeDriver {
     bool evaluate = false;
   };
 
-  // What the driver borrows. All of it outlives the driver.
+  // The driver borrows these. All of them outlive it.
   struct Surroundings {
     const EnvironmentSpec& spec;
     EpisodePlan& plan;

@@ -38,7 +38,7 @@ struct ExitState {
 // Whether the process said that its configuration is wrong, so that starting it again is no use.
 bool IsHopeless(const ExitState& state);
 
-// "exit code 2", "signal 9 (Killed)".
+// Returns a text such as "exit code 2" or "signal 9 (Killed)".
 std::string ToString(const ExitState& state);
 
 class ChildProcess {

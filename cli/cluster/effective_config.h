@@ -21,7 +21,7 @@ class EffectiveConfig {
                                                 const std::vector<std::string>& programs,
                                                 const std::vector<std::string>& arguments);
 
-  // All sections as TOML, with their comments.
+  // Returns all sections as TOML, with their comments.
   const std::string& text() const { return text_; }
   // Returns the value of section.key, or nothing (an empty list) when there is none of that type.
   std::optional<std::string> Text(const std::string& path) const;

@@ -55,7 +55,7 @@ std::vector<std::string> AddressOverrides(const runtime::ClusterOptions& cluster
 // Returns the processes in the order in which to start them. REQUIRES: addresses are filled in.
 absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan);
 
-// The folder of this program.
+// Returns the folder of this program.
 std::string ProgramFolder();
 
 }  // namespace shoal::cli

@@ -44,7 +44,7 @@ struct EvaluationRequest {
   runtime::Duration deadline = {};
 };
 
-// How far an evaluation is.
+// How far an evaluation has come.
 struct EvaluationProgress {
   std::int64_t pairs = 0;
   // Episodes that count: played so far, and planned. Fewer are played when the budget ends the

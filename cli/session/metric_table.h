@@ -41,7 +41,7 @@ class MetricTable {
   // Adds the metrics that one process describes. The first description of a name counts.
   void Update(const std::vector<MetricSample>& samples);
 
-  // By name.
+  // Rows by the names of their metrics.
   const std::map<std::string, MetricRow>& rows() const { return rows_; }
 
   // Convert to the JSON of the run directory and back. Parse returns INVALID_ARGUMENT for any other

@@ -40,7 +40,7 @@ class MetricTotals {
     double last = 0;
     double sum = 0;
   };
-  // By name, then by process and labels.
+  // Both by name, then by process and labels.
   std::map<std::string, std::map<std::string, Total>> counters_;
   std::map<std::string, std::map<std::string, double>> gauges_;
 };

@@ -18,7 +18,7 @@
 namespace shoal::cli {
 
 struct Progress {
-  // Since the start of the run.
+  // Seconds since the start of the run.
   double seconds = 0;
   double environment_steps = 0;
   double environment_steps_per_second = 0;
@@ -52,7 +52,7 @@ class ProgressTracker {
   std::deque<Point> points_;
 };
 
-// How long a run lasts. A bound that it does not have is nothing.
+// The bounds at which a run ends. A bound that the run does not have is nothing.
 struct Extent {
   std::optional<double> seconds = std::nullopt;
   std::optional<double> environment_steps = std::nullopt;
@@ -66,7 +66,7 @@ std::optional<double> PartDone(const Progress& progress, const Extent& extent);
 // numbers.
 std::string StatusLine(const Progress& progress, const Extent& extent, int bar_width);
 
-// One line of metrics.jsonl.
+// Returns one line of metrics.jsonl.
 std::string ToJson(const Progress& progress);
 
 }  // namespace shoal::cli
