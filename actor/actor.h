@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The actor process: environments on a few loops, their plan, what is counted and written.
+// The actor process: it plays environments on a few event loops by one episode plan, serves metrics
+// and health, and writes the log of an evaluation.
 //
 //   SHOAL_ASSIGN_OR_RETURN(auto actor, Actor::Create(config));
 //   actor->Start([&](const absl::Status& end) { ... });
 //   ... stop ...
 //   actor->Stop();
 //
-// Create, Start and Stop are called from one thread.
+// Create, Start and Stop must be called from one thread.
 #pragma once
 
 #include <cstdint>
@@ -33,23 +34,24 @@ struct ActorConfig {
   const EnvironmentOptions& environment;
   const runtime::ClusterOptions& cluster;
   const runtime::RunOptions& run;
-  // Which of several actors this is.
+  // Number of this process among the actors of the cluster, from 0.
   std::uint64_t index = 0;
 };
 
 class Actor {
  public:
-  // From some thread, perhaps more than once: OK when an evaluation is complete, otherwise why
-  // going on is pointless.
+  // Called from any thread, perhaps more than once. The status is OK when an evaluation is
+  // complete, otherwise it says why going on is pointless.
   using OnEnd = std::function<void(const absl::Status&)>;
 
-  // INVALID_ARGUMENT or NOT_FOUND naming what is wrong with the configuration or the data,
-  // FAILED_PRECONDITION naming an address that cannot be bound.
+  // Returns INVALID_ARGUMENT or NOT_FOUND naming what is wrong with the configuration or the data,
+  // and FAILED_PRECONDITION naming an address that cannot be bound.
   static absl::StatusOr<std::unique_ptr<Actor>> Create(const ActorConfig& config);
   ~Actor();
 
   void Start(OnEnd on_end);
-  // Health first, then the loops, then what was written.
+  // Reports the process as not serving, drops the episodes under way and joins the loops, then
+  // shuts the health server down.
   void Stop();
 
  private:

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What ./run, ./test, .ci/run and the Dockerfile share: the list of packages, the libtorch wheel, the build.
-# Source it, or run it with the name of one function: `deploy/install.sh install_packages`.
+# ./run, ./test, .ci/run and the Dockerfile share these functions, which install packages and libtorch, and build.
+# Source this file, or run it with the name of one function: `deploy/install.sh install_packages`.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
-# To build. One name a line, so that a difference reads well.
+# The build needs these. There is one name a line, so that a difference reads well.
 BUILD_PACKAGES=(
   build-essential
   catch2
@@ -35,14 +35,14 @@ BUILD_PACKAGES=(
   protobuf-compiler
   protobuf-compiler-grpc
 )
-# To fetch the libtorch wheel; not needed where LIBTORCH_ROOT points at one.
+# Fetching the libtorch wheel needs these, unless LIBTORCH_ROOT points to one.
 WHEEL_PACKAGES=(ca-certificates python3-pip)
-# For the tests that drive the mock server with other people's Redfish clients.
+# The tests that drive the mock server with other people's Redfish clients need these.
 CLIENT_PACKAGES=(openssl python3-venv)
-# For the lanes of .ci/run.
+# The lanes of .ci/run need these.
 # shellcheck disable=SC2034  # used by .ci/run
 CI_PACKAGES=(chromium clang-14 clang-format-14 libclang-rt-14-dev)
-# One command for all of them: a second `pip install --target` leaves an existing nvidia/ as it is.
+# One command must fetch them all: a second `pip install --target` does not add to an existing nvidia/.
 WHEELS=(torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
 
 say() { printf '%s\n' "$*" >&2; }
@@ -58,7 +58,7 @@ missing_packages() {
   done
 }
 
-# Installs what is missing of the packages named; without root and sudo, prints the line to type and stops.
+# Installs the named packages that are missing. Without root and sudo it prints the line to type and stops.
 install_packages() {
   local missing
   mapfile -t missing < <(missing_packages "$@")
@@ -88,7 +88,7 @@ has_libtorch() {
     [ -f "$1/nvidia/cu13/lib/libcudart.so.13" ] && [ -f "$1/nvidia/cu13/lib/libcupti.so.13" ]
 }
 
-# Fetches the libtorch wheel (0.5 GB) and its two CUDA runtime wheels into .deps/, whole or not at all.
+# Fetches the libtorch wheel (0.5 GB) and its two CUDA runtime wheels into .deps/, all of them or none.
 install_libtorch() {
   local root partial
   root="$(libtorch_root)"
@@ -108,8 +108,8 @@ install_libtorch() {
   mv "$partial" "$root"
 }
 
-# make_environment <name> <requirements> <what>: .deps/<name>, a virtual environment of exactly that file; the copy of
-# the file inside it comes last and says that the environment is whole.
+# make_environment <name> <requirements> <what>: makes .deps/<name>, a virtual environment of exactly that file. The
+# copy of the file inside it is written last and shows that the environment is complete.
 make_environment() {
   local environment="$ROOT/.deps/$1" wanted="$2"
   cmp --silent "$wanted" "$environment/requirements.txt" && return 0
@@ -122,13 +122,13 @@ make_environment() {
   cp "$wanted" "$environment/requirements.txt"
 }
 
-# For tests/clients.
+# tests/clients needs it.
 install_clients() { make_environment clients "$ROOT/tests/clients/requirements.txt" "Redfish clients"; }
 
-# For tests/golden and tests/bench/peers/huggingface.sh; ./test needs it not.
+# tests/golden and tests/bench/peers/huggingface.sh need it, but ./test does not.
 install_tokenizers() { make_environment tokenizers "$ROOT/tests/golden/requirements.txt" "Hugging Face's tokenizers"; }
 
-# For tests and benches that run transformers: importing torch asks for all of CUDA, so only who wants them types this.
+# Tests and benches that run transformers need it. It is installed only by hand, as importing torch takes all of CUDA.
 install_huggingface() {
   make_environment huggingface "$ROOT/tests/bench/peers/requirements.txt" "transformers and torch, 5 GB,"
 }
@@ -143,7 +143,7 @@ install_all() {
 
 install_packages_for_image() { install_packages "${BUILD_PACKAGES[@]}" "${WHEEL_PACKAGES[@]}"; }
 
-# configure <preset> <build folder>: only when there is no build of that libtorch and these presets yet.
+# configure <preset> <build folder>: configures, unless there is a build with that libtorch and these presets already.
 configure() {
   local cache="$2/CMakeCache.txt" root
   root="$(libtorch_root)"
@@ -152,10 +152,10 @@ configure() {
   cmake --preset "$1" -S "$ROOT" -B "$2" -DLIBTORCH_ROOT="$root" >&2 || fail "cmake could not configure $2"
 }
 
-# Clones in other folders share what ccache keeps; it keeps what uses precompiled headers, too.
+# Clones in other folders share ccache's contents, which include compilations with precompiled headers.
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# build <preset> <build folder> [targets]
+# build <preset> <build folder> [targets]: configures if needed, and builds the targets, or everything.
 build() {
   local preset="$1" folder="$2"
   shift 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the flags of `encoder` ask for, and how a command says so.
+// The action that the flags of `encoder` choose, and how a command binds to it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,10 +11,11 @@
 
 namespace shoal::encoder {
 
-// Empty until flags are parsed; prints to the stream that it is given.
+// Empty until flags are parsed. An action prints to the stream that it is given.
 using Action = std::function<absl::Status(std::ostream&)>;
 
-// When `command` is parsed, `action` becomes `run` with what its flags have put into `options`.
+// When `command` is parsed, `action` becomes a call of `run` with the `options` that its flags have
+// filled in.
 template <typename Options>
 void Bind(CLI::App& command, Action& action, std::shared_ptr<Options> options,
           absl::Status (*run)(const Options&, std::ostream&)) {

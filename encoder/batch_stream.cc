@@ -43,7 +43,7 @@ std::vector<BatchStream::Item> BatchStream::Next(const TokenChoice& loss, std::i
     runtime::Random draws(span_seed_, static_cast<std::uint64_t>(position_.epoch) << 40 |
                                           static_cast<std::uint64_t>(number));
     Item item{chunk, loss.Mask(chunk, draws)};
-    // The first token of a text is nobody's target.
+    // The first token of a text is never a target.
     item.targets[0] = 0;
     const bool counts =
         std::find(item.targets.begin(), item.targets.end(), 1) != item.targets.end();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batches of a run: all texts in an order drawn anew each epoch, cut into batches by tokens.
+// The batches of a run: all texts, shuffled anew for each epoch and cut into batches by tokens.
 //
-// A function of (texts, seed, position, choices): a run goes on from a position as if it had never
-// stopped, and every rank sees the same global batches and takes its own part of each.
+// A batch is a function of (texts, seed, position, choices). A run that goes on from a position
+// continues as if it had never stopped, and every rank sees the same global batches and takes its
+// own part of each.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ class BatchStream {
  public:
   struct Position {
     std::int64_t epoch = 0;
-    // Texts of it that were passed.
+    // Texts of the epoch that were passed.
     std::int64_t chunk = 0;
   };
   struct Item {
@@ -26,15 +27,17 @@ class BatchStream {
     std::vector<std::uint8_t> targets;
   };
 
-  // REQUIRES: there is a chunk, none is empty, `position` was one of such a stream.
+  // REQUIRES: there is at least one chunk, none is empty, and `position` is one of a stream like
+  // this.
   BatchStream(std::vector<Chunk> chunks, std::uint64_t seed, const Position& position);
 
-  // The next texts: one at least, then as long as they have no more than `tokens` tokens together
-  // and the epoch lasts. Texts without a target are passed over; empty when a whole epoch has none.
+  // Returns the next texts: at least one, and then more while they have at most `tokens` tokens
+  // together and the epoch lasts. Texts without a target are skipped. Returns nothing when a whole
+  // epoch has no target.
   std::vector<Item> Next(const TokenChoice& loss, std::int64_t tokens);
 
   const Position& position() const { return position_; }
-  // Epochs passed, with the part of the one that goes on.
+  // Returns the epochs passed, with a fraction for the current one.
   double epochs() const;
 
  private:
@@ -48,11 +51,11 @@ class BatchStream {
   std::vector<std::size_t> order_;
 };
 
-// Tokens of all items.
+// Returns the number of tokens of all items.
 std::int64_t TokensOf(const std::vector<BatchStream::Item>& items);
 
-// Every `ranks`-th item from `rank` on. `attention`: the tokens that later ones may attend to.
-// REQUIRES: it has no random spans.
+// Returns every `ranks`-th item, from item `rank` on. `attention` chooses the tokens that later
+// ones may attend to. REQUIRES: `attention` has no random spans.
 language::WeightedBatch PartOf(const std::vector<BatchStream::Item>& items, std::int64_t rank,
                                std::int64_t ranks, const TokenChoice& attention);
 

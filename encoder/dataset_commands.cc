@@ -16,7 +16,7 @@
 namespace shoal::encoder {
 namespace {
 
-// Says when another tenth of something is done.
+// Tells when another tenth of some work is done.
 class Tenths {
  public:
   bool Passed(std::uint64_t done, std::uint64_t total) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `encoder dataset build|verify|pack|unpack|fetch|show`: captures as chunks of tokens, moved about
-// and looked at.
+// `encoder dataset build|verify|pack|unpack|fetch|show`: makes datasets of tokens from captures,
+// moves them and shows them.
 //
-// Errors name the file. What is printed ends with one line that sums up; how far long work is goes
-// to `progress`, a line a tenth, or nowhere when that is null.
+// Errors name the file. The output ends with one line that sums up. Long work reports each tenth as
+// a line on `progress`, or nowhere when that is null.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@
 namespace shoal::encoder {
 
 struct BuildDatasetOptions {
-  // `licences` and `volatile_names` are made of the three lists below.
+  // `licences` and `volatile_names` are set from the three lists below.
   dataset::BuildOptions build = {};
-  // "MIT" of all captures, or "dell-r750=MIT" of one.
+  // "MIT" for all captures, or "dell-r750=MIT" for one.
   std::vector<std::string> licences = {};
-  // Members to drop besides those that are volatile; those of the volatile ones to keep.
+  // Members to drop besides the volatile ones, and volatile members to keep.
   std::vector<std::string> drop = {};
   std::vector<std::string> keep = {};
   std::ostream* progress = nullptr;
 };
 
-// INVALID_ARGUMENT also for a member to keep that would not be dropped.
+// Also returns INVALID_ARGUMENT for a member to keep that would not be dropped.
 absl::Status BuildDataset(const BuildDatasetOptions& options, std::ostream& out);
 
 struct VerifyDatasetOptions {
-  // One of them: a dataset, or all archives of a mirror that is a folder.
+  // Exactly one is set: a dataset, or a mirror folder whose archives are all verified.
   std::string dataset = {};
   std::string mirror = {};
 };
@@ -42,7 +42,7 @@ absl::Status VerifyDataset(const VerifyDatasetOptions& options, std::ostream& ou
 
 struct PackDatasetOptions {
   std::string dataset = {};
-  // A folder, made when it is missing.
+  // A folder, which is made when it is missing.
   std::string mirror = {};
   std::string name = {};
   std::ostream* progress = nullptr;
@@ -66,9 +66,9 @@ absl::Status FetchDataset(const FetchDatasetOptions& options, std::ostream& out)
 
 struct ShowDatasetOptions {
   std::string dataset = {};
-  // Its text and spans instead of the manifest.
+  // Shows the text and spans of this chunk instead of the manifest.
   std::optional<std::size_t> chunk = {};
-  // Only spans of these kinds; empty: of all.
+  // Shows only spans of these kinds. Empty means all kinds.
   std::vector<std::string> kinds = {};
 };
 

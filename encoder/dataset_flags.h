@@ -8,8 +8,8 @@
 
 namespace shoal::encoder {
 
-// Adds `dataset` with its commands to `app`; the one that is parsed sets `action`. Both outlive the
-// parsing and the call of `action`. Progress goes to standard error.
+// Adds `dataset` with its commands to `app`. Parsing one sets `action`. `app` and `action` must
+// outlive the parsing and the call of `action`. Progress goes to standard error.
 void AddDatasetCommands(CLI::App& app, Action& action);
 
 }  // namespace shoal::encoder

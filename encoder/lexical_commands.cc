@@ -42,7 +42,7 @@ std::vector<std::uint64_t> FeatureHashes(std::string_view text) {
   return hashes;
 }
 
-// [N][D] as floats.
+// Converts a tensor [N, D] to floats.
 std::vector<float> Floats(const runtime::Tensor& halves) {
   std::vector<float> floats(halves.size());
   const auto* bits = reinterpret_cast<const std::uint16_t*>(halves.bytes().data());

@@ -32,7 +32,7 @@ using nlohmann::json;
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kProgressFile = "progress.json";
 
-// What a checkpoint holds besides the trainer.
+// The state of a run that a checkpoint holds besides the trainer's.
 struct Course {
   BatchStream::Position position;
   // Tokens of texts that were trained on, over all ranks.
@@ -42,7 +42,7 @@ struct Course {
   bool stopped_early = false;
 };
 
-// The part of what is held out that a rank measures.
+// Returns the part of the held-out texts that a rank evaluates.
 language::WeightedBatch Measured(const TrainingMaterial& material, std::int64_t at_most,
                                  const PretrainingPlan& plan,
                                  const collectives::GradientReducer& reducer) {
@@ -80,7 +80,7 @@ class Pretraining {
   absl::Status Begin();
   absl::Status Run();
   std::string Summary() const;
-  // Empty where the run came to its end.
+  // Empty when the run came to its end.
   std::string HowToGoOn() const;
 
  private:
@@ -106,7 +106,7 @@ class Pretraining {
   const language::WeightedBatch measured_;
   const std::unique_ptr<LanguageTrainer> trainer_;
   std::unique_ptr<BatchStream> stream_;
-  // Null on other ranks than 0.
+  // Null on all ranks but 0.
   std::unique_ptr<TrainingLog> log_;
   RecentRate rate_;
   Course course_;
@@ -164,7 +164,7 @@ absl::Status Pretraining::AgreeOnStep() {
   return runtime::FailedPrecondition("ranks see different checkpoints in " + CheckpointsFolder());
 }
 
-// A signal reaches one rank a step before another.
+// A signal may reach one rank a step before another.
 absl::Status Pretraining::AgreeToStop() {
   double stops = stop_() ? 1 : 0;
   SHOAL_RETURN_IF_ERROR(reducer_.AllReduceMax(std::span(&stops, 1)));

@@ -2,11 +2,11 @@
 // `encoder train`: pre-training and fine-tuning of a language model on a dataset.
 //
 // The output folder gets run.json (the options), checkpoints/ (training/checkpoint.h), model/ with
-// config.json, model.safetensors and tokenizer.json, and what training_log.h says; model/ is the
-// best on what is held out, else the latest. A run that is asked to stop writes a checkpoint. One
-// that was ended in any way goes on from its latest checkpoint with the same bits as if it had not
-// been ended, on as many ranks and threads as before; on others with the same numbers but for
-// rounding.
+// config.json, model.safetensors and tokenizer.json, and the files of training_log.h. model/ holds
+// the parameters that did best on the held-out texts, or the latest ones if nothing is held out. A
+// run that is asked to stop writes a checkpoint. A run that ended in any way goes on from its
+// latest checkpoint. On as many ranks and threads as before it computes the same bits as if it had
+// not ended; on other numbers of them, the same up to rounding.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,35 @@ namespace shoal::encoder {
 struct PretrainingOptions {
   std::string dataset;
   std::string output;
-  // A preset's sizes with the dataset's vocabulary, random by `seed`; or a folder to start from.
+  // The model starts with random parameters from `seed` in a preset's sizes with the dataset's
+  // vocabulary, or from the folder `model`.
   std::string preset = "tiny";
   std::string model;
-  // The longest text of a model from scratch; 0: the preset's. Positions that no text reaches stay
-  // random.
+  // The longest text of a model from scratch, in tokens. 0 means the preset's. Positions that no
+  // text reaches stay random.
   std::int64_t positions = 0;
-  // Captures that the model never learns from and is measured on.
+  // Captures that the model never learns from and is evaluated on.
   std::vector<std::string> hold_out;
-  // Continue the run in `output`, with the same options, or start one where there is none.
+  // Whether to continue the run in `output` with the same options, or start one if there is none.
   // Otherwise a folder with a run is refused.
   bool resume = false;
 
-  // A run lasts until it has seen so many tokens, the last text whole; 0: so many steps; 0: so many
-  // epochs.
+  // A run ends when it has seen this many tokens, with its last text whole. If `tokens` is 0, it
+  // ends after this many steps, and if `steps` is 0, too, after this many epochs.
   std::int64_t tokens = 0;
   std::int64_t steps = 0;
   std::int64_t epochs = 5;
-  // Tokens of one step, over all ranks.
+  // Tokens of one step over all ranks.
   std::int64_t batch_tokens = 8192;
-  // At once on a rank; gradients of a larger batch add up.
+  // Tokens that a rank computes at once. Gradients of the slices of a batch add up.
   std::int64_t slice_tokens = 2048;
   std::string loss = "all";       // Curriculum
   std::string attention = "all";  // TokenChoice without "random"
-  // What counts in evaluations, a TokenChoice without "random"; empty: as in the curriculum's last
-  // stage, or all where that is random.
+  // The tokens that count in evaluations, a TokenChoice without "random". Empty means the
+  // curriculum's last stage, or all tokens if that stage is random.
   std::string evaluate_on;
-  // What is held out is measured on about so many tokens, every n-th text of it; 0: on all.
+  // Evaluations use about this many tokens of the held-out texts: every n-th text. 0 means all
+  // texts.
   std::int64_t evaluate_tokens = 0;
 
   std::string optimiser = "adamw";
@@ -63,7 +65,7 @@ struct PretrainingOptions {
   double beta2 = 0.95;
   double weight_decay = 0.1;
   double max_gradient_norm = 1;
-  // 0: all parameters; else an adapter of this rank alone (language/lora.h).
+  // 0 trains all parameters. Otherwise only an adapter of this rank is trained (language/lora.h).
   std::int64_t lora_rank = 0;
   double lora_alpha = 16;
 
@@ -71,10 +73,10 @@ struct PretrainingOptions {
   std::int64_t checkpoint_every = 100;
   std::int64_t keep_checkpoints = 3;
   // The type of the numbers in model/: "float32", "float16" or "bfloat16". Training and checkpoints
-  // use float32 in any case.
+  // always use float32.
   std::string weights = "float32";
-  // Ends after so many evaluations in a row none of which was better than the best by
-  // `least_improvement` in loss; 0: never.
+  // The run ends after this many evaluations in a row that did not improve the best loss by
+  // `least_improvement`. 0 means never.
   std::int64_t patience = 0;
   double least_improvement = 0;
 
@@ -82,45 +84,46 @@ struct PretrainingOptions {
   std::string device = "cpu";
   bool bfloat16 = false;
   bool checkpoint_blocks = false;
-  // Threads of one rank; 0 divides the processor's threads among the ranks.
+  // Threads of one rank. 0 divides the processor's threads among the ranks.
   int threads = 0;
-  // How long ranks wait for each other.
+  // How ranks form a group, and how long they wait for each other.
   collectives::GroupOptions group;
 
-  // What `weights` names, or INVALID_ARGUMENT.
+  // Returns the type that `weights` names, or INVALID_ARGUMENT.
   absl::StatusOr<runtime::DType> WeightsType() const;
-  // INVALID_ARGUMENT naming the flag whose value is out of range.
+  // Returns INVALID_ARGUMENT naming the flag whose value is out of range.
   absl::Status Validate() const;
-  // What makes a run the run that it is, as JSON: all but `output`, `resume`, `threads`, how often
-  // and how short something is written, and what only changes speed.
+  // Returns the options that identify a run, as JSON: all but `dataset`, `output`, `resume`,
+  // `threads`, the frequency, number and type of what is written, and options that only change
+  // speed.
   std::string Identity() const;
 };
 
-// What is learned from; texts are borrowed.
+// The texts of a run, borrowed.
 struct TrainingMaterial {
   std::vector<Chunk> training;
   std::vector<Chunk> held_out;
   std::int64_t vocabulary_size = 0;
-  // Tokens of the longest text.
+  // The length of the longest text, in tokens.
   std::int64_t longest = 0;
   // Equal only for the same texts.
   std::string fingerprint;
-  // To copy beside the model; empty: none.
+  // A file to copy beside the model, or empty for none.
   std::string tokenizer;
 };
 
-// Runs to the end; rank 0 writes, and its last line to `out` sums up. `stop` is asked before each
-// step: where it is true on any rank, all end at that step with a checkpoint, and the last line
-// says how to go on. INVALID_ARGUMENT for options and material that do not fit; FAILED_PRECONDITION
-// when the output folder holds another run; what LanguageTrainer and training::WriteCheckpoint
-// return.
+// Trains to the end. Rank 0 writes the files, and its last line on `out` sums up. `stop` is called
+// before each step. When it returns true on any rank, all ranks end at that step with a checkpoint,
+// and the last line says how to go on. Returns INVALID_ARGUMENT for options and texts that do not
+// fit, FAILED_PRECONDITION when the output folder holds another run, and the errors of
+// LanguageTrainer and training::WriteCheckpoint.
 absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial& material,
                       collectives::GradientReducer& reducer, const std::function<bool()>& stop,
                       std::ostream& out);
 
-// Opens the dataset, divides it, joins the group of ranks and trains, until SIGINT or SIGTERM. Call
-// it from the main thread, before torch has others. NOT_FOUND naming a capture to hold out that the
-// dataset has not; errors of dataset::Dataset::Open.
+// Opens the dataset, divides it, joins the group of ranks and trains until SIGINT or SIGTERM. Must
+// be called from the main thread before torch has started others. Returns NOT_FOUND naming a
+// held-out capture that the dataset lacks, and the errors of dataset::Dataset::Open.
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out);
 
 }  // namespace shoal::encoder

@@ -6,8 +6,8 @@
 
 namespace shoal::encoder {
 
-// Adds `train` to `app`, which sets `action`; as AddTokenizerCommands. `--world-size` is only told
-// about: whoever calls has forked the ranks by it (collectives::WorldSizeFlag).
+// Adds `train` to `app`, which sets `action` as in AddTokenizerCommands. `--world-size` is only
+// described here: the caller has read it and forked the ranks already (collectives::WorldSizeFlag).
 void AddPretrainingCommand(CLI::App& app, Action& action);
 
 }  // namespace shoal::encoder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a run as what they name: choices of tokens, a schedule, a model, a trainer.
+// The options of a run, resolved: choices of tokens, a schedule, a model, a trainer.
 #pragma once
 
 #include "encoder/pretraining.h"
@@ -12,7 +12,7 @@
 
 namespace shoal::encoder {
 
-// The texts of options that are read once.
+// The options that are texts, parsed.
 struct PretrainingPlan {
   Curriculum loss;
   TokenChoice attention;
@@ -20,16 +20,17 @@ struct PretrainingPlan {
   training::RateSchedule rate;
   runtime::DType weights = runtime::DType::kFloat32;
 
-  // INVALID_ARGUMENT naming the flag or the part of its text that makes no sense.
+  // Returns INVALID_ARGUMENT naming the flag, or the part of its text, that makes no sense.
   static absl::StatusOr<PretrainingPlan> Of(const PretrainingOptions& options);
 };
 
-// The model that is trained, with rows for all of the vocabulary. INVALID_ARGUMENT when its texts
-// are longer than it takes; NOT_FOUND for an unknown preset; errors of language::ReadGpt2Folder.
+// Returns the model to train, with embedding rows for the whole vocabulary. Errors are
+// INVALID_ARGUMENT when the texts are longer than it takes, NOT_FOUND for an unknown preset, and
+// those of language::ReadGpt2Folder.
 absl::StatusOr<language::Gpt2Parameters> StartOf(const PretrainingOptions& options,
                                                  const TrainingMaterial& material);
 
-// INVALID_ARGUMENT for an unknown optimiser.
+// Returns INVALID_ARGUMENT for an unknown optimiser.
 absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptions& options);
 
 }  // namespace shoal::encoder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a run goes: tokens a second over the last steps and over all, and how long the rest
-// takes.
+// Measures the speed of a run: tokens a second over the last steps and over all, and the time that
+// is left.
 //
 // Not thread-safe.
 #pragma once
@@ -15,17 +15,18 @@ namespace shoal::encoder {
 
 class RecentRate {
  public:
-  // `done`: how much of the run is over, 0 to 1.
+  // Starts the clock. `done` is how much of the run is over, 0 to 1.
   void Start(runtime::TimePoint now, double done);
-  // A step ended that took `tokens` in.
+  // Adds a step that ended now and took in `tokens`.
   void Add(runtime::TimePoint now, std::int64_t tokens, double done);
-  // What took the time since the last call was no step: rates leave it out, the rest does not.
+  // Says that the time since the last call was not spent on a step. Rates leave it out, but the
+  // time that is left includes such pauses.
   void Skip(runtime::TimePoint now);
 
   // 0 before the first step.
   double tokens_per_second() const;
   double overall() const;
-  // As the run so far went; 0 before the first step.
+  // Seconds left if the run goes on as before. 0 before the first step.
   double seconds_left() const { return seconds_left_; }
 
  private:

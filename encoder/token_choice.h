@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tokens of a text count as targets, or may be attended to, and how that changes while a
-// model learns.
+// Chooses the tokens of a text that count as targets, or that may be attended to, and how that
+// changes during a run.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,30 @@
 
 namespace shoal::encoder {
 
-// A text as a model takes it. Borrowed.
+// A text as a model takes it, borrowed.
 struct Chunk {
   std::span<const std::int32_t> tokens;
   std::span<const dataset::Span> spans;
 };
 
-// Random spans cover at least this share of a text's tokens, and none is longer than this.
+// Random spans cover at least this share of a text's tokens, and none is longer than this many.
 inline constexpr double kRandomShare = 0.15;
 inline constexpr std::uint64_t kLongestRandomSpan = 16;
 
-// A union of what is named.
+// A set of tokens: the union of the parts that are named.
 struct TokenChoice {
   bool all = false;
-  // Spans drawn anew for each text and epoch.
+  // Random spans, sampled anew for each text and epoch.
   bool random = false;
-  // Bit i: spans of the kind with the number i.
+  // Bit i chooses the spans of the kind with number i.
   std::uint32_t kinds = 0;
 
-  // Names joined by '+': "all", "random", and those of dataset::ParseSpanKind, as "actions+target".
-  // INVALID_ARGUMENT naming the one that is unknown.
+  // Parses names joined by '+': "all", "random", and those of dataset::ParseSpanKind, as in
+  // "actions+target". Returns INVALID_ARGUMENT naming the one that is unknown.
   static absl::StatusOr<TokenChoice> Parse(std::string_view text);
 
-  // [tokens]: 1 for what is chosen, else 0. What a span holds past the text's end is passed over.
+  // Returns [tokens], 1 for each token that is chosen, else 0. The part of a span past the text's
+  // end is ignored.
   std::vector<std::uint8_t> Mask(const Chunk& chunk, runtime::Random& draws) const;
 
   friend bool operator==(const TokenChoice&, const TokenChoice&) = default;
@@ -47,18 +48,18 @@ struct TokenChoice {
 class Curriculum {
  public:
   struct Stage {
-    // The part of the run after which it begins, 0 to 1.
+    // How much of the run is over when the stage begins, 0 to 1.
     double from = 0;
-    // As it was written.
+    // The stage's choice as it was written.
     std::string name;
     TokenChoice choice;
   };
 
-  // "all", or stages in order, "0:all,0.5:actions+target,0.9:random", the first from 0.
-  // INVALID_ARGUMENT naming the stage that makes no sense.
+  // Parses "all", or stages in order as in "0:all,0.5:actions+target,0.9:random", the first from 0.
+  // Returns INVALID_ARGUMENT naming the stage that makes no sense.
   static absl::StatusOr<Curriculum> Parse(std::string_view text);
 
-  // `done`: how much of the run is over, from 0 on.
+  // Returns the stage at `done`, which is how much of the run is over, from 0 on.
   const Stage& At(double done) const;
   const Stage& last() const { return stages_.back(); }
 

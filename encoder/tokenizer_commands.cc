@@ -69,7 +69,7 @@ absl::Status Save(const tokens::Tokenizer& tokenizer, const std::string& path, s
   return absl::OkStatus();
 }
 
-// Texts of captures, before and after they are tokens.
+// Bytes of captures' texts, and tokens before and after the extension.
 struct Sizes {
   std::size_t bytes = 0;
   std::size_t before = 0;

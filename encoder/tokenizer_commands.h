@@ -2,7 +2,7 @@
 // `encoder tokenizer train|extend|show|encode`: makes tokenizers, and shows what they do.
 //
 // A tokenizer is named by its tokenizer.json, or by a folder (text/bpe/tokenizer_json.h). Errors
-// name the file. What is printed ends with one line that sums up.
+// name the file. The output ends with one line that sums up.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,10 @@
 namespace shoal::encoder {
 
 struct TrainTokenizerOptions {
-  // Capture archives or folders: a text is a resource's canonical JSON, without what is volatile.
+  // Capture archives or folders. Each resource's canonical JSON is a text, without volatile
+  // members.
   std::vector<std::string> captures = {};
-  // Files of any bytes, a text each.
+  // Files of any bytes. Each is a text.
   std::vector<std::string> texts = {};
   std::string output = {};
   std::int32_t vocabulary_size = 8192;
@@ -39,15 +40,15 @@ struct ExtendTokenizerOptions {
   std::size_t limit = 1024;
 };
 
-// Adds tokens that the captures' own names make worth having (tokens/token_harvest.h), and says how
-// much shorter that makes the captures.
+// Adds tokens for the captures' own names where that pays (text/bpe/token_harvest.h), and prints
+// how much shorter it makes the captures.
 absl::Status ExtendTokenizer(const ExtendTokenizerOptions& options, std::ostream& out);
 
 struct ShowTokenizerOptions {
   std::string tokenizer = "data/gpt2";
-  // These tokens, by id; none: only the summary.
+  // Ids of the tokens to show. Empty shows only the summary.
   std::vector<std::int32_t> ids = {};
-  // All added tokens, too.
+  // Whether to show all added tokens, too.
   bool added = false;
 };
 
@@ -56,11 +57,12 @@ absl::Status ShowTokenizer(const ShowTokenizerOptions& options, std::ostream& ou
 struct EncodeTextOptions {
   std::string tokenizer = "data/gpt2";
   std::string text = {};
-  // Instead of `text`: the bytes of this file.
+  // A file whose bytes are encoded instead of `text`.
   std::string file = {};
 };
 
-// A line a token: id and text; then how many there are, and whether they decode to the same bytes.
+// Prints a line for each token with its id and text, then the number of tokens, and whether they
+// decode to the same bytes.
 absl::Status EncodeText(const EncodeTextOptions& options, std::ostream& out);
 
 }  // namespace shoal::encoder

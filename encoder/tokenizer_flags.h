@@ -8,8 +8,8 @@
 
 namespace shoal::encoder {
 
-// Adds `tokenizer` with its commands to `app`; the one that is parsed sets `action`. Both outlive
-// the parsing and the call of `action`.
+// Adds `tokenizer` with its commands to `app`. Parsing one sets `action`. `app` and `action` must
+// outlive the parsing and the call of `action`.
 void AddTokenizerCommands(CLI::App& app, Action& action);
 
 }  // namespace shoal::encoder

@@ -22,12 +22,13 @@ using nlohmann::json;
 using Rows = std::vector<json>;
 
 constexpr std::chrono::seconds kPlainInterval{5};
-// How many evaluations the report's table shows; the newest ones are kept.
+// The most evaluations that the report's table shows: the newest ones.
 constexpr std::size_t kShownEvaluations = 30;
 
 std::string MetricsPath(const std::string& folder) { return folder + "/metrics.jsonl"; }
 
-// A line that does not parse is the last one of a process that was killed.
+// Reads the rows. A line that does not parse is the last one of a process that was killed, and is
+// skipped.
 absl::StatusOr<Rows> ReadRows(const std::string& folder) {
   auto text = runtime::ReadFile(MetricsPath(folder));
   if (absl::IsNotFound(text.status())) return Rows{};

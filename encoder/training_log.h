@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of `encoder train` leaves behind and shows: metrics.jsonl, an event file for
-// TensorBoard, report.html, and a line on standard error.
+// The records of a run of `encoder train`: metrics.jsonl, an event file for TensorBoard,
+// report.html, and a line on standard error.
 //
-// Not thread-safe. One process writes a folder at a time.
+// Not thread-safe. Only one process at a time may write a folder.
 #pragma once
 
 #include <cstdint>
@@ -21,33 +21,34 @@ namespace shoal::encoder {
 struct TrainingRow {
   language::StepReport report;
   double epochs = 0;
-  // Tokens of the whole run, over restarts and all ranks.
+  // Tokens of the whole run over restarts and all ranks.
   std::int64_t tokens = 0;
   double learning_rate = 0;
-  // The curriculum's.
+  // The curriculum's stage.
   std::string stage;
-  // The rate of the last seconds, evaluations left out.
+  // The rate of the last steps, without evaluations.
   double tokens_per_second = 0;
-  // How much of the run is over, 0 to 1, and the seconds that the rest will take.
+  // How much of the run is over, 0 to 1, and the seconds that are left.
   double done = 0;
   double seconds_left = 0;
 };
 
 class TrainingLog {
  public:
-  // Makes `folder`. Rows of metrics.jsonl past `step` are those of a run that ended after its last
-  // checkpoint: they are dropped, since their steps come again. Errors: INTERNAL naming the file.
+  // Makes `folder`. Drops rows of metrics.jsonl past `step`: they belong to a run that ended after
+  // its last checkpoint, and their steps come again. Returns INTERNAL naming the file.
   static absl::StatusOr<std::unique_ptr<TrainingLog>> Open(const std::string& folder,
                                                            std::int64_t step,
                                                            runtime::Clock& clock);
 
-  // {"step", "epochs", "tokens", "loss", "accuracy", "targets", "gradient_norm", "learning_rate",
-  // "stage", "tokens_per_second"}, and the same by name below "train/" as events.
+  // Writes {"step", "epochs", "tokens", "loss", "accuracy", "targets", "gradient_norm",
+  // "learning_rate", "stage", "tokens_per_second"}, and the same names below "train/" as events.
   absl::Status AddStep(const TrainingRow& row);
-  // {"step", "held_out_loss", "held_out_perplexity", "held_out_accuracy", "held_out_targets"};
-  // events below "held_out/".
+  // Writes {"step", "held_out_loss", "held_out_perplexity", "held_out_accuracy",
+  // "held_out_targets"}, and events below "held_out/".
   absl::Status AddEvaluation(std::int64_t step, const language::LossReport& report);
-  // report.html, from metrics.jsonl. `options`: the run's, as text; `result`: a line, may be empty.
+  // Writes report.html from metrics.jsonl. `options` are the run's options as text. `result` is a
+  // line, which may be empty.
   absl::Status WriteReport(const std::string& options, const std::string& result);
 
  private:
@@ -64,8 +65,8 @@ class TrainingLog {
   display::LiveLine line_;
 };
 
-// "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500  12345 tokens/s  ETA
-// 1:02:05".
+// Returns a line such as "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500
+// 12345 tokens/s  ETA 1:02:05".
 std::string ProgressLine(const TrainingRow& row);
 
 }  // namespace shoal::encoder

@@ -25,7 +25,8 @@ using content::ContentKeyHash;
 using inference::client::CandidateList;
 using inference::client::ContentReference;
 
-// Columns of one unroll; rows are the steps and the zeros that follow the last.
+// Writes the columns of one unroll. Their rows are the steps and one row of zeros after the last
+// step.
 class UnrollWriter {
  public:
   explicit UnrollWriter(proto::Unroll& unroll) : unroll_(unroll) {}
@@ -180,9 +181,9 @@ absl::StatusOr<std::shared_ptr<const mockserver::FaultSet>> BusyAt(double rate) 
 }
 
 struct PlayedPair {
-  // By number.
+  // In ascending order, each with its number.
   std::vector<std::pair<std::uint64_t, PlayedEpisode>> episodes;
-  // Why the first that is not there is not; empty when all are.
+  // Why the first missing episode is missing, or empty when none is.
   std::string reason;
 };
 
@@ -231,7 +232,7 @@ absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::
   }
   EnvironmentOptions inprocess = environment;
   inprocess.access = "inprocess";
-  // A file is for any training: what its sentences say must not hang on this one's knobs.
+  // A file serves any training, so its goal texts must not depend on this configuration's dropout.
   inprocess.word_dropout = 0;
   const runtime::ClusterOptions cluster;
   SHOAL_ASSIGN_OR_RETURN(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records what experts do as demonstrations (proto/demonstration.proto).
 //
-// Every pair of the data is played for a number of episodes, each one unroll; an episode that
-// cannot be played is left out and counted, with the reason of its pair's first. A pair is left out
-// whole when a request of its plan is no candidate, or when nothing but starts that satisfy the
-// goal already could be played: what is left would teach that there is nothing to do. The same data
-// and options give the same messages.
+// The recorder plays every pair of the data for a number of episodes, and each episode becomes one
+// unroll. An episode that cannot be played is left out and counted, with the reason of the first
+// such episode of its pair. A pair is left out whole when a request of its plan is no candidate, or
+// when only episodes whose start already satisfies the goal could be played: those would teach that
+// there is nothing to do. The same data and options give the same messages.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@
 namespace shoal::actor {
 
 struct RecordingOptions {
-  // Of each pair.
+  // Episodes of each pair.
   std::uint64_t episodes = 40;
-  // Share of requests that are answered 503.
+  // Share of requests that are answered with 503.
   double fault_rate = 0;
 };
 
-// INVALID_ARGUMENT for a fault rate that is none.
+// Returns INVALID_ARGUMENT for a fault rate that is out of range.
 absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData& data,
                                                                const RecordingOptions& options);
 
-// The whole job of an actor in mode "record": loads captures and goals, in process whatever
-// environment.access says, with whole sentences; records, writes `path`. Errors name the file,
-// capture, goal or knob.
+// Does the whole job of an actor in mode "record": it loads captures and goals, records, and writes
+// `path`. Services run in process whatever environment.access says, and goal texts keep all their
+// words. Errors name the file, capture, goal or knob.
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
                           const RecordingOptions& options, const std::string& path);
 

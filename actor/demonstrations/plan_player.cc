@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Says to a plan that nothing is answered any more.
+// Tells a plan that no further request is answered.
 constexpr int kOver = 410;
 
-// A service that remembers its last answer.
+// Wraps a service and remembers its last response.
 class RememberingService final : public RedfishService {
  public:
   RememberingService(const Worlds& worlds, mockserver::InstanceOptions options)
@@ -49,7 +49,7 @@ class RememberingService final : public RedfishService {
   ServiceResponse last_;
 };
 
-// Without the values of the body: a password may be among them.
+// Leaves out the values of the body, as a password may be among them.
 std::string Describe(const redfish::PlanRequest& request) {
   constexpr std::size_t kShown = 4;
   std::string text = request.method + " " + request.uri;
@@ -62,8 +62,8 @@ std::string Describe(const redfish::PlanRequest& request) {
   return text + (count > kShown ? ", ..." : "");
 }
 
-// Carries a plan's requests into an environment, until the episode ends or a request has no
-// candidate; from then on nothing is sent.
+// Sends a plan's requests to an environment until the episode ends or a request has no candidate.
+// From then on nothing is sent.
 class Expert final : public redfish::PlanClient {
  public:
   Expert(RedfishEnvironment& environment, const RememberingService& service, std::int64_t wait)
@@ -75,7 +75,7 @@ class Expert final : public redfish::PlanClient {
   }
 
   redfish::PlanReply Send(const redfish::PlanRequest& request) override {
-    // A place that the service lacks: there is nothing to look at.
+    // The plan asks about a resource that the service lacks, so there is nothing to read.
     if (request.uri == redfish::kAbsent) {
       return {.status = 404, .body = nullptr, .location = "", .token = ""};
     }
@@ -136,7 +136,7 @@ class Expert final : public redfish::PlanClient {
 
   RedfishEnvironment& environment_;
   const RememberingService& service_;
-  // The action; -1 when there is none.
+  // The action that waits, or -1 when the catalog has none.
   const std::int64_t wait_;
   Observation observation_;
   std::vector<PlayedStep> steps_;

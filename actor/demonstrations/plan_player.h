@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An expert in an environment: plays the plan of a goal, each of its requests as the candidate that
-// an agent would choose for it.
+// An expert in an environment: it plays the plan of a goal and sends each request as the candidate
+// that an agent would choose for it.
 //
-// The expert looks (GET) at what its plan's conditions ask about, waits by `wait`, and repeats what
-// is answered 412 or 503, as lib/redfish/goals/plan.h says. Not thread-safe; the same (data, pair,
-// episode) is played in the same way each time.
+// The expert reads (GET) what its plan's conditions ask about, lets time pass by `wait`, and
+// repeats requests that are answered with 412 or 503, as redfish/goals/plan.h describes. Not
+// thread-safe. The same (data, pair, episode) is always played in the same way.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@
 namespace shoal::actor {
 
 struct PlayedStep {
-  // What the expert's choice is an answer to.
+  // The observation on which the expert chose the action.
   Observation observation = {};
   // Index into the observation's catalog.
   std::int64_t action = 0;
   float reward = 0;
 };
 
-// A whole episode that reached its goal without side effects; its last step ended it.
+// A whole episode that reached its goal without side effects. Its last step ended it.
 struct PlayedEpisode {
   std::vector<PlayedStep> steps;
   EpisodeFacts facts;
@@ -36,13 +36,13 @@ struct PlayedEpisode {
 
 class PlanPlayer {
  public:
-  // `data` has worlds and outlives this. `faults` strike every episode, each in its own way; null:
-  // none.
+  // REQUIRES: `data` has worlds. `data` outlives this. `faults` strike every episode, each in its
+  // own way. Null means no faults.
   explicit PlanPlayer(const RedfishData& data,
                       std::shared_ptr<const mockserver::FaultSet> faults = nullptr);
 
-  // REQUIRES: `pair` is one of the data's. Otherwise says in one sentence why there is no such
-  // episode: NOT_FOUND for a request that is no candidate, FAILED_PRECONDITION for a plan that
+  // REQUIRES: `pair` is an index of the data's pairs. An error says in one sentence why there is no
+  // such episode: NOT_FOUND for a request that is no candidate, FAILED_PRECONDITION for a plan that
   // failed or did not reach the goal.
   absl::StatusOr<PlayedEpisode> Play(std::size_t pair, std::uint64_t episode);
 

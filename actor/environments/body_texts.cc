@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// Hashes of raw bytes, of values, and of what is no JSON are apart.
+// Seeds that keep hashes of raw bytes, of values, and of bodies that are no JSON apart.
 constexpr XXH64_hash_t kRaw = 0;
 constexpr XXH64_hash_t kValue = 1;
 constexpr XXH64_hash_t kNoJson = 2;
@@ -29,11 +29,12 @@ std::pair<std::uint64_t, std::uint64_t> HashOf(std::string_view text, XXH64_hash
   return {digest.low64, digest.high64};
 }
 
-// Where the value of the first ETag in `text` begins; npos when there is none. Neither a string nor
-// a longer name holds these bytes: quotes within one are escaped.
+// Returns where the value of the first ETag in `text` begins, or npos when there is none. The bytes
+// "@odata.etag":" with both quotes cannot occur within a string or a longer name, as quotes in
+// those are escaped.
 std::size_t FindETag(std::string_view text) {
   constexpr std::string_view kName = "@odata.etag\":\"";
-  // That letter is rarer than the quote in front of it.
+  // The search looks for '@', which is rarer than the quote in front of it.
   std::size_t at = text.find('@');
   while (at != std::string_view::npos && !text.substr(at).starts_with(kName)) {
     at = text.find('@', at + 1);
@@ -43,8 +44,9 @@ std::size_t FindETag(std::string_view text) {
   return is_name ? at + kName.size() : std::string_view::npos;
 }
 
-// The length of an ETag's value up to the quote behind it. npos where it has none, or holds more
-// than printable ASCII and escaped quotes: whether the whole is JSON must not hang on it.
+// Returns the length of an ETag's value up to its closing quote. Returns npos when there is no such
+// quote, or the value holds more than printable ASCII and escaped quotes: leaving the value out
+// must not change whether the body is valid JSON.
 std::size_t ETagLength(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '"') return at;
@@ -54,8 +56,8 @@ std::size_t ETagLength(std::string_view text) {
   return std::string_view::npos;
 }
 
-// `text` without the values of its ETags, which differ where nothing else does; `storage` holds it
-// if there are any.
+// Returns `text` without the values of its ETags, which often are the only difference between
+// bodies. `storage` holds the result if there are any.
 std::string_view WithoutETags(std::string_view text, std::string& storage) {
   storage.clear();
   std::string_view rest = text;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Canonical texts and keys of response bodies, and the resources that they show, each made once.
+// A cache of response bodies: for each body its canonical text and key, and the URIs of the
+// resources that it shows.
 //
-// Most answers repeat: the cache finds them by a 128-bit hash of the raw bytes without ETags, so
-// that a body is parsed, canonicalised and hashed at its first sight alone; one that comes parsed
-// is found by a hash of its value. Not thread-safe: one a loop.
+// Most answers repeat. The cache finds a body by a 128-bit hash of its raw bytes without ETags, or
+// a parsed body by a hash of its value, so each body is parsed, canonicalised and hashed only once.
+// Not thread-safe: each loop has its own.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +24,9 @@ namespace shoal::actor {
 
 struct BodyText {
   inference::client::ContentReference content = {};
-  // Canonical URI of the resource that the body is; empty when it is none.
+  // Canonical URI of the resource in the body, or empty when the body is no resource.
   std::string uri = "";
-  // Of a collection, the URIs of its members.
+  // The URIs of the members when the body is a collection.
   std::vector<std::string> members = {};
 };
 
@@ -35,10 +36,11 @@ class BodyTexts {
 
   explicit BodyTexts(std::size_t capacity_bytes) : texts_(capacity_bytes) {}
 
-  // What is no JSON, or nests deeper than content::kMaximumNesting, is taken as one JSON string.
-  // `parsed` is the body as a value, where the caller has it. Never null.
+  // Returns the entry of `body`, never null. A body that is no JSON, or nests deeper than
+  // content::kMaximumNesting, is treated as one JSON string. `parsed` is the body as a value if the
+  // caller has it.
   Pointer Read(std::string_view body, const nlohmann::json* parsed = nullptr);
-  // `body` nests no deeper than that.
+  // The same for a parsed body. REQUIRES: `body` nests no deeper than that.
   Pointer ReadParsed(const nlohmann::json& body);
 
   std::size_t size() const { return texts_.size(); }
@@ -48,7 +50,7 @@ class BodyTexts {
 
   GenerationCache<Hash, Pointer> texts_;
   const content::ValueBytes bytes_of_ = content::ValueBytes();
-  // What is hashed; its room is used again.
+  // The bytes that are hashed, kept so that their memory is reused.
   std::string bytes_;
 };
 

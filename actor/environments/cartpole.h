@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pole on a cart, balanced by pushing left or right: the physics of Gymnasium's CartPole-v1.
 //
-// Explicit Euler in double precision, observations rounded to float. An
-// episode is lost when the cart passes 2.4 m or the pole 12 degrees; after 500 steps the system
-// cuts it off, which is a truncation: the final observation is handed out and bootstraps.
+// The simulation is explicit Euler in double precision, and observations are rounded to float. An
+// episode terminates when the cart passes 2.4 m or the pole 12 degrees. After 500 steps it is
+// truncated: the final observation is handed out and bootstraps.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace shoal::actor {
 // Position in m, velocity in m/s, angle in rad, angular velocity in rad/s.
 using CartPoleState = std::array<double, 4>;
 
-// One Euler step of 0.02 s under a force of 10 N, to the right when `action` is 1.
+// Advances by one Euler step of 0.02 s under a force of 10 N, to the right when `action` is 1.
 CartPoleState AdvanceCartPole(const CartPoleState& state, std::int64_t action);
 
 // Whether the cart or the pole is out of bounds.
@@ -26,7 +26,7 @@ class CartPole final : public Environment {
  public:
   static constexpr int kStepLimit = 500;
 
-  // Starts are drawn from `seed` by environment and episode.
+  // Starts are sampled from `seed` by environment and episode.
   explicit CartPole(std::uint64_t seed) : seed_(seed) {}
 
   static EnvironmentSpec Spec();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [environment]: what is acted in, the same for training and evaluation.
+// Section [environment] of the configuration: what agents act in. Training and evaluation share it.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,25 @@
 namespace shoal::actor {
 
 struct RewardOptions {
-  // "default": the knobs below. "igc": +1 at the goal, 2xx 0.1, 4xx -0.2, 5xx -0.5 and the end, an
-  // invalid method -0.1, the step limit -1, clipped to [-1, 1]; the knobs are not read.
+  // "default" uses the knobs below. "igc" ignores them: it gives +1 at the goal, 0.1 for 2xx, -0.2
+  // for 4xx, -0.5 and the end of the episode for 5xx, -0.1 for a method that is not allowed (405),
+  // -1 at the step limit, and clips each step's sum to [-1, 1].
   std::string preset = "default";
-  // At the goal with the side-effect budget kept.
+  // The reward for a goal that is reached without side effects.
   double goal = 1.0;
-  // At the goal with writable properties changed that should not be.
+  // The reward for a goal that is reached with writable properties changed that should not be.
   double goal_with_collateral = 0.3;
   double step = -0.01;
   double client_error = -0.05;
-  // A GET whose answer the episode has, with nothing changed and no time let go by since.
+  // The reward for a GET whose answer the episode has already, with nothing changed and no `wait`
+  // since.
   double repeated_read = -0.1;
-  // All milestones together, in equal shares, each at the first time that it holds.
+  // The reward for all milestones together, in equal shares, each given when it first holds.
   double milestones = 0.2;
-  // For each property that is changed and should not be; given back when it is set back.
+  // The reward for each property that is changed and should not be. It is given back when the
+  // property is restored.
   double collateral = -0.1;
-  // Once, when a fleet draws more than its power budget.
+  // The reward when a fleet draws more than its power budget, which ends the episode.
   double over_budget = -0.5;
 
   void Visit(runtime::Visitor& visitor);
@@ -35,35 +38,36 @@ struct RewardOptions {
 
 struct EnvironmentOptions {
   std::string kind = "redfish";
-  // Each by its name in <data>/captures, or by the path of an archive or folder.
+  // Each is the name of a capture in <data>/captures, or the path of an archive or folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                        "dell-r750"};
-  // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations; empty: all
-  // of the goals, no sequence.
+  // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations. Empty means
+  // all goals and no sequence.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
-  // The capture that training leaves out, named in either way; empty: none.
+  // The capture that training leaves out, by name or path. Empty means none.
   std::string hold_out = "";
-  // "http": through the mock server. "inprocess": the same service as objects of the actor.
+  // "http" reaches services through the mock server. "inprocess" makes them objects of the actor.
   std::string access = "http";
-  // Requests in an episode; the limit is part of the task.
+  // Requests in an episode. The limit is part of the task.
   std::int64_t episode_limit = 16;
-  // Services of one environment: 1, or a fleet that shares a power budget.
+  // Services of one environment. More than 1 form a fleet that shares a power budget.
   std::int64_t fleet_size = 1;
-  // Of a fleet; 0: each episode draws one. Never less than what its start draws.
+  // The power budget of a fleet, which is never below what the fleet draws at the start. With 0
+  // each episode samples one.
   std::int64_t power_budget_watts = 0;
-  // Folder with captures/, goals/, schema/ and perhaps demonstrations/.
+  // The folder that holds captures/, goals/, schema/ and perhaps demonstrations/.
   std::string data = "data";
-  // Share of a goal's words that training's sentences leave out, but for what stands for values
-  // and for a fleet's own words.
+  // Share of a goal's words that the texts of training leave out. Words that stand for values and a
+  // fleet's own words are always kept.
   double word_dropout = 0.0;
-  // By which `wait` moves the service's clock.
+  // How far `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;
-  // Of one loop to the mock server.
+  // HTTP connections of one loop to the mock server.
   std::int64_t connections = 16;
-  // Memory of one loop for what it derives from answers: texts of bodies, candidates of resources.
+  // Memory of one loop for what it derives from answers, in bytes.
   std::int64_t response_cache_bytes = std::int64_t{256} << 20;
-  // Tries to begin an episode that the service refuses, with a pause between two that doubles; then
-  // the pair of goal and capture is given up for the rest of the process.
+  // How often to try to begin an episode that the service refuses, with a pause that doubles
+  // between tries. Then the pair of goal and capture is given up for the rest of the process.
   std::int64_t reset_attempts = 5;
   RewardOptions rewards = {};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where environments come from: one source a process, made from the configuration once.
+// Makes environments. A process makes one source from its configuration.
 //
-// Immutable, thread-safe; outlives the environments that it made.
+// A source is immutable and thread-safe, and outlives the environments that it made.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,8 +22,8 @@ class EnvironmentSource {
   virtual ~EnvironmentSource() = default;
   virtual const EnvironmentSpec& spec() const = 0;
   virtual const std::vector<Pair>& pairs() const = 0;
-  // For one loop: `count` environments with ascending ids, that share what a thread can share and
-  // run on `executor`.
+  // Makes `count` environments with ascending ids for one loop. They run on `executor` and share
+  // what environments of one thread can share.
   virtual std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
                                                            std::uint64_t first_environment,
                                                            std::size_t count) const = 0;
@@ -33,12 +33,12 @@ struct SourceConfig {
   const EnvironmentOptions& environment;
   const runtime::ClusterOptions& cluster;
   std::uint64_t seed = 1;
-  // Those of environment.captures that are played, named as there.
+  // The captures to play, named as in environment.captures.
   std::vector<std::string> captures = {};
 };
 
-// Loads what the environments need. NOT_FOUND, DATA_LOSS or INVALID_ARGUMENT naming the file or
-// knob.
+// Loads what the environments need. Returns NOT_FOUND, DATA_LOSS or INVALID_ARGUMENT naming the
+// file or knob.
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig& config);
 
 }  // namespace shoal::actor

@@ -27,7 +27,8 @@ constexpr std::array kEvaluationWords = {
     "Never exceed {B} W in sum; one server that is up takes {W} W. So far as possible:",
     "The rack has {B} W and a running server needs {W} W. Do what it allows:"};
 
-// Episodes of members are none of another environment's, and evaluation's stay apart.
+// Gives each member an environment id of its own, so that its episodes differ from all others. The
+// bit of evaluations is kept.
 EpisodeStart MemberStart(const EpisodeStart& start, std::size_t member, std::size_t pair) {
   const std::uint64_t id =
       DeriveSeed(start.environment_id, "member/" + std::to_string(member)) >> 1;
@@ -83,7 +84,7 @@ void FleetEnvironment::Look(std::size_t index, Then then) {
       {.method = "GET", .uri = catalog_->system},
       [this, index, then = std::move(then)](const absl::StatusOr<ServiceResponse>& response) {
         if (!response.ok()) return then(response.status());
-        // A service that does not answer as usual, because it is busy or fails, is as it was.
+        // A service that is busy or fails keeps the state that was last read.
         if (response->status == 200) {
           const std::string state = redfish::TextAt(*JsonOf(*response), "PowerState");
           if (!state.empty()) members_[index].is_on = state != "Off";
@@ -240,7 +241,7 @@ bool FleetEnvironment::IsReached(const Member& member) const {
   return member.was_off && !member.is_on && member.speaks_of_power && !HasRoom();
 }
 
-// Milestones that were reached stay so.
+// Milestones that were reached stay reached.
 Progress FleetEnvironment::Sum() const {
   Progress sum{.satisfied = !tripped_, .milestones = progress_.milestones};
   for (std::size_t i = 0; i < members_.size(); ++i) {

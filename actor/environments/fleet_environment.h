@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several Redfish services under one agent, with one power budget.
+// An environment of several Redfish services (the members of a fleet) under one agent and one power
+// budget.
 //
-// Each member is a RedfishEnvironment with an episode of its own of the same goal; the fleet's goal
-// says all of theirs by the members' names, and how many watts they may draw together. A member
-// that is not off draws what its capture says. The fleet's goal is reached when each member's is,
-// or, where it speaks of power, when the budget has no room to turn that member on, which was off
-// at first. Drawing more than the budget, even for one step, costs rewards.over_budget and ends the
-// episode without success.
+// Each member is a RedfishEnvironment that plays its own episode of one goal. The text of the
+// fleet's goal lists the members' goals under the members' names and says how many watts they may
+// draw together. A member that is not off draws what its capture says. The fleet's goal is reached
+// when every member's goal is. If a member's goal speaks of PowerState and the member was off at
+// first, its goal also counts as reached while the budget has no room to turn it on. Drawing more
+// than the budget, even for one step, costs rewards.over_budget and ends the episode without
+// success.
 //
-// An action is one member's request, or `wait`, which moves all clocks. A milestone is a member's
-// goal; side effects add up; the limit of steps is the fleet's. Beyond what RedfishEnvironment
-// observes there are the share of the budget that is drawn, and how many more members it has room
-// for as a share of all. Members are asked for the catalogs of their captures: what comes and goes
-// in an episode has no candidates here.
+// An action is one member's request, or `wait`, which moves all clocks. Each member's goal is a
+// milestone, side effects add up, and the step limit is the fleet's. To the numbers that
+// RedfishEnvironment observes the fleet adds the share of the budget that is drawn, and how many
+// more members the budget has room for, as a share of all. The candidates are those of the
+// capture's catalog for each member: resources that come and go in an episode do not change them.
 //
-// Members are stepped on past the ends of their own episodes. As RedfishEnvironment: a function of
-// (seed, environment, episode) and the actions, not thread-safe.
+// Members go on past the ends of their own episodes. As with RedfishEnvironment, everything is a
+// function of (seed, environment, episode) and the actions. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +40,8 @@ class FleetEnvironment final : public Environment {
 
   static EnvironmentSpec Spec();
 
-  // One service a member, fleet_size of them. `response_cache` is shared by the environments of one
-  // thread.
+  // `services` holds one service for each of the fleet_size members. `response_cache` is shared by
+  // the environments of one thread.
   FleetEnvironment(std::shared_ptr<const FleetTasks> fleet,
                    std::vector<std::unique_ptr<RedfishService>> services,
                    const std::shared_ptr<ResponseCache>& response_cache);
@@ -48,7 +50,7 @@ class FleetEnvironment final : public Environment {
   void Step(std::int64_t action, Done done) override;
   EpisodeFacts facts() const override;
 
-  // Of the running episode.
+  // The power budget of the running episode, and what the members draw now.
   std::int64_t budget_watts() const { return budget_watts_; }
   std::int64_t drawn_watts() const;
   const RedfishEnvironment& member(std::size_t index) const { return *members_[index].environment; }
@@ -56,22 +58,23 @@ class FleetEnvironment final : public Environment {
  private:
   struct Member {
     std::unique_ptr<RedfishEnvironment> environment;
-    // The environment's own, to look at.
+    // The service that `environment` owns, borrowed to read PowerState.
     RedfishService* service = nullptr;
     bool is_on = false;
     bool was_off = false;
-    // Its goal speaks of PowerState.
+    // Whether the member's goal speaks of PowerState.
     bool speaks_of_power = false;
   };
   using Then = std::function<void(const absl::Status&)>;
   using Call = std::function<void(std::size_t, Then)>;
 
-  // Calls for each member, and `then` once all are done, with the first error.
+  // Calls `call` for each member, and `then` with the first error once all have completed.
   void ForAll(const Call& call, Then then);
-  // Whether the member is on.
+  // Reads the member's PowerState and sets is_on.
   void Look(std::size_t index, Then then);
   void Begin(const EpisodeStart& start);
-  // Of members that are off and may go on: what is left to do as the budget allows.
+  // The fewest mutations that reach the fleet's goal. Of the members that must be turned on it
+  // counts as many as the budget has room for, those with the fewest mutations first.
   std::int64_t Optimum() const;
   std::string DrawText(bool evaluation, std::uint64_t draw) const;
   void Conclude(const Done& done);
@@ -87,7 +90,7 @@ class FleetEnvironment final : public Environment {
   const FleetCatalog* catalog_ = nullptr;
   std::int64_t budget_watts_ = 0;
   inference::client::ContentReference goal_;
-  // Of the last action: the member's view of it; for `wait` one member's.
+  // The observation of the member that acted last, or of one of them after `wait`.
   Observation last_;
   int last_status_ = 0;
   bool last_repeated_ = false;

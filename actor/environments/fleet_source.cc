@@ -12,7 +12,7 @@
 namespace shoal::actor {
 namespace {
 
-// Members of one environment have ids of their own: bits that no environment uses.
+// Bits of a service's id from here on hold the member's number. No environment id uses them.
 constexpr int kMemberBits = 56;
 
 class FleetSource final : public EnvironmentSource {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fleets of Redfish services (fleet_environment.h) from captures, goals and schema on disk.
+// A source of fleets of Redfish services (fleet_environment.h) from captures, goals and schema on
+// disk.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace shoal::actor {
 
-// environment.fleet_size services a fleet. Errors as of MakeRedfishSource.
+// Each fleet has environment.fleet_size services. Errors are those of MakeRedfishSource.
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeFleetSource(const SourceConfig& config);
 
 }  // namespace shoal::actor

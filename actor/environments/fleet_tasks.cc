@@ -19,7 +19,7 @@ using inference::client::CandidateList;
 using inference::client::ContentReference;
 
 constexpr std::int64_t kUsualWatts = 500;
-// Of a list that inference takes.
+// The most candidates of one list that inference takes.
 constexpr std::size_t kMaximumCandidates = std::size_t{1} << 20;
 
 ContentReference CandidateOf(const redfish::Candidate& candidate, std::size_t member) {

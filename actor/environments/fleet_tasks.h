@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fleets of one process share: a catalog of all members' requests, and what a member draws.
+// The tasks that the fleets of one process share: a catalog of all members' requests, and the power
+// that a member draws.
 //
-// A fleet is several services of one capture. Its candidates are those of each member with the
-// member's name as "host" in them, and one `wait` at the end. Immutable.
+// A fleet is several services of one capture. Its candidates are the candidates of each member,
+// with the member's name added as "host", and one `wait` at the end. Immutable.
 #pragma once
 
 #include <cstddef>
@@ -21,33 +22,34 @@
 namespace shoal::actor {
 
 struct FleetCatalog {
-  // All members': one action is (member, that member's action), the last one is `wait`.
+  // The candidates of all members in the members' order, then `wait`.
   std::shared_ptr<const inference::client::CandidateList> candidates;
-  // Of one member's own catalog, `wait` among them.
+  // The number of candidates of one member's own catalog, `wait` among them, and the index of
+  // `wait` in it.
   std::size_t actions = 0;
   std::int64_t wait = 0;
-  // Where a member shows its PowerState.
+  // URI of the resource that shows a member's PowerState.
   std::string system = {};
-  // What a member draws that is not off.
+  // Power in watts that a member draws when it is not off.
   std::int64_t watts = 0;
 };
 
 struct FleetTasks {
   std::shared_ptr<const RedfishTasks> tasks;
-  // "1 power_on x4" for the goals of `tasks`, in their order.
+  // The pairs of `tasks` in their order, with goals named as in "1 power_on x4".
   std::vector<Pair> pairs;
-  // By the name of the capture.
+  // Each catalog stands under the name of its capture.
   std::map<std::string, FleetCatalog> catalogs;
 };
 
 // "node-1" for member 0.
 std::string MemberName(std::size_t member);
 
-// What the capture's chassis says that it consumes, rounded; 500 where it does not say.
+// The power that the capture's chassis reports to consume, rounded, or 500 if it reports none.
 std::int64_t DrawnWatts(const redfish::Capture& capture);
 
-// REQUIRES: `data` has its captures (environment.fleet_size above 1). INVALID_ARGUMENT naming a
-// capture that shows no PowerState, or with more candidates than a list may have.
+// REQUIRES: `data` has its captures (environment.fleet_size above 1). Returns INVALID_ARGUMENT
+// naming a capture that shows no PowerState or has too many candidates for one list.
 absl::StatusOr<std::shared_ptr<const FleetTasks>> MakeFleetTasks(const RedfishData& data);
 
 }  // namespace shoal::actor

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kInstances = "/shoal/v1/instances";
 
-// Takes "<name>=<number>" from the front of `text`, and the ';' behind it.
+// Takes "<name>=<number>" and the ';' that follows off the front of `text`.
 bool TakeField(std::string_view& text, std::string_view name, std::uint64_t& value) {
   if (!text.starts_with(name)) return false;
   text.remove_prefix(name.size());
@@ -28,7 +28,8 @@ bool TakeField(std::string_view& text, std::string_view name, std::uint64_t& val
   return true;
 }
 
-// `capture` as part of an instance's id, which has no other letters than these and is short.
+// Returns `capture` as part of an instance's id, which must be short and consist of the characters
+// below.
 std::string IdOf(const std::string& capture) {
   constexpr std::size_t kLongest = 40;
   const bool fits = std::all_of(capture.begin(), capture.end(), [](unsigned char c) {
@@ -51,7 +52,7 @@ absl::StatusOr<Progress> ParseProgress(const std::string& body) {
   return progress;
 }
 
-// What the control API refused is a fault of ours; a service that is busy or gone is not.
+// A refusal of the control API is a fault of ours. A service that is busy or gone is not.
 absl::Status ToStatus(const http::ClientResponse& answer, const std::string& what) {
   if (answer.status < 300) return absl::OkStatus();
   const std::string message =

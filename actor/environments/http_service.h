@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redfish service behind HTTP: an instance of the mock server, judged by its control API.
+// A Redfish service over HTTP: an instance of the mock server, driven by its control API.
 //
-// Each environment has one instance a capture, named after both, made at its first episode and made
-// again when the server has lost it. Each answer of the service carries the watch's result in a
-// header, so that a step is one request.
+// Each environment has one instance for each capture, named after both. The instance is made at the
+// first episode, and again when the server has lost it. Each answer of the service carries the
+// progress of the episode in a header, so a step takes one request.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,22 +19,23 @@
 
 namespace shoal::actor {
 
-// The connections of one loop, shared by its environments; used from the executor's one thread.
+// The connections of one loop, shared by its environments. Only the executor's one thread uses
+// them.
 class HttpConnections {
  public:
   struct Options {
-    // Addresses of the services' front and of the control API.
+    // Addresses of the simulated services and of the control API.
     std::string service = "";
     std::string control = "";
-    // Connections to the front, at least 1.
+    // Connections to the services, at least 1.
     std::size_t count = 4;
-    // Requests that wait for one connection at most.
+    // Requests that may wait for one connection, at most.
     std::size_t max_waiting = 64;
   };
 
   HttpConnections(boost::asio::any_io_executor executor, const Options& options);
 
-  // `user` always gets the same one.
+  // Returns the connection of `user`, always the same one.
   http::ClientConnection& service(std::uint64_t user) {
     return *services_[user % services_.size()];
   }
@@ -57,7 +58,7 @@ class HttpService final : public RedfishService {
  private:
   using Answered = std::function<void(absl::StatusOr<http::ClientResponse>)>;
 
-  // Control calls; `then` is not called once this is destroyed.
+  // Calls the control API. `then` is not called once this is destroyed.
   void Post(const std::string& path, std::string body, Answered then);
   void Make(const std::string& capture, std::function<void(const absl::Status&)> then);
   void ResetInstance(const std::string& capture, std::shared_ptr<const std::string> body,
@@ -67,15 +68,15 @@ class HttpService final : public RedfishService {
 
   const std::shared_ptr<HttpConnections> connections_;
   const std::uint64_t environment_id_;
-  // Instances that were made and not lost since, by id.
+  // Ids of the instances that were made and not lost since.
   std::set<std::string> made_;
-  // Of the running episode.
+  // The id of the running episode's instance.
   std::string instance_;
-  // Callbacks hold it weakly: it goes with this.
+  // Callbacks hold a weak pointer to it, which expires with this object.
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
-// "satisfied=0;milestones=3;collateral=1". DATA_LOSS when it reads otherwise.
+// Parses "satisfied=0;milestones=3;collateral=1". Returns DATA_LOSS for anything else.
 absl::StatusOr<Progress> ParseWatchResult(std::string_view header);
 
 }  // namespace shoal::actor

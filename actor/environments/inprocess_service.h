@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redfish service that is an object of this process: no HTTP, no JSON of control.
+// A Redfish service that is an object of this process, without HTTP or a control API.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace shoal::actor {
 
-// Worlds by the name of their capture.
+// Worlds, each under the name of its capture.
 using Worlds = std::map<std::string, std::shared_ptr<const mockserver::World>>;
 
 class InProcessService final : public RedfishService {
  public:
-  // `worlds` outlives the service; `options` are of every instance. What a fault drops is
-  // UNAVAILABLE, after the one repetition that HTTP's connections make too.
+  // `worlds` outlives the service. Every instance gets `options`. A request that a fault drops is
+  // repeated once if it may be, as HTTP connections do, and then ends with UNAVAILABLE.
   explicit InProcessService(const Worlds& worlds, mockserver::InstanceOptions options = {})
       : worlds_(worlds), options_(std::move(options)) {
     options_.writes_texts = false;
@@ -34,7 +34,7 @@ class InProcessService final : public RedfishService {
 
   const Worlds& worlds_;
   mockserver::InstanceOptions options_;
-  // Made at the first episode on a capture, then reset.
+  // One instance for each capture, made at its first episode and then reset.
   std::map<std::string, mockserver::Instance> instances_;
   mockserver::Instance* current_ = nullptr;
 };

@@ -13,7 +13,7 @@ namespace {
 
 using inference::client::ContentReference;
 
-// One number for an (environment, episode) under which no other one draws.
+// A number for (environment, episode) that seeds its random choices and that no other pair shares.
 std::uint64_t EpisodeNumber(const EpisodeStart& start) {
   const auto words = runtime::Philox(
       {static_cast<std::uint32_t>(start.environment_id),
@@ -135,7 +135,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
                                       .last = steps_ >= tasks_->options.episode_limit,
                                       .repeated = last_repeated_});
   progress_ = response->progress;
-  // The candidate may go with this.
+  // Learn may destroy the candidate.
   resources_.Learn(candidate, *response, *text);
   done(Transition{.observation = Observe(),
                   .reward = verdict.reward,
@@ -171,15 +171,15 @@ void RedfishEnvironment::KeepSession(const redfish::Candidate& candidate,
 
 void RedfishEnvironment::KeepRead(const redfish::Candidate& candidate, int status) {
   last_repeated_ = false;
-  // The session is gone, so that others' answers may be given now.
+  // The session is gone, so the answers may differ now.
   if (status == 401) read_.clear();
   if (candidate.method == "GET") {
-    // What was refused for now, or failed, may be answered the next time.
+    // A request that failed, or was refused for now, may be answered the next time.
     const bool told = status < 300 || status == 404 || status == 410;
     if (told) last_repeated_ = !read_.insert(candidate.uri).second;
     return;
   }
-  // What is refused changes nothing; but ETags are to be read anew where KeepEtag forgets them.
+  // A refused request changes nothing, but ETags must be read again when KeepEtag has dropped them.
   const bool refused = status >= 400 && status < 500 && status != 412;
   if (!refused || candidate.method == "POST") read_.clear();
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redfish service with a goal: the agent reads texts and picks requests.
+// An environment of one Redfish service with a goal: the agent reads texts and picks requests.
 //
-// Observation: contents `goal` (the goal's text), `request` (the last request's candidate) and
-// `body` (what the service answered, canonical); and kObservationSize numbers: the class of the
-// last status (none, 2xx, 3xx, 4xx, 5xx), whether the last request could change something, the
-// share of the episode's limit that is left, and the share that is used. Whether the goal is
-// reached shows in the reward and in the end of the episode alone.
+// An observation has three contents: `goal` (the text of the goal), `request` (the candidate that
+// was sent last) and `body` (the canonical body of the answer). It also has kObservationSize
+// numbers: the class of the last status (none, 2xx, 3xx, 4xx, 5xx), whether the last request could
+// change something, the share of the episode limit that is left, and the share that is used.
+// Whether the goal is reached shows only in the reward and in the end of the episode.
 //
-// Actions are the service's catalog, with what the episode has seen come and go (SeenResources).
+// Actions are the candidates of the service's catalog, adjusted by the resources that the episode
+// has seen come and go (SeenResources).
 //
-// Written rules, which nobody chooses: a PATCH carries If-Match when this episode has seen an ETag
-// of its URI; slots take the goal's values; `wait` moves the service's clock; a session that was
-// made by POST is used: its token goes with every later request, until the session is deleted, a
-// newer one is made, or the service refuses the token with 401. The limit is part of the task:
-// reaching it terminates. It may be stepped on past that, as fleets do. A GET that can tell nothing
-// new costs (RewardOptions::repeated_read).
+// Some rules are fixed and leave the agent no choice. A PATCH carries If-Match when this episode
+// has seen an ETag of its URI. Slots take the goal's values. `wait` moves the service's clock. The
+// token of a session that was made by POST goes with every later request, until the session is
+// deleted, a newer one is made, or the service answers with 401. The limit is part of the task:
+// reaching it terminates the episode. A fleet may step the environment past that. A GET that can
+// tell nothing new costs RewardOptions::repeated_read.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +38,14 @@
 
 namespace shoal::actor {
 
-// Shared by all environments of a process; immutable.
+// The tasks that all environments of a process share. Immutable.
 struct RedfishTasks {
   EnvironmentOptions options;
   std::uint64_t seed = 0;
   std::vector<Pair> pairs;
-  // One a pair.
+  // One for each pair.
   std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals;
-  // By the name of the capture.
+  // Each catalog stands under the name of its capture.
   std::map<std::string, ServiceCatalog> catalogs;
 };
 
@@ -63,12 +64,13 @@ class RedfishEnvironment final : public Environment {
   void Step(std::int64_t action, Done done) override;
   EpisodeFacts facts() const override;
 
-  // Of the running episode.
+  // The running episode, and what it has seen of the service.
   const redfish::Episode& episode() const { return episode_; }
   const SeenResources& resources() const { return resources_; }
-  // The last step was a GET of what the episode had read, with nothing changed and no `wait` since.
+  // Whether the last step was a GET of something that the episode had read, with nothing changed
+  // and no `wait` since.
   bool last_repeated() const { return last_repeated_; }
-  // Of the last step; 0 before the first, and of `wait`.
+  // The status of the last step. 0 before the first step and after `wait`.
   int last_status() const { return last_status_; }
 
  private:
@@ -92,7 +94,7 @@ class RedfishEnvironment final : public Environment {
   inference::client::ContentReference request_;
   inference::client::ContentReference body_;
   std::map<std::string, std::string> etags_;
-  // Empty without a session.
+  // The token and the URI of the session, both empty without one.
   std::string token_;
   std::string session_;
   Progress progress_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Redfish service as an environment uses it: reset to a start, then asked, one request at a time.
+// The interface of a Redfish service to an environment: it is reset to a start and then takes one
+// request at a time.
 //
-// The seam between one environment and its two kinds of access: InProcessService and HttpService
-// give the same answers to the same calls. Not thread-safe; completions come on the environment's
-// thread, perhaps inline. Errors mean that the service is lost, never that it refused something.
+// Its two implementations, InProcessService and HttpService, give the same answers to the same
+// calls. Not thread-safe. Completions run on the environment's thread, perhaps inline. An error of
+// Send or Advance means that the service is lost: a request that it refuses has a response with a
+// status.
 #pragma once
 
 #include <chrono>
@@ -18,10 +20,10 @@
 
 namespace shoal::actor {
 
-// How the episode stands.
+// How far the episode has come.
 struct Progress {
   bool satisfied = false;
-  // Bit i: milestone i was reached at some time.
+  // Bit i is set once milestone i was reached.
   std::uint64_t milestones = 0;
   // Writable properties that differ from the start and are not allowed to.
   std::int64_t collateral = 0;
@@ -30,28 +32,29 @@ struct Progress {
 struct ServiceRequest {
   std::string method;
   std::string uri;
-  // Null for none.
+  // Null when the request has no body.
   nlohmann::json body = nullptr;
   std::string if_match = "";
-  // Of a session, X-Auth-Token; empty for none.
+  // The session's X-Auth-Token, or empty for none.
   std::string token = "";
 };
 
 struct ServiceResponse {
   int status = 0;
-  // Null for none, and where `json` stands for it.
+  // The body as text. Null when there is none, or when only `json` holds it.
   std::shared_ptr<const std::string> body = nullptr;
-  // Of a service in process, which need not write it as text.
+  // The body as a value, from a service in process that need not write it as text.
   std::shared_ptr<const nlohmann::json> json = nullptr;
   std::string etag = "";
-  // Of the session that was made, X-Auth-Token; empty for none.
+  // The X-Auth-Token of the session that the request made, or empty for none.
   std::string token = "";
   std::string location = "";
   Progress progress = {};
 };
 
-// The body as a value, parsed where it came as text alone; null without one, discarded where it is
-// no JSON (content/parse_json.h). Never nullptr.
+// Returns the body as a value and parses it if it came only as text. The value is null when there
+// is no body and discarded when the body is no JSON (content/parse_json.h). The pointer is never
+// null.
 std::shared_ptr<const nlohmann::json> JsonOf(const ServiceResponse& response);
 
 class RedfishService {
@@ -61,13 +64,14 @@ class RedfishService {
 
   virtual ~RedfishService() = default;
 
-  // A fresh service of `capture` with the start and the watch of `episode`. UNAVAILABLE when it
-  // cannot be reached.
+  // Resets to a fresh service of `capture` with the start and the watch of `episode`. Errors are
+  // UNAVAILABLE when the service cannot be reached, and INVALID_ARGUMENT or NOT_FOUND when it
+  // refuses the start.
   virtual void Reset(const std::string& capture, const redfish::Episode& episode,
                      ResetDone done) = 0;
   // REQUIRES: Reset has completed with OK, and nothing else is under way.
   virtual void Send(const ServiceRequest& request, Done done) = 0;
-  // Moves the service's clock. The response has status 0 and no body.
+  // Moves the service's clock forward. The response has status 0 and no body.
   virtual void Advance(std::chrono::seconds by, Done done) = 0;
 };
 

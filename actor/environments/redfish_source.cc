@@ -44,7 +44,8 @@ class RedfishSource final : public EnvironmentSource {
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
-// The goals, and what may be named beside them: request sequences of real tools.
+// Loads the goals, and if numbers are chosen also the request sequences of real tools, which share
+// the numbering.
 absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(options.data + "/goals"));
   if (options.goals.empty()) return suite;

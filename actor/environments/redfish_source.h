@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redfish environments from captures, goals and schema on disk.
+// A source of Redfish environments from captures, goals and schema on disk.
 //
-// At start the catalogs and the list of (goal, capture) pairs are logged: nothing is hand-picked.
+// It logs the catalogs and every (goal, capture) pair when it is made.
 #pragma once
 
 #include <functional>
@@ -18,29 +18,29 @@
 
 namespace shoal::actor {
 
-// NOT_FOUND, DATA_LOSS or INVALID_ARGUMENT naming the file, capture or goal that is wrong.
+// Returns NOT_FOUND, DATA_LOSS or INVALID_ARGUMENT naming the file, capture or goal that is wrong.
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const SourceConfig& config);
 
-// Captures that were loaded, and what is done with them; for the source and for tests.
+// Captures that were loaded, and the tasks on them. The source and tests use it.
 struct RedfishData {
   std::shared_ptr<const RedfishTasks> tasks;
-  // By name; of fleets alone, for MakeFleetTasks.
+  // Captures by name. Filled only for fleets, as MakeFleetTasks needs them.
   std::map<std::string, std::shared_ptr<const redfish::Capture>> captures;
   // Empty unless access is "inprocess".
   Worlds worlds;
 };
 absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config);
 
-// Where services are, when they are not in this process.
+// Addresses of the services when they are not in this process.
 struct RedfishAddresses {
   std::string mockserver;
   std::string control;
 };
-// INVALID_ARGUMENT when access is "http" and an address is missing.
+// Returns INVALID_ARGUMENT when access is "http" and an address is missing.
 absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config);
 
-// Makes services of one loop, `count` at most, that run on `executor` and share its connections;
-// each with an id of its own. `data` outlives them.
+// Returns a function that makes at most `count` services for one loop, each with an id of its own.
+// The services run on `executor` and share its connections. `data` outlives them.
 using ServiceMaker = std::function<std::unique_ptr<RedfishService>(std::uint64_t id)>;
 ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
                           boost::asio::any_io_executor executor, std::size_t count);

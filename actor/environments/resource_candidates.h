@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates of resources that a catalog was not made of, each resource's made once.
+// A cache of the candidates of resources that the catalog lacks.
 //
-// Episodes make the same accounts, sessions and volumes again and again, and their candidates,
-// with texts and keys, cost more than the request that shows them. Two bodies with one canonical
-// text have one list: that of the first that was seen. Not thread-safe: one a loop.
+// Episodes create the same accounts, sessions and volumes again and again, and making their
+// candidates with texts and keys costs more than the request that shows them. Two bodies with the
+// same canonical text share the list of the one that was seen first. Not thread-safe: each loop has
+// its own.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +25,13 @@ class ResourceCandidates {
  public:
   using Pointer = std::shared_ptr<const std::vector<redfish::Candidate>>;
 
-  // Of one resource at most; more are not offered.
+  // The most candidates of one resource. Any more are not offered.
   static constexpr std::size_t kMaximumCandidates = 256;
 
   explicit ResourceCandidates(std::size_t capacity_bytes) : of_(capacity_bytes) {}
 
-  // Of the resource that `response` shows, whose body says what `text` does. Null when it is none
-  // that is operated: a schema, a log entry. `service` outlives this.
+  // Returns the candidates of the resource in `response`, whose body `text` describes. Returns null
+  // for a resource that nobody operates, such as a schema or a log entry. `service` outlives this.
   Pointer Of(const ServiceCatalog& service, const ServiceResponse& response, const BodyText& text);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is derived from the answers of services and kept for the environments of one loop: canonical
-// texts of bodies, and the candidates of resources. Environments that get the same answer share one
-// copy of it. Not thread-safe: the loop's thread alone uses it.
+// A cache of what the environments of one loop derive from the answers of services: canonical texts
+// of bodies and candidates of resources. Environments that get the same answer share one copy. Not
+// thread-safe: only the loop's thread uses it.
 #pragma once
 
 #include <cstddef>

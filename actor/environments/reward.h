@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step earns: one pure function of the step's outcome.
+// The reward of a step, as a pure function of the step's outcome.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct StepOutcome {
   Progress before = {};
   Progress after = {};
   std::int64_t milestone_count = 0;
-  // The last step that the episode limit leaves.
+  // Whether this is the last step before the episode limit.
   bool last = false;
-  // A GET that was answered before, with nothing changed and no time let go by since.
+  // Whether this was a GET that was answered before, with nothing changed and no `wait` since.
   bool repeated = false;
 };
 
 struct Verdict {
   float reward = 0;
-  // The episode ends with this step.
+  // Whether the episode ends with this step.
   bool ends = false;
 };
 

@@ -44,9 +44,9 @@ void SeenResources::Learn(const redfish::Candidate& request, const ServiceRespon
   const int status = response.status;
   const bool of_resource = request.action.empty() && !request.uri.empty();
   const bool succeeded = status >= 200 && status < 300;
-  // A DELETE that is accepted takes its time.
+  // A DELETE that is accepted (202) takes effect later.
   const bool deleted = request.method == "DELETE" && succeeded && status != 202;
-  // `request` may be one of the candidates that go here.
+  // Copied, as Lose may destroy `request`.
   const std::string uri = request.uri;
   if (of_resource && (status == 404 || deleted)) Lose(uri);
   if (succeeded && !deleted) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an episode has seen of a service beyond its catalog: resources that came, and that went.
+// The list of actions of an episode: the service's catalog, adjusted by the resources that the
+// episode has seen come and go.
 //
-// A collection that answers shows its members, any other answer the resource that it is of. One
-// that the catalog was not made of gets a GET at once, and all its candidates when its own body was
-// seen. What was deleted, or is answered 404, loses its candidates with all below it, the catalog's
-// own too, until it is seen again.
+// An answer shows the resource in its body, and a collection also shows its members. A resource
+// that the catalog lacks gets a GET at once, and all its candidates when its own body was seen. A
+// resource that was deleted, or is answered with 404, loses its candidates and those of everything
+// below it, also those of the catalog, until it is seen again.
 //
-// The list is the catalog's own while there is nothing to add or take, else an overlay on it:
-// appended candidates are in the order of their URIs. So the same answers give the same key,
-// whoever saw them and in whichever order, and tables are shared. Not thread-safe.
+// The list is the catalog's own while nothing differs, otherwise an overlay on it. Appended
+// candidates are in the order of their URIs, so the same answers give the same key in whichever
+// order and environment they were seen, and tables are shared. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,37 +33,38 @@ namespace shoal::actor {
 
 class SeenResources {
  public:
-  // Resources beyond the catalog at most; more are not offered.
+  // The most resources beyond the catalog. Any more are not offered.
   static constexpr std::size_t kMaximumResources = 64;
 
-  // `made` outlives this.
+  // `made` caches the candidates and outlives this.
   explicit SeenResources(ResourceCandidates& made) : made_(&made) {}
 
-  // Forgets what was seen. `service` outlives the episode.
+  // Begins an episode and forgets what was seen. `service` outlives the episode.
   void Begin(const ServiceCatalog& service);
 
-  // `request` was answered with `response`, whose body says what `text` does.
+  // Takes in that `request` was answered with `response`, whose body `text` describes.
   void Learn(const redfish::Candidate& request, const ServiceResponse& response,
              const BodyText& text);
 
   const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
-  // Until the next Learn or Begin. REQUIRES: action < list()->size().
+  // The reference is valid until the next Learn or Begin. REQUIRES: action < list()->size().
   const redfish::Candidate& candidate(std::size_t action) const;
-  // The first legal action that sends `request`; -1 when there is none (redfish/goals/plan.h).
+  // Returns the first legal action that sends `request`, or -1 when there is none
+  // (redfish/goals/plan.h).
   std::int64_t Find(const redfish::PlanRequest& request, const redfish::SlotValues& values) const;
 
  private:
   using Candidates = ResourceCandidates::Pointer;
   struct Resource {
     Candidates candidates;
-    // Of the body that they were made of; zero before it was seen.
+    // Key of the body that the candidates were made from, or zero before a body was seen.
     content::ContentKey body = {};
   };
 
   void Lose(const std::string& uri);
   void SeeMember(const std::string& collection, const std::string& uri);
   void SeeResource(const ServiceResponse& response, const BodyText& text);
-  // Whether there is room for it, or it is known.
+  // Whether `uri` is known already or there is room for another resource.
   bool HasRoom(const std::string& uri) const;
   void MakeList();
 
@@ -72,7 +74,7 @@ class SeenResources {
   std::set<std::string> lost_;
   bool changed_ = false;
   std::shared_ptr<const inference::client::CandidateList> list_;
-  // In the order of the list, after the catalog's.
+  // The list's candidates after those of the catalog, in order.
   std::vector<const redfish::Candidate*> appended_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done on one service, as the policy's and as the environment's list.
+// The requests that can be sent to one service, as a catalog for the environment and as a list for
+// the policy.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ struct ServiceCatalog {
   std::shared_ptr<const redfish::Schema> schema;
 };
 
-// The policy's list of a catalog's candidates; keeps the catalog.
+// Makes the policy's list of a catalog's candidates. The result keeps the catalog alive.
 ServiceCatalog MakeServiceCatalog(std::shared_ptr<const redfish::Catalog> catalog,
                                   std::shared_ptr<const redfish::Schema> schema);
 

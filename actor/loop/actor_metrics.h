@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an actor counts. Thread-safe.
+// The metrics of an actor process. Thread-safe.
 #pragma once
 
 #include <array>
@@ -14,27 +14,27 @@
 
 namespace shoal::actor {
 
-// What an environment's time goes to.
+// The things that an environment may wait for.
 enum class Wait : std::uint8_t {
   // The service answers a request.
   kEnvironment,
-  // Its row waits for others to fill a message.
+  // The environment's row waits for others to fill a message.
   kMessage,
   // Inference answers.
   kInference,
   // There is no connection to inference.
   kConnection,
-  // A service was lost and is tried again later.
+  // A service was lost, and the environment pauses before it tries again.
   kBackoff,
 };
 inline constexpr std::size_t kWaits = 5;
 
-// Why an episode did not come to its end.
+// Why an episode was cut off before its end.
 enum class AbortReason : std::uint8_t {
   kEnvironmentLost,
   kServerRestarted,
   kRowRefused,
-  // The service refused to begin it, and its pair was given up.
+  // The service refused to begin the episode, and its pair was given up.
   kStartRefused,
 };
 inline constexpr std::size_t kAbortReasons = 4;
@@ -49,7 +49,7 @@ class ActorMetrics {
   void CountAbort(AbortReason reason);
   void CountWait(Wait reason, double seconds);
   void CountFenced() { fenced_.Increment(); }
-  // `now` and `before` are status_counts() of one client.
+  // `before` and `now` are two readings of one client's status_counts().
   void CountStatuses(const inference::client::RowStatusCounts& before,
                      const inference::client::RowStatusCounts& now);
 
@@ -63,7 +63,7 @@ class ActorMetrics {
     prometheus::Counter& mutations;
     prometheus::Counter& optimum;
     prometheus::Counter& client_errors;
-    // Gauges: rewards may be negative.
+    // A gauge, as returns may be negative.
     prometheus::Gauge& return_sum;
   };
   PairCounters& CountersLocked(const std::string& goal, const std::string& capture)

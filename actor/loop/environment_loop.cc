@@ -39,8 +39,7 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
   void Stop();
 
  private:
-  // The line to one server. Its handler is called on the client's thread and passes on to the
-  // loop's.
+  // The connection to one server. Its handler runs on the client's thread and posts to the loop's.
   struct Link final : ActHandler {
     Link(Implementation& owner) : loop(owner), timer(owner.context_) {}
     void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) override {
@@ -60,7 +59,7 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
     Implementation& loop;
     boost::asio::steady_timer timer;
     bool timer_armed = false;
-    // The connection that rows leave by; 0: none.
+    // The number of the connection that rows are sent on, or 0 for none.
     std::uint64_t connection = 0;
     std::uint64_t server_epoch = 0;
     std::vector<std::size_t> members;
@@ -102,7 +101,8 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
   std::map<std::uint64_t, boost::asio::steady_timer> pauses_;
   std::size_t fenced_ = 0;
   bool failed_ = false;
-  // A batch of events is being handled; what it makes ready leaves together at its end.
+  // True while a batch of events is handled. The rows that it makes ready leave together at its
+  // end.
   bool gathering_ = false;
   runtime::Thread thread_;
 };
@@ -269,7 +269,7 @@ void EnvironmentLoop::Implementation::SendReady(Link& link) {
   }
 }
 
-// The line to the server has ended, and word of it is on its way.
+// The connection to the server has ended, and OnDisconnected will follow.
 void EnvironmentLoop::Implementation::AwaitConnection(Link& link) {
   link.connection = 0;
   for (const Row& row : link.ready) DriverOf(row.environment_id).WaitsFor(Wait::kConnection);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread that plays many environments and carries their rows to inference.
+// One thread that plays many environments and exchanges their rows for actions with inference.
 //
-// All of the loop's environments live on its thread. Rows that are ready leave in one message as
-// soon as there are enough of them, nobody else could add one, or the oldest has waited long
-// enough. Environments stay with the inference server that rendezvous hashing of their block
+// All environments of a loop live on its thread. Rows that are ready are sent in one message as
+// soon as there are enough of them, no other environment could add one, or the oldest has waited
+// long enough. An environment always uses the inference server that rendezvous hashing of its block
 // chooses.
 //
-// A server that comes back with its memory (same epoch) gets the unanswered rows again; one that
-// comes back without has the running episodes of its environments cut off.
+// When a connection is lost and the same server comes back with its memory (same epoch), the loop
+// sends the unanswered rows again. A server that comes back without its memory has the running
+// episodes of its environments cut off.
 //
-// Start and Stop are called from one other thread. Stop drops what is under way and joins.
+// Start and Stop must be called from one other thread. Stop drops what is under way and joins.
 #pragma once
 
 #include <chrono>
@@ -32,9 +33,9 @@ struct LoopOptions {
   std::size_t environments = 64;
   std::uint64_t incarnation = 0;
   std::uint32_t policy_id = 0;
-  // Rows ask for greedy answers that nobody stores.
+  // Rows ask for greedy actions, and inference stores none of them.
   bool evaluate = false;
-  // "host:port", at least one.
+  // Addresses "host:port", at least one.
   std::vector<std::string> inference = {};
   std::string client_name = "actor";
   // Environments with the same id / block_size share a server.
@@ -42,17 +43,18 @@ struct LoopOptions {
   std::size_t rows_per_message_min = 16;
   std::size_t rows_per_message_max = 256;
   std::chrono::microseconds max_wait{500};
-  // Tries to begin an episode that a service refuses, before its pair is given up.
+  // How often the loop tries to begin an episode that a service refuses before it gives the pair
+  // up.
   int reset_attempts = 5;
 };
 
 class EnvironmentLoop {
  public:
-  // Called from the loop's thread when going on is pointless: FAILED_PRECONDITION from a server, or
-  // ABORTED when every environment was fenced.
+  // Called from the loop's thread when going on is pointless, with FAILED_PRECONDITION from a
+  // server, or ABORTED when newer actors have taken over every environment.
   using OnFailure = std::function<void(const absl::Status&)>;
 
-  // All but `options` outlive the loop.
+  // All arguments but `options` outlive the loop.
   EnvironmentLoop(LoopOptions options, const EnvironmentSource& source, EpisodePlan& plan,
                   ActorMetrics& metrics);
   ~EnvironmentLoop();
@@ -67,7 +69,7 @@ class EnvironmentLoop {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// What the server is told of `spec`.
+// `spec` as the message that announces it to the server.
 proto::EnvironmentSpec ToWire(const EnvironmentSpec& spec);
 
 }  // namespace shoal::actor

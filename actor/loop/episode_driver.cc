@@ -15,7 +15,7 @@ using inference::client::Row;
 constexpr std::chrono::milliseconds kMinPause{100};
 constexpr std::chrono::milliseconds kMaxPause{2000};
 
-// Trying again without end makes sense where a service is lost or busy, not where it says no.
+// Trying again helps when a service is lost or busy, but not when it refuses the request.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
          absl::IsFailedPrecondition(status) || absl::IsOutOfRange(status) ||

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One environment's life as rows: episode after episode, what proto/act.proto calls row timing.
+// Plays one environment, episode after episode, and turns it into rows as the row timing of
+// proto/act.proto asks.
 //
 //   Begin -> FIRST row -> answer -> step -> row -> answer -> ... -> end row, FIRST row -> ...
 //
 // The end row of an episode and the FIRST row of the next leave together when the environment is in
-// process. A row without an observation (TERMINATED, or TRUNCATED where the service was lost) is
-// zeros.
+// process. A row without an observation (TERMINATED, or TRUNCATED where the service was lost) has
+// zeros in its place.
 //
-// A service that is lost is tried again without end. One that refuses to begin an episode is tried
-// a few times with the same one; then the plan hears that its pair is given up.
+// The driver tries a lost service again without end. When a service refuses to begin an episode,
+// the driver tries the same episode a few times and then reports to the plan that its pair is given
+// up.
 //
-// Not thread-safe: its host's thread alone uses it.
+// Not thread-safe: only the host's thread uses it.
 #pragma once
 
 #include <chrono>
@@ -28,12 +30,13 @@ namespace shoal::actor {
 
 class EpisodeDriver {
  public:
-  // Whoever carries the rows. Outlives the driver; may be called from any of the driver's methods.
+  // The owner of the driver, which sends the rows. It outlives the driver and may be called from
+  // any of the driver's methods.
   class Host {
    public:
     virtual ~Host() = default;
     virtual void Ready(EpisodeDriver& driver, inference::client::Row row) = 0;
-    // Call Begin after `delay`.
+    // Must call Begin after `delay`.
     virtual void BeginLater(EpisodeDriver& driver, std::chrono::milliseconds delay) = 0;
   };
 
@@ -44,34 +47,35 @@ class EpisodeDriver {
     bool evaluate = false;
   };
 
-  // All borrowed; outlive the driver.
+  // The driver borrows these. All of them outlive it.
   struct Surroundings {
     const EnvironmentSpec& spec;
     EpisodePlan& plan;
     ActorMetrics& metrics;
     Host& host;
     runtime::Clock& clock;
-    // Tries to begin an episode that the service refuses, before its pair is given up.
+    // How often the driver tries to begin an episode that the service refuses before it gives the
+    // pair up.
     int reset_attempts = 5;
   };
 
   EpisodeDriver(Identity identity, std::unique_ptr<Environment> environment,
                 Surroundings surroundings);
 
-  // Starts the next episode of the plan, or once more the one that was refused. Nothing while
-  // fenced.
+  // Starts the next episode of the plan, or tries the one that was refused again. Does nothing once
+  // the environment is fenced.
   void Begin();
-  // Of a row that Ready gave away. kLost is the host's to settle.
+  // Takes the answer to a row that was passed to Ready. The host must handle kLost itself.
   void OnAnswer(const inference::client::Answer& answer);
-  // The server forgot this environment: cuts the running episode off and begins another. The host
-  // has dropped the rows that were not answered.
+  // The server forgot this environment: the driver cuts the running episode off and begins another.
+  // REQUIRES: the host has dropped the rows that were not answered.
   void OnServerRestarted();
-  // What the row that Ready gave away waits for now.
+  // Says what the row that was passed to Ready waits for now.
   void WaitsFor(Wait reason);
 
   const Identity& identity() const { return identity_; }
   bool fenced() const { return state_ == State::kFenced; }
-  // A Reset or Step is under way: a row will follow without anybody's doing.
+  // Whether a Reset or Step is under way, so that a row will follow by itself.
   bool busy() const { return state_ == State::kResetting || state_ == State::kStepping; }
 
  private:
@@ -81,13 +85,14 @@ class EpisodeDriver {
   void OnRefusedStart(const absl::Status& reason);
   void OnStep(absl::StatusOr<Transition> transition);
   void Emit(const Transition& transition, std::uint32_t flags);
-  // A row without an observation.
+  // Sends a row without an observation.
   void EmitEnd(float reward, std::uint32_t flags);
   inference::client::Row NewRow(float reward, std::uint32_t flags);
   void FinishEpisode();
   void AbortEpisode(AbortReason reason);
   void Pause(AbortReason reason);
-  // Begins the next episode after a pause that grows with failures in a row.
+  // Has the next episode begin after a pause that doubles with each failure in a row, up to a
+  // limit.
   void Rest();
   void Enter(State state);
 
@@ -98,16 +103,16 @@ class EpisodeDriver {
   State state_ = State::kResting;
   Wait wait_ = Wait::kMessage;
   runtime::TimePoint since_;
-  // The server restarted while a step was under way.
+  // Whether the server restarted while a step was under way.
   bool abandoned_ = false;
   std::optional<EpisodeAssignment> assignment_;
   EpisodeResult result_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t next_episode_id_ = 0;
-  // Of the row that asks for an action.
+  // The sequence number of the row that asks for an action.
   std::uint64_t awaited_sequence_ = 0;
   int failures_in_a_row_ = 0;
-  // Of the assignment, which is kept meanwhile.
+  // How often the assignment was refused. It is kept until it begins or is given up.
   int refused_starts_ = 0;
   std::shared_ptr<const inference::client::CandidateList> catalog_;
 };

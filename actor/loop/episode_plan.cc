@@ -16,8 +16,8 @@ bool ParseNumber(std::string_view text, std::uint64_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Of one pair under one policy, before the next policy's turn: long enough that batches are of one
-// policy, short enough that policies stay even.
+// Episodes of one pair under one policy before the next policy's turn: enough that most batches
+// have one policy, few enough that policies stay even.
 constexpr std::uint64_t kRoundEpisodes = 10;
 
 void LogGivenUp(const Pair& pair, const std::string& reason) {
@@ -100,7 +100,8 @@ std::optional<EpisodeAssignment> EvaluationPlan::Next(std::uint64_t) {
       if (series->returned.erase(episode) == 0) ++series->next;
       ++series->under_way;
       const Pair& names = work_.pairs[series->pair];
-      // Named after the pair: which other pairs are evaluated does not matter.
+      // The id comes from the pair's name, so it does not depend on which other pairs are
+      // evaluated.
       const std::uint64_t id = runtime::DeriveSeed(0, names.goal + "/" + names.capture);
       assignment.start = {.environment_id = kEvaluationEnvironments | id,
                           .episode = episode,
@@ -142,7 +143,7 @@ EvaluationPlan::Series* EvaluationPlan::ChooseLocked() {
     const std::optional<std::uint64_t> episode = Due(series);
     if (!episode) continue;
     const std::uint64_t round = *episode / kRoundEpisodes;
-    // Series stand in the order of policies, then of pairs.
+    // series_ is in the order of policies, then of pairs.
     const bool same_policy = chosen != nullptr && series.policy == chosen->policy;
     if (chosen == nullptr || round < chosen_round ||
         (round == chosen_round && same_policy && *episode < chosen_episode)) {

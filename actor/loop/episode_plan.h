@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which episodes are played, and what became of them.
+// Decides which episodes are played and hears how they ended.
 //
-// Thread-safe: the loops of an actor share one plan. An episode that Next handed out ends in
-// exactly one call of Finish, Abort, Refuse or GiveUp.
+// Thread-safe: the loops of an actor share one plan. For every episode that Next hands out, exactly
+// one of Finish, Abort, Refuse and GiveUp must be called.
 #pragma once
 
 #include <cstdint>
@@ -23,57 +23,58 @@
 
 namespace shoal::actor {
 
-// Environments of evaluations, and the starts they draw, have this bit: they never meet those of
-// training, nor their seeds.
+// This bit is set in the environment ids of evaluations, so that ids, seeds and starts never
+// coincide with those of training.
 inline constexpr std::uint64_t kEvaluationEnvironments = std::uint64_t{1} << 63;
 
 struct EpisodeAssignment {
   EpisodeStart start = {};
-  // Nothing: the current policy.
+  // The policy that acts, or nothing for the current one.
   std::optional<proto::PolicySelector> policy = std::nullopt;
-  // Its place among an evaluation's policies.
+  // Index into the evaluation's policies.
   std::size_t policy_index = 0;
-  // "current", "uniform", ... for the report.
+  // The name of the policy for the report: "current", "uniform", ...
   std::string policy_name = "";
 };
 
 struct EpisodeResult {
   EpisodeFacts facts = {};
   double total_reward = 0;
-  // The version that took the last action.
+  // The parameter version that chose the last action.
   std::uint64_t policy_epoch = 0;
   std::uint64_t policy_step = 0;
 };
 
-// Plans hear of the end of a process's work: OK when all episodes are played, otherwise why going
-// on is pointless. Called under no lock, once.
+// Called once, under no lock, when a plan ends: with OK when all episodes were played, otherwise
+// with the reason why going on is pointless.
 using OnPlanEnd = std::function<void(const absl::Status&)>;
 
 class EpisodePlan {
  public:
   virtual ~EpisodePlan() = default;
-  // Nothing: this environment may rest.
+  // Returns the next episode, or nothing when this environment may rest.
   virtual std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) = 0;
   virtual void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) = 0;
-  // It was cut off before its end: a server was lost.
+  // The episode was cut off because a server was lost.
   virtual void Abort(const EpisodeAssignment& assignment) = 0;
-  // It was cut off because inference would not answer a row; `reason` is what it said.
+  // The episode was cut off because inference refused one of its rows. `reason` is what it said.
   virtual void Refuse(const EpisodeAssignment& assignment, const std::string& reason) = 0;
-  // The service refuses to begin an episode of `pair`, however often it is asked: no other episode
-  // of that pair is handed out.
+  // The service refuses to begin an episode of `pair`, however often it is asked. The plan hands
+  // out no other episode of that pair.
   virtual void GiveUp(const EpisodeAssignment& assignment, const Pair& pair,
                       const std::string& reason) = 0;
 };
 
-// Endless: each environment plays its episodes 0, 1, 2, ..., of the sampler's pairs where there is
-// one. An environment whose turn comes to a pair that was given up plays the next pair that was
-// not; when all were given up, the plan ends with INVALID_ARGUMENT.
+// A plan without end: each environment plays its episodes 0, 1, 2, ... The sampler, if there is
+// one, chooses the pair of each, otherwise the environment cycles over the pairs. A turn that comes
+// to a pair that was given up goes to the next pair that was not. When all are given up, the plan
+// ends with INVALID_ARGUMENT.
 class TrainingPlan final : public EpisodePlan {
  public:
   struct Work {
     std::uint64_t first_environment = 0;
     std::size_t environments = 1;
-    // Of the environments, in their order.
+    // The pairs that the environments cycle over, in the same order.
     std::vector<Pair> pairs = {};
     std::optional<PairSampler> sampler = std::nullopt;
   };
@@ -100,12 +101,12 @@ class TrainingPlan final : public EpisodePlan {
   std::set<std::size_t> given_up_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The first episodes of every pair under every policy, each until it was finished. The same episode
-// starts alike for all policies and whichever environment plays it.
+// Plays the first episodes of every pair under every policy, and plays an episode again until it
+// finishes. An episode has the same start under all policies, whichever environment plays it.
 //
 // Episodes are handed out in rounds: some of every pair under the first policy, the same of the
-// next policy, and then further ones. So a plan that runs out of time has played about as many of
-// each, and the first policy is never behind.
+// next policy, and then further ones. So a plan that runs out of time has played about as many
+// episodes of each policy, and the first policy is never behind.
 class EvaluationPlan final : public EpisodePlan {
  public:
   struct Policy {
@@ -115,22 +116,22 @@ class EvaluationPlan final : public EpisodePlan {
   struct Work {
     std::vector<Policy> policies;
     std::vector<Pair> pairs;
-    // Of each pair under each policy, at most.
+    // Episodes of each pair under each policy, at most.
     std::uint64_t episodes = 0;
-    // A pair is done under a policy after so many that had something to do at their start; 0: after
-    // all of its episodes.
+    // A pair is done under a policy after this many episodes whose goal did not hold at their
+    // start. 0 means after all of its episodes.
     std::uint64_t counted = 0;
-    // Time from the first episode, after which no more are handed out but the first of each pair
-    // and policy; zero: no limit.
+    // When this much time has passed since the first episode, the plan hands out only the first
+    // episode of each pair and policy. Zero means no limit.
     runtime::Duration limit = {};
   };
   struct Observer {
     // Called under no lock: once for each finished episode, and for each pair that is given up.
     std::function<void(const EpisodeAssignment&, const EpisodeResult&)> on_result;
     std::function<void(const Pair&, const std::string& reason)> on_given_up;
-    // OK when all is played; INVALID_ARGUMENT when all pairs were given up; UNAVAILABLE when a
-    // policy was refused kRefusalsAtMost times and never acted in between: nobody has its
-    // parameters any more.
+    // OK when all is played. INVALID_ARGUMENT when all pairs were given up. UNAVAILABLE when a
+    // policy was refused kRefusalsAtMost times and no episode of it finished in between, since
+    // nobody has its parameters any more.
     OnPlanEnd on_end;
   };
   static constexpr int kRefusalsAtMost = 100;
@@ -153,7 +154,7 @@ class EvaluationPlan final : public EpisodePlan {
   struct Series {
     std::size_t policy = 0;
     std::size_t pair = 0;
-    // The episode to hand out next, and those that came back unfinished.
+    // The next new episode, and the episodes that came back unfinished.
     std::uint64_t next = 0;
     std::set<std::uint64_t> returned = {};
     std::uint64_t under_way = 0;
@@ -162,12 +163,12 @@ class EvaluationPlan final : public EpisodePlan {
   };
 
   Series& SeriesOf(const EpisodeAssignment& assignment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The episode of a series that may be played now; nothing when it has none.
+  // Returns the episode of the series that may be played now, or nothing when it has none.
   std::optional<std::uint64_t> Due(const Series& series) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Series* ChooseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReturnLocked(const EpisodeAssignment& assignment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // How the plan ends, once, when nothing is left to play and nothing is under way.
+  // Returns how the plan ends, once, when nothing is left to play and no episode is under way.
   std::optional<absl::Status> EndLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Tell(const std::optional<absl::Status>& end) const;
 
@@ -179,12 +180,12 @@ class EvaluationPlan final : public EpisodePlan {
   std::optional<runtime::TimePoint> started_ ABSL_GUARDED_BY(mutex_);
   std::string last_reason_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  // By policy, since one of its episodes was finished.
+  // For each policy, its refusals since one of its episodes finished.
   std::map<std::string, int> refusals_ ABSL_GUARDED_BY(mutex_);
 };
 
-// "current" (or "learned"), "initial", "uniform", "similarity", or "EPOCH.STEP" for pinned
-// parameters. INVALID_ARGUMENT for anything else.
+// Parses "current" (or "learned"), "initial", "uniform", "similarity", or "EPOCH.STEP" for pinned
+// parameters. Returns INVALID_ARGUMENT for anything else.
 absl::StatusOr<EvaluationPlan::Policy> ParsePolicy(const std::string& text);
 
 }  // namespace shoal::actor

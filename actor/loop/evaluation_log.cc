@@ -27,7 +27,7 @@ void EvaluationLog::WritePlan(const EvaluationPlan::Work& work) {
 }
 
 void EvaluationLog::WriteGivenUp(const Pair& pair, const std::string& reason) {
-  // What a service said may be no UTF-8.
+  // The reason is what a service said, which may be invalid UTF-8.
   WriteLine(
       nlohmann::json{{"goal", pair.goal}, {"capture", pair.capture}, {"given_up", reason}}.dump(
           -1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of an evaluation: one JSON object a line, most of them a finished episode.
+// Writes the file of an evaluation: one JSON object a line, most of them a finished episode.
 //
 //   {"pairs","episodes"}               the first line: how many pairs, and the episodes planned
 //   {"goal","capture","given_up"}      a pair whose episodes cannot begin, and why
 //   {"policy","goal","capture","episode","success","clean","satisfied_at_start","steps","mutations",
 //    "optimum","status_4xx","collateral","return","policy_epoch","policy_step"}
 //
-// Thread-safe. Lines are flushed as they come, so a reader sees whole lines alone.
+// Thread-safe. Each line is flushed at once, so a reader sees only whole lines.
 #pragma once
 
 #include <fstream>
@@ -21,14 +21,15 @@ namespace shoal::actor {
 
 class EvaluationLog {
  public:
-  // Makes missing folders; an old file is overwritten. FAILED_PRECONDITION naming the path.
+  // Makes missing folders and overwrites an old file. Returns FAILED_PRECONDITION naming the path
+  // when the file cannot be written.
   static absl::StatusOr<std::unique_ptr<EvaluationLog>> Create(const std::string& path);
 
   void WritePlan(const EvaluationPlan::Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   void Write(const EpisodeAssignment& assignment, const EpisodeResult& result)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void WriteGivenUp(const Pair& pair, const std::string& reason) ABSL_LOCKS_EXCLUDED(mutex_);
-  // INTERNAL naming the path when a line could not be written.
+  // Returns INTERNAL naming the path when a line could not be written.
   absl::Status Close() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -6,7 +6,7 @@
 namespace shoal::actor {
 namespace {
 
-// How much one episode counts: the mean is over some twenty.
+// The weight of one episode in the running mean, which thus covers about twenty.
 constexpr double kRate = 0.05;
 
 }  // namespace

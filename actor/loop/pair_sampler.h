@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pair a training episode is of: pairs that fail get more of them than those that are
+// Chooses the pair of each training episode: pairs that fail get more episodes than pairs that are
 // learned.
 //
-// A pair's success is a running mean over its last episodes that had something to do. Its weight
-// falls from 1, where it always fails or was never played, to `learned_weight`, where it always
-// succeeds. A draw is a function of (seed, environment, episode) and of what was noted before. Not
-// thread-safe.
+// The success of a pair is a running mean over its last episodes whose goal did not hold at their
+// start. Its weight falls from 1, when the pair always fails or was never played, to
+// `learned_weight`, when it always succeeds. A sample is a function of (seed, environment, episode)
+// and of what was noted before. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class PairSampler {
 
   std::size_t Sample(std::uint64_t environment, std::uint64_t episode) const;
   void Note(std::size_t pair, bool success);
-  // The pair is drawn no more. REQUIRES: others are left.
+  // The pair is never sampled again. REQUIRES: others are left.
   void Exclude(std::size_t pair) { excluded_[pair] = true; }
 
   double weight(std::size_t pair) const {

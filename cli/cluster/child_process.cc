@@ -39,7 +39,7 @@ std::vector<char*> Arguments(const std::vector<std::string>& command) {
   return arguments;
 }
 
-// Between fork and exec: async-signal-safe calls only.
+// Runs between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void Become(char* const* arguments, const Descriptors& descriptors, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -86,7 +86,7 @@ ExitState Reap(pid_t pid) {
   return FromWait(status);
 }
 
-// Reads both ends until they close.
+// Reads both pipes until they close.
 void Collect(std::array<int, 2> ends, std::array<std::string, 2>& texts) {
   std::array<pollfd, 2> polled = {{{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}}};
   std::array<char, 16384> buffer;
@@ -135,7 +135,7 @@ std::optional<ExitState> ChildProcess::Poll() {
   const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
   if (ended != pid_) return std::nullopt;
   exit_ = FromWait(status);
-  // What the program started may outlive it by a kill -9 of the program alone.
+  // If the program alone got SIGKILL, its own children still run.
   ::kill(-pid_, SIGKILL);
   return exit_;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program started by this one, in a process group of its own, its output in a log file.
+// A child process: one program in a process group of its own, with its output in a log file.
 //
-// The kernel kills the child when the thread that started it dies, however that happens, so nothing
-// survives `shoal`: start children from the main thread. Not thread-safe. The destructor kills what
-// still runs and reaps it.
+// The kernel kills the child when the thread that started it dies in any way, so nothing outlives
+// `shoal`. Children must therefore be started from the main thread. Not thread-safe. The destructor
+// kills and reaps a child that still runs.
 #pragma once
 
 #include <sys/types.h>
@@ -18,13 +18,14 @@
 namespace shoal::cli {
 
 struct ProcessSpec {
-  // For messages and the log's name: "replay-0".
+  // The name in messages and of the log, as in "replay-0".
   std::string name;
   // Path of the program and its arguments.
   std::vector<std::string> command;
-  // Standard output and error are appended here; empty: /dev/null.
+  // The file that standard output and error are appended to. Empty means /dev/null.
   std::string log_path = {};
-  // Exit code 0 means that its work is done, and nobody need start it again.
+  // Whether exit code 0 means that the program's work is done, so that it must not be started
+  // again.
   bool finishes = false;
 };
 
@@ -34,27 +35,27 @@ struct ExitState {
   std::optional<int> signal;
 };
 
-// The process said that its configuration is wrong: starting it again is no use by itself.
+// Whether the process said that its configuration is wrong, so that starting it again is no use.
 bool IsHopeless(const ExitState& state);
 
-// "exit code 2", "signal 9 (Killed)".
+// Returns a text such as "exit code 2" or "signal 9 (Killed)".
 std::string ToString(const ExitState& state);
 
 class ChildProcess {
  public:
-  // INVALID_ARGUMENT for an empty command; NOT_FOUND when the program is missing; INTERNAL when the
-  // system refuses.
+  // Starts the program. Returns INVALID_ARGUMENT for an empty command, NOT_FOUND when the program
+  // is missing, and INTERNAL when the system refuses.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const ProcessSpec& spec);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Nothing while it runs. Does not wait.
+  // Returns how the child ended, or nothing while it runs. Does not wait.
   std::optional<ExitState> Poll();
-  // SIGTERM to the program; it tells its own children.
+  // Sends SIGTERM to the program, which must stop its own children.
   void RequestStop();
-  // SIGKILL to its whole process group.
+  // Sends SIGKILL to the child's whole process group.
   void Kill();
 
  private:
@@ -64,16 +65,16 @@ class ChildProcess {
   std::optional<ExitState> exit_;
 };
 
-// Runs `command` to its end and returns its standard output when it ends with code 0, else an error
-// that holds its standard error without the blanks at its end (INVALID_ARGUMENT for the
-// exit codes kExitConfiguration and kExitPermanent).
+// Runs `command` to its end. Returns its standard output when it ends with code 0, otherwise an
+// error with its standard error, without the blanks at the end. The error is INVALID_ARGUMENT for
+// the exit codes kExitConfiguration and kExitPermanent.
 absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command);
 
-// Why the process that wrote the log at `path` failed, in its own words and one line: the message
-// of its last event=failed, else its last line.
+// Returns, in one line, why the process that wrote the log at `path` failed: the message of its
+// last event=failed, or else its last line.
 std::string LastFailure(const std::string& path);
 
-// The last `lines` lines of a file; empty when it cannot be read.
+// Returns the last `lines` lines of a file, or an empty string when it cannot be read.
 std::string LastLines(const std::string& path, int lines);
 
 }  // namespace shoal::cli

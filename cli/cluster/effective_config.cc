@@ -12,7 +12,7 @@
 namespace shoal::cli {
 namespace {
 
-// "actor" of "[actor.http]", "replay" of "[[replay.table]]"; empty for any other line.
+// Returns "actor" for "[actor.http]", "replay" for "[[replay.table]]", and "" for any other line.
 std::string SectionOf(const std::string& line) {
   const std::size_t begin = line.find_first_not_of('[');
   if (begin == 0 || begin == std::string::npos || line.back() != ']') return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of a whole cluster, as its programs understand it: each is asked with
-// --print-config, so that what is wrong anywhere is one error before anything has started.
+// The configuration of a whole cluster as its programs understand it. Every program is asked with
+// --print-config, so a mistake anywhere is one error before anything has started.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace shoal::cli {
 
 class EffectiveConfig {
  public:
-  // Asks `programs` (paths), each with `arguments` and --print-config; `own` is this program's
-  // part. A section belongs to the first that prints it. INVALID_ARGUMENT with the words of the
-  // program that refuses.
+  // Runs each of `programs` (paths) with `arguments` and --print-config. `own` is the part of this
+  // program. A section belongs to the first program that prints it. Returns INVALID_ARGUMENT with
+  // the message of the program that refuses.
   static absl::StatusOr<EffectiveConfig> Gather(const std::string& own,
                                                 const std::vector<std::string>& programs,
                                                 const std::vector<std::string>& arguments);
 
-  // All sections as TOML, with their comments.
+  // Returns all sections as TOML, with their comments.
   const std::string& text() const { return text_; }
-  // The value of section.key; nothing when there is none of that type.
+  // Returns the value of section.key, or nothing (an empty list) when there is none of that type.
   std::optional<std::string> Text(const std::string& path) const;
   std::optional<std::int64_t> Integer(const std::string& path) const;
   std::vector<std::string> Texts(const std::string& path) const;
@@ -37,7 +37,7 @@ class EffectiveConfig {
 // Appends each of `settings`, "section.key=value", to a program's arguments, after a --set.
 void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments);
 
-// `value` as TOML: quoted, escaped.
+// Returns `value` as TOML, quoted and escaped.
 std::string TomlText(const std::string& value);
 std::string TomlList(const std::vector<std::string>& values);
 

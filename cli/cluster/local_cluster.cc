@@ -20,7 +20,7 @@ class Planner {
   Planner(const ClusterPlan& plan, std::vector<std::string> metrics)
       : plan_(plan), metrics_(std::move(metrics)) {}
 
-  // `listen`: "section.key=address" of each address that the process serves.
+  // `listen` has "section.key" and the address for each address that the process serves.
   void Add(const std::string& program, int index, Stage stage,
            const std::vector<std::pair<std::string, std::string>>& listen,
            const std::vector<std::string>& flags = {}) {

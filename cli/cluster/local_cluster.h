@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes a local cluster has, and with what arguments each is started.
+// The plan of a local cluster: its processes, and the arguments that each is started with.
 #pragma once
 
 #include <string>
@@ -11,49 +11,51 @@
 
 namespace shoal::cli {
 
-// The order in which a cluster ends: who makes work first, who serves last.
+// The order in which the processes of a cluster are stopped: those that make work first, those that
+// serve others last.
 enum Stage : int { kActors = 0, kLearner, kInference, kReplay, kMockserver };
 
 struct PlannedProcess {
   ProcessSpec spec;
   Stage stage = kActors;
-  // Where it serves metrics.
+  // The address at which the process serves metrics.
   std::string metrics_address;
 };
 
 struct ClusterPlan {
   // Folder of the programs.
   std::string programs;
-  // The effective configuration that all read.
+  // The effective configuration, which all processes read.
   std::string config_path;
   // Folder of the logs.
   std::string logs;
   runtime::ClusterOptions cluster;
-  // Environments are Redfish services over HTTP.
+  // Whether environments are Redfish services over HTTP.
   bool mockserver = false;
   bool learner = true;
   bool actors = true;
-  // The learner ends by itself after a number of updates, and training with it.
+  // Whether the learner, and training with it, ends by itself after a number of updates.
   bool learner_finishes = false;
 };
 
-// Which of the processes that not every cluster has are there.
+// The processes that only some clusters have.
 struct OptionalProcesses {
   bool mockserver = true;
   bool learner = true;
 };
 
-// Gives every process that has no address yet a free one of 127.0.0.1; one that is not there stays
-// without. INVALID_ARGUMENT when the lists do not fit the numbers of processes.
+// Gives every process without an address a free one on 127.0.0.1. A process that the cluster does
+// not have gets none. Returns INVALID_ARGUMENT when the length of a list differs from the number of
+// processes.
 absl::Status FillAddresses(runtime::ClusterOptions& cluster, const OptionalProcesses& processes);
 
-// `cluster`'s addresses as arguments for --set.
+// Returns the addresses of `cluster` as arguments for --set.
 std::vector<std::string> AddressOverrides(const runtime::ClusterOptions& cluster);
 
-// In the order of starting. Addresses must be filled.
+// Returns the processes in the order in which to start them. REQUIRES: addresses are filled in.
 absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan);
 
-// The folder of this program.
+// Returns the folder of this program.
 std::string ProgramFolder();
 
 }  // namespace shoal::cli

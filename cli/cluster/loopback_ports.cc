@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<std::string>> FreeLoopbackAddresses(int count) {
   std::random_device device;
   std::uniform_int_distribution<int> draw(kLowestPort, LowestOutgoingPort() - 1);
   std::vector<std::string> addresses;
-  // Held until all are chosen, so that no port is chosen twice.
+  // The sockets stay bound until all ports are chosen, so that no port is chosen twice.
   std::vector<int> descriptors;
   for (int attempt = 0; attempt < count * kAttemptsPerPort; ++attempt) {
     if (addresses.size() == static_cast<std::size_t>(count)) break;

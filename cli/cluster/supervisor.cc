@@ -13,7 +13,7 @@
 namespace shoal::cli {
 namespace {
 
-// Until a child ends or 20 ms have passed.
+// Waits until a child ends or 20 ms have passed.
 void WaitForChild() {
   sigset_t child;
   ::sigemptyset(&child);
@@ -138,7 +138,7 @@ bool Supervisor::Stop() {
   std::set<int> stages;
   for (const auto& process : processes_) stages.insert(process->stage);
   const runtime::TimePoint deadline = clock_.Now() + options_.stop_within;
-  // Whatever the stages before took, the last one has its share of the time from SIGTERM to
+  // However long the earlier stages took, the last one gets its share of the time from SIGTERM to
   // SIGKILL.
   auto left = static_cast<std::int64_t>(stages.size());
   for (const int stage : stages) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the processes of a local cluster running, and ends them in order.
+// Keeps the processes of a local cluster running, and stops them in order.
 //
 // A process that ends by itself is started again after a back-off that doubles with each quick
-// death. One that ends with runtime::kExitPermanent is never started again: Poll returns an error
-// of one line, with the process's own words. One that ends with runtime::kExitConfiguration is
-// treated alike, unless it did start before: then it gets a few tries, as what it depends on may be
-// restarting too. Not thread-safe: the main thread owns it (see ChildProcess).
-// The destructor kills what is left.
+// death. A process that ends with runtime::kExitPermanent is never started again: Poll returns an
+// error of one line with the process's own message. The same holds for runtime::kExitConfiguration
+// while the process has not yet run for settled_after. After that it gets a few tries, as the
+// processes that it depends on may be restarting too. Not thread-safe: the main thread owns the
+// supervisor (see ChildProcess). The destructor kills what still runs.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace shoal::cli {
 struct SupervisorOptions {
   runtime::Duration min_back_off = std::chrono::milliseconds(200);
   runtime::Duration max_back_off = std::chrono::seconds(5);
-  // A process that lived this long starts again with the least back-off.
+  // A process that ran this long is next restarted after min_back_off.
   runtime::Duration settled_after = std::chrono::seconds(10);
-  // From the start of Stop to SIGKILL for all that still run.
+  // Time from the start of Stop to SIGKILL for everything that still runs.
   runtime::Duration stop_within = std::chrono::seconds(4);
-  // Stop goes on to the next stage after this, or after an equal share of what is left of
-  // stop_within, though the one before is not through.
+  // Stop waits this long for a stage, or an equal share of what is left of stop_within if that is
+  // less, before it goes on to the next stage.
   runtime::Duration stage_within = std::chrono::milliseconds(1500);
-  // Ends with kExitConfiguration in a row, after a first good start, that end the run.
+  // How many ends with kExitConfiguration in a row end the run once the process had settled.
   int configuration_failures = 3;
 };
 
@@ -43,21 +43,21 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Starts a process and keeps it. Stages end in ascending order.
+  // Starts a process and keeps it running. Stages are stopped in ascending order.
   absl::Status Start(ProcessSpec spec, int stage);
-  // Reaps and restarts what is due; call it a few times a second.
+  // Reaps children and restarts what is due. Must be called a few times a second.
   absl::Status Poll();
-  // Ends one stage and keeps it ended; true when all of it left before SIGKILL.
+  // Stops one stage for good. Returns true when all of its processes ended before SIGKILL.
   bool StopStage(int stage);
-  // Ends everything, stage by stage, within stop_within plus what the kernel takes for SIGKILL.
-  // True when nothing had to be killed.
+  // Stops everything, stage by stage, within stop_within plus the time that the kernel takes for
+  // SIGKILL. Returns true when nothing had to be killed.
   bool Stop();
 
-  // True once a process that finishes has done so.
+  // Whether a process whose spec says that it finishes has ended with exit code 0.
   bool finished() const { return finished_; }
-  // Starts after the first one, over all processes.
+  // The number of restarts of all processes.
   std::int64_t restarts() const { return restarts_; }
-  // One line for each death and restart since the last call.
+  // Returns one entry for each death and restart since the last call.
   std::vector<std::string> TakeEvents();
 
  private:

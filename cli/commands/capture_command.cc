@@ -42,7 +42,7 @@ struct CaptureFlags {
   std::size_t listed = 20;
 };
 
-// Shows "writing 120 of 2638" while work goes on.
+// Shows a line such as "writing 120 of 2638" while work goes on.
 class CountedWork {
  public:
   explicit CountedWork(std::string verb)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal capture verify|diff|redact|import|pack|show`: what can be done with a recorded service.
+// `shoal capture verify|diff|redact|import|pack|show`: commands that work on a recorded service.
 //
-// Exit codes: 0; 1 when verify finds a fault, diff a difference, or something failed; 2 for wrong
-// usage or input.
+// Exit codes are 0 for success, 1 when verify finds a fault, diff finds a difference, or something
+// failed, and 2 for wrong usage or input.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,8 +10,8 @@
 
 namespace shoal::cli {
 
-// Adds the subcommands to `app`; of the one that is typed, `action` becomes what runs it and
-// returns the exit code.
+// Adds the subcommands to `app`. Parsing one sets `action` to a function that runs it and returns
+// the exit code.
 void AddCapture(CLI::App& app, std::function<int()>& action);
 
 }  // namespace shoal::cli

@@ -32,7 +32,7 @@ void AppendList(std::string& text, const char* what, const std::vector<std::stri
   }
 }
 
-// "ComputerSystem" of "#ComputerSystem.v1_16_0.ComputerSystem".
+// Returns "ComputerSystem" for "#ComputerSystem.v1_16_0.ComputerSystem".
 std::string TypeName(const Json& body) {
   const std::string type = redfish::TextAt(body, "@odata.type");
   if (type.empty()) return "(no type)";

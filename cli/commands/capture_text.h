@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal capture` prints of captures, checks and differences. Every text ends with a newline.
+// The texts that `shoal capture` prints about captures, checks and differences. Every text ends
+// with a newline.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,15 @@
 
 namespace shoal::cli {
 
-// A line a fault and a dangling member, `listed` of each at most; the last line counts.
+// One line for each fault and each dangling member, at most `listed` of each. The last line has the
+// counts.
 std::string TextOf(const redfish::CaptureCheck& check, std::size_t listed);
 
-// "+ URI", "- URI", "~ URI" with, unless `names_only`, a line a property below; the last line
-// counts.
+// Lines "+ URI", "- URI" and "~ URI". Unless `names_only`, a line for each property follows. The
+// last line has the counts.
 std::string TextOf(const redfish::CaptureDifference& difference, bool names_only);
 
-// Name, digest, counts, and resources by type, most first.
+// Name, digest, counts, and the number of resources of each type, most frequent first.
 std::string TextOf(const redfish::ImportedCapture& imported);
 
 }  // namespace shoal::cli

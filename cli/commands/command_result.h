@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command of `shoal` ends: what it prints, and its exit code (runtime/program.h).
+// How a command of `shoal` ends: the text that it prints and its exit code (runtime/program.h).
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace shoal::cli {
 
-// Says why the command could not do what it was asked, on stderr. Returns the exit code:
-// configuration for INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS and FAILED_PRECONDITION, failed for
-// the rest.
+// Prints on stderr why the command failed. Returns the exit code: configuration for
+// INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS and FAILED_PRECONDITION, failed for the rest.
 int FailCommand(const absl::Status& status);
 
-// Prints the text and returns 0, or fails.
+// Prints the text and returns 0, or fails as FailCommand does.
 int PrintResult(const absl::StatusOr<std::string>& text);
 
 }  // namespace shoal::cli

@@ -78,7 +78,7 @@ void AddUp(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
   });
 }
 
-// A run's own configuration, with its addresses taken out again and its parameters as start.
+// Takes a run's own configuration, removes its addresses and starts from its parameters.
 void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
   const std::string run = std::filesystem::absolute(given).lexically_normal().string();
   flags.purpose = Purpose::kEvaluate;

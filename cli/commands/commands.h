@@ -6,7 +6,7 @@
 
 namespace shoal::cli {
 
-// Parses and runs; returns the exit code. `started`: when the program began.
+// Parses and runs the command line and returns the exit code. `started` is when the program began.
 int RunCommandLine(int argc, char** argv, runtime::TimePoint started);
 
 }  // namespace shoal::cli

@@ -15,7 +15,7 @@
 namespace shoal::cli {
 namespace {
 
-// Of what a program logged, the last line says why it ended.
+// Keeps only the last line of a program's log, which says why it ended.
 absl::Status LastLineOf(const absl::Status& status) {
   const std::string text = runtime::Message(status);
   return absl::Status(status.code(), text.substr(text.rfind('\n') + 1));

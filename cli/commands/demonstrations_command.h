@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal demonstrations record|show`: what experts do, as a file that learners train on.
+// `shoal demonstrations record|show`: records what experts do as a file that learners train on.
 //
-// Recording is an actor's job (mode "record"): the program is started, waited for, and what it
-// wrote is read back and summarised.
+// An actor does the recording (mode "record"): the command starts it, waits for it, and summarises
+// what it wrote.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -16,11 +16,11 @@
 namespace shoal::cli {
 
 struct RecordFlags {
-  // Cluster file whose [environment] counts; empty: defaults.
+  // Cluster file whose [environment] applies. Empty means the defaults.
   std::string config_path;
-  // "1,3"; empty: those of the configuration.
+  // Numbers such as "1,3". Empty means the goals of the configuration.
   std::string goals;
-  // Empty: those of the configuration.
+  // Empty means the captures of the configuration.
   std::vector<std::string> captures;
   std::int64_t episodes = 40;
   std::int64_t seed = 1;
@@ -28,14 +28,14 @@ struct RecordFlags {
   std::string out;
 };
 
-// What the file holds, for people; the error names file and offset.
+// Returns a readable summary of the file. An error names the file and the offset.
 absl::StatusOr<std::string> ShowDemonstrations(const std::string& path);
-// Records with the `actor` program of `programs`; returns the summary of what it wrote.
+// Records with the program `actor` in the folder `programs` and returns a summary of what it wrote.
 absl::StatusOr<std::string> RecordDemonstrations(const RecordFlags& flags,
                                                  const std::string& programs);
 
-// Adds the subcommand to `app`; when it is the one that is typed, `action` becomes what runs it and
-// returns the exit code.
+// Adds the subcommand to `app`. Parsing it sets `action` to a function that runs it and returns the
+// exit code.
 void AddDemonstrations(CLI::App& app, std::function<int()>& action);
 
 }  // namespace shoal::cli

@@ -85,7 +85,7 @@ absl::StatusOr<Discovery> DiscoveryFrom(const DiscoverFlags& flags) {
   return discovery;
 }
 
-// A crawl on a thread of its own, watched from another.
+// A crawl on a thread of its own, which another thread watches.
 class WatchedCrawl {
  public:
   explicit WatchedCrawl(const Discovery& discovery)
@@ -101,7 +101,7 @@ class WatchedCrawl {
     const runtime::MutexLock lock(mutex_);
     return progress_;
   }
-  // Nothing while it goes on.
+  // Returns nothing while the crawl goes on.
   std::optional<absl::StatusOr<DiscoveryResult>> result() {
     const runtime::MutexLock lock(mutex_);
     return result_;
@@ -118,7 +118,7 @@ class WatchedCrawl {
   runtime::Mutex mutex_;
   CrawlProgress progress_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::StatusOr<DiscoveryResult>> result_ ABSL_GUARDED_BY(mutex_);
-  // Last: it uses what is above.
+  // The last member, as the thread uses those above.
   runtime::Thread thread_;
 };
 

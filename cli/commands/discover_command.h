@@ -8,8 +8,8 @@
 
 namespace shoal::cli {
 
-// Adds the subcommand to `app`; when it is the one that is typed, `action` becomes what runs it and
-// returns the exit code.
+// Adds the subcommand to `app`. Parsing it sets `action` to a function that runs it and returns the
+// exit code.
 void AddDiscover(CLI::App& app, std::function<int()>& action);
 
 }  // namespace shoal::cli

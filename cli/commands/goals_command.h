@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal goals list|show|check`: which goals there are, one of them bound to a capture, and whether
-// a goal that somebody wrote fits one.
+// `shoal goals list|show|check`: lists the goals, shows a goal bound to a capture, and checks
+// whether a goal that somebody wrote fits a capture.
 //
-// What is to be printed comes back as text. Captures are named as in <data>/captures, or by the
-// path of an archive or folder.
+// The functions return the text to print. A capture is given by its name in <data>/captures, or by
+// the path of an archive or folder.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -16,29 +16,29 @@
 namespace shoal::cli {
 
 struct GoalChoice {
-  // Folder with captures/ and goals/.
+  // The folder that holds captures/ and goals/.
   std::string data = "data";
-  // A number, a name, or for CheckGoal a file.
+  // A number, a name, or for CheckGoal the path of a file.
   std::string goal;
   std::string capture;
-  // Of the episode that is shown.
+  // The seed and the split of the episode that is shown.
   std::uint64_t seed = 1;
   bool evaluation = false;
 };
 
-// The frozen list of goals and the captures that they apply to.
+// Returns the frozen list of goals and the captures that they apply to.
 absl::StatusOr<std::string> ListGoals(const std::string& data);
 
-// One episode: text, slots, start, predicate, milestones, side-effect budget, expert plan.
-// NOT_FOUND for a goal or capture that is none, or a goal that does not apply.
+// Returns one episode: text, slots, start, predicate, milestones, side-effect budget and expert
+// plan. NOT_FOUND means an unknown goal or capture, or a goal that does not apply.
 absl::StatusOr<std::string> ShowGoal(const GoalChoice& choice);
 
-// What is wrong with the file, naming file and line, or why it does not apply; else a summary of
-// its starts.
+// Returns a summary of the goal's starts. An error says what is wrong with the file, naming file
+// and line, or why the goal does not apply.
 absl::StatusOr<std::string> CheckGoal(const GoalChoice& choice);
 
-// Adds the subcommands to `app`; of the one that is typed, `action` becomes what runs it and
-// returns the exit code.
+// Adds the subcommands to `app`. Parsing one sets `action` to a function that runs it and returns
+// the exit code.
 void AddGoals(CLI::App& app, std::function<int()>& action);
 
 }  // namespace shoal::cli

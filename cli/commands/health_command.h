@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal health ADDRESS`: is a process of the cluster up and serving?
+// `shoal health ADDRESS`: asks whether a process of the cluster is up and serving.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -11,12 +11,13 @@
 
 namespace shoal::cli {
 
-// "host:port" asks the gRPC health service there; "http://host:port/path" wants an answer 200 to a
-// GET. Blocks at most `timeout`. OK: serving. UNAVAILABLE, DEADLINE_EXCEEDED: not.
+// Asks the gRPC health service at "host:port", or expects status 200 from a GET of
+// "http://host:port/path". Blocks at most `timeout`. Returns OK when the process is serving,
+// otherwise UNAVAILABLE or DEADLINE_EXCEEDED.
 absl::Status CheckAddress(const std::string& address, runtime::Duration timeout);
 
-// Adds the subcommand to `app`; when it is the one that is typed, `action` becomes what runs it and
-// returns the exit code: failed, whatever is wrong.
+// Adds the subcommand to `app`. Parsing it sets `action` to a function that runs it and returns the
+// exit code, which is `failed` for every error.
 void AddHealth(CLI::App& app, std::function<int()>& action);
 
 }  // namespace shoal::cli

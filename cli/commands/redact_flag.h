@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flag --redact of commands that write captures.
+// The flag --redact of the commands that write captures.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,9 +10,9 @@
 
 namespace shoal::cli {
 
-// Adds it; `choice`, which holds the default, outlives `command`.
+// Adds the flag. `choice` holds the default and outlives `command`.
 void AddRedact(CLI::App& command, std::string& choice);
-// What `choice` asks for; nothing for "none".
+// Returns the redaction that `choice` names, or nothing for "none".
 std::optional<redfish::RedactionOptions> RedactionOf(const std::string& choice);
 
 }  // namespace shoal::cli

@@ -83,7 +83,7 @@ std::string StartTime() {
   return text;
 }
 
-// A name made up of the time may be taken by a run of the same second.
+// Another run of the same second may have the default name already, so this tries further ones.
 absl::StatusOr<RunDirectory> MakeDirectory(const TrainFlags& flags, const OwnConfig& own) {
   if (!flags.name.empty()) return RunDirectory::Create(own.run.directory, flags.name);
   const std::string name = DefaultRunName(flags.config_path);
@@ -113,13 +113,13 @@ std::string DataFolder(const EffectiveConfig& config) {
   return config.Text("environment.data").value_or("data");
 }
 
-// The captures of a run, as its processes are told.
+// The captures of a run in the form that its processes are told.
 struct Captures {
-  // What environment.captures becomes: names stay names, own captures get their whole path.
+  // The new value of environment.captures: names stay names, paths become absolute.
   std::vector<std::string> named = {};
-  // Where each of them is.
+  // The path of each.
   std::vector<std::string> paths = {};
-  // What the one that is held out is called; empty: none.
+  // The name of the capture that is held out, or empty for none.
   std::string held_out = "";
 
   bool Contains(const std::string& capture) const {
@@ -139,8 +139,8 @@ struct Captures {
   }
 };
 
-// NOT_FOUND or INVALID_ARGUMENT, in one line, for a capture that is nowhere or there twice, and for
-// one held out that is none of the others.
+// Returns NOT_FOUND or INVALID_ARGUMENT, in one line, for a capture that is missing or given twice,
+// and for a held-out capture that is not among the others.
 absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveConfig& config) {
   Captures captures;
   if (config.Text("environment.kind") != "redfish") return captures;
@@ -164,8 +164,8 @@ absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveCo
                                   "\" is the only capture: nothing is left to train on");
 }
 
-// The text encoder's table that ships has seen all shipped captures; what is judged unseen needs
-// one that has not. Returns the settings that name it.
+// Fits an IDF table without the held-out capture and returns the settings that name it. The shipped
+// table has seen all shipped captures, so a capture that counts as unseen needs another.
 absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig& config,
                                                            const Captures& captures,
                                                            const RunDirectory& directory) {
@@ -238,7 +238,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     overrides.push_back("environment.captures=" + TomlList(captures.named));
     overrides.push_back("environment.hold_out=" + TomlText(captures.held_out));
   }
-  // The mock server serves what the actors will ask for.
+  // The mock server must serve what the actors will ask for.
   if (mockserver && !flags.attach) {
     overrides.push_back("mockserver.captures=" + TomlList(captures.paths));
   }

@@ -12,22 +12,22 @@
 namespace shoal::cli {
 
 enum class Purpose : std::uint8_t {
-  // Learn, then judge.
+  // Trains, then evaluates.
   kTrain,
-  // Run until stopped; nothing is judged.
+  // Runs until stopped and evaluates nothing.
   kUp,
-  // Judge what a run has learned; nothing is learned.
+  // Evaluates what a run has learned, without training.
   kEvaluate,
 };
 
 struct TrainFlags {
   Purpose purpose = Purpose::kTrain;
   std::string config_path;
-  // Empty: from the cluster file and the time.
+  // Empty means a name made of the cluster file's name and the time.
   std::string name = "";
   std::optional<std::int64_t> seed = std::nullopt;
   std::optional<double> minutes = std::nullopt;
-  // "1,3".
+  // Numbers such as "1,3".
   std::string goals = "";
   std::vector<std::string> captures = {};
   // "http" or "inprocess".
@@ -35,15 +35,15 @@ struct TrainFlags {
   std::string hold_out = "";
   std::optional<std::int64_t> world_size = std::nullopt;
   std::optional<std::int64_t> episodes = std::nullopt;
-  // Start nothing but evaluators; the cluster is there.
+  // Start only evaluators, as the cluster runs already.
   bool attach = false;
-  // section.key=value, over the file and the other flags.
+  // Settings "section.key=value", which override the file and the other flags.
   std::vector<std::string> overrides = {};
-  // The whole command, for the run directory.
+  // The whole command line, which the run directory keeps.
   std::string command_line = "";
 };
 
-// Returns an exit code. `started`: when this program began.
+// Runs the command and returns an exit code. `started` is when this program began.
 int RunTrain(const TrainFlags& flags, runtime::TimePoint started);
 
 }  // namespace shoal::cli

@@ -24,14 +24,14 @@ T Field(const nlohmann::json& object, const char* name, T fallback) {
   return found == object.end() || found->is_null() ? fallback : found->get<T>();
 }
 
-// A number or a text, as text.
+// Returns a member that is a number or a text as text.
 std::string Name(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return "";
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-// "1.27": parameters by epoch and step.
+// Whether `policy` is a version such as "1.27", which names parameters by epoch and step.
 bool IsVersion(const std::string& policy) {
   return !policy.empty() && policy.front() >= '0' && policy.front() <= '9';
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an evaluation found: episodes as the actor wrote them, summed up.
+// The results of an evaluation: the episodes that the actor wrote, summed up.
 //
 // Success means that the goal's predicate holds and nothing else was changed. Episodes whose goal
-// was satisfied at the start are counted apart and are in no rate.
+// was satisfied at the start are counted apart and enter no rate.
 #pragma once
 
 #include <cstdint>
@@ -16,44 +16,44 @@
 
 namespace shoal::cli {
 
-// The order of goals, which are named by numbers and perhaps words after them.
+// Orders goals by the number at the start of their names, then by the rest.
 bool GoalBefore(const std::string& a, const std::string& b);
 
 // One line of an evaluation's output.
 struct EpisodeOutcome {
-  // "learned", "initial", "uniform", "similarity".
+  // One of "learned", "initial", "uniform", "similarity".
   std::string policy;
   // Empty where the environment has no goals.
   std::string goal;
   std::string capture;
-  // Its number: the same start under every policy.
+  // The number of the episode, which has the same start under every policy.
   std::int64_t episode = 0;
   double episode_return = 0;
   std::int64_t steps = 0;
   std::int64_t mutations = 0;
   std::int64_t client_errors = 0;
-  // Least mutations that reach the goal from this start.
+  // The fewest mutations that reach the goal from this start.
   std::int64_t optimum = 0;
   // Writable properties that changed and should not have.
   std::int64_t collateral = 0;
   bool satisfied_at_start = false;
-  // The predicate holds.
+  // Whether the goal's predicate held.
   bool reached = false;
 };
 
-// Sums over episodes; all rates are 0 without episodes.
+// Sums over episodes. All rates are 0 without episodes.
 struct Score {
   std::int64_t episodes = 0;
   std::int64_t satisfied_at_start = 0;
-  // The predicate held, whatever else was changed.
+  // Episodes whose predicate held, whatever else was changed.
   std::int64_t reached = 0;
-  // Reached and clean.
+  // Episodes that were reached and clean.
   std::int64_t successes = 0;
-  // Nothing else was changed, reached or not.
+  // Episodes in which nothing else was changed, whether reached or not.
   std::int64_t clean = 0;
   std::int64_t steps = 0;
   std::int64_t client_errors = 0;
-  // Of successful episodes.
+  // Sums over successful episodes.
   std::int64_t success_steps = 0;
   std::int64_t success_mutations = 0;
   std::int64_t success_optimum = 0;
@@ -65,9 +65,10 @@ struct Score {
   double reached_rate() const;
   double clean_rate() const;
   double mean_return() const;
-  // 4xx answers over steps.
+  // Returns 4xx answers per step.
   double client_error_rate() const;
-  // Sums over successful episodes; nothing when there are none.
+  // Return the sum over successful episodes divided by their optimum, or nothing when there are
+  // none.
   std::optional<double> steps_per_optimal() const;
   std::optional<double> mutations_per_optimal() const;
 };
@@ -88,30 +89,33 @@ struct GivenUpPair {
 
 struct Evaluation {
   std::map<PairKey, Score> pairs;
-  // Pairs of which some episodes cannot begin, and why. They are in no score: what of them could be
-  // played is no fair sample.
+  // Pairs some of whose episodes cannot begin, with the reason. They enter no score, as the
+  // episodes that could be played are no fair sample.
   std::map<GivenUpPair, std::string> given_up;
-  // True when episodes have goals.
+  // Whether episodes have goals.
   bool has_goals = false;
 
   void Add(const EpisodeOutcome& episode);
-  // Sum over the pairs of `policy`; empty goal or capture: all. `without`: a capture left out.
+  // Returns the sum over the pairs of `policy`. An empty goal or capture means all. `without` names
+  // a capture to leave out.
   Score Total(const std::string& policy, const std::string& goal = "",
               const std::string& capture = "", const std::string& without = "") const;
-  // In the order of their numbers, and of the alphabet.
+  // Goals are in the order of GoalBefore, captures and policies in alphabetical order, with
+  // "learned" first.
   std::vector<std::string> goals() const;
   std::vector<std::string> captures() const;
   std::vector<std::string> policies() const;
 };
 
 // Counts, for each policy, goal and capture, the first `counted` episodes by number whose goal was
-// not satisfied at the start. INVALID_ARGUMENT naming the line that is wrong.
+// not satisfied at the start. Returns INVALID_ARGUMENT naming the line that is wrong.
 absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted);
 
-// The table for people. `held_out` (may be empty) gets rows of its own and is in no total.
+// Returns a readable table. The capture `held_out` (may be empty) gets rows of its own and enters
+// no total.
 std::string FormatTable(const Evaluation& evaluation, const std::string& held_out);
 
-// For result.json.
+// Returns the contents of result.json.
 std::string ToJson(const Evaluation& evaluation, const std::string& held_out);
 
 }  // namespace shoal::cli

@@ -14,7 +14,7 @@ std::string Text(double value) { return absl::StrFormat("%.2f", value); }
 
 std::string Text(const std::optional<double>& value) { return value ? Text(*value) : "-"; }
 
-// Columns padded to their widest cell; the first `left` of them to the left.
+// Pads columns to their widest cell. The first `left` columns are aligned to the left.
 std::string Aligned(const std::vector<Row>& rows, std::size_t left) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
@@ -58,7 +58,7 @@ Row Baselines(const Evaluation& evaluation, const std::vector<std::string>& poli
   return row;
 }
 
-// One row a pair, then one a goal.
+// One row for each pair, then one for each goal.
 std::string PairTable(const Evaluation& evaluation, const std::string& held_out) {
   const std::vector<std::string> policies = evaluation.policies();
   std::vector<Row> rows;
@@ -108,7 +108,7 @@ std::string TotalTable(const Evaluation& evaluation, const std::string& held_out
   return Aligned(rows, 1);
 }
 
-// Nothing when every pair could be played.
+// Empty when every pair could be played.
 std::string GivenUpTable(const Evaluation& evaluation) {
   if (evaluation.given_up.empty()) return "";
   std::vector<Row> rows = {{"goal", "capture", "given up, as its episodes cannot begin"}};

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kLastEvaluatorLines = 8;
 
-// The line for people rewrites itself: no more than the last digits that matter.
+// Rounds to the digits that matter, as the line is rewritten again and again.
 std::string RoughSeconds(double seconds) {
   if (seconds < 10) return absl::StrFormat("%.0f s", std::max(1.0, seconds));
   if (seconds < 100) return absl::StrFormat("%.0f s", std::ceil(seconds / 5) * 5);
@@ -53,7 +53,7 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
                   "actor.evaluate_seed=" + std::to_string(request.seed),
                   "actor.evaluate_captures=" + TomlList(request.captures)},
                  spec.command);
-  // Progress reads what this evaluation writes, not what another one of this name wrote.
+  // Removes the output of an earlier evaluation of this name, which Progress would read.
   std::error_code ignored;
   std::filesystem::remove(output_path_, ignored);
   SHOAL_ASSIGN_OR_RETURN(child_, ChildProcess::Start(spec));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation of a running cluster: one actor that plays a fixed number of episodes and writes
-// what became of each.
+// Evaluates a running cluster: an actor plays a fixed number of episodes and writes the outcome of
+// each.
 //
 // Not thread-safe: the main thread owns it (see ChildProcess).
 #pragma once
@@ -18,7 +18,7 @@
 namespace shoal::cli {
 
 struct EvaluatorOptions {
-  // Path of the actor's program, and the configuration it reads.
+  // Path of the actor's program, and of the configuration that it reads.
   std::string program;
   std::string config_path;
   // Episode lines and logs go to <folder>/<name>.jsonl and <folder>/<name>.log.
@@ -29,31 +29,33 @@ struct EvaluationRequest {
   std::string name;
   // "learned", "initial", "uniform", "similarity", or a version as in "1.27".
   std::vector<std::string> policies;
-  // Counted, of each goal and capture under each policy.
+  // Episodes that count, of each goal and capture under each policy.
   std::int64_t episodes = 1;
-  // Episodes played for one that counts, as starts that satisfy their goal do not. At least 1.
+  // Episodes planned for each one that counts, since starts that satisfy their goal do not count.
+  // At least 1.
   double spare = 1;
   // Evaluations with different numbers share no start.
   std::int64_t seed = 0;
-  // Captures judged on; empty: all of the environment.
+  // Captures to evaluate on. Empty means all of the environment.
   std::vector<std::string> captures = {};
-  // Time to play for; then what was played counts, though it is less. Zero: as long as it takes.
+  // Time to play for. When it is over, what was played counts. Zero means no limit.
   runtime::Duration budget = {};
-  // An evaluation that takes longer is killed, and nothing of it counts. Zero: never.
+  // An evaluation that takes longer is killed, and nothing of it counts. Zero means no limit.
   runtime::Duration deadline = {};
 };
 
-// How far an evaluation is.
+// How far an evaluation has come.
 struct EvaluationProgress {
   std::int64_t pairs = 0;
-  // That count, played and planned; fewer are played where the budget ends it.
+  // Episodes that count: played so far, and planned. Fewer are played when the budget ends the
+  // evaluation.
   std::int64_t played = 0;
   std::int64_t planned = 0;
-  // Nothing before the first episode has ended.
+  // Nothing until the first episode has ended.
   std::optional<double> seconds_left = std::nullopt;
 };
 
-// "evaluating 71 pairs: 3120 of 8520 episodes, about 40 s left".
+// Returns a text such as "evaluating 71 pairs: 3120 of 8520 episodes, about 40 s left".
 std::string ToText(const EvaluationProgress& progress);
 
 class Evaluator {
@@ -61,17 +63,17 @@ class Evaluator {
   // `clock` outlives this.
   explicit Evaluator(EvaluatorOptions options, runtime::Clock& clock = runtime::SystemClock());
 
-  // REQUIRES: none is under way.
+  // Starts an evaluation. REQUIRES: none is under way.
   absl::Status Start(const EvaluationRequest& request);
   bool running() const { return child_ != nullptr; }
-  // The outcome, once: an evaluation, or why there is none: INVALID_ARGUMENT, in one line, when
-  // another try would end alike. Does not wait.
+  // Returns the outcome once: an evaluation, or why there is none. The error is INVALID_ARGUMENT,
+  // in one line, when another try would end the same way. Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
-  // Nothing while none is under way or its actor is still starting. Does not wait.
+  // Returns nothing while no evaluation is under way or its actor is still starting. Does not wait.
   std::optional<EvaluationProgress> Progress();
-  // What the last evaluation's actor says of the catalogs it built: one line a capture.
+  // Returns what the last evaluation's actor logged about its catalogs, one line for each capture.
   std::string CatalogSizes() const;
-  // Kills one that is under way.
+  // Kills an evaluation that is under way.
   void Cancel() { child_.reset(); }
 
  private:
@@ -83,7 +85,7 @@ class Evaluator {
   std::string log_path_;
   runtime::TimePoint deadline_ = {};
   runtime::Duration budget_ = {};
-  // Of the output: how much was read, when its first line was there, and what it said.
+  // How much of the output was read, when its first line was there, and the counts in it.
   std::int64_t read_bytes_ = 0;
   std::optional<runtime::TimePoint> playing_since_;
   EvaluationProgress progress_;

@@ -31,7 +31,7 @@ std::string ReadOrEmpty(const std::string& path) {
   return text.ok() ? *text : "";
 }
 
-// Lines that do not parse (the last one of a run that goes on) are left out.
+// Leaves out lines that do not parse, such as the unfinished last line of a run that goes on.
 std::vector<Json> ReadLines(const std::string& path) {
   std::vector<Json> rows;
   std::istringstream lines(ReadOrEmpty(path));
@@ -108,7 +108,7 @@ std::string Speed(const std::vector<Json>& metrics) {
                 .low = 0}});
 }
 
-// Where a metric of a run without a table of metrics stands: by the first word of its key.
+// Describes a metric of a run that has no table of metrics: its group is the first word of its key.
 MetricRow RowOf(const std::string& key) {
   std::string words = key;
   std::replace(words.begin(), words.end(), '_', ' ');
@@ -123,7 +123,7 @@ MetricRow RowOf(const std::string& key) {
           .status = ""};
 }
 
-// A metric with all its lines: one, or one for each label.
+// A metric with its lines: one line, or one for each label.
 struct Series {
   MetricRow row;
   std::vector<ChartLine> lines;
@@ -132,7 +132,7 @@ struct Series {
     return std::all_of(lines.begin(), lines.end(),
                        [](const ChartLine& line) { return line.points.empty(); });
   }
-  // The value that it had all the time; nothing where it changed.
+  // The value that the metric had all the time, or nothing when it changed.
   std::optional<double> constant() const {
     if (lines.size() != 1) return std::nullopt;
     const auto& points = lines.front().points;
@@ -148,7 +148,7 @@ struct Series {
   }
 };
 
-// All that metrics.jsonl has in its details, in the order of headings and titles.
+// Returns all metrics in the details of metrics.jsonl, in the order of groups and titles.
 std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTable& table) {
   std::map<std::string, MetricRow> known;
   for (const auto& [name, row] : table.rows()) known.emplace(row.key(), row);
@@ -176,7 +176,7 @@ std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTab
   return all;
 }
 
-// Each label's mean share of the whole run.
+// A table with each label's mean share over the whole run.
 std::string ShareTable(const Series& series) {
   std::string head = "<tr><th class=\"l\">" + EscapeHtml(series.row.title) + "</th>";
   std::string body = "<tr><td>share of the run</td>";
@@ -219,11 +219,12 @@ std::string ConstantTable(const std::vector<const Series*>& constants) {
   return html + "</table></div>";
 }
 
-// One folded part for each heading: curves of what changed, a table of what did not.
+// One folded section for each group: curves of the metrics that changed, a table of those that did
+// not.
 std::string Remainder(const std::vector<Series>& all) {
   std::map<std::string, std::vector<const Series*>> groups;
   for (const Series& series : all) {
-    // What the page shows above is not repeated.
+    // The page shows these above.
     const bool shown = series.row.draw == "shares" || !series.row.status.empty();
     if (!shown) groups[series.row.group].push_back(&series);
   }
@@ -278,7 +279,7 @@ absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
 }  // namespace
 
 absl::StatusOr<std::string> WriteReport(const std::string& run_path) {
-  // Files of a run may be of another version, or edited: a member of another type throws.
+  // The files of a run may be edited or of another version. A member of another type throws.
   try {
     return WriteCheckedReport(run_path);
   } catch (const Json::exception& error) {

@@ -19,11 +19,11 @@ using display::EscapeHtml;
 
 std::string VendorOf(const std::string& capture) { return capture.substr(0, capture.find('-')); }
 
-// Episodes that reached the goal, and all, of some pairs.
+// Success over some pairs: the successful episodes, and all episodes.
 struct Success {
   double reached = 0;
   double episodes = 0;
-  // Why a pair could not be played; empty: it could.
+  // Why a pair could not be played, or empty when all could.
   std::string given_up = "";
 
   void Add(const Success& other) {
@@ -34,7 +34,7 @@ struct Success {
     if (!given_up.empty()) return "<td title=\"" + EscapeHtml(given_up) + "\">given up</td>";
     if (episodes == 0) return "<td></td>";
     const double rate = reached / episodes;
-    // From red by yellow to green.
+    // The colour goes from red over yellow to green.
     return absl::StrFormat("<td style=\"background:hsl(%.0f 70%% 85%%)\">%.2f</td>", 120 * rate,
                            rate);
   }
@@ -72,7 +72,7 @@ Matrix ReadMatrix(const Json& result) {
   return matrix;
 }
 
-// Two lines: vendors, and their captures.
+// Two header rows: vendors, and their captures.
 std::string Head(const Matrix& matrix, const std::string& held_out) {
   std::map<std::string, int> vendors;
   for (const auto& [capture, success] : matrix.captures) ++vendors[VendorOf(capture)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a run's report, as HTML, from its result.json (evaluation.h, ToJson).
+// The tables of a run's report as HTML, made from its result.json (evaluation.h, ToJson).
 //
-// What result.json may lack is left out. A member of another type than expected throws a
+// What result.json lacks is left out. A member of another type than expected throws a
 // nlohmann::json::exception.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace shoal::cli {
 
-// Success of the learned policy, under a heading: a row a goal, a column a capture under its
-// vendor, which is the first word of the capture's name. The policies' returns where there are no
-// goals; a sentence when there was no final evaluation.
+// Success of the learned policy under a heading: a row for each goal and a column for each capture.
+// Columns are grouped by vendor, the first word of the capture's name. Without goals the table
+// shows the policies' returns, and without a final evaluation there is a sentence instead.
 std::string SuccessHtml(const nlohmann::json& result);
 
-// Each policy over all pairs; empty without an evaluation.
+// Each policy over all pairs. Empty without an evaluation.
 std::string PolicyHtml(const nlohmann::json& result);
 
-// Each pair under each policy; empty without an evaluation.
+// Each pair under each policy. Empty without an evaluation.
 std::string PairHtml(const nlohmann::json& result);
 
 }  // namespace shoal::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a cluster's metrics: what each is, in the words of the process that measures it
-// (runtime::MetricInfo). It decides what the status line, metrics.jsonl, TensorBoard and the report
-// show, and how.
+// The table of a cluster's metrics, as the processes that measure them describe them
+// (runtime::MetricInfo). It decides which metrics the status line, metrics.jsonl, TensorBoard and
+// the report show, and how.
 //
 // Not thread-safe.
 #pragma once
@@ -16,7 +16,7 @@
 namespace shoal::cli {
 
 struct MetricRow {
-  // As in Prometheus: "shoal_learner_kl_nats".
+  // The name in Prometheus, as in "shoal_learner_kl_nats".
   std::string name;
   // "counter", "gauge" or "histogram".
   std::string kind;
@@ -26,25 +26,26 @@ struct MetricRow {
   std::string title;
   // "value", "rate", "shares" or "never".
   std::string draw;
-  // The counter by which gains of this one are divided; empty: none.
+  // The counter whose increase divides the increase of this one, or empty for none.
   std::string over;
-  // The word before its value on the status line; empty: it is not there.
+  // The word before the value on the status line, or empty if it is not shown there.
   std::string status;
 
-  // What its values are called in metrics.jsonl: the name without "shoal_" and "_total". One that
-  // is drawn as shares has a value for each label, "<key>/<label>".
+  // Returns the name of the metric in metrics.jsonl: the name without "shoal_" and "_total". A
+  // metric that is drawn as shares has a value for each label, "<key>/<label>".
   std::string key() const;
 };
 
 class MetricTable {
  public:
-  // Takes in what one process says of its metrics. The first to describe a name counts.
+  // Adds the metrics that one process describes. The first description of a name counts.
   void Update(const std::vector<MetricSample>& samples);
 
-  // By name.
+  // Rows by the names of their metrics.
   const std::map<std::string, MetricRow>& rows() const { return rows_; }
 
-  // As JSON for the run directory, and back. INVALID_ARGUMENT when `text` is something else.
+  // Convert to the JSON of the run directory and back. Parse returns INVALID_ARGUMENT for any other
+  // text.
   std::string ToJson() const;
   static absl::StatusOr<MetricTable> Parse(const std::string& text);
 

@@ -62,7 +62,7 @@ std::optional<MetricSample> ParseLine(std::string_view line,
   return sample;
 }
 
-// "# TYPE name kind".
+// Reads a line "# TYPE name kind".
 void NoteType(std::string_view line, std::set<std::string>& counters) {
   constexpr std::string_view kType = "# TYPE ";
   if (!line.starts_with(kType)) return;

@@ -17,7 +17,7 @@ std::string SeriesOf(const std::string& process, const MetricSample& sample) {
   return series;
 }
 
-// The labels' values of a series, with slashes between them.
+// Returns the values of a series' labels with slashes between them.
 std::string LabelsOf(const std::string& series) {
   std::string labels;
   for (std::size_t at = series.find('\n'); at != std::string::npos;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cluster's metrics as one set of numbers: counters summed over processes and their restarts,
-// gauges averaged over processes.
+// The metrics of a cluster as one set of numbers: counters are summed over processes and their
+// restarts, gauges are averaged over processes.
 //
 // Not thread-safe.
 #pragma once
@@ -16,21 +16,23 @@ namespace shoal::cli {
 
 class MetricTotals {
  public:
-  // Takes what one process says now. When one of its counters fell, it was started again and all of
-  // them began at 0. What is called _sum counts as a counter, though it may fall.
+  // Takes what one process reports now. When one of its counters has fallen, the process was
+  // started again and all its counters began at 0. A name that ends in _sum counts as a counter,
+  // though it may fall.
   void Update(const std::string& process, const std::vector<MetricSample>& samples);
 
-  // Sum over processes and labels; 0 when nobody has it.
+  // Returns the sum over processes and labels, or 0 when no process has the counter.
   double Counter(const std::string& name) const;
-  // Mean over processes and labels; nothing when nobody has it.
+  // Returns the mean over processes and labels, or nothing when no process has the gauge.
   std::optional<double> Gauge(const std::string& name) const;
-  // The least over processes and labels; nothing when nobody has it.
+  // Returns the least value over processes and labels, or nothing when no process has the gauge.
   std::optional<double> LeastGauge(const std::string& name) const;
-  // Every gauge's mean, by name.
+  // Returns the mean of every gauge by name.
   std::map<std::string, double> Gauges() const;
-  // Every counter's sum, by name; histogram buckets left out.
+  // Returns the sum of every counter by name, without histogram buckets.
   std::map<std::string, double> Counters() const;
-  // The sums of one counter over processes, by the values of its labels, as in "idle" or "a/b".
+  // Returns the sums of one counter over processes by the values of its labels, as in "idle" or
+  // "a/b".
   std::map<std::string, double> CounterByLabels(const std::string& name) const;
 
  private:
@@ -38,7 +40,7 @@ class MetricTotals {
     double last = 0;
     double sum = 0;
   };
-  // By name, then by process and labels.
+  // Both by name, then by process and labels.
   std::map<std::string, std::map<std::string, Total>> counters_;
   std::map<std::string, std::map<std::string, double>> gauges_;
 };

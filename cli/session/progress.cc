@@ -105,7 +105,7 @@ void ProgressTracker::AddValue(const MetricRow& row, const MetricTotals& totals,
       if (whole > 0) progress.details[row.key() + "/" + labels] = sum / whole;
     }
   } else if (!row.over.empty()) {
-    // A sum that may fall is a gauge, and counted all the same (metric_totals.h).
+    // A sum that may fall is a gauge, but counts as a counter all the same (metric_totals.h).
     value = Ratio(now.counters, points_.front().counters, row.name, row.over);
   } else if (row.draw == "rate") {
     if (seconds > 0) {

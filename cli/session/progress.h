@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How training goes, from the cluster's metrics: rates over the last seconds, and the status line.
+// The progress of training, from the cluster's metrics: rates over the last seconds, and the status
+// line.
 //
 // Not thread-safe.
 #pragma once
@@ -17,53 +18,55 @@
 namespace shoal::cli {
 
 struct Progress {
-  // Since the start of the run.
+  // Seconds since the start of the run.
   double seconds = 0;
   double environment_steps = 0;
   double environment_steps_per_second = 0;
   double updates = 0;
-  // What the table of metrics puts on the status line: the word before it, and its value.
+  // The metrics on the status line: the word of each, and its value.
   std::vector<std::pair<std::string, double>> status = {};
-  // The value of every metric that is drawn, by its key (metric_table.h): gauges, recent means of
-  // histograms, recent rates and shares of counters.
+  // The value of every metric that is drawn, under its key (metric_table.h): gauges, recent means
+  // of histograms, and recent rates and shares of counters.
   std::map<std::string, double> details = {};
 };
 
 class ProgressTracker {
  public:
-  // Without goals no metric whose status is "success" is shown.
+  // Without goals, metrics whose status is "success" are not shown.
   explicit ProgressTracker(bool has_goals) : has_goals_(has_goals) {}
 
-  // `seconds` since the start, ascending.
+  // Takes the metrics at `seconds` since the start of the run. REQUIRES: `seconds` ascends.
   Progress Observe(double seconds, const MetricTotals& totals, const MetricTable& table);
 
  private:
   struct Point {
     double seconds = 0;
     std::map<std::string, double> counters;
-    // Of counters that are drawn as shares, by labels.
+    // Counters that are drawn as shares, by name and labels.
     std::map<std::string, std::map<std::string, double>> parts;
   };
   void AddValue(const MetricRow& row, const MetricTotals& totals, Progress& progress) const;
-  // The first point of the last `seconds`.
+  // Returns the first point of the last `seconds`.
   const Point& Since(double seconds) const;
   const bool has_goals_;
   std::deque<Point> points_;
 };
 
-// How far a run is: nothing where it has no end.
+// The bounds at which a run ends. A bound that the run does not have is nothing.
 struct Extent {
   std::optional<double> seconds = std::nullopt;
   std::optional<double> environment_steps = std::nullopt;
 };
 
-// Part done, 0 to 1, by whichever end is nearer; nothing without one.
+// Returns how much of the run is done, 0 to 1, by the bound that is nearer, or nothing without a
+// bound.
 std::optional<double> PartDone(const Progress& progress, const Extent& extent);
 
-// One line, no newline: a bar of `bar_width` characters (0: none), then the numbers.
+// Returns one line without a newline: a bar of `bar_width` characters (0 for none), then the
+// numbers.
 std::string StatusLine(const Progress& progress, const Extent& extent, int bar_width);
 
-// One line of metrics.jsonl.
+// Returns one line of metrics.jsonl.
 std::string ToJson(const Progress& progress);
 
 }  // namespace shoal::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// runs/<name>/: everything that a run leaves behind, and the only thing that `shoal report` reads.
+// runs/<name>/ holds everything that a run leaves behind. `shoal report` reads nothing else.
 //
 //   config.toml        effective configuration of all processes
 //   run.json           name, command, git revision, start
 //   metrics.jsonl      one object a second: what the status line shows, and every metric drawn
 //   metrics_table.json what those metrics are
-//   evaluations.jsonl  one object a greedy evaluation while training
+//   evaluations.jsonl  one object for each greedy evaluation while training
 //   result.json        the evaluation at the end
 //   report.html        learning curves and tables
 //   events.out.tfevents.*   the same numbers for TensorBoard
@@ -24,10 +24,10 @@ namespace shoal::cli {
 
 class RunDirectory {
  public:
-  // Makes <directory>/<name>/. ALREADY_EXISTS when the run is there already.
+  // Makes <directory>/<name>/. Returns ALREADY_EXISTS when the run exists already.
   static absl::StatusOr<RunDirectory> Create(const std::string& directory, const std::string& name);
 
-  // Points <directory>/latest here.
+  // Points the link <directory>/latest to this run.
   void BecomeLatest() const;
 
   const std::string& path() const { return path_; }
@@ -43,7 +43,7 @@ class RunDirectory {
   std::string path_;
 };
 
-// <stem of the cluster file>-<UTC time>, as in "redfish-20260131-120000".
+// Returns <stem of the cluster file>-<UTC time>, as in "redfish-20260131-120000".
 std::string DefaultRunName(const std::string& config_path);
 
 }  // namespace shoal::cli

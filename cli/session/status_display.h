@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person watches while a run goes on: its status line (progress.h), kept up to date
+// Shows a person how a run goes: keeps the status line (progress.h) up to date on a live line
 // (live_line.h).
 //
 // Not thread-safe.
@@ -18,9 +18,9 @@ class StatusDisplay {
   StatusDisplay(runtime::Duration plain_interval, runtime::Clock& clock);
 
   void Show(const Progress& progress, const Extent& extent);
-  // The same of another line, about work that is no training.
+  // Shows another line, about work other than training.
   void Show(const std::string& line);
-  // A line that stays.
+  // Prints a line that stays.
   void Note(const std::string& text);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says when a policy is good enough to end training: several greedy evaluations in a row over the
-// bars.
+// Decides when a policy is good enough to end training: when several greedy evaluations in a row
+// reach all bars.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace shoal::cli {
 
-// Success where there are goals, else mean return.
+// Returns the success rate when there are goals, otherwise the mean return.
 double ScoreOf(const Evaluation& evaluation, const Score& score);
 
 class StopRule {
  public:
   explicit StopRule(const TrainOptions& options) : options_(options) {}
 
-  // True when this evaluation of the learned policy is the last one needed.
+  // Takes a greedy evaluation of the learned policy. Returns true when training may end.
   bool Observe(const Evaluation& evaluation);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [train]: how long `shoal train` goes on, how it judges, and what it reads.
+// Section [train] of the configuration: how long `shoal train` goes on, how it evaluates, and which
+// metrics it reads.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +12,40 @@
 namespace shoal::cli {
 
 struct TrainOptions {
-  // Of training, from the start of the processes to the last evaluation. 0: until stopped.
+  // Minutes of training, from the start of the processes to the last evaluation. 0 means until
+  // stopped.
   double minutes = 6;
-  // Environment steps after which training ends; 0: no limit.
+  // Environment steps after which training ends. 0 means no limit.
   std::int64_t max_steps = 0;
-  // Greedy evaluations while training; 0: none.
+  // Seconds between greedy evaluations while training. 0 means no evaluations.
   double evaluate_every_seconds = 20;
-  // Of each goal and capture (or of the environment, where there are no goals).
+  // Episodes of each goal and capture (or of the environment, if it has no goals).
   std::int64_t evaluate_episodes = 10;
-  // Of each goal and capture in the evaluation at the end; fewer where its time is up.
+  // Episodes of each goal and capture in the final evaluation. There are fewer when its time is up.
   std::int64_t final_episodes = 60;
-  // Time for the evaluation at the end; each goal and capture is played at least once under each
-  // policy. 0: as long as it takes.
+  // Minutes for the final evaluation, which plays each goal and capture at least once under each
+  // policy. 0 means no limit.
   double final_minutes = 3;
-  // Policies of the evaluation at the end, beside the learned one.
+  // Policies of the final evaluation besides the learned one.
   std::vector<std::string> baselines = {"initial", "uniform", "similarity"};
 
   // Training ends early when this many greedy evaluations in a row reach all bars.
   std::int64_t stop_evaluations = 2;
-  // Least success (goals) or mean return (environments without goals). Below 0: never ends early.
+  // The bar for success (or for mean return, in environments without goals). Below 0 training never
+  // ends early.
   double stop_score = -1;
-  // Least success of each pair of goal and capture, where there are goals: a mean over many hides
-  // one. 0: any.
+  // The bar for the success of each pair of goal and capture, as a mean over many pairs may hide a
+  // bad one. 0 accepts any. Used only where there are goals.
   double stop_pair_success = 0;
-  // Most mutations over the least possible ones; 0: any.
+  // The bar for mutations divided by the fewest possible ones, which must not be exceeded. 0
+  // accepts any.
   double stop_mutations = 0;
 
-  // Between rows of metrics.jsonl and of the event file.
+  // Seconds between rows of metrics.jsonl and of the event file.
   double record_every_seconds = 1;
-  // Between status lines where standard error is no terminal.
+  // Seconds between status lines when standard error is no terminal.
   double status_every_seconds = 5;
-  // host:port of further metrics endpoints to read: what `--attach` shows.
+  // "host:port" of further metrics endpoints to read. `--attach` shows these.
   std::vector<std::string> metrics = {};
 
   void Visit(runtime::Visitor& visitor);

@@ -21,14 +21,14 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick(50);
 constexpr milliseconds kScrapeInterval(1000);
-// While environment steps are still to come: the evaluations' clock starts with the first one.
+// The interval until environment steps are seen: progress shows, and evaluations may begin, early.
 constexpr milliseconds kFirstScrapeInterval(200);
-// Up to half of the starts satisfy their goal.
+// Up to half of the starts satisfy their goal already.
 constexpr double kSpare = 2;
 constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr std::chrono::minutes kFinalGrace(5);
 constexpr int kExitStopped = 130;
-// Whichever version acts now.
+// The policy name for whichever version acts now.
 constexpr char kLearned[] = "learned";
 
 double UnixSeconds(const runtime::Clock& clock) {
@@ -46,7 +46,8 @@ Extent ExtentOf(const TrainOptions& train) {
   return extent;
 }
 
-// What a learner that finished printed: "digest=..." of its parameters; empty for any other.
+// Returns the line "digest=..." that a finished learner printed about its parameters. Empty for
+// other learners.
 std::string DigestLine(const std::vector<PlannedProcess>& processes) {
   for (const PlannedProcess& process : processes) {
     if (!process.spec.finishes) continue;
@@ -171,7 +172,7 @@ bool TrainingSession::Tick() {
 
 void TrainingSession::Scrape() {
   const auto scrape = [this](const std::string& name, const std::string& address) {
-    // A process that hangs takes its time, and Ctrl-C must not wait for several.
+    // Each hanging process costs a timeout, so Ctrl-C is honoured between scrapes.
     stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
     if (stopped_) return;
     const auto samples = ScrapeMetrics(address);
@@ -191,7 +192,7 @@ void TrainingSession::Record() {
       {"environment_steps_per_second", progress_.environment_steps_per_second},
       {"updates", progress_.updates}};
   for (const auto& [word, value] : progress_.status) values[word] = value;
-  // TensorBoard folds by what stands before the slash.
+  // TensorBoard groups scalars by the part of the name before the slash.
   for (const auto& [name, row] : table_of_metrics_.rows()) {
     const std::string key = row.key();
     for (auto value = progress_.details.lower_bound(key); value != progress_.details.end();
@@ -217,7 +218,7 @@ void TrainingSession::PollEvaluation() {
   if (auto outcome = evaluator_.Poll()) {
     next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
     if (!outcome->ok()) {
-      // Another evaluation would end alike: it is said once.
+      // Every other evaluation would fail the same way, so the error is shown once.
       judges_on_the_way_ = !absl::IsInvalidArgument(outcome->status());
       return Complain(outcome->status());
     }
@@ -244,11 +245,11 @@ void TrainingSession::StartEvaluation() {
 
 std::string TrainingSession::NewestVersion() {
   Scrape();
-  // The least of all servers: one may be behind.
+  // The oldest version of all servers, as one may be behind.
   const std::optional<double> epoch = totals_.LeastGauge("shoal_inference_parameter_epoch");
   const std::optional<double> step = totals_.LeastGauge("shoal_inference_parameter_step");
   if (!epoch || !step || *epoch < 1) return kLearned;
-  // The learner was started again, and not all servers have heard of it.
+  // The learner was started again, and some servers have not yet heard of it.
   if (totals_.Gauge("shoal_inference_parameter_epoch") != epoch) return kLearned;
   return absl::StrFormat("%.0f.%.0f", std::floor(*epoch), std::floor(*step));
 }
@@ -306,17 +307,18 @@ int TrainingSession::Judge() {
 }
 
 absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
-  // Training ends early because of one version: that one is judged, not what came after. A learner
-  // that others started goes on, so there too one version is named.
+  // When training ends early because of one version, that version is judged and not a later one. A
+  // learner that others started goes on, so there a version is named, too.
   const bool goes_on = options_.processes.empty();
   const std::string version =
       good_enough_ ? judged_version_ : (goes_on ? NewestVersion() : std::string(kLearned));
   const runtime::Duration budget = Seconds(options_.train.final_minutes * 60);
-  // What its actor is given beyond its budget, to start and to end.
+  // The time that the actor gets beyond its budget, to start and to end.
   const runtime::Duration deadline =
       budget > runtime::Duration{} ? budget + kFinalGrace : runtime::Duration{};
   absl::StatusOr<Evaluation> evaluation = runtime::Internal("no evaluation was made");
-  // After two tries its parameters may be nowhere any more; the newest are the next best.
+  // After two failed tries the version may be lost everywhere. The newest parameters are the next
+  // best.
   for (const std::string& policy : {version, version, std::string(kLearned)}) {
     std::vector<std::string> policies = {policy};
     policies.insert(policies.end(), options_.train.baselines.begin(),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run from its first process to its last line: starts the cluster (or watches one that is
-// there), shows how it goes, evaluates now and then, ends training when it is good enough or time
-// is up, and judges what was learned.
+// One run from its first process to its last line. A session starts the cluster (or watches one
+// that runs already), shows its progress, and evaluates now and then. It ends training when the
+// policy is good enough or time is up, and evaluates what was learned.
 //
-// Not thread-safe; all on the main thread. After Run, nothing that it started is left.
+// Not thread-safe: everything happens on the main thread. After Run, nothing that it started is
+// left.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +29,18 @@ namespace shoal::cli {
 
 struct SessionOptions {
   TrainOptions train;
-  // What to start; empty: attach to a cluster that others started.
+  // The processes to start. Empty means to attach to a cluster that others started.
   std::vector<PlannedProcess> processes = {};
   EvaluatorOptions evaluator;
-  // The environment has goals and captures.
+  // Whether the environment has goals and captures.
   bool has_goals = true;
-  // What training uses; evaluations on the way use no other.
+  // The captures of training. Evaluations during training use no others.
   std::vector<std::string> captures = {};
-  // A capture that training leaves out and the final evaluation adds; empty: none.
+  // A capture that training leaves out and the final evaluation adds, or empty for none.
   std::string held_out = "";
-  // Judge at once.
+  // Evaluate at once, without training.
   bool only_judge = false;
-  // Run until stopped, and judge nothing.
+  // Run until stopped, and evaluate nothing.
   bool never_judge = false;
   // When this program began.
   runtime::TimePoint started = {};
@@ -52,7 +53,8 @@ class TrainingSession {
                                                                  RunDirectory directory,
                                                                  runtime::Clock& clock);
 
-  // Returns an exit code: 0 when the run came to its end, 130 when it was stopped by a signal.
+  // Runs the session and returns an exit code: 0 when the run came to its end, 130 when a signal
+  // stopped it.
   int Run();
 
  private:
@@ -63,22 +65,24 @@ class TrainingSession {
 
   absl::Status StartProcesses();
   TrainingEnd Train();
-  // Between waits: children, metrics, evaluations. False when the run cannot go on.
+  // Looks after processes and metrics between waits. Returns false when the run cannot go on.
   bool Tick();
   bool TimeIsUp() const;
   void Scrape();
   void Record();
   void PollEvaluation();
   void StartEvaluation();
-  // "epoch.step" of the newest parameters that act; "learned" where nobody says.
+  // Returns "epoch.step" of the newest parameters that every inference server has, or "learned"
+  // when that is unknown.
   std::string NewestVersion();
   void NoteEvaluation(const Evaluation& evaluation);
-  // The final evaluation: an exit code.
+  // Makes the final evaluation and returns an exit code.
   int Judge();
-  // Tries again when an evaluation fails: processes die, and with them what they had in memory.
+  // Tries again when an evaluation fails, as a process may have died with what it had in memory.
   absl::StatusOr<Evaluation> EvaluateFinally();
   absl::StatusOr<Evaluation> WaitForEvaluation();
-  // Starts of the final evaluation are those of no other, and of no other command's.
+  // Returns a seed whose starts differ from those of every evaluation during training, and between
+  // `shoal train` and `shoal evaluate`.
   std::int64_t FinalSeed() const;
   std::string ResultLine(const Evaluation& evaluation) const;
   void WriteResult(const Evaluation& evaluation, const std::string& line);
@@ -95,7 +99,7 @@ class TrainingSession {
   StopRule stop_rule_;
   MetricTotals totals_;
   MetricTable table_of_metrics_;
-  // How many of them metrics_table.json has.
+  // How many metrics metrics_table.json has.
   std::size_t written_metrics_ = 0;
   ProgressTracker tracker_;
   Progress progress_;
@@ -105,13 +109,13 @@ class TrainingSession {
   runtime::TimePoint next_evaluation_ = {};
   runtime::TimePoint next_record_ = {};
   std::int64_t evaluations_ = 0;
-  // The tables of the final evaluation, and the last line.
+  // The tables of the final evaluation, and the last line of output.
   std::string table_;
   std::string result_;
   bool good_enough_ = false;
-  // False once an evaluation has failed in a way that every other one would.
+  // False once an evaluation has failed in a way in which every other would fail.
   bool judges_on_the_way_ = true;
-  // Which parameters the last evaluation judged.
+  // The parameters that the last evaluation judged.
   std::string judged_version_ = "learned";
   bool stopped_ = false;
 };

@@ -32,7 +32,7 @@ ALL=()
 for archive in data/captures/*.tar.xz; do ALL+=("$(basename "$archive" .tar.xz)"); done
 mkdir -p "$WORK"
 
-# others <name> <name...>: the names but the first, a line each
+# others <name> <name...>: prints all names but the first, one a line.
 others() {
   local name
   for name in "${@:2}"; do [ "$name" = "$1" ] || echo "$name"; done
@@ -47,7 +47,7 @@ learn() {
   tail -n 1 "$model.txt" 2>/dev/null | grep -q '^steps=' && return 0
   mapfile -t captures < <(archives "$left_out" "$@")
   echo "left_out.sh: $model" >&2
-  # What is left out comes first: of equal texts the first is kept.
+  # The capture that is left out comes first, as the first of equal texts is kept.
   "$ENCODER" dataset build --captures "${captures[@]}" --tokenizer "$vocabulary" --output "$model/dataset" \
     --chunk-tokens 512 --overlap 64 > "$model.log" 2>&1 || { cat "$model.log" >&2; exit 1; }
   "$ENCODER" train --dataset "$model/dataset" --output "$model" --resume --hold-out "$left_out" --preset tiny \
@@ -110,7 +110,7 @@ for left_out in "${VENDORS[@]}"; do
     awk -v three="$(figure "$left_out-three" held_out_perplexity)" '{ printf "%.3f", $1 / three }')"$'\n'
   vendors+="${vendors:+,}\"$left_out\":{$row_json}"
 done
-# Of four: the least, and the mean of those in the middle.
+# The least of the four ratios, and the mean of the two in the middle.
 read -r least median < <(sort -g <<< "${ratios%$'\n'}" | awk '{ x[NR] = $1 } END { printf "%s %.3f\n", x[1], (x[2] + x[3]) / 2 }')
 echo
 echo "Perplexity after the best of one to perplexity after three: least $least, median $median of the vendors."

@@ -39,7 +39,7 @@ dataset() {
     --chunk-tokens "$CHUNK" --overlap 64 --licence BSD-3-Clause dell-r750=MIT "$@"
 }
 
-# train <name> [flags]: its last line, or the end of this script where it was asked to stop.
+# train <name> [flags]: trains and keeps the output in <name>.txt. Ends this script when training was asked to stop.
 train() {
   local name="$1"
   shift
@@ -48,10 +48,10 @@ train() {
   tail -n 1 "$WORK/$name.txt" | grep -q '^steps=' || { echo "tiny.sh: typed again, it goes on" >&2; exit 1; }
 }
 
-# figure <name> <key>: of the last line of `train`.
+# figure <name> <key>: prints a value from the last line of `train`.
 figure() { tail -n 1 "$WORK/$1.txt" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 
-# late <name> <key>: mean over the last 100 steps.
+# late <name> <key>: prints the mean over the last 100 steps.
 late() {
   grep -o "\"$2\":[0-9.e-]*" "$WORK/$1/metrics.jsonl" | tail -n 100 | awk -F: '{ s += $2 } END { printf "%.3f", s / NR }'
 }
