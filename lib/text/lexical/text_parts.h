@@ -3,11 +3,9 @@
 //
 // - A candidate, which is a JSON object with the texts `method` and `uri`, has the parts method,
 //   type, action, body, host (a member of a fleet), name and uri, weighted as in lexical_encoder.h.
-// - Another JSON object, such as a resource's body, is one part. Each leaf is a run: the words of
-// its
-//   key and its value, weighted 1 / depth, so that the state of the resource outweighs what is
-//   nested
-//   below it. Members with "@" in their names, such as links and annotations, are left out.
+// - Another JSON object, such as a resource's body, is one part. Each leaf is a run of the words of
+//   its key and its value, weighted 1 / depth, so that the state of the resource outweighs nested
+//   details. Members with "@" in their names, such as links and annotations, are left out.
 // - Anything else, including malformed JSON, is one part with one run.
 #pragma once
 
