@@ -5,8 +5,6 @@
 // Every rank calls Update and CloneBehaviour in the same order. Gradients, statistics and the
 // decision to stop early are reduced over the ranks, so parameters keep the same bits on all of
 // them. Not thread-safe. The same seed, batches and world size give the same bits.
-// decision to stop early are reduced over the ranks, so parameters stay the same bits on all of
-// them. Not thread-safe. Same seed, same batches, same world: same bits.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,6 @@
 // `on_parameters` runs on the subscriber's own thread, one call at a time, with ascending versions
 // and the last persisted one first. It may take its time; of the versions that arrive meanwhile,
 // only the newest is delivered. Thread-safe.
-// last persisted one first; it may take its time, versions that come meanwhile are skipped but the
-// newest. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,10 @@
 // Checkpoints on disk: folders that are either whole or absent.
 //
 // <root>/checkpoint-<number>/ holds the files and manifest.json, {"version", "number", "files":
-// {name: {"bytes", "sha256"}}}. <root>/LATEST names the last one written, for people. A checkpoint
+// {name: {"bytes", "sha256"}}}. <root>/LATEST names the last checkpoint, for people. A checkpoint
 // is written into a temporary folder, synced and renamed, so a crash leaves the previous one.
 // Reading checks every size and digest and falls back to an older checkpoint when one is damaged.
-// There may be one writer at a time.
-// and digest and falls back to an older checkpoint when one is damaged. One writer at a time.
+// Only one writer at a time may use a root.
 #pragma once
 
 #include <cstdint>

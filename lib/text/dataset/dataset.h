@@ -9,7 +9,6 @@
 // the same dataset share the mapped memory. Returned views live as long as the Dataset. The files
 // must not change while it is open; rebuilding the dataset replaces them and leaves an open one
 // unchanged.
-// it is open; a dataset that is built anew leaves an open one what it was.
 #pragma once
 
 #include <cstddef>

@@ -2,13 +2,12 @@
 // The places of GPT-2's parameters in one flat array, under Hugging Face's names.
 //
 // The names are "transformer.wte.weight" [V, D], "transformer.wpe.weight" [N, D], and for block i
-// under "transformer.h.<i>.": ln_1, attn.c_attn [D, 3 D], attn.c_proj [D, D], ln_2, mlp.c_fc [D, 4
-// D], mlp.c_proj [4 D, D], each with .weight and .bias; then "transformer.ln_f". Matrices of blocks
-// are stored as in Hugging Face's Conv1D, [in, out]: y = x W + b.
+// under "transformer.h.<i>.": ln_1, attn.c_attn [D, 3 D], attn.c_proj [D, D], ln_2, mlp.c_fc
+// [D, 4 D], mlp.c_proj [4 D, D], each with .weight and .bias; then "transformer.ln_f". Matrices of
+// blocks are stored as in Hugging Face's Conv1D, [in, out]: y = x W + b.
 //
 // Start values are GPT-2's: normal with standard deviation 0.02, divided by sqrt(2 layers) where a
 // half of a block joins the residual; norms 1, biases 0.
-// joins the residual; norms 1, biases 0.
 #pragma once
 
 #include <string>

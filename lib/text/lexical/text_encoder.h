@@ -5,7 +5,6 @@
 // An embedding is a function of (version(), text), whatever batch it is in, so it may be cached for
 // ever by version and content key. For a language model this holds up to rounding: the rest of the
 // batch, the device and the number of threads may change the last bits. Thread-safe.
-// else is in a batch, the device and the number of threads may change its last bits. Thread-safe.
 #pragma once
 
 #include <cstdint>
