@@ -4,8 +4,8 @@
 // spec digest, the encoder version, the size and the SHA-256.
 //
 // A version is complete once its .json exists, which is written last; both files are written
-// atomically. LoadNewest skips a version that is incomplete or does not match its digest; Load
-// returns DATA_LOSS for it. Not synchronised: each folder has one writer.
+// atomically. LoadNewest skips a version that does not match its digest. Load returns DATA_LOSS for
+// it, and NOT_FOUND for an incomplete version. Not synchronised: each folder has one writer.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ namespace shoal::parameters {
 
 struct Published {
   Parameters parameters;
-  // SHA-256 of the bytes.
+  // The SHA-256 of the bytes.
   std::string digest;
 };
 using PublishedPointer = std::shared_ptr<const Published>;

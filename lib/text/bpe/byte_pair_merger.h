@@ -94,8 +94,7 @@ class BytePairMerger {
   void Requeue(const MergeTable& table, std::int32_t at);
 
   std::vector<Node> nodes_;
-  // Entries are rank << 32
-  //  node. An entry is stale if its node has another rank by now.
+  // An entry is rank << 32 | node. It is stale if its node has another rank by now.
   std::vector<std::uint64_t> heap_;
 };
 

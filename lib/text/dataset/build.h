@@ -18,7 +18,8 @@
 namespace shoal::dataset {
 
 struct BuildOptions {
-  // Archives or folders of any layout (redfish/capture_import.h); chunks follow their order.
+  // Archives or folders of any layout (redfish/capture/capture_import.h); chunks follow their
+  // order.
   std::vector<std::string> captures = {};
   // A tokenizer.json, or a folder with it (text/bpe/tokenizer_json.h).
   std::string tokenizer = {};

@@ -56,7 +56,7 @@ struct TrainerOptions {
   absl::Status Validate() const;
 };
 
-// Means and sums over the targets of all ranks.
+// Means over the targets of all ranks, unless said otherwise.
 struct LossReport {
   double loss = 0;
   // exp(loss).

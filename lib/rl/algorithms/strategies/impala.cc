@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // IMPALA (Espeholt et al. 2018). V-trace targets from the current policy's view of the batch
-// correct for the versions published since its rows were acted. Each batch gives one gradient step.
+// correct for the versions published since its rows were recorded. Each batch gives one gradient
+// step.
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
