@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algorithm as a strategy: what it asks of a batch, what a row is worth, and what a row costs.
+// The interface of a training algorithm: what it requires of a batch, its estimate of what each row
+// was worth, and the loss of each row.
 //
 // The trainer owns everything that algorithms share: forward and backward passes, minibatches,
 // reduction over ranks, the optimiser, checkpoints. An algorithm is a set of pure functions over
-// tensors; it keeps no state between calls, so one object serves a whole run. Immutable, safe for
-// any number of threads. Shows torch; methods throw what torch throws.
+// tensors. It keeps no state between calls, so one object serves a whole run. It is immutable and
+// safe for any number of threads. This header shows torch; methods throw what torch throws.
 //
-// docs/new-algorithm.md walks through adding one.
+// docs/new-algorithm.md walks through adding an algorithm.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,14 +24,14 @@ namespace shoal::algorithms {
 
 // What an algorithm needs before it can compute a loss.
 struct Requirements {
-  // Epochs over a batch in one update, and the gradient steps (minibatches) of each.
+  // Epochs over a batch in one update, and gradient steps (minibatches) in each epoch.
   std::int64_t update_epochs = 1;
   std::int64_t minibatches = 1;
-  // Targets depend on the current policy: before every epoch it is evaluated on all rows of the
-  // batch, the bootstrap rows among them. Otherwise targets are estimated once an update, from what
-  // the behaviour policy recorded.
+  // Whether targets depend on the current policy. If so, the policy is evaluated before every epoch
+  // on all rows of the batch, bootstrap rows included. Otherwise targets are estimated once for
+  // each update from what the behaviour policy recorded.
   bool current_policy = false;
-  // How many updates may train on one unroll. Tables of replay give an unroll out so often.
+  // How many updates may train on one unroll. Replay tables return each unroll at most this often.
   std::int64_t max_times_sampled = 1;
 };
 
@@ -43,7 +44,7 @@ struct PolicyRows {
   at::Tensor greedy;  // 1 where the row's action is the most probable one, else 0
 };
 
-// The policy's loss of each row, to be minimised, with its derivatives. All tensors are [R].
+// The policy loss of each row, to be minimised, with its derivatives. All tensors are [R].
 struct PolicyTerms {
   at::Tensor loss;
   at::Tensor by_log_probability;
@@ -52,7 +53,8 @@ struct PolicyTerms {
   std::vector<at::Tensor> metrics;
 };
 
-// R rows of a minibatch as the critic sees them. All tensors are [R], double, on one device.
+// R rows of a minibatch, as input for the critic's loss. All tensors are [R], double, on one
+// device.
 struct ValueRows {
   at::Tensor value;
   at::Tensor behaviour_value;
@@ -70,14 +72,14 @@ class Algorithm {
 
   virtual Requirements requirements() const = 0;
 
-  // What each row was worth. `view`: log-probabilities and values of the current policy where
-  // requirements().current_policy, of the behaviour policy otherwise.
+  // Returns the targets of each row. `view` holds the log-probabilities and values of the current
+  // policy if requirements().current_policy, otherwise those of the behaviour policy.
   virtual Targets Estimate(const UnrollBatch& batch, const PolicyView& view) const = 0;
 
   virtual PolicyTerms PolicyLoss(const PolicyRows& rows) const = 0;
   virtual ValueTerms ValueLoss(const ValueRows& rows) const = 0;
 
-  // What PolicyTerms::metrics holds, in snake_case. At most kMaximumMetrics.
+  // The names of PolicyTerms::metrics, in snake_case; at most kMaximumMetrics.
   virtual std::vector<std::string> metric_names() const { return {}; }
   static constexpr std::size_t kMaximumMetrics = 8;
 };

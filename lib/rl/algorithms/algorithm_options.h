@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a policy is trained: section [algorithm].
+// The options of training: section [algorithm].
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,34 @@ struct AlgorithmOptions {
   std::string name = "ppo";
   double gamma = 0.99;
   double lambda = 0.95;
-  // PPO: how far the probability ratio counts.
+  // PPO: the importance weight is clipped to 1 +- clip.
   double clip = 0.2;
-  // PPO: how far it counts against an action; 0: however far.
+  // PPO: the cap on the importance weight for negative advantages; 0 for no cap.
   double dual_clip = 3.0;
   // V-trace: caps on the importance weight in the temporal difference, in the trace, and in the
   // policy's advantage.
   double clip_rho = 1.0;
   double clip_c = 1.0;
   double clip_advantage_rho = 1.0;
-  // How far the value may move from the behaviour policy's in one update; 0: anywhere.
+  // The limit on how far the value may move from the behaviour policy's in one update; 0 for none.
   double value_clip = 0.0;
   double value_coefficient = 0.5;
   double entropy = 0.01;
   double learning_rate = 1e-3;
-  // "constant", "linear" (to 0 over schedule_updates), or "kl" (halves and doubles steps around
-  // kl_target).
+  // "constant", "linear" (to 0 over schedule_updates), or "kl" (divides or multiplies the rate by
+  // 1.5 to hold kl_target).
   std::string schedule = "constant";
   std::int64_t schedule_updates = 1000;
   double kl_target = 0.01;
   std::int64_t update_epochs = 3;
   std::int64_t minibatches = 4;
   double max_gradient_norm = 0.5;
-  // No further epoch over the batch when the KL of one goes above this; 0: never.
+  // Epochs over a batch stop once the KL of an epoch exceeds this; 0 for never.
   double kl_stop = 0.0;
   bool normalise_advantages = true;
   double adam_epsilon = 1e-5;
   double weight_decay = 0.0;
-  // Rewards are multiplied by this.
+  // A factor on rewards.
   double reward_scale = 1.0;
 
   void Visit(runtime::Visitor& visitor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms that there are, by name.
+// The known algorithms, by name.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace shoal::algorithms {
 
 class Algorithm;
 
-// In the order in which they are listed to people.
+// Returns the names in the order for display.
 std::vector<std::string_view> AlgorithmNames();
 
-// The algorithm that options.name asks for. INVALID_ARGUMENT for an unknown name, naming those that
-// there are, and for counts below 1.
+// Returns the algorithm that options.name selects. INVALID_ARGUMENT for an unknown name, listing
+// the known ones, and for counts below 1.
 absl::StatusOr<std::unique_ptr<const Algorithm>> MakeAlgorithm(const AlgorithmOptions& options);
 
 }  // namespace shoal::algorithms

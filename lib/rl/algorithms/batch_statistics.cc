@@ -59,11 +59,11 @@ absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientRed
   report.mean_advantage = sums[kAdvantage] / weight;
   report.mean_return = sums[kTarget] / weight;
   report.mean_staleness = sums[kStaleness] / weight;
-  // The advantage is what the value left unexplained.
+  // The advantage is the part of the return that the value left unexplained.
   report.explained_variance = target_variance > 0 ? 1 - advantage_variance / target_variance : 0;
   if (!normalise) return absl::OkStatus();
   const auto mean = static_cast<float>(report.mean_advantage);
-  // Advantages that are all the same stay as good as zero.
+  // The floor keeps advantages that are all equal close to zero.
   const auto factor = static_cast<float>(1 / std::max(std::sqrt(advantage_variance), 1e-6));
   for (float& advantage : targets.advantage) advantage = (advantage - mean) * factor;
   return absl::OkStatus();

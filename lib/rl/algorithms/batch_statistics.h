@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a batch over all ranks, and advantages normalised by them.
+// Computes statistics of a batch over all ranks, and normalises advantages with them.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace shoal::algorithms {
 
-// Fills what `report` says about the batch. With `normalise`, advantages leave with mean 0 and
-// deviation 1 over all ranks. `weight` [T * B]. Two collectives.
+// Fills the fields of `report` that describe the batch. With `normalise`, the advantages get mean 0
+// and standard deviation 1 over all ranks. `weight` is [T * B]. Makes two collective calls.
 absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientReducer& reducer,
                               bool normalise, std::span<const float> weight, Targets& targets,
                               UpdateReport& report);

@@ -54,7 +54,8 @@ at::Tensor Alive(const UnrollBatch& batch) {
   return alive;
 }
 
-// Adds each row's request after it, in the order of rows, as inference does.
+// Computes the sums of past requests. Each row's request is added after the row, in the order of
+// rows, as inference does.
 at::Tensor PastRequests(const UnrollBatch& batch, const BatchTensors& tensors,
                         const at::Tensor& requests, std::int64_t size) {
   at::Tensor past = at::empty({batch.length + 1, batch.columns, size}, at::kFloat);
@@ -110,7 +111,7 @@ CandidateRows SimilaritiesOf(const UnrollBatch& batch, const model::PolicySpec& 
           model::CosineSums::Of(*out.catalogs[at], model::RowOf(out.cosines[at], goal)));
     }
   }
-  // Rows of one table and goal are alike.
+  // Rows with the same table and goal share their similarity.
   std::map<std::pair<std::uint64_t, std::int32_t>, RowSimilarity> alike;
   const auto similarity_weight = static_cast<float>(spec.similarity_weight);
   for (std::size_t row = 0; row < weight.size(); ++row) {

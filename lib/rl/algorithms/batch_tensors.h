@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of unrolls as torch sees it, made once an update. Row t * B + b is step t of column b,
-// for t from 0 to T: the last B rows are bootstrap rows, which have no action.
+// A batch of unrolls as torch tensors, made once for each update. Row t * B + b is step t of column
+// b, for t from 0 to T. The last B rows are bootstrap rows, which have no action.
 //
-// Shows torch: for this folder only. Functions throw what torch throws.
+// This header shows torch and is for this folder only. Functions throw what torch throws.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,20 +18,20 @@
 
 namespace shoal::algorithms {
 
-// What one row adds to the logits of its candidates: scale * cosine + shift, where the cosines are
-// those of the row's goal with its catalog and with what the row's overlay appends.
+// The term that is added to the logits of a row's candidates: scale * cosine + shift. The cosines
+// are those of the row's goal with its catalog and with the candidates that its overlay appends.
 struct RowSimilarity {
-  std::int32_t catalog = -1;   // into CandidateRows::catalogs; -1 for a row without weight
+  std::int32_t catalog = -1;   // index into CandidateRows::catalogs; -1 for a row without weight
   std::int32_t goal = 0;       // row of the catalog's cosines
-  std::int32_t appended = -1;  // into CandidateRows::appended; -1 without an overlay
+  std::int32_t appended = -1;  // index into CandidateRows::appended; -1 without an overlay
   float scale = 0;
   float shift = 0;
 };
 
 struct CandidateRows {
   std::vector<std::shared_ptr<const model::CandidateTable>> catalogs;  // none has a base
-  std::vector<at::Tensor> cosines;           // one a catalog: [its goals, its candidates]
-  std::vector<std::vector<float>> appended;  // cosines of a goal with what an overlay appends
+  std::vector<at::Tensor> cosines;           // one for each catalog: [its goals, its candidates]
+  std::vector<std::vector<float>> appended;  // cosines of a goal with an overlay's own candidates
   std::vector<RowSimilarity> rows;           // [T * B]
 };
 
@@ -45,16 +45,16 @@ struct BatchTensors {
   at::Tensor illegal;                // [(T + 1) * B, n], bool; undefined when all is legal
   CandidateRows candidates;
 
-  // What was recorded of the rows: [T * B], double; `value` [(T + 1) * B].
+  // The recorded values of the rows: [T * B], double; `value` is [(T + 1) * B].
   at::Tensor behaviour_log_probability;
   at::Tensor value;
   at::Tensor weight;
 
-  // The network's inputs for `rows`.
+  // Returns the network's inputs for `rows`.
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
 
-// What the rows were worth, as torch sees it: [T * B], double.
+// The targets of the rows as torch tensors: [T * B], double.
 struct TargetTensors {
   explicit TargetTensors(const Targets& targets);
 
@@ -62,7 +62,8 @@ struct TargetTensors {
   at::Tensor value;
 };
 
-// REQUIRES: batch.Validate(spec) is OK. `weight` [T * B]: rows of weight 0 get no similarity.
+// Makes the tensors. Rows of `weight` [T * B] 0 get no similarity. REQUIRES: batch.Validate(spec)
+// is OK.
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
                               std::span<const float> weight);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behaviour cloning: the loss of copying the actions of an expert.
+// Behaviour cloning: the loss of imitating an expert's actions.
 #pragma once
 
 #include "rl/algorithms/algorithm.h"
 
 namespace shoal::algorithms {
 
-// Cross-entropy with an expert who is certain, -log_probability, over the legal actions. Rows have
-// no targets, and the critic is left as it is. One metric: the share of rows whose most probable
-// action is the expert's.
+// The loss is the cross-entropy with an expert who is certain, -log_probability, over the legal
+// actions. Rows have no targets, and the critic is not trained. It has one metric: the share of
+// rows whose most probable action is the expert's.
 class BehaviourCloning final : public Algorithm {
  public:
   Requirements requirements() const override { return {}; }

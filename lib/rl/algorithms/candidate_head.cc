@@ -17,8 +17,8 @@
 namespace shoal::algorithms {
 namespace {
 
-// Logits of a chunk: enough rows that a product with the keys is worth their reading, few enough
-// that the chunk stays in the caches.
+// The number of logits in a chunk: large enough to amortise reading the keys, small enough for the
+// chunk to stay in the caches.
 constexpr std::int64_t kChunkElements = 192 * 1024;
 constexpr std::int64_t kFewestRows = 16;
 
@@ -28,13 +28,13 @@ float* RowAt(const at::Tensor& matrix, std::size_t row) {
 
 }  // namespace
 
-// Rows of one catalog that are computed at once.
+// The rows of one catalog that are computed at once.
 struct CandidateHead::Chunk {
   const UnrollBatch& batch;
   const CandidateRows& candidates;
   std::size_t catalog;
-  std::span<const std::int64_t> rows;       // numbers of all rows of the minibatch
-  std::span<const std::int64_t> positions;  // places in `rows`
+  std::span<const std::int64_t> rows;       // row numbers of all rows of the minibatch
+  std::span<const std::int64_t> positions;  // indices into `rows`
   const at::Tensor& queries;                // [R, P], of all rows
 
   const RowSimilarity& similarity(std::int64_t position) const {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pointer head in training: logits over the candidates of each row, and the gradient of a loss
-// by the rows' queries.
+// The pointer head in training: computes logits over the candidates of each row, and the gradient
+// of a loss with respect to the rows' queries.
 //
 // A row's logits are <query, key> + scale * cosine + shift. Rows that share a catalog are computed
 // together, whatever their overlays are: one product with the catalog's keys for a chunk of rows,
-// softmax row by row while the row is in a core's cache, and one product back. Nothing of the size
-// of a catalog outlives its chunk. What an overlay appends is added row by row; it is little.
+// softmax row by row while the row is in a core's cache, and one product back. Memory of the size
+// of a catalog is freed with its chunk. The few candidates that an overlay appends are added row by
+// row.
 //
-// Shows torch: for this folder only. Throws what torch throws. Computes on the CPU. Not
-// thread-safe.
+// This header shows torch and is for this folder only. Throws what torch throws. Computes on the
+// CPU. Not thread-safe.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,14 +28,14 @@ namespace shoal::algorithms {
 
 class CandidateHead {
  public:
-  // Borrows the network. `key_gradient` [P, D] gets the gradient of the candidates' projection;
-  // undefined when that is frozen.
+  // Borrows the network. The gradient of the candidates' projection is added to `key_gradient` [P,
+  // D], which is undefined when the projection is frozen.
   CandidateHead(const model::Network& network, const at::Tensor& key_gradient)
       : network_(network), key_gradient_(key_gradient) {}
 
-  // `rows` [R]: numbers of rows of the batch; those without a similarity are passed over.
-  // `queries` [R, P]. Calls `loss` until every other row was seen once, and returns the derivatives
-  // by the queries, [R, P].
+  // Calls `loss` for chunks of rows until each row was seen once, and returns the derivatives by
+  // the queries, [R, P]. `rows` [R] are row numbers of the batch; rows without a similarity are
+  // skipped. `queries` is [R, P].
   at::Tensor Backward(const UnrollBatch& batch, const BatchTensors& tensors,
                       std::span<const std::int64_t> rows, const at::Tensor& queries,
                       const HeadLoss& loss);
@@ -42,7 +43,7 @@ class CandidateHead {
  private:
   struct Chunk;
 
-  // The keys of the table's own candidates, and where their gradient goes.
+  // Returns the keys of the table's own candidates; the next function adds their gradient.
   at::Tensor Keys(const std::shared_ptr<const model::CandidateTable>& table);
   void AddKeyGradient(const model::CandidateTable& table, const at::Tensor& by_keys);
   void AddChunk(const Chunk& chunk, const at::Tensor& keys, at::Tensor& by_keys,
@@ -50,7 +51,7 @@ class CandidateHead {
 
   const model::Network& network_;
   const at::Tensor key_gradient_;
-  // For a frozen projection.
+  // The keys of a frozen projection.
   model::KeyCache keys_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalised advantage estimation (Schulman et al. 2016): a pure function.
+// Generalised advantage estimation (Schulman et al. 2016) as a pure function.
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@ namespace shoal::algorithms {
 struct AdvantageSteps {
   std::span<const float> reward;  // [T]
   std::span<const float> value;   // [T+1]
-  // Factor on the next value: gamma, or 0 where the step ended its episode by itself.   [T]
+  // The factor on the next value: gamma, or 0 where the step terminated its episode. [T]
   std::span<const float> discount;
-  // Factor on the next advantage: lambda, or 0 where another episode (or nothing) follows. [T]
+  // The factor on the next advantage: lambda, or 0 where another episode (or nothing) follows. [T]
   std::span<const float> trace;
 };
 
-// A_t = r_t + discount_t V_{t+1} - V_t + discount_t trace_t A_{t+1}. With trace 1 throughout, A_t +
-// V_t is the discounted return with the last value as its tail. REQUIRES: the sizes above.
+// Returns A_t = r_t + discount_t V_{t+1} - V_t + discount_t trace_t A_{t+1}. If every trace is 1,
+// A_t + V_t is the discounted return with the last value as its tail. REQUIRES: the sizes above.
 std::vector<float> GeneralisedAdvantages(const AdvantageSteps& steps);
 
 }  // namespace shoal::algorithms

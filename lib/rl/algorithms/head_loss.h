@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the head of the policy and the loss of its rows meet.
+// The interface between the policy's head and the loss of its rows.
 //
-// The head knows logits and nothing of algorithms; the loss knows one number or two of each row.
-// Shows torch: for this folder only.
+// The head knows logits but no algorithm; the loss sees only a few numbers of each row. This header
+// shows torch and is for this folder only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,22 +14,23 @@
 
 namespace shoal::algorithms {
 
-// R rows after the forward pass; [R], double.
+// R rows after the forward pass; tensors are [R], double.
 struct HeadRows {
-  // Places of the rows among those that the head was given.
+  // The positions of the rows among the rows that the head was given.
   std::span<const std::int64_t> positions;
   at::Tensor log_probability;
   at::Tensor entropy;
   at::Tensor greedy;
 };
 
-// Derivatives of the loss of R rows; [R], double. Undefined where only the forward pass is wanted.
+// The derivatives of the loss of R rows; [R], double. They are undefined when only the forward pass
+// is needed.
 struct HeadDerivatives {
   at::Tensor by_log_probability;
   at::Tensor by_entropy;
 };
 
-// Called for chunk after chunk of rows, each row once.
+// The head calls it for one chunk of rows after another, with each row once.
 using HeadLoss = std::function<HeadDerivatives(const HeadRows& rows)>;
 
 }  // namespace shoal::algorithms

@@ -128,7 +128,7 @@ at::Tensor PolicyGradient::DiscreteGradient(const UnrollBatch& batch, const Batc
   std::iota(positions.begin(), positions.end(), 0);
   for (std::size_t i = 0; i < forward.rows.size(); ++i) {
     const auto row = static_cast<std::size_t>(forward.rows[i]);
-    // A bootstrap row and a row of weight 0 may hold no action.
+    // A bootstrap row and a row of weight 0 may have no action.
     const std::int64_t action =
         row < batch.action.size() ? std::max<std::int64_t>(batch.action[row], 0) : 0;
     rows.emplace_back(std::span(logits.data_ptr<float>() + i * width, width), action);
@@ -185,7 +185,7 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
   std::iota(items.begin(), items.end(), 0);
   Forward forward = Run(batch, tensors, items, steps);
   current.value = HostCopy(forward.value);
-  // Rows are in the order of their numbers; the bootstrap rows, which come last, have no action.
+  // Rows are in ascending order. The bootstrap rows, which come last, have no action.
   forward.rows.resize(actions);
   forward.head = forward.head.narrow(0, 0, static_cast<std::int64_t>(actions));
   const auto keep = [&](const HeadRows& head) {

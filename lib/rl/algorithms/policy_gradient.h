@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of an algorithm's loss: torso, core and critic by autograd, the head by hand.
+// Computes the gradient of an algorithm's loss: torso, core and critic by autograd, the head by
+// hand.
 //
-// The head's logits are a product with a constant matrix of up to 10^4 candidates; its gradient is
-// computed chunk by chunk (candidate_head.h), and nothing of that size outlives its chunk. Shows
-// torch: for this folder only. Throws what torch throws. Not thread-safe.
+// The head's logits are a product with a constant matrix of up to 10^4 candidates. Its gradient is
+// computed chunk by chunk (candidate_head.h), so no memory of that size outlives its chunk. This
+// header shows torch and is for this folder only. Throws what torch throws. Not thread-safe.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,10 +23,10 @@
 
 namespace shoal::algorithms {
 
-// Sums over the rows of a minibatch, each times its weight.
+// Weighted sums over the rows of a minibatch.
 struct MinibatchSums {
   static constexpr std::size_t kCount = 5 + Algorithm::kMaximumMetrics;
-  // Weight, policy loss, value loss, entropy, KL, the algorithm's metrics.
+  // Weight, policy loss, value loss, entropy, KL, then the algorithm's metrics.
   std::array<double, kCount> values{};
 
   void Add(const MinibatchSums& other) {
@@ -36,12 +37,12 @@ struct MinibatchSums {
   double& policy_loss() { return values[1]; }
   double& value_loss() { return values[2]; }
   double& entropy() { return values[3]; }
-  // Of the behaviour policy and the current one: (r - 1) - log r with the importance weight r.
+  // The KL of behaviour policy and current policy: (r - 1) - log r with the importance weight r.
   double& kl() { return values[4]; }
   double& metric(std::size_t i) { return values[5 + i]; }
 };
 
-// What an update trains on.
+// The inputs of an update.
 struct UpdateData {
   const UnrollBatch& batch;
   const BatchTensors& tensors;
@@ -49,7 +50,7 @@ struct UpdateData {
   const Algorithm& algorithm;
 };
 
-// What the current policy makes of a batch.
+// The current policy's evaluation of a batch.
 struct CurrentPolicy {
   std::vector<float> log_probability;  // [T, B], 0 for rows without weight
   std::vector<float> value;            // [T+1, B]
@@ -59,12 +60,12 @@ struct CurrentPolicy {
 
 class PolicyGradient {
  public:
-  // Parameters are views of `flat`, gradients are added into `gradient` [layout.trainable].
+  // Parameters are views of `flat`; gradients are added into `gradient` [layout.trainable].
   PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
                  const at::Tensor& flat, const at::Tensor& gradient);
 
-  // Without a core `items` are rows (t * B + b), with one they are columns. Adds the gradient of
-  // the SUM of the rows' weighted losses.
+  // Adds the gradient of the SUM of the rows' weighted losses. `items` are rows (t * B + b) without
+  // a core, columns with a core.
   MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items);
 
   // Evaluates the parameters on all rows of the batch, without gradients.
@@ -77,7 +78,7 @@ class PolicyGradient {
     at::Tensor value;                // [R]
   };
 
-  // `steps`: how many rows of a column a core goes through.
+  // `steps` is the number of rows of a column that a core goes through.
   Forward Run(const UnrollBatch& batch, const BatchTensors& tensors,
               std::span<const std::int64_t> items, std::int64_t steps) const;
   at::Tensor Unroll(const BatchTensors& tensors, std::span<const std::int64_t> columns,

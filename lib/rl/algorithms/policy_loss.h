@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The losses that algorithms are made of, row by row, with their derivatives. Pure functions over
-// tensors [R], to be minimised. Shows torch; functions throw what torch throws.
+// The row-wise losses that algorithms consist of, with their derivatives. They are pure functions
+// over tensors [R], to be minimised. This header shows torch; functions throw what torch throws.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,34 +9,33 @@
 
 namespace shoal::algorithms {
 
-// How far probability ratios count.
+// The bounds on importance weights in PPO's loss.
 struct RatioClip {
-  // Where the policy has already moved as the advantage asks: 1 +- this.
+  // The bound 1 +- near, where the policy has already moved in the advantage's direction.
   double near = 0.2;
-  // Where the advantage is negative: at most this. Above 1; 0 means without bound. Without it one
-  // action that the behaviour policy took by a rare chance, and that has become likely, outweighs
-  // all else.
+  // The upper bound for a negative advantage: above 1, or 0 for no bound. Without it, one action
+  // that was rare under the behaviour policy and has become likely outweighs all others.
   double far = 3;
 };
 
-// pi / mu. The exponent is held within +-20, so a forced action that the policy would never take
-// stays finite.
+// Returns pi / mu. The log-ratio is clamped to +-20, so the weight stays finite for a forced action
+// that the policy would never take.
 at::Tensor ImportanceWeights(const PolicyRows& rows);
 
-// -min(r A, clip(r, 1 - near, 1 + near) A) with the importance weight r, and for A < 0 at most
-// -far A: PPO's clipped loss (Schulman et al. 2017, equation 7) with the second bound of dual-clip
-// PPO (Ye et al. 2020, "Mastering Complex Control in MOBA Games"). One metric: 1 where r is further
-// than `near` from 1.
+// Returns -min(r A, clip(r, 1 - near, 1 + near) A) with the importance weight r, and for A < 0 at
+// most -far A. This is PPO's clipped loss (Schulman et al. 2017, equation 7) with the second bound
+// of dual-clip PPO (Ye et al. 2020, "Mastering Complex Control in MOBA Games"). The one metric is 1
+// where r differs from 1 by more than `near`.
 PolicyTerms ClippedLoss(const PolicyRows& rows, const RatioClip& clip);
 
-// -log_probability * A (Williams 1992).
+// Returns -log_probability * A (Williams 1992).
 PolicyTerms LogProbabilityLoss(const PolicyRows& rows);
 
 // Adds -coefficient * entropy to `terms`.
 void AddEntropyBonus(const PolicyRows& rows, double coefficient, PolicyTerms& terms);
 
-// coefficient * (value - target)^2 / 2. With `clip` > 0 the larger of that and the same for a value
-// that may be at most `clip` away from the behaviour policy's.
+// Returns coefficient * (value - target)^2 / 2. With `clip` > 0 it returns the larger of that and
+// the same loss for the value clamped to within `clip` of the behaviour policy's.
 ValueTerms SquaredLoss(const ValueRows& rows, double coefficient, double clip);
 
 }  // namespace shoal::algorithms

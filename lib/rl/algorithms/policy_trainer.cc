@@ -39,7 +39,7 @@ constexpr const char* kParametersFile = "parameters.safetensors";
 constexpr const char* kOptimiserFile = "optimiser.safetensors";
 constexpr const char* kCountersFile = "counters.json";
 
-// Floats after the gradient that carry a minibatch's sums through the same reduction.
+// The number of floats after the gradient, which reduce a minibatch's sums in the same call.
 constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
 
 enum class Schedule { kConstant, kLinear, kKl };
@@ -56,7 +56,7 @@ std::span<float> Floats(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-// A batch with all that gradients need of it.
+// A batch with everything that its gradients need.
 struct TrainingBatch {
   TrainingBatch(const UnrollBatch& unrolls, const model::PolicySpec& spec,
                 const Algorithm& with_algorithm)
@@ -121,14 +121,14 @@ struct PolicyTrainer::State {
   // The learning rate of the next update.
   double rate;
 
-  // What one update trains on.
+  // The data of one update.
   struct Material {
     TrainingBatch own;
-    // Nothing without demonstrations.
+    // It is empty without demonstrations.
     std::optional<TrainingBatch> demonstrations = {};
     double cloning_coefficient = 0;
   };
-  // What one gradient step takes of it.
+  // The items of one gradient step.
   struct Minibatch {
     std::span<const std::int64_t> own;
     std::span<const std::int64_t> demonstrations;
@@ -137,7 +137,7 @@ struct PolicyTrainer::State {
   std::span<float> trainable() const {
     return Floats(flat).first(static_cast<std::size_t>(layout.trainable));
   }
-  // The gradient of the mean loss, after MeanGradient.
+  // Holds the gradient of the mean loss after MeanGradient.
   std::span<float> gradients() const {
     return Floats(reduced).first(static_cast<std::size_t>(layout.trainable));
   }
@@ -146,7 +146,7 @@ struct PolicyTrainer::State {
   absl::StatusOr<MinibatchSums> MeanGradient(const UpdateData& data,
                                              std::span<const std::int64_t> items,
                                              UpdateReport& report);
-  // The norm before clipping.
+  // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
@@ -179,7 +179,7 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
   return absl::OkStatus();
 }
 
-// Sums over all ranks; leaves the gradient of the mean loss in gradients().
+// Sums over all ranks, and leaves the gradient of the mean loss in gradients().
 absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
     const UpdateData& data, std::span<const std::int64_t> items, UpdateReport& report) {
   training::Stopwatch watch;

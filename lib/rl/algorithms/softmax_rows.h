@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward and backward of softmax over rows of logits of unequal length, in place, on a CPU.
+// Forward and backward pass of softmax over rows of logits of unequal length, in place, on a CPU.
 //
-// Shows torch: for this folder only. REQUIRES: tensors lie on the CPU.
+// This header shows torch and is for this folder only. REQUIRES: tensors lie on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace shoal::algorithms {
 
-// One row: its logits, which of them is the action's, and their sums, which are cheapest to compute
+// One row: its logits, the index of its action, and the softmax sums, which are cheapest to compute
 // while the logits are in the cache.
 struct LogitRow {
   LogitRow(std::span<float> row_logits, std::int64_t row_action)
@@ -24,9 +24,9 @@ struct LogitRow {
   model::SoftmaxRow softmax;
 };
 
-// Calls `loss` with the rows, and replaces their logits by the derivatives of the loss by them; or
-// leaves them when the loss asks for no derivatives. `positions` [R]: what the rows are called in
-// HeadRows. Returns false when the logits were left.
+// Calls `loss` with the rows and replaces their logits by the derivatives of the loss. When the
+// loss asks for no derivatives, it leaves the logits unchanged and returns false. `positions` [R]
+// become HeadRows::positions.
 bool SoftmaxBackward(std::span<const LogitRow> rows, std::span<const std::int64_t> positions,
                      const HeadLoss& loss);
 

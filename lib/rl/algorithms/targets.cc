@@ -22,7 +22,7 @@ std::size_t LengthOf(const UnrollBatch& batch, std::size_t column) {
   return static_cast<std::size_t>(batch.lengths.empty() ? batch.length : batch.lengths[column]);
 }
 
-// Whether the row was truncated and its final observation was lost.
+// Returns whether the row was truncated and its final observation was lost.
 bool IsLost(const UnrollBatch& batch, std::size_t row) {
   const std::uint8_t next = batch.flags[row + static_cast<std::size_t>(batch.columns)];
   return (batch.flags[row] & kTruncated) != 0 && (next & kFinal) == 0;
@@ -44,7 +44,7 @@ Column Cut(const UnrollBatch& batch, const PolicyView& view, std::size_t column,
     cut.log_ratio.push_back(acts ? view.log_probability[row] - batch.behaviour_log_probability[row]
                                  : 0.0F);
     cut.value.push_back(view.value[row]);
-    // The reward that makes a lost row's advantage 0.
+    // For a lost row, this reward makes the advantage 0.
     cut.reward.push_back(lost ? view.value[row] : scale * batch.reward[row]);
     cut.discount.push_back(bootstraps ? static_cast<float>(options.gamma) : 0.0F);
     cut.trace.push_back(ends ? 0.0F : static_cast<float>(options.lambda));
@@ -53,7 +53,7 @@ Column Cut(const UnrollBatch& batch, const PolicyView& view, std::size_t column,
   return cut;
 }
 
-// Calls `estimate` with each column and writes what it returns, [length] each, into its rows.
+// Calls `estimate` for each column and writes its results, [length] each, into the column's rows.
 template <typename Estimate>
 Targets ByColumn(const UnrollBatch& batch, const PolicyView& view, const TargetOptions& options,
                  const Estimate& estimate) {

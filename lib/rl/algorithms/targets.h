@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of a batch were worth: advantages for the policy and targets for the value.
+// Estimates of what the rows of a batch were worth: advantages for the policy and targets for the
+// value.
 //
-// Pure functions over [T, B] arrays. The rules of proto/unroll.proto for ends of episodes are here
-// and nowhere else: a TERMINATED row sees nothing behind it; a TRUNCATED row before a FINAL row
-// bootstraps from V(final) and sees no further; a TRUNCATED row whose final observation was lost
-// counts as if its value had come true, and has no weight; every other row at the end of its column
-// bootstraps from the bootstrap row.
+// The functions are pure, over [T, B] arrays. Only this file implements the rules of
+// proto/unroll.proto for ends of episodes. A TERMINATED row ignores everything after it. A
+// TRUNCATED row before a FINAL row bootstraps from V(final) and looks no further. A TRUNCATED row
+// whose final observation was lost has advantage 0 and no weight. Every other row at the end of its
+// column bootstraps from the bootstrap row.
 #pragma once
 
 #include <span>
@@ -22,7 +23,7 @@ struct PolicyView {
   std::span<const float> value;            // [T+1, B]
 };
 
-// The behaviour policy's view, as it was recorded. Borrows the batch.
+// Returns the recorded view of the behaviour policy. It borrows the batch.
 PolicyView BehaviourView(const UnrollBatch& batch);
 
 struct Targets {
@@ -32,22 +33,24 @@ struct Targets {
 
 struct TargetOptions {
   double gamma = 0.99;
-  // The factor on the trace within an episode: GAE's and V-trace's lambda.
+  // The factor on the trace within an episode: lambda of GAE and V-trace.
   double lambda = 0.95;
   double reward_scale = 1.0;
 };
 
-// [T, B]: how much each row counts: the batch's weight, and 0 for FINAL rows, for rows past a
-// column's length, and for TRUNCATED rows whose final observation was lost.
+// Returns the weight of each row, [T, B]: the batch's weight, but 0 for FINAL rows, for rows beyond
+// a column's length, and for TRUNCATED rows whose final observation was lost.
 std::vector<float> RowWeights(const UnrollBatch& batch);
 
-// Generalised advantages (Schulman et al. 2016); a value's target is advantage plus value. With
-// lambda 1 targets are discounted returns. REQUIRES: batch.Validate accepted the batch.
+// Returns generalised advantages (Schulman et al. 2016); the target of a value is advantage plus
+// value. With lambda 1 the targets are discounted returns. REQUIRES: batch.Validate accepted the
+// batch.
 Targets GeneralisedTargets(const UnrollBatch& batch, const PolicyView& view,
                            const TargetOptions& options);
 
-// V-trace (Espeholt et al. 2018, equation 1) with the importance weights of `view` against the
-// behaviour policy; the trace is cut where an episode ends. REQUIRES: as above.
+// Returns V-trace targets (Espeholt et al. 2018, equation 1) with the importance weights of `view`
+// against the behaviour policy. The trace is cut where an episode ends. REQUIRES: batch.Validate
+// accepted the batch.
 Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
                       const TargetOptions& options, const VtraceOptions& clips);
 

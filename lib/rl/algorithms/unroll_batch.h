@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// B unrolls side by side, padded to T rows: what one update trains on.
+// B unrolls side by side, padded to T rows: the data of one update.
 //
-// Row T of a column is the bootstrap row; a shorter unroll of length L has it at row L and zeros
-// (with weight 0) after it. Flags are RowFlag of proto/act.proto: FIRST and FINAL of the row,
-// TERMINATED and TRUNCATED of its action. Row-major vectors; O, F, D, S, n as in model/policy.h.
+// Row T of a column is its bootstrap row. A shorter unroll of length L has its bootstrap row at L
+// and zeros (with weight 0) after it. Flags are RowFlag of proto/act.proto: FIRST and FINAL
+// describe the row, TERMINATED and TRUNCATED its action. Vectors are row-major; O, F, D, S and n
+// are as in model/policy.h.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,14 @@ inline constexpr std::uint8_t kFinal = 8;
 
 struct UnrollBatch {
   std::int64_t length = 0;   // T
-  std::int64_t columns = 0;  // B; 0: a rank without data, which takes part with zero weight
+  std::int64_t columns = 0;  // B; 0 for a rank without data, which takes part with zero weight
 
   std::vector<std::int64_t> lengths;        // [B], 1 to T; empty: all T
   std::vector<float> observation;           // [T+1, B, O]
   std::vector<std::uint16_t> embeddings;    // [U, D], binary16, each content once
-  std::vector<std::int32_t> content_index;  // [T+1, B, F] into embeddings, -1: none
-  std::vector<std::shared_ptr<const model::CandidateTable>> tables;  // one object a catalog
-  std::vector<std::int32_t> catalog;             // [T+1, B] into tables             (candidates)
+  std::vector<std::int32_t> content_index;  // [T+1, B, F], index into embeddings, -1: none
+  std::vector<std::shared_ptr<const model::CandidateTable>> tables;  // one object for each catalog
+  std::vector<std::int32_t> catalog;             // [T+1, B], index into tables      (candidates)
   std::vector<std::uint8_t> legal;               // [T+1, B, n]; empty: all          (discrete)
   std::vector<float> past_requests;              // [B, D], before row 0             (past_requests)
   std::vector<float> core_state;                 // [B, S], before row 0
@@ -39,12 +40,12 @@ struct UnrollBatch {
   std::vector<float> reward;                     // [T, B], of the row's action
   std::vector<float> value;                      // [T+1, B], of the behaviour policy
   std::vector<std::uint8_t> flags;               // [T+1, B]
-  // 0: padding, FINAL rows, rows that are not to be learned from; 1 else.
+  // 0 for padding, FINAL rows and rows that are not to be learned from; 1 otherwise.
   std::vector<float> weight;  // [T, B]
-  // Publications between the version that acted and the newest one.
+  // The number of publications between the version that acted and the newest one.
   std::vector<std::int64_t> staleness;  // [T, B]; may be empty
 
-  // INVALID_ARGUMENT naming the vector whose size, index or flag does not fit.
+  // Returns INVALID_ARGUMENT naming the vector with a wrong size, index or flag.
   absl::Status Validate(const model::PolicySpec& spec) const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // V-trace (Espeholt et al. 2018, "IMPALA"): value targets and advantages from data of an older
-// policy. A pure function of one sequence.
+// policy. It is a pure function of one sequence.
 #pragma once
 
 #include <span>
@@ -22,14 +22,14 @@ struct VtraceSteps {
   std::span<const float> log_ratio;
   std::span<const float> reward;    // [T]
   std::span<const float> discount;  // [T], 0 where the step ended its episode
-  // lambda, or 0 where another episode (or nothing) follows. [T]
+  // The trace factor: lambda, or 0 where another episode (or nothing) follows. [T]
   std::span<const float> trace;
   std::span<const float> value;  // [T+1]
 };
 
 struct VtraceEstimate {
   std::vector<float> value;      // [T], v_t
-  std::vector<float> advantage;  // [T], of the policy gradient
+  std::vector<float> advantage;  // [T], for the policy gradient
 };
 
 // REQUIRES: the sizes above.

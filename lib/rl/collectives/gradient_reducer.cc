@@ -12,7 +12,7 @@
 namespace shoal::collectives {
 namespace {
 
-// Type URL of the payload that marks a failure of all ranks.
+// The type URL of the payload that marks a failure shared by all ranks.
 constexpr const char* kSharedMark = "shoal.collectives/shared_failure";
 
 #ifndef SHOAL_CUDA

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between training and the way in which its ranks talk: sums that are the same bits on
-// every rank.
+// The interface between training and the communication of its ranks: sums that have the same bits
+// on every rank.
 //
 // Every rank makes the same calls in the same order with the same sizes, from one thread. Each call
-// ends within GroupOptions::call_timeout and four seconds. The errors are, on every rank of the
-// group:
+// ends within GroupOptions::call_timeout plus four seconds. All ranks of the group see the same
+// error:
 //   UNAVAILABLE        a rank was lost; the message names it
 //   DEADLINE_EXCEEDED  a rank did not come in time; the message names it
 //   ABORTED            a rank failed alone and said so (Abort); the message names it and its reason
 //   INTERNAL           two ranks are out of step
-// After an error the group is of no use and every later call returns the same error: the process
-// ends and is started again. A rank that works between two calls hears of a failure at its next
-// one.
+// After an error the group is unusable and every later call returns the same error, so the process
+// must end and start again. A rank that is busy between two calls learns of a failure at its next
+// call.
 //
-// A failure that every rank has found in the same reduced numbers leaves the group in step. It
-// carries a mark (SharedFailure), and training may go on after it; a failure without the mark
-// happened on this rank alone.
+// When every rank finds a failure in the same reduced numbers, the group stays in step. Such a
+// failure carries a mark (SharedFailure), and training may go on after it. A failure without the
+// mark happened on this rank alone.
 #pragma once
 
 #include <chrono>
@@ -36,21 +36,21 @@ class GradientReducer {
   virtual std::int64_t rank() const = 0;
   virtual std::int64_t world_size() const = 0;
 
-  // Each element becomes its sum (maximum, minimum) over the ranks.
+  // Replaces each element by its sum (maximum, minimum) over the ranks.
   virtual absl::Status AllReduceSum(std::span<float> values) = 0;
   virtual absl::Status AllReduceSum(std::span<double> values) = 0;
   virtual absl::Status AllReduceMax(std::span<double> values) = 0;
   virtual absl::Status AllReduceMin(std::span<double> values) = 0;
-  // All ranks get the bytes of rank 0.
+  // Copies the bytes of rank 0 to all ranks.
   virtual absl::Status Broadcast(std::span<std::byte> bytes) = 0;
   // Returns when every rank has called it.
   virtual absl::Status Barrier() = 0;
-  // Tells every other rank that this one has failed alone and why. Does nothing when the group has
-  // failed already. Returns soon, whatever the others do.
+  // Tells every other rank that this rank has failed alone, and why. Does nothing when the group
+  // has failed already. Returns soon, whatever the others do.
   virtual void Abort(const absl::Status& reason) = 0;
 };
 
-// A group of one: every call is the identity.
+// A group of one rank, in which every call is the identity.
 class SingleRank final : public GradientReducer {
  public:
   std::int64_t rank() const override { return 0; }
@@ -64,30 +64,30 @@ class SingleRank final : public GradientReducer {
   void Abort(const absl::Status&) override {}
 };
 
-// INTERNAL with the mark that every rank returns this error at this point of its work. It is for
-// verdicts on reduced numbers alone.
+// Returns INTERNAL with the mark that every rank returns this error at this point of its work. Use
+// it only for verdicts on reduced numbers.
 absl::Status SharedFailure(std::string message);
-// True for an error with that mark, runtime::Annotate included.
+// Returns true for an error with that mark, also after runtime::Annotate.
 bool IsShared(const absl::Status& status);
 
-// What carries the values between ranks.
+// The transport between ranks.
 enum class Reduction {
   kSocket,  // socket_reducer.h
-  kNccl,    // nccl_reducer.h; the GPU is the one of LOCAL_RANK
+  kNccl,    // nccl_reducer.h; LOCAL_RANK selects the GPU
 };
 
 struct GroupOptions {
   Reduction reduction = Reduction::kSocket;
-  // Time in which all ranks have to join.
+  // The time within which all ranks must join.
   std::chrono::milliseconds join_timeout = std::chrono::seconds(120);
-  // Time in which every rank has to do its part of one call. It bounds how far one rank may fall
-  // behind another between two calls, its own work included.
+  // The time within which every rank must do its part of one call. It bounds how far one rank may
+  // fall behind another between two calls, its own work included.
   std::chrono::milliseconds call_timeout = std::chrono::seconds(600);
 };
 
-// The group that RANK, WORLD_SIZE, MASTER_ADDR, ... describe (launch.h): a SingleRank when there is
-// none or it has one member. Waits until all ranks are there. FAILED_PRECONDITION for several
-// ranks over kNccl in a build without SHOAL_CUDA.
+// Joins the group that RANK, WORLD_SIZE, MASTER_ADDR, ... describe (launch.h) and waits until all
+// ranks are there. Returns a SingleRank when there is no group or it has one member, and
+// FAILED_PRECONDITION for several ranks over kNccl in a build without SHOAL_CUDA.
 absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup(const GroupOptions& options = {});
 
 }  // namespace shoal::collectives

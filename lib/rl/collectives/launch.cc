@@ -71,7 +71,7 @@ class Supervisor {
     const sigset_t signals = SupervisedSignals();
     Reap();
     while (!ranks_.empty()) {
-      // SIGCHLD may have been taken by an earlier wait, so look again after a second at most.
+      // An earlier wait may have consumed SIGCHLD, so look again after a second at most.
       const timespec pause{.tv_sec = ending_ ? 0 : 1, .tv_nsec = ending_ ? 100'000'000 : 0};
       const int signal = ::sigtimedwait(&signals, nullptr, &pause);
       if (signal == SIGTERM || signal == SIGINT) End();

@@ -23,7 +23,7 @@ absl::Status Check(ncclResult_t result, const char* what) {
   return runtime::Unavailable(std::string(what) + ": " + ncclGetErrorString(result));
 }
 
-// Time between two looks at the other ranks' sockets.
+// The time between two checks of the other ranks' sockets.
 constexpr std::chrono::milliseconds kLookEvery{10};
 
 class NcclReducer final : public GradientReducer {
@@ -95,7 +95,7 @@ class NcclReducer final : public GradientReducer {
     failure_ = TryCall(bytes, what, enqueue);
     if (failure_.ok()) return failure_;
     sockets_->Abort(failure_);
-    // Kernels that wait for another rank end with the communicator alone.
+    // Only aborting the communicator ends kernels that wait for another rank.
     ncclCommAbort(std::exchange(communicator_, nullptr));
     return failure_;
   }
@@ -117,7 +117,7 @@ class NcclReducer final : public GradientReducer {
     }
   }
 
-  // Waits until the communicator has taken what it was asked for.
+  // Waits until the communicator has finished the operation that was enqueued.
   absl::Status Settle(Deadline deadline) {
     for (;;) {
       ncclResult_t state = ncclSuccess;
@@ -127,7 +127,7 @@ class NcclReducer final : public GradientReducer {
     }
   }
 
-  // An error when the time is over or another rank has failed.
+  // Returns an error when the time is over or another rank has failed.
   absl::Status Look(Deadline deadline) {
     std::this_thread::yield();
     const auto now = std::chrono::steady_clock::now();
@@ -157,7 +157,7 @@ class NcclReducer final : public GradientReducer {
   void* staging_ = nullptr;
   std::size_t capacity_ = 0;
   Deadline next_look_;
-  // What ended the group.
+  // The error that ended the group.
   absl::Status failure_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GradientReducer over NCCL, one GPU a rank; built with SHOAL_CUDA.
+// A GradientReducer over NCCL with one GPU for each rank; built with SHOAL_CUDA.
 //
-// Values are staged through device memory. Sums are the same bits on all ranks, since NCCL reduces
-// each element once and sends the result out. NCCL itself never tells one rank that another has
-// failed or hangs: the ranks' sockets stay open for that, and a call looks at them while it waits.
+// Values are staged through device memory. Sums have the same bits on all ranks, since NCCL reduces
+// each element once and sends the result out. NCCL never tells one rank that another has failed or
+// hangs, so the ranks' sockets stay open and a call checks them while it waits.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace shoal::collectives {
 
-// `sockets` brings the ranks together and carries their failures; `device` is the index of the GPU.
-// UNAVAILABLE with NCCL's or CUDA's reason, DEADLINE_EXCEEDED when a rank does not come within
-// options.join_timeout.
+// `sockets` brings the ranks together and reports their failures; `device` is the index of the GPU.
+// Returns UNAVAILABLE with NCCL's or CUDA's reason, or DEADLINE_EXCEEDED when a rank does not come
+// within options.join_timeout.
 absl::StatusOr<std::unique_ptr<GradientReducer>> CreateNcclReducer(
     std::unique_ptr<SocketReducer> sockets, int device, const GroupOptions& options);
 

@@ -26,8 +26,8 @@ absl::Status Late(const std::string& who) {
   return absl::DeadlineExceededError(who + " did not come in time");
 }
 
-// Waits for an event at any of `items`. DEADLINE_EXCEEDED without one; the items are looked at once
-// even when the deadline has passed.
+// Waits for an event at any of `items`, or returns DEADLINE_EXCEEDED. It polls the items at least
+// once, even after the deadline.
 absl::Status WaitForAny(std::span<pollfd> items, Deadline deadline, const std::string& who) {
   for (;;) {
     const auto left = std::max<std::int64_t>(
@@ -46,7 +46,7 @@ absl::Status WaitFor(int socket, short events, Deadline deadline, const std::str
   return WaitForAny(std::span(&item, 1), deadline, who);
 }
 
-// OK when `socket` takes more.
+// Returns OK when `socket` accepts more data.
 absl::Status WaitToSend(int socket, Deadline deadline, const std::string& peer) {
   pollfd item{socket, POLLOUT | POLLIN, 0};
   SHOAL_RETURN_IF_ERROR(WaitForAny(std::span(&item, 1), deadline, peer));
@@ -77,7 +77,7 @@ absl::StatusOr<Addresses> Resolve(const std::string& address, std::uint16_t port
   return Addresses(found, ::freeaddrinfo);
 }
 
-// -1 with errno when it fails or is late.
+// Returns -1 with errno when the connection fails or is late.
 int TryConnect(const addrinfo& address, Deadline deadline) {
   const int socket = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket < 0) return -1;

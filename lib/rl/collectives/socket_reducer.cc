@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x53484f4c;
 
-// First message of a rank to rank 0.
+// The first message of a rank to rank 0.
 struct Hello {
   std::uint32_t magic = kMagic;
   std::uint32_t rank = 0;
@@ -24,9 +24,9 @@ struct Hello {
 
 enum Kind : std::uint32_t { kSumFloat = 1, kSumDouble, kMax, kMin, kBroadcast, kBarrier, kFailure };
 
-// Longest text of a failure that is sent or taken.
+// The longest failure text that is sent or accepted.
 constexpr std::size_t kMaxFailureText = 4096;
-// Time to tell one rank of a failure.
+// The time allowed for telling one rank of a failure.
 constexpr std::chrono::seconds kTellTime{2};
 
 template <typename T>
@@ -40,8 +40,8 @@ Deadline After(std::chrono::milliseconds time) { return std::chrono::steady_cloc
 
 }  // namespace
 
-// Goes before each part of a call, in both directions: ranks that are out of step are found, not
-// summed. A failure has a status code in place of the sequence.
+// Precedes each part of a call, in both directions, so that ranks that are out of step are detected
+// and not summed. A failure has a status code in place of the sequence.
 struct SocketReducer::Header {
   std::uint32_t kind = 0;
   std::uint32_t magic = kMagic;
@@ -236,7 +236,7 @@ absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const Header& o
   absl::Status sent = SendAll(socket(0), Bytes(header), deadline, Peer(0));
   if (sent.ok() && own.kind != kBroadcast) sent = SendAll(socket(0), bytes, deadline, Peer(0));
   if (!sent.ok()) {
-    // Rank 0 stops reading when the group has failed; what it said before is still there.
+    // Rank 0 stops reading when the group has failed; what it sent before can still be read.
     const absl::Status told = ReceiveHeader(0, own, After(kTellTime));
     return told.ok() || absl::IsDeadlineExceeded(told) ? sent : told;
   }
@@ -247,7 +247,7 @@ absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const Header& o
 template <typename T, typename Combine>
 absl::Status SocketReducer::AllReduce(std::span<T> values, std::uint32_t kind, Combine combine) {
   if (!failure_.ok()) return failure_;
-  // Rank 0 is the first to give up, so that its verdict on who is late reaches the others.
+  // Rank 0 gives up first, so that its verdict on who is late reaches the others.
   const Deadline deadline =
       After(options_.call_timeout + (rank_ == 0 ? std::chrono::seconds(0) : kTellTime));
   const auto bytes = std::as_writable_bytes(values);

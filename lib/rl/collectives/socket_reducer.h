@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GradientReducer over TCP: a hub at rank 0 adds in the order of ranks and sends the result out.
 //
-// It is meant for a few ranks on CPUs: the hub moves (world_size - 1) times the data each way. The
-// hub passes every failure on, so that all ranks get the error that names the rank at fault, unless
-// the hub itself is lost.
+// It is meant for a few ranks on CPUs, since the hub moves (world_size - 1) times the data each
+// way. The hub forwards every failure, so that all ranks get the error that names the rank at
+// fault, unless the hub itself is lost.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,9 @@ namespace shoal::collectives {
 
 class SocketReducer final : public GradientReducer {
  public:
-  // Blocks until all ranks are there. DEADLINE_EXCEEDED naming who is missing, FAILED_PRECONDITION
-  // when the address cannot be bound or a rank of another world size comes.
+  // Blocks until all ranks are there. DEADLINE_EXCEEDED names the missing ranks;
+  // FAILED_PRECONDITION means that the address cannot be bound or that a rank of another world size
+  // came.
   static absl::StatusOr<std::unique_ptr<SocketReducer>> Create(const RankEnvironment& environment,
                                                                const GroupOptions& options);
   ~SocketReducer() override;
@@ -34,8 +35,8 @@ class SocketReducer final : public GradientReducer {
   absl::Status Broadcast(std::span<std::byte> bytes) override;
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override;
-  // OK while the group is whole. It never waits for a rank, so that work which blocks elsewhere can
-  // ask again and again. REQUIRES: no other rank is in a call.
+  // Returns OK while the group is whole. It never waits for a rank, so a caller that blocks
+  // elsewhere may call it repeatedly. REQUIRES: no other rank is in a call.
   absl::Status CheckPeers();
 
  private:
@@ -48,16 +49,16 @@ class SocketReducer final : public GradientReducer {
   absl::Status Connect(const RankEnvironment& environment);
   template <typename T, typename Combine>
   absl::Status AllReduce(std::span<T> values, std::uint32_t kind, Combine combine);
-  // Of rank 0: the parts of all others, and the result to them.
+  // Rank 0 calls this: it receives the parts of all others and sends them the result.
   template <typename T, typename Combine>
   absl::Status Gather(std::span<T> values, const Header& own, Combine combine, Deadline deadline);
   absl::Status AwaitHeaders(const Header& own, Deadline deadline);
-  // Of the other ranks: their own part, and the result from rank 0.
+  // The other ranks call this: they send their part and receive the result from rank 0.
   absl::Status Exchange(std::span<std::byte> bytes, const Header& own, Deadline deadline);
-  // Reads what comes from `rank` first: the header that `own` asks for, or a failure.
+  // Reads what `rank` sends first: the header that `own` expects, or a failure.
   absl::Status ReceiveHeader(std::int64_t rank, const Header& own, Deadline deadline);
   absl::Status ReceiveFailure(const Header& header, std::int64_t rank, Deadline deadline);
-  // Keeps `failure` as what every later call returns, and tells it to the ranks that can be told.
+  // Stores `failure` as the result of every later call, and tells the reachable ranks of it.
   absl::Status Fail(const absl::Status& failure);
   int socket(std::int64_t rank) const { return peers_[static_cast<std::size_t>(rank)]; }
   // The ranks that this one has a connection to.
@@ -66,12 +67,12 @@ class SocketReducer final : public GradientReducer {
   const std::int64_t rank_;
   const std::int64_t world_size_;
   const GroupOptions options_;
-  // Sockets by rank, -1 where there is none. Rank 0 has one to each other rank, which have one to
-  // rank 0.
+  // Sockets by rank, -1 where there is none. Rank 0 is connected to every other rank; the others
+  // are connected to rank 0 only.
   std::vector<int> peers_;
-  // Number of calls so far: two ranks that differ are out of step.
+  // The number of calls so far. Two ranks with different numbers are out of step.
   std::uint64_t sequence_ = 0;
-  // What ended the group.
+  // The error that ended the group.
   absl::Status failure_;
 };
 

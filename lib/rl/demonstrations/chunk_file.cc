@@ -20,7 +20,7 @@ void Append(std::uint32_t value, std::string& out) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(value >> shift & 0xFF);
 }
 
-// REQUIRES: four bytes at `at`.
+// REQUIRES: there are four bytes at `at`.
 std::uint32_t ReadNumber(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t i = 4; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
@@ -50,7 +50,7 @@ absl::StatusOr<std::string> Unpack(std::string_view packed, std::size_t plain, s
   return bytes;
 }
 
-// The number of chunks.
+// Checks the head and returns the number of chunks.
 absl::StatusOr<std::uint32_t> ReadHead(std::string_view file) {
   if (!file.starts_with(kMagic)) {
     return runtime::InvalidArgument("offset 0: this is no file of demonstrations");

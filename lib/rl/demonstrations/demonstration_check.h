@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be wrong with a file of demonstrations whose bytes are whole.
+// Checks the contents of a demonstration file whose bytes are intact.
 //
-// Chunks are checked in their order; what a chunk names must be in it or in an earlier one. Not
-// thread-safe.
+// Chunks are checked in their order. A chunk may only refer to things in itself or in an earlier
+// chunk. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,9 +21,9 @@ namespace shoal::demonstrations {
 
 class DemonstrationCheck {
  public:
-  // INVALID_ARGUMENT naming the part that is wrong.
+  // Returns INVALID_ARGUMENT naming the part that is wrong.
   absl::Status Add(const proto::DemonstrationChunk& chunk);
-  // After the last chunk.
+  // Call it after the last chunk.
   absl::Status Finish() const;
 
  private:
@@ -32,14 +32,14 @@ class DemonstrationCheck {
   absl::Status AddCatalog(const proto::Catalog& catalog);
   absl::Status AddOverlay(const proto::Overlay& overlay);
   absl::Status AddDemonstration(const proto::Demonstration& demonstration);
-  // Keys of a list; each candidate must have its text.
+  // Returns the keys of a list. Each candidate must have its text.
   absl::StatusOr<std::vector<content::ContentKey>> ReadCandidates(std::string_view bytes) const;
   absl::Status CheckColumn(const proto::NamedTensor& column, std::uint32_t length) const;
 
   bool has_header_ = false;
   int demonstrations_ = 0;
   absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> contents_;
-  // Actions of each catalog and overlay.
+  // The number of actions of each catalog and overlay.
   absl::flat_hash_map<content::ContentKey, std::uint64_t, content::ContentKeyHash> lists_;
   absl::flat_hash_set<std::string> ids_;
 };

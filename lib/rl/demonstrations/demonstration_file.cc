@@ -10,7 +10,7 @@
 namespace shoal::demonstrations {
 namespace {
 
-// Plain bytes after which a chunk ends.
+// A chunk ends once it has this many plain bytes.
 constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
 // Fills chunks one after the other.

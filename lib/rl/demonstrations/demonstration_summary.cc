@@ -36,7 +36,7 @@ std::string Line(const std::string& goal, const std::string& capture, const Tota
 }  // namespace
 
 std::string Summarise(const DemonstrationFile& file) {
-  // In the file's order of first appearance.
+  // Goals and captures are listed in the order of their first appearance in the file.
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   std::vector<std::pair<std::pair<std::string, std::string>, Totals>> pairs;
   Totals all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file of demonstrations holds, for people.
+// A readable summary of a file of demonstrations.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace shoal::demonstrations {
 
-// A line a goal and capture: episodes, their mean length, mutations an optimum; then what was left
-// out and why; then totals.
+// Returns a line for each goal and capture (episodes, mean length, mutations relative to the
+// optimum), then what was left out and why, then totals.
 std::string Summarise(const DemonstrationFile& file);
 
 }  // namespace shoal::demonstrations

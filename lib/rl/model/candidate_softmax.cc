@@ -7,16 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 
-// One copy of a function for each family of vector instructions; the loader chooses.
+// Compiles one copy of a function for each family of vector instructions; the loader picks one.
 #define SHOAL_VECTOR_CLONES \
   __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 
 namespace shoal::model {
 namespace {
 
-// exp(x) for x <= 0 to one unit in the last place or two, 0 below the smallest normal number:
-// Cody and Waite's reduction by ln 2 and the polynomial of the Cephes library's expf. Written
-// without branches and calls, so that the compiler turns a loop of it into vector instructions.
+// Computes exp(x) for x <= 0 with an error of one or two units in the last place; the result is 0
+// below the smallest normal number. It uses Cody and Waite's reduction by ln 2 and the polynomial
+// of the Cephes library's expf. It has no branches and no calls, so that the compiler vectorises a
+// loop of it.
 inline __attribute__((always_inline)) float Exp(float x) {
   constexpr float kSmallest = -87.0F;
   constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23: adding and subtracting it rounds.

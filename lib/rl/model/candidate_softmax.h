@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of one row of logits on a CPU: similarity added, softmax, its gradient.
+// The CPU arithmetic for one row of logits: adding the similarity, softmax, and its gradient.
 //
-// Pure functions over one row that stays in a core's cache between them. Each reads or writes the
-// row once, in single precision, with vector instructions of the machine at hand. An illegal
-// candidate has the logit kIllegalLogit; its probability and its gradient are exactly 0.
+// These are pure functions. The row stays in a core's cache from one function to the next; each
+// function reads or writes it once, in single precision, with the machine's vector instructions. An
+// illegal candidate has the logit kIllegalLogit; its probability and its gradient are exactly 0.
 #pragma once
 
 #include <span>
 
 namespace shoal::model {
 
-// What softmax needs to know about a row of logits x with the maximum m.
+// The sums that softmax needs over a row of logits x whose maximum is m.
 struct SoftmaxRow {
   float maximum = 0;
   // The sum of exp(x - m).
@@ -18,23 +18,23 @@ struct SoftmaxRow {
   // The sum of exp(x - m) (x - m).
   float weighted = 0;
 
-  // log p of an action with the logit `logit`.
+  // Returns log p of an action whose logit is `logit`.
   double LogProbability(float logit) const;
-  // -sum p log p.
+  // Returns -sum p log p.
   double Entropy() const;
 };
 
-// logits[i] += scale * cosine[i] + shift. REQUIRES: equal sizes.
+// Computes logits[i] += scale * cosine[i] + shift. REQUIRES: equal sizes.
 void AddSimilarity(std::span<float> logits, std::span<const float> cosine, float scale,
                    float shift);
 
-// REQUIRES: at least one logit.
+// Computes the sums of a row. REQUIRES: at least one logit.
 SoftmaxRow Summarise(std::span<const float> logits);
 
-// out[i] = exp(logits[i] - maximum). REQUIRES: equal sizes; no logit above `maximum`.
+// Computes out[i] = exp(logits[i] - maximum). REQUIRES: equal sizes; no logit above `maximum`.
 void Exponentials(std::span<const float> logits, float maximum, std::span<float> out);
 
-// The inner product. REQUIRES: equal sizes.
+// Returns the inner product. REQUIRES: equal sizes.
 float Dot(std::span<const float> a, std::span<const float> b);
 
 // Replaces each logit x by exp(x - maximum) * (constant + slope * (x - maximum)).

@@ -56,7 +56,7 @@ absl::Status CheckArguments(const runtime::Tensor& embeddings,
   return absl::OkStatus();
 }
 
-// The table's objects, and what the allocator and torch add to them.
+// The size of the table's objects and of what the allocator and torch add to them.
 constexpr std::size_t kTableOverhead = 1024;
 
 std::size_t BytesOf(const CandidateTable::Tensors& tensors) {
@@ -96,7 +96,7 @@ absl::StatusOr<std::shared_ptr<const CandidateTable>> CandidateTable::Create(
     const at::NoGradGuard no_grad;
     auto tensors = std::make_unique<Tensors>();
     const runtime::Shape& shape = embeddings.shape();
-    // Only read: from_blob has no const form.
+    // The data is only read; from_blob has no const form.
     auto* data = const_cast<std::byte*>(embeddings.bytes().data());
     tensors->embeddings = at::from_blob(data, {shape[0], shape[1]}, at::kHalf).clone();
     const at::Tensor numbers = tensors->embeddings.to(at::kFloat);

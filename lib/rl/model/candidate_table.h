@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embeddings of one catalog, or of a catalog with an overlay, ready for the pointer head.
 //
-// An overlay holds what it appends and removes, and shares everything else with its base: it costs
-// what it adds. Immutable and shared between threads; keep one object for each catalog key, since
-// keys and cosines are cached by object.
+// An overlay holds what it appends and removes and shares everything else with its base, so it
+// costs only the memory that it adds. A table is immutable, and threads may share it. Keep one
+// object for each catalog key, since keys and cosines are cached by object.
 #pragma once
 
 #include <atomic>
@@ -20,40 +20,41 @@ namespace shoal::model {
 
 class CandidateTable {
  public:
-  // `embeddings`: FLOAT16 [M, D] in the order of the catalog. `removed`: indices below N that are
-  // illegal now; at least one candidate stays legal. Without a `base` M is N, and at least 1. A
-  // base has no base itself; its candidates come first, these are appended, and what the base
-  // removed stays removed. Goals are compared with the first `similarity_size` numbers of each
-  // embedding, 1 to D and the same as the base's; 0 means all. INVALID_ARGUMENT otherwise.
+  // Makes a table from `embeddings`, FLOAT16 [M, D], in the order of the catalog. `removed` holds
+  // indices below N that are illegal now; at least one candidate must stay legal. Without a `base`,
+  // M is N and at least 1. A base must not have a base itself; its candidates come first,
+  // `embeddings` are appended, and what the base removed stays removed. Goals are compared with the
+  // first `similarity_size` numbers of each embedding: 1 to D, the same as the base's, or 0 for
+  // all. Returns INVALID_ARGUMENT when an argument breaks these rules.
   static absl::StatusOr<std::shared_ptr<const CandidateTable>> Create(
       const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
       std::shared_ptr<const CandidateTable> base = nullptr, std::int64_t similarity_size = 0);
   ~CandidateTable();
 
-  // N, removed candidates included.
+  // N: the number of candidates, removed ones included.
   std::int64_t size() const;
-  // M: without the base's candidates.
+  // M: the number of candidates without the base's.
   std::int64_t own_size() const;
-  // D.
+  // D: the length of an embedding.
   std::int64_t embedding_size() const;
-  // How many of the D numbers goals are compared with.
+  // The length of the prefix of an embedding that goals are compared with.
   std::int64_t similarity_size() const;
   std::int64_t legal_count() const;
   bool legal(std::int64_t candidate) const;
   // The illegal candidates, ascending.
   std::span<const std::int32_t> removed() const;
-  // Those of them that an overlay removes from what its base leaves; none without a base.
+  // The candidates that this overlay removes beyond those of its base; empty without a base.
   std::span<const std::int32_t> newly_removed() const;
-  // Null without one.
+  // The base, or null when there is none.
   const std::shared_ptr<const CandidateTable>& base() const;
-  // Different for any two tables of this process's life.
+  // No two tables in the life of this process have the same id.
   std::uint64_t id() const;
 
-  // Memory that comes back when the table goes: its own candidates and the keys that are cached
-  // for them, without what is its base's. It grows when a policy first acts on the table.
+  // The memory that is freed when the table is destroyed: its own candidates and the keys cached
+  // for them, without what belongs to its base. It grows when a policy first acts on the table.
   std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
-  // For folders that may see torch: candidate_table_tensors.h.
+  // For folders that may see torch; candidate_table_tensors.h defines it.
   struct Tensors;
   const Tensors& tensors() const { return *tensors_; }
 
@@ -65,11 +66,11 @@ class CandidateTable {
 
   const std::unique_ptr<const Tensors> tensors_;
   const std::unique_ptr<KeySlots> keys_;
-  // Relaxed: a reader needs no more than a recent value.
+  // Relaxed order is enough: a reader needs only a recent value.
   mutable std::atomic<std::size_t> bytes_;
 };
 
-// What stands for minus infinity: its exponential is 0, and products with it stay finite.
+// Stands for minus infinity: its exponential is 0, and products with it stay finite.
 inline constexpr float kIllegalLogit = -1e9F;
 
 }  // namespace shoal::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CandidateTable holds, for the folders that may see torch.
+// The contents of a CandidateTable, for the folders that may see torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,21 +15,21 @@
 namespace shoal::model {
 
 struct CandidateTable::Tensors {
-  // An overlay's base: its candidates come first and are not in the tensors below.
+  // The base of an overlay. Its candidates come first and are not in the tensors below.
   std::shared_ptr<const CandidateTable> base;
   at::Tensor embeddings;  // [M, D], binary16
   std::int64_t similarity_size = 0;
-  at::Tensor inverse_norm;  // [M], float, of the compared numbers; 0 for a zero vector
+  at::Tensor inverse_norm;  // [M], float; the norm is of the compared numbers; 0 for a zero vector
   std::vector<std::int32_t> removed;
   std::vector<std::int32_t> newly_removed;
   std::int64_t legal_count = 0;
   std::uint64_t id = 0;
 };
 
-// The keys of a table's own candidates, one tensor [M, P] for each KeyCache that was asked.
+// The keys of a table's own candidates: one tensor [M, P] for each KeyCache that computed them.
 struct CandidateTable::KeySlots {
   struct Slot {
-    // Expires with the KeyCache.
+    // It expires when the KeyCache is destroyed.
     std::weak_ptr<const void> cache;
     at::Tensor keys;
   };
@@ -37,14 +37,14 @@ struct CandidateTable::KeySlots {
   std::vector<Slot> slots ABSL_GUARDED_BY(mutex);
 };
 
-// The cosine of each goal with each of the table's own candidates: [G, M]. `goals` [G, D] on the
-// CPU, of which the table's first similarity_size numbers count. Throws what torch throws.
+// Returns the cosine of each goal with each of the table's own candidates: [G, M]. `goals` is [G,
+// D] on the CPU; only the first similarity_size numbers of a goal count. Throws what torch throws.
 at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals);
 
 // The same for one goal [D].
 std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float> goal);
 
-// Row `row` of a contiguous float matrix on the CPU.
+// Returns row `row` of a contiguous float matrix on the CPU.
 std::span<const float> RowOf(const at::Tensor& matrix, std::int64_t row);
 
 }  // namespace shoal::model

@@ -10,7 +10,7 @@
 namespace shoal::model {
 namespace {
 
-// Below every logit that a legal action can have, above every illegal one's.
+// A threshold: the logits of legal actions lie above it, those of illegal actions below it.
 constexpr float kSurelyIllegal = kIllegalLogit / 2;
 
 std::size_t Sample(std::span<const float> logits, const SoftmaxRow& softmax, double draw) {

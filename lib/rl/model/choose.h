@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row's action from its logits: a pure function of the two and the row's draw.
+// Chooses one row's action from its logits. It is a pure function of the inputs and the logits.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ namespace shoal::model {
 struct RowLogits {
   // [n], kIllegalLogit where the action is illegal.
   std::span<const float> logits;
-  // Returns the similarity of each action to the goal, [n]; asked for kSimilarity alone.
+  // Returns the similarity of each action to the goal, [n]. It is called for kSimilarity only.
   std::function<std::vector<float>()> similarity;
 };
 
-// Sampling inverts the cumulative distribution in the order of the actions. Writes action and
-// log_probability of `row`; nothing for kValueOnly. REQUIRES: CheckInputs accepted `inputs`.
+// Writes the action and the log_probability of `row`; writes nothing for kValueOnly. Sampling
+// inverts the cumulative distribution in the order of the actions. REQUIRES: CheckInputs accepted
+// `inputs`.
 void ChooseAction(const RowLogits& logits, const PolicyInputs& inputs, std::int64_t row,
                   PolicyOutputs& outputs);
 

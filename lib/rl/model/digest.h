@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256, as 64 lower-case hexadecimal digits: names specs, parameters and files.
+// SHA-256 as 64 lower-case hexadecimal digits, which identifies specs, parameters and files.
 #pragma once
 
 #include <string>

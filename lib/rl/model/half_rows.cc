@@ -15,17 +15,17 @@
 namespace shoal::model {
 namespace {
 
-// How many vectors share one reading of a row: their sums stay in registers.
+// The number of vectors that share one reading of a row. Their sums fit in registers.
 constexpr std::size_t kVectors = 8;
 
-// One row against V <= kVectors vectors, which lie `size` numbers apart: sums[v].
+// Multiplies one row with V <= kVectors vectors of `size` numbers each, into sums[v].
 using RowProducts = void (*)(const std::uint16_t* row, const float* vectors, std::size_t size,
                              float* sums);
 
-// By V - 1.
+// The function for V vectors has the index V - 1.
 using RowProductsByCount = std::array<RowProducts, kVectors>;
 
-// Adds the products of the numbers from `begin` on.
+// Adds the products of the elements from `begin` on.
 template <std::size_t V>
 void AddRest(const std::uint16_t* row, const float* vectors, std::size_t begin, std::size_t size,
              float* sums) {

@@ -21,7 +21,7 @@ at::Tensor KeyCache::Of(const CandidateTable& table, const Network& network) con
   at::Tensor keys = network.Keys(table.tensors().embeddings.to(at::kFloat));
   const runtime::MutexLock lock(kept.mutex);
   const auto found = std::find_if(kept.slots.begin(), kept.slots.end(), is_mine);
-  // Another thread was faster; it computed the same.
+  // Another thread was faster; its result is the same.
   if (found != kept.slots.end()) return found->keys;
   std::size_t freed = 0;
   std::erase_if(kept.slots, [&freed](const CandidateTable::KeySlots::Slot& slot) {

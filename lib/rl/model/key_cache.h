@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The projected embeddings of tables, shared by all policies (and the trainer) whose projection of
-// the candidates is the same.
+// A cache of projected embeddings ("keys") of tables, shared by all policies and the trainer as
+// long as they project candidates in the same way.
 //
-// A table keeps the keys of its own candidates itself: they are freed with it, and
-// CandidateTable::bytes counts them. Keys of a KeyCache that is gone leave a table when another one
-// is next asked for it. Thread-safe. Shows torch.
+// A table itself owns the keys of its candidates: they are freed with it, and CandidateTable::bytes
+// counts them. After a KeyCache is destroyed, its keys are freed when another cache next computes
+// keys for the table. Thread-safe. This header shows torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,8 +18,8 @@ namespace shoal::model {
 
 class KeyCache {
  public:
-  // The keys of the table's own candidates: [M, P], contiguous. `network` is one whose projection
-  // this cache is for.
+  // Returns the keys of the table's own candidates: [M, P], contiguous. `network` must have the
+  // projection that this cache stands for.
   at::Tensor Of(const CandidateTable& table, const Network& network) const;
 
  private:

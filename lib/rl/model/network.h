@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy's layers over one flat array of parameters: what inference and training both run.
+// The policy's layers over one flat array of parameters, for inference and training alike.
 //
-// Shows torch: for lib/rl/model and lib/rl/algorithms only. Methods throw what torch throws. Rows
-// are R; gradients flow when the flat array was bound with gradients.
+// This header shows torch, so only lib/rl/model and lib/rl/algorithms include it. Methods throw
+// what torch throws. R is the number of rows. Gradients flow when the network was given a gradient
+// array.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,25 +26,26 @@ struct NetworkInputs {
 class Network {
  public:
   // Parameters are views of `flat` [layout.total]. With `gradient` (the same shape) they are leaves
-  // that add their gradients into views of it; undefined: no gradients.
+  // that add their gradients into views of it. When `gradient` is undefined, there are no
+  // gradients.
   Network(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
           const at::Tensor& gradient);
 
-  // Everything that torso and critic see: [R, features].
+  // Returns everything that torso and critic see: [R, features].
   at::Tensor Features(const NetworkInputs& inputs) const;
-  // [R, last of hidden].
+  // Returns [R, last of hidden].
   at::Tensor Torso(const at::Tensor& features) const;
-  // The state after the row: [R, S].
+  // Returns the state after the row: [R, S].
   at::Tensor Core(const at::Tensor& torso, const at::Tensor& state) const;
-  // Of the torso's output, or the core's where there is one. Candidates: queries, query_scale
-  // included, [R, P]; discrete: logits [R, n].
+  // Takes the torso's output, or the core's where there is one. Returns queries [R, P], already
+  // multiplied by query_scale, for a head of candidates; logits [R, n] for a discrete head.
   at::Tensor Head(const at::Tensor& input) const;
-  // `core`: the state after the row; undefined without a core. [R].
+  // `core` is the state after the row, undefined without a core. Returns [R].
   at::Tensor Value(const at::Tensor& features, const at::Tensor& core) const;
 
   // The projection of the candidates, [P, D].
   const at::Tensor& key() const { return parameters_.at("key"); }
-  // Keys of a table's embeddings [N, D]: [N, P].
+  // Returns the keys [N, P] of a table's embeddings [N, D].
   at::Tensor Keys(const at::Tensor& embeddings) const;
 
  private:

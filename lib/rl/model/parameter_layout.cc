@@ -45,7 +45,7 @@ std::int64_t AddStack(Builder& builder, const std::string& name, std::int64_t in
   return in;
 }
 
-// Rows (or columns, where there are fewer of them) become orthonormal by modified Gram-Schmidt.
+// Makes the rows (or the columns, if there are fewer) orthonormal by modified Gram-Schmidt.
 void FillOrthogonal(runtime::Random& random, std::int64_t rows, std::int64_t columns, double gain,
                     std::span<float> out) {
   const bool wide = columns >= rows;

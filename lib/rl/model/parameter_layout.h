@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each parameter of a network lies in one flat array of floats, and what it starts as.
+// The place of each parameter of a network in one flat array of floats, and its start value.
 //
-// Trainable parameters come first; each starts at a multiple of 16 floats, and the floats between
-// are zero for ever. So the optimiser, the reduction over ranks and the digest see one array.
+// Trainable parameters come first. Each parameter starts at a multiple of 16 floats, and the floats
+// between them are always zero. So the optimiser, the reduction over ranks and the digest work on
+// one array.
 #pragma once
 
 #include <cstdint>
@@ -23,37 +24,38 @@ struct ParameterInfo {
 
   std::string name;
   runtime::Shape shape;
-  // In floats.
+  // Offset and size are in floats.
   std::int64_t offset = 0;
   std::int64_t size = 0;
   Start start = Start::kZero;
-  // kOrthogonal: the gain; kNormal: the standard deviation.
+  // The gain for kOrthogonal, the standard deviation for kNormal.
   double scale = 1.0;
-  // Parameters with the same purpose and shape start equal.
+  // Parameters with the same purpose and shape start with equal values.
   std::string purpose;
 };
 
 struct ParameterLayout {
   std::vector<ParameterInfo> parameters;
-  // Floats that are trained: [0, trainable); the rest is frozen.
+  // The floats [0, trainable) are trained; the rest is frozen.
   std::int64_t trainable = 0;
-  // Floats in all, a multiple of 16.
+  // The number of all floats, a multiple of 16.
   std::int64_t total = 0;
 
-  // Appends one that starts at a multiple of 16 floats; the name is its purpose.
+  // Appends a parameter that starts at a multiple of 16 floats. Its name is also its purpose.
   void Add(std::string name, runtime::Shape shape, ParameterInfo::Start start, double scale);
 
-  // Of a policy. REQUIRES: spec.Validate() is OK.
+  // Returns the layout of a policy. REQUIRES: spec.Validate() is OK.
   static ParameterLayout Of(const PolicySpec& spec);
 
-  // Null when absent.
+  // Returns null when absent.
   const ParameterInfo* Find(std::string_view name) const;
 
-  // Start values, a function of (layout, seed). `flat`: `total` floats.
+  // Writes the start values, a function of (layout, seed). `flat` has `total` floats.
   void Initialise(std::uint64_t seed, std::span<float> flat) const;
 
-  // A policy's `flat` as a file and back. Read: INVALID_ARGUMENT when a parameter is missing, of
-  // another shape, not finite, or one too many; FAILED_PRECONDITION when "spec_digest" is another.
+  // Write turns a policy's `flat` into a file and Read turns it back. Read returns INVALID_ARGUMENT
+  // when a parameter is missing, has another shape, is not finite, or is unknown, and
+  // FAILED_PRECONDITION when "spec_digest" differs.
   std::string Write(std::span<const float> flat, const PolicySpec& spec, Metadata metadata) const;
   absl::Status Read(std::string_view file, const PolicySpec& spec, std::span<float> flat) const;
 };

@@ -27,7 +27,7 @@ namespace {
 
 using Rows = std::vector<std::int64_t>;
 
-// A copy that torch allocated, so that its alignment never changes what a kernel does.
+// Makes a copy that torch allocates, so that alignment never changes what a kernel computes.
 at::Tensor Copy(const std::vector<float>& values, at::IntArrayRef shape) {
   return at::from_blob(const_cast<float*>(values.data()), shape, at::kFloat).clone();
 }
@@ -43,13 +43,13 @@ void CopyOut(const at::Tensor& tensor, std::vector<T>& out) {
   if (!out.empty()) std::memcpy(out.data(), contiguous.data_ptr<T>(), out.size() * sizeof(T));
 }
 
-// The catalog that a table is, or is an overlay of.
+// Returns the base of an overlay, or the table itself when it has no base.
 const std::shared_ptr<const CandidateTable>& CatalogOf(
     const std::shared_ptr<const CandidateTable>& table) {
   return table->base() == nullptr ? table : table->base();
 }
 
-// Rows that choose among the candidates of one catalog, with or without an overlay.
+// The rows that choose among the candidates of one catalog, with or without an overlay.
 struct CatalogRows {
   std::shared_ptr<const CandidateTable> catalog;
   Rows rows;
@@ -69,8 +69,8 @@ std::vector<CatalogRows> RowsByCatalog(const PolicyInputs& inputs) {
   return groups;
 }
 
-// The cosines of each row's goal with the catalog, [r]; the goals that the cache lacks are compared
-// together.
+// Returns the cosines of each row's goal with the catalog, [r]. Goals that the cache lacks are
+// compared together.
 std::vector<SimilarityCache::Row> Similarities(const CandidateTable& catalog, const Rows& rows,
                                                const PolicyInputs& inputs, const at::Tensor& goals,
                                                SimilarityCache& cache) {
@@ -78,7 +78,7 @@ std::vector<SimilarityCache::Row> Similarities(const CandidateTable& catalog, co
     return std::span(inputs.goal_keys).subspan(static_cast<std::size_t>(row) * 16, 16);
   };
   std::vector<SimilarityCache::Row> found;
-  // The rows whose goals are compared now, and which of them each of the other rows waits for.
+  // `missing` holds one row for each goal to compare now; waits[i] is the index in it for row i.
   Rows missing;
   std::map<std::string, std::size_t> places;
   std::vector<std::size_t> waits(rows.size());
@@ -178,7 +178,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
   const at::Tensor which =
       at::from_blob(const_cast<std::int64_t*>(group.rows.data()), {count}, at::kLong);
   const at::Tensor queries = head.index_select(0, which);  // [r, P]
-  // An overlay's candidates come behind those of its catalog, within the same row.
+  // An overlay's candidates follow those of its catalog within the same row.
   const at::Tensor logits = at::empty({count, widest}, at::kFloat);
   at::Tensor of_catalog = logits.narrow(1, 0, size);
   at::mm_out(of_catalog, queries, keys->Of(*group.catalog, *network).t());

@@ -4,10 +4,9 @@
 //   SHOAL_ASSIGN_OR_RETURN(auto policy, Policy::FromSafetensors(spec, bytes, previous.get()));
 //   SHOAL_ASSIGN_OR_RETURN(PolicyOutputs outputs, policy->Act(inputs, cache));
 //
-// A Policy is immutable; Act may run on several threads, each with a SimilarityCache of its own.
-// Choosing is a pure function of parameters, inputs and draws: the same row gives the same action
-// whatever time it comes; which other rows share the batch moves a log-probability by rounding
-// only.
+// A Policy is immutable. Several threads may call Act, each with a SimilarityCache of its own. The
+// choice is a pure function of parameters, inputs and draws: the same row gives the same action
+// whenever it is evaluated. The other rows of the batch change a log-probability only by rounding.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +23,23 @@
 namespace shoal::model {
 
 enum class Choice : std::uint8_t {
-  // By the policy's distribution, with the row's draw.
+  // Sample from the policy's distribution with the row's draw.
   kSample,
-  // The most probable action, the lower index among equals.
+  // Take the most probable action, the lowest index among equals.
   kGreedy,
-  // Every legal action with the same probability, with the row's draw.
+  // Sample every legal action with the same probability, with the row's draw.
   kUniform,
-  // The candidate of rank similarity_rank (from 0, modulo the legal ones) by similarity to the
-  // goal.
+  // Take the legal candidate whose rank by similarity to the goal is similarity_rank: from 0,
+  // modulo the number of legal candidates.
   kSimilarity,
-  // forced_action.
+  // Take forced_action.
   kForced,
-  // None: action -1, log-probability 0.
+  // Take no action: action -1, log-probability 0.
   kValueOnly,
 };
 
-// B rows; every vector is row-major. O, F, D, S, n: the spec's observation_size, content_count,
-// embedding_size, core_state_size, action_count.
+// The inputs of B rows; every vector is row-major. O, F, D, S and n are the spec's
+// observation_size, content_count, embedding_size, core_state_size and action_count.
 struct PolicyInputs {
   std::int64_t rows = 0;
   std::vector<float> observation;       // [B, O]
@@ -60,7 +59,8 @@ struct PolicyInputs {
 
 struct PolicyOutputs {
   std::vector<std::int64_t> action;  // [B]
-  // Of the action under the policy; for kUniform: under the uniform distribution.
+  // The log-probability of the action under the policy, or for kUniform under the uniform
+  // distribution.
   std::vector<float> log_probability;  // [B]
   std::vector<float> value;            // [B]
   std::vector<float> core_state;       // [B, S], after the row
@@ -68,17 +68,18 @@ struct PolicyOutputs {
 
 class Policy {
  public:
-  // `bytes`: a file of SerializeParameters or InitialParameters. `previous` may be null; its cached
-  // keys are taken over when the projection of the candidates is the same. INVALID_ARGUMENT or
-  // DATA_LOSS for a bad file, FAILED_PRECONDITION for one of another spec.
+  // `bytes` is a file that InitialParameters or PolicyTrainer::SerializeParameters wrote.
+  // `previous` may be null; its cached keys are reused when it projects candidates in the same way.
+  // Returns INVALID_ARGUMENT or DATA_LOSS for a bad file, FAILED_PRECONDITION for a file of another
+  // spec.
   static absl::StatusOr<std::shared_ptr<const Policy>> FromSafetensors(const PolicySpec& spec,
                                                                        std::string_view bytes,
                                                                        const Policy* previous);
   ~Policy();
 
-  // INVALID_ARGUMENT, naming the vector, when a size is not as above, or a table index or forced
-  // action is out of range. A NaN in an observation makes that row's outputs meaningless, no
-  // other's.
+  // Returns INVALID_ARGUMENT, naming the vector, when a size differs from the shapes above, or a
+  // table index or forced action is out of range. A NaN in an observation makes the outputs of that
+  // row meaningless, but of no other row.
   absl::StatusOr<PolicyOutputs> Act(const PolicyInputs& inputs, SimilarityCache& cache) const;
 
   const PolicySpec& spec() const;
@@ -89,13 +90,13 @@ class Policy {
   const std::unique_ptr<const State> state_;
 };
 
-// Parameters before any update, as a safetensors file; a function of (spec, seed).
+// Returns the parameters before any update as a safetensors file, a function of (spec, seed), or
 // INVALID_ARGUMENT for a bad spec.
 absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint64_t seed);
 
-// Threads that torch uses inside one operation, for the whole process: 1 unless this is called
-// before any other use of this folder; later calls do nothing. Results are the same bits only for
-// the same number.
+// Sets the number of threads that torch uses inside one operation, for the whole process. It is 1
+// unless this is called before any other use of this folder; later calls do nothing. Results are
+// the same bits only for the same number of threads.
 void SetTorchThreads(int threads);
 
 }  // namespace shoal::model

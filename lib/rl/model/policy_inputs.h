@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether inputs fit a spec.
+// Checks whether inputs fit a spec.
 #pragma once
 
 #include "platform/runtime/status.h"
@@ -8,7 +8,7 @@
 
 namespace shoal::model {
 
-// INVALID_ARGUMENT naming the vector and the row.
+// Returns INVALID_ARGUMENT naming the vector and the row.
 absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs);
 
 }  // namespace shoal::model

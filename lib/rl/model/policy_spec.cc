@@ -19,12 +19,12 @@ std::int64_t IndexOf(const std::vector<std::string>& names, const std::string& n
   return found == names.end() ? -1 : found - names.begin();
 }
 
-// Writes each knob as name=value, the way the digest sees it.
+// Writes each knob as name=value, which is the form that the digest covers.
 class SpecWriter final : public runtime::Visitor {
  public:
   SpecWriter() { out_ << std::setprecision(std::numeric_limits<double>::max_digits10); }
   void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
-    // Parameters from before it are of 0.
+    // Parameters older than this knob behave as with 0, so 0 must not change their digest.
     if (name == "similarity_size" && value == 0) return;
     out_ << name << '=' << value << '\n';
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy network is made of: section [policy], the same for inference and learner.
+// The description of a policy network: section [policy], the same for inference and learner.
 //
-// Two processes agree when their Digest() is the same; parameters of another digest are refused.
+// Two processes agree when their Digest() is the same. Parameters with another digest are refused.
 #pragma once
 
 #include <cstdint>
@@ -14,59 +14,59 @@
 namespace shoal::model {
 
 struct PolicySpec {
-  // "candidates": a pointer into the row's table; "discrete": one logit an action.
+  // "candidates" is a pointer into the row's table; "discrete" is one logit for each action.
   std::string head = "candidates";
-  // Numbers in the numeric observation of a row.
+  // The length of a row's numeric observation.
   std::int64_t observation_size = 0;
-  // Discrete head only.
+  // The number of actions; for the discrete head only.
   std::int64_t action_count = 0;
-  // Contents of a row, in the order of the environment's spec.
+  // The contents of a row, in the order of the environment's spec.
   std::vector<std::string> content_fields = {"goal", "request", "body"};
-  // Which content field the candidates are compared with; which one holds the last request.
+  // goal_field names the content that candidates are compared with, request_field the last request.
   std::string goal_field = "goal";
   std::string request_field = "request";
-  // D: numbers in an embedding. Embeddings are expected to have a norm of about 1.
+  // D: the length of an embedding. Embeddings should have a norm of about 1.
   std::int64_t embedding_size = 512;
-  // Embeddings are projected to this many numbers.
+  // P: embeddings are projected to this length.
   std::int64_t projection_size = 128;
   std::vector<std::int64_t> hidden = {256, 256};
   std::vector<std::int64_t> value_hidden = {256};
   std::string activation = "tanh";
-  // "gru": hidden -> GRU -> head; the critic sees its state too.
+  // "none" or "gru". With "gru", hidden -> GRU -> head, and the critic sees the GRU's state too.
   std::string core = "none";
   std::int64_t core_size = 128;
-  // The sum of the episode's earlier requests is a feature.
+  // Whether the sum of the episode's earlier requests is a feature.
   bool past_requests = true;
   // logits = query_scale * <query, key> + similarity_weight * z, where z is the cosine of goal and
   // candidate, standardised over the legal candidates of the table.
   double query_scale = 4.0;
   double similarity_weight = 1.0;
-  // The cosine is that of the first so many numbers of the embeddings; 0: of all. 512 where a
-  // language model's vector follows the lexical one (encoder "both").
+  // The cosine uses the first `similarity_size` numbers of the embeddings; 0 means all. It is 512
+  // where a language model's vector follows the lexical one (encoder "both").
   std::int64_t similarity_size = 0;
-  // Factor on the initial weights of the head's last layer.
+  // A factor on the initial weights of the head's last layer.
   double query_init = 0.1;
-  // Factor on the initial projections of contents that are neither goal nor request.
+  // A factor on the initial projections of contents that are neither goal nor request.
   double context_init = 0.1;
-  // Learn the projection of the candidates. Frozen keys learn as fast, cost a quarter, and
-  // inference keeps them over versions.
+  // Whether to learn the projection of the candidates. Frozen keys learn as fast at a quarter of
+  // the cost, and inference reuses them across versions.
   bool train_keys = false;
 
   void Visit(runtime::Visitor& visitor);
 
-  // INVALID_ARGUMENT naming the knob.
+  // Returns INVALID_ARGUMENT naming the knob.
   absl::Status Validate() const;
 
   bool has_candidates() const { return head == "candidates"; }
   bool has_core() const { return core == "gru"; }
-  // S: numbers in the recurrent state of a row; 0 without a core.
+  // S: the length of a row's recurrent state; 0 without a core.
   std::int64_t core_state_size() const { return has_core() ? core_size : 0; }
   std::int64_t content_count() const { return static_cast<std::int64_t>(content_fields.size()); }
-  // Position of goal_field in content_fields, -1 when absent; the same for request_field.
+  // The position of goal_field (request_field) in content_fields, or -1 when absent.
   std::int64_t goal_index() const;
   std::int64_t request_index() const;
 
-  // SHA-256 over every field, in hexadecimal.
+  // Returns the SHA-256 over every field, in hexadecimal.
   std::string Digest() const;
 };
 

@@ -46,7 +46,7 @@ absl::Status Bad(const std::string& what) {
 
 std::string Quoted(const std::string& name) { return "tensor '" + name.substr(0, 100) + "'"; }
 
-// Parses the header; a repeated key anywhere is an error, which nlohmann would take silently.
+// Parses the header. Any repeated key is an error; nlohmann alone would accept it silently.
 absl::StatusOr<json> ParseHeader(std::string_view text) {
   std::vector<std::set<std::string>> keys;
   std::string repeated;
@@ -132,7 +132,7 @@ absl::StatusOr<SafetensorsView::Entry> ParseEntry(const std::string& name, const
   return entry;
 }
 
-// `data` begins at byte `start` of the file.
+// Checks that the entries tile `data`, which begins at byte `start` of the file.
 absl::Status CheckTiling(const std::vector<SafetensorsView::Entry>& entries,
                          std::span<const std::byte> data, std::size_t start) {
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
@@ -157,7 +157,7 @@ float FromBFloat16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-// `convert` of each T in `bytes`, which need not be aligned.
+// Applies `convert` to each T in `bytes`, which may be unaligned.
 template <typename T, typename Convert>
 void ConvertAll(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
   for (std::size_t i = 0; i < out.size(); ++i) {

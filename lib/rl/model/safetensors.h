@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight files: safetensors, read strictly.
+// Reads and writes safetensors weight files; the reader is strict.
 //
-// A file is 8 bytes little endian header length, a JSON header {name: {dtype, shape, data_offsets},
-// "__metadata__": {text: text}}, and the bytes. Accepted: header up to 16 MiB, names unique,
-// offsets that tile the data without gap or overlap, byte counts that fit dtype and shape.
-// Everything else is INVALID_ARGUMENT (DATA_LOSS when the file ends early) naming the tensor or the
-// byte of the file. What is on disk and large: safetensors_file.h.
+// A file is an 8-byte little-endian header length, a JSON header {name: {dtype, shape,
+// data_offsets}, "__metadata__": {text: text}}, and the data. The reader accepts a header of up to
+// 16 MiB, unique names, offsets that tile the data without gap or overlap, and byte counts that fit
+// dtype and shape. Everything else is INVALID_ARGUMENT (DATA_LOSS when the file ends early), naming
+// the tensor or the byte of the file. safetensors_file.h handles large files on disk.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ namespace shoal::model {
 
 using Metadata = std::map<std::string, std::string>;
 
-// Borrows from the bytes that it was parsed from.
+// A parsed file. It borrows from the bytes that it was parsed from.
 class SafetensorsView {
  public:
   struct Entry {
     std::string name;
     runtime::DType dtype;
     runtime::Shape shape;
-    // Not aligned.
+    // The bytes may be unaligned.
     std::span<const std::byte> bytes;
   };
 
@@ -38,13 +38,15 @@ class SafetensorsView {
 
   const std::vector<Entry>& entries() const { return entries_; }
   const Metadata& metadata() const { return metadata_; }
-  // Null when absent.
+  // Returns null when absent.
   const Entry* Find(std::string_view name) const;
-  // FLOAT32 values of `name`; INVALID_ARGUMENT when absent or of another dtype or shape.
+  // Returns the FLOAT32 values of `name`; INVALID_ARGUMENT when absent or of another dtype or
+  // shape.
   absl::StatusOr<std::vector<float>> Floats(std::string_view name,
                                             std::span<const std::int64_t> shape) const;
-  // The values of `name`, stored as F32, F16, BF16 or F64, into `out`. INVALID_ARGUMENT when absent
-  // or of another dtype or shape. REQUIRES: `out` has the size that `shape` says.
+  // Reads the values of `name`, stored as F32, F16, BF16 or F64, into `out`. Returns
+  // INVALID_ARGUMENT when absent or of another dtype or shape. REQUIRES: `out` has the size that
+  // `shape` implies.
   absl::Status ReadFloats(std::string_view name, std::span<const std::int64_t> shape,
                           std::span<float> out) const;
 
@@ -55,14 +57,14 @@ class SafetensorsView {
 
 struct SafetensorsItem {
   std::string name;
-  // Bytes outlive the call.
+  // The viewed bytes must outlive the call.
   runtime::TensorView tensor;
 };
 
-// Items in the given order; data starts at a multiple of 64. REQUIRES: names are unique UTF-8 and
-// not "__metadata__", metadata is UTF-8, byte counts fit.
+// Returns a file of the items in the given order; data starts at a multiple of 64. REQUIRES: names
+// are unique UTF-8 and not "__metadata__", metadata is UTF-8, byte counts fit.
 std::string WriteSafetensors(std::span<const SafetensorsItem> items, const Metadata& metadata);
-// What of it comes before the items' bytes.
+// Returns the part of that file before the items' bytes.
 std::string WriteSafetensorsHeader(std::span<const SafetensorsItem> items,
                                    const Metadata& metadata);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight files on disk, of any size: mapped into memory to be read, streamed to be written.
+// Weight files of any size on disk: mapped into memory to read, streamed to write.
 //
-// Errors name the file. Immutable; any thread may read.
+// Errors name the file. A SafetensorsFile is immutable; any thread may read it.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@
 
 namespace shoal::model {
 
-// A file that is mapped as long as this lives (runtime/mapped_file.h): it must not be cut short
-// meanwhile. Ours are only ever replaced (WriteSafetensorsFile).
+// A file that stays mapped as long as this object lives (runtime/mapped_file.h), so nobody may
+// truncate it meanwhile. WriteSafetensorsFile only ever replaces files, which is safe.
 class SafetensorsFile {
  public:
-  // As MappedFile::Open and SafetensorsView::Parse.
+  // Returns the errors of MappedFile::Open and SafetensorsView::Parse.
   static absl::StatusOr<SafetensorsFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -31,8 +31,8 @@ class SafetensorsFile {
   SafetensorsView view_;
 };
 
-// Whole or not at all (runtime/atomic_file.h), without a copy of the bytes. REQUIRES: as
-// WriteSafetensors.
+// Writes the whole file or nothing (runtime/atomic_file.h), without copying the tensors' bytes.
+// REQUIRES: what WriteSafetensors requires.
 absl::Status WriteSafetensorsFile(const std::string& path, std::span<const SafetensorsItem> items,
                                   const Metadata& metadata);
 

@@ -57,7 +57,7 @@ struct SimilarityCache::State {
   std::size_t bytes = 0;
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  // Most recently used first.
+  // The most recently used item comes first.
   std::list<Item> items;
   std::unordered_map<std::string, std::list<Item>::iterator> by_key;
 

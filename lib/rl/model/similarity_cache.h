@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How similar goals are to the candidates of a catalog, kept between batches.
+// A cache, kept between batches, of the similarity of goals to the candidates of a catalog.
 //
 // The policy adds similarity_weight * z to a candidate's logit, where z is the cosine of goal and
 // candidate, standardised over the legal candidates of the row's table. The cosines depend on the
-// catalog and the goal alone, so an overlay shares those of its base and brings only the cosines of
-// what it appends; standardising is one factor and one constant for each table and goal.
+// catalog and the goal alone, so an overlay shares those of its base and adds only the cosines of
+// its own candidates. Standardising needs one factor and one constant for each table and goal.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace shoal::model {
 
-// Sums over the legal candidates of a table that has no base, of one goal's cosines with them.
+// Sums of one goal's cosines over the legal candidates of a table without a base.
 struct CosineSums {
   double sum = 0;
   double squares = 0;
@@ -26,7 +26,7 @@ struct CosineSums {
   static CosineSums Of(const CandidateTable& table, std::span<const float> cosine);
 };
 
-// The cosines of one goal with the candidates of a table that has no base.
+// The cosines of one goal with the candidates of a table without a base.
 struct GoalCosines {
   std::vector<float> cosine;  // [N]
   CosineSums sums;
@@ -39,13 +39,13 @@ struct Standardisation {
 };
 
 // Standardises over the legal candidates of `table`: mean 0 and deviation 1, or all zeros where the
-// cosines are equal. `catalog` and `sums`: the goal's cosines with the table's base, or with the
-// table itself when it has none. `appended` [M]: its cosines with what an overlay appends.
+// cosines are equal. `catalog` and `sums` are the goal's cosines with the table's base, or with the
+// table itself when it has none. `appended` [M] holds its cosines with an overlay's own candidates.
 Standardisation Standardise(const CandidateTable& table, std::span<const float> catalog,
                             const CosineSums& sums, std::span<const float> appended);
 
-// Keeps GoalCosines by catalog and goal. When the bytes run out, the least recently used leave.
-// Not thread-safe: each thread has its own.
+// Keeps GoalCosines by catalog and goal. When the entries exceed the byte limit, the least recently
+// used ones are evicted. Not thread-safe: each thread has its own cache.
 class SimilarityCache {
  public:
   explicit SimilarityCache(std::size_t max_bytes = std::size_t{256} << 20);
@@ -54,7 +54,7 @@ class SimilarityCache {
   SimilarityCache& operator=(const SimilarityCache&) = delete;
 
   using Row = std::shared_ptr<const GoalCosines>;
-  // `goal_key` has 16 bytes. Null when the pair is not there.
+  // Returns null when the pair is absent. `goal_key` has 16 bytes.
   Row Find(const CandidateTable& catalog, std::span<const std::uint8_t> goal_key);
   void Insert(const CandidateTable& catalog, std::span<const std::uint8_t> goal_key, Row row);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where torch's exceptions end: whatever it throws becomes a Status.
+// Stops torch's exceptions: whatever a call throws becomes a Status.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace shoal::model {
 
-// Of what an exception says; torch puts a stack trace behind its first sentence.
+// The kept length of an exception's text; torch appends a stack trace to the first sentence.
 inline constexpr std::size_t kMaximumErrorText = 300;
 
-// What `call` returns, a Status or a StatusOr; INTERNAL "<what>: <what was thrown>" when it throws.
+// Returns what `call` returns (a Status or StatusOr), or INTERNAL "<what>: <error>" if it throws.
 template <typename Call>
 auto GuardTorch(const char* what, const Call& call) -> decltype(call()) {
   try {

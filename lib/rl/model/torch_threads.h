@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that torch uses inside one operation: one, unless SetTorchThreads (policy.h) said
-// otherwise.
+// Sets how many threads torch uses inside one operation: one, unless SetTorchThreads (policy.h) was
+// called first.
 //
-// Torch's own default, one a core, makes every small operation wait for threads that other
-// processes hold up.
+// Torch's own default is one thread for each core. Then every small operation waits for threads
+// that other processes delay.
 #pragma once
 
 namespace shoal::model {
 
-// Called by whatever is created first in this folder or lib/rl/algorithms.
+// The first object of this folder or of lib/rl/algorithms calls this.
 void ApplyTorchThreads();
 
 }  // namespace shoal::model

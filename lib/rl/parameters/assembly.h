@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the parts of one version together again and checks them.
+// Reassembles one version of the parameters from its parts, and checks it.
 //
-// Not thread-safe. After an error the assembly is empty and takes the next version's first part.
+// Not thread-safe. After an error the assembly is empty and accepts the next version's first part.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@ namespace shoal::parameters {
 
 class Assembly {
  public:
-  // `max_bytes`: a larger version is refused. Memory grows with what came, not with what is said.
+  // A version above `max_bytes` is refused. Memory grows with the received bytes, not with the
+  // announced total.
   explicit Assembly(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The whole version with its last part.
-  //   FAILED_PRECONDITION the learner speaks another version of the protocol.
-  //   INVALID_ARGUMENT    parts that do not follow one another, or pass the total.
-  //   DATA_LOSS           the SHA-256 is missing or another.
-  //   RESOURCE_EXHAUSTED  larger than max_bytes.
+  // Returns the whole version once its last part was added, and nullopt before. Errors:
+  //   FAILED_PRECONDITION the learner uses another protocol version
+  //   INVALID_ARGUMENT    parts are not consecutive, or exceed the total
+  //   DATA_LOSS           the SHA-256 is missing or different
+  //   RESOURCE_EXHAUSTED  the version is larger than max_bytes
   absl::StatusOr<std::optional<Parameters>> Add(const proto::ParametersPart& part);
 
  private:
@@ -35,10 +36,11 @@ class Assembly {
   std::string bytes_;
 };
 
-// Data bytes of one part at most.
+// The maximum number of data bytes in one part.
 inline constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 
-// The part of `parameters` that begins at `offset`; the last one has the SHA-256 `digest`.
+// Returns the part of `parameters` that begins at `offset`. The last part carries `digest`, the
+// SHA-256.
 proto::ParametersPart PartAt(const Parameters& parameters, const std::string& digest,
                              std::uint64_t offset);
 

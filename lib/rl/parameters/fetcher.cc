@@ -90,7 +90,7 @@ class Fetcher::Impl {
     }
   }
 
-  // Tries again while the learner is away.
+  // Retries while the learner is unreachable.
   absl::StatusOr<proto::ParametersPart> FetchPart(const WantedVersion& wanted, std::uint64_t offset,
                                                   Deadline deadline) {
     proto::FetchRequest request;

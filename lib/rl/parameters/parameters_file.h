@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of parameter files, one a version: parameters-<epoch>-<step>.safetensors with the
-// numbers in 12 digits, so that names sort as versions do, and beside each <name>.json with the
+// A folder of parameter files, one for each version: parameters-<epoch>-<step>.safetensors, with
+// the numbers in 12 digits so that names sort as versions do. Beside each, <name>.json holds the
 // spec digest, the encoder version, the size and the SHA-256.
 //
-// A file counts once its .json is there, and the .json is written last; both atomically. What is
-// incomplete or does not match its digest is skipped when looking for the newest, and DATA_LOSS
-// when asked for by version. Not synchronised: one writer a folder.
+// A version is complete once its .json exists, which is written last; both files are written
+// atomically. LoadNewest skips a version that does not match its digest. Load returns DATA_LOSS for
+// it, and NOT_FOUND for an incomplete version. Not synchronised: each folder has one writer.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace shoal::parameters {
 
-// One version, immutable.
+// One version of the parameters. It is immutable.
 struct Parameters {
   Version version = {};
   std::string spec_digest = {};
@@ -27,7 +27,7 @@ struct Parameters {
   std::shared_ptr<const std::string> bytes = nullptr;
 };
 
-// 32 bytes.
+// Returns 32 bytes.
 std::string Sha256(std::string_view bytes);
 
 class ParametersFolder {
@@ -37,15 +37,15 @@ class ParametersFolder {
 
   absl::Status Save(const Parameters& parameters) const;
 
-  // NOT_FOUND when the folder holds none.
+  // Returns NOT_FOUND when the folder holds none.
   absl::StatusOr<Parameters> LoadNewest() const;
-  // The lowest version: what the run began with.
+  // Loads the lowest version, which is the one that the run began with.
   absl::StatusOr<Parameters> LoadInitial() const;
   absl::StatusOr<Parameters> Load(const Version& version) const;
 
-  // Complete ones by name, ascending.
+  // Lists the complete versions by file name, ascending.
   std::vector<Version> List() const;
-  // Removes all but the lowest and the `count` highest versions. 0 keeps the lowest alone.
+  // Removes all but the lowest and the `count` highest versions. 0 keeps only the lowest.
   absl::Status KeepNewest(std::size_t count) const;
 
   const std::string& path() const { return path_; }

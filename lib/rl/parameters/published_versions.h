@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The versions that a learner can still give out: the newest ones from memory, others from files.
+// The versions that a learner can still serve: recent ones from memory, others from files.
 //
-// Memory holds the newest version whatever its size, older ones while all together stay within a
-// number of bytes, and the one that was last read from a file. Thread-safe; files are read without
-// the lock, by whoever asks.
+// Memory holds the newest version whatever its size, older ones as long as their total stays within
+// a limit in bytes, and the version last read from a file. Thread-safe; the calling thread reads
+// files without holding the lock.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,24 @@ namespace shoal::parameters {
 
 struct Published {
   Parameters parameters;
-  // SHA-256 of the bytes.
+  // The SHA-256 of the bytes.
   std::string digest;
 };
 using PublishedPointer = std::shared_ptr<const Published>;
 
 class PublishedVersions {
  public:
-  // `folder`: where versions are saved; empty: nowhere. `recent_bytes` bounds the versions in
+  // `folder` is where versions are saved; empty for nowhere. `recent_bytes` bounds the versions in
   // memory besides the newest.
   PublishedVersions(const std::string& folder, std::size_t recent_bytes)
       : has_folder_(!folder.empty()), folder_(folder), recent_bytes_(recent_bytes) {}
 
-  // False for a version that is not newer than the newest.
+  // Returns false for a version that is not newer than the newest.
   bool Add(PublishedPointer published) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Null before the first.
+  // Returns null before the first version.
   PublishedPointer newest() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // The version that is asked for; nullopt is the one that the run began with, which the folder
-  // keeps. NOT_FOUND naming the version; DATA_LOSS for a damaged file.
+  // Returns the version; nullopt stands for the one that the run began with, which the folder
+  // keeps. NOT_FOUND names the version; DATA_LOSS means a damaged file.
   absl::StatusOr<PublishedPointer> Find(const std::optional<Version>& version)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -49,10 +49,10 @@ class PublishedVersions {
   const std::size_t recent_bytes_;
 
   mutable runtime::Mutex mutex_;
-  // Ascending.
+  // Ascending by version.
   std::deque<PublishedPointer> recent_ ABSL_GUARDED_BY(mutex_);
   PublishedPointer read_ ABSL_GUARDED_BY(mutex_);
-  // Known once the run's first version was asked for: it never changes.
+  // It is set at the first request for the initial version, and never changes.
   std::optional<Version> initial_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -22,13 +22,14 @@ namespace {
 
 class SubscriptionStream;
 
-// The streams and what they serve. Lock order: the publication's after a stream's.
+// The streams and the versions that they serve. Lock order: a stream's mutex first, then this
+// one's.
 class Publication {
  public:
   explicit Publication(PublishedVersions& versions) : versions_(versions) {}
 
   PublishedPointer newest() const { return versions_.newest(); }
-  // False once draining.
+  // Returns false once draining.
   bool Add(const std::shared_ptr<SubscriptionStream>& stream) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     streams_.emplace(stream.get(), stream);
@@ -72,7 +73,7 @@ class Publication {
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Owns itself from Start to OnDone. `part_` is gRPC's while writing_.
+// The stream owns itself from Start to OnDone. gRPC uses `part_` while writing_ is true.
 class SubscriptionStream final : public grpc::ServerWriteReactor<proto::ParametersPart>,
                                  public std::enable_shared_from_this<SubscriptionStream> {
  public:
@@ -162,7 +163,7 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
 
 namespace {
 
-// Calls of Fetch, answered one after another on a thread of its own.
+// Calls of Fetch, which one thread of its own answers one after another.
 class FetchDesk {
  public:
   FetchDesk(PublishedVersions& versions, std::size_t max_waiting)
@@ -192,7 +193,7 @@ class FetchDesk {
     reactor.Finish(transport::ToGrpc(refusal));
   }
 
-  // Answers what waits with UNAVAILABLE.
+  // Answers the waiting calls with UNAVAILABLE.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     closed_ = true;

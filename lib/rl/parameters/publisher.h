@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves parameters to any number of subscribers, and single versions to whoever asks for them: the
-// service Parameters.
+// The gRPC service Parameters: it streams parameters to any number of subscribers, and serves
+// single versions on request.
 //
-// Publish replaces what is served and returns at once. Each subscriber gets the newest version that
-// it does not have, in parts; when it is done with one it gets the then newest, so a slow
-// subscriber skips versions and holds up nobody. Memory: the newest version, those still being
-// sent, and what published_versions.h keeps for Fetch. Fetch is answered on a thread of the
-// publisher's own, since it may read files; more than `max_fetches` that wait are refused.
+// Publish replaces the served version and returns at once. Each subscriber gets the newest version
+// that it does not have, in parts. When it has received one, it gets the version that is then the
+// newest, so a slow subscriber skips versions and delays nobody. Memory holds the newest version,
+// those still being sent, and what published_versions.h keeps for Fetch. A thread of the publisher
+// answers Fetch, since it may read files; when `max_fetches` calls wait, more are refused.
 //
-// Thread-safe. Register service() with a server before it starts; the server ends before this does.
+// Thread-safe. Register service() with a server before it starts; the server must end before the
+// publisher does.
 //
 //   Publisher publisher({.folder = "runs/1/parameters"}, metrics);
 //   ... server builder: RegisterService(publisher.service()) ...
@@ -32,11 +33,11 @@ class Service;
 namespace shoal::parameters {
 
 struct PublisherOptions {
-  // Where versions are saved, by others; Fetch reads them there. Empty: nowhere.
+  // The folder in which other code saves versions; Fetch reads them there. Empty for nowhere.
   std::string folder = {};
-  // Bytes of versions kept in memory for Fetch, besides the newest one.
+  // The bytes of versions kept in memory for Fetch, besides the newest one.
   std::size_t recent_bytes = std::size_t{256} << 20;
-  // Calls of Fetch that may wait.
+  // The maximum number of Fetch calls that wait.
   std::size_t max_fetches = 256;
 };
 
@@ -47,13 +48,13 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // A version that is not newer than the last one is ignored and false is returned.
+  // Returns false and ignores a version that is not newer than the last one.
   bool Publish(Parameters parameters);
   std::optional<Version> current() const;
   std::size_t subscribers() const;
 
-  // Ends all streams and fetches; new ones are refused. False when a subscriber that does not read
-  // holds its stream past `patience`: the server's Shutdown ends that one.
+  // Ends all streams and fetches, and refuses new ones. Returns false when a subscriber that does
+  // not read holds its stream beyond `patience`; the server's Shutdown ends that stream.
   bool Drain(runtime::Duration patience);
 
   grpc::Service* service();

@@ -42,7 +42,7 @@ class Subscriber::Impl {
   void Step() ABSL_LOCKS_EXCLUDED(mutex_);
   void Open() ABSL_LOCKS_EXCLUDED(mutex_);
   void Receive(const proto::ParametersPart& part) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Hands over what the rule takes.
+  // Delivers the version if the rule for versions accepts it.
   absl::Status Take(Parameters parameters) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status CheckDigest(const Parameters& parameters) const;
   void Save();
@@ -58,7 +58,7 @@ class Subscriber::Impl {
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<proto::Parameters::Stub> stub_;
 
-  // The thread's own; no lock.
+  // Only the subscriber's thread uses it, without a lock.
   std::shared_ptr<Subscription> stream_;
   Assembly assembly_;
   std::optional<Parameters> unsaved_;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives parameters from the learner, for ever: reconnects with back-off and keeps the newest
-// version on disk, so that a process can act when no learner is up.
+// Receives parameters from the learner continuously. It reconnects with back-off and keeps the
+// newest version on disk, so that a process can act when no learner is up.
 //
-// A version is taken when its parts are whole, its SHA-256 matches, its spec digest is the one
-// asked for, and it is newer: any higher epoch; within an epoch a higher step. Anything else is
+// A version is accepted when its parts are whole, its SHA-256 matches, its spec digest is the
+// expected one, and it is newer: a higher epoch, or within an epoch a higher step. Anything else is
 // refused, counted and logged, and the stream goes on or is opened again.
 //
-// `on_parameters` runs on the subscriber's own thread, one call at a time, versions ascending, the
-// last persisted one first; it may take its time, versions that come meanwhile are skipped but the
-// newest. Thread-safe.
+// `on_parameters` runs on the subscriber's own thread, one call at a time, with ascending versions
+// and the last persisted one first. It may take its time; of the versions that arrive meanwhile,
+// only the newest is delivered. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ namespace shoal::parameters {
 struct SubscriberOptions {
   // "host:port" of the learner's rank 0.
   std::string address = {};
-  // Names this process in the learner's log.
+  // The name of this process in the learner's log.
   std::string client = {};
-  // Where the newest versions and the first one that came are kept; empty: nowhere.
+  // The folder that keeps the newest versions and the first one received; empty for nowhere.
   std::string folder = {};
-  // Newest versions kept in the folder, the first one not counted; at least 1.
+  // The number of newest versions kept in the folder, besides the first one; at least 1.
   std::size_t keep = 2;
-  // A version with another digest is refused; empty: any.
+  // A version with another digest is refused; empty accepts any.
   std::string spec_digest = {};
   // A version that is larger is refused.
   std::uint64_t max_bytes = std::uint64_t{4} << 30;
@@ -43,15 +43,15 @@ class Subscriber {
  public:
   using Callback = std::function<void(const Parameters&)>;
 
-  // Hands over the newest version of the folder, if there is one, then subscribes in the
-  // background. `metrics` outlives this. INVALID_ARGUMENT without address or callback.
+  // Delivers the newest version of the folder, if there is one, then subscribes in the background.
+  // `metrics` must outlive the subscriber. Returns INVALID_ARGUMENT without address or callback.
   static absl::StatusOr<std::unique_ptr<Subscriber>> Create(
       SubscriberOptions options, Callback on_parameters, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());
   // Waits for a running callback.
   ~Subscriber();
 
-  // The newest version handed over.
+  // The newest version that was delivered.
   std::optional<Version> known() const;
 
  private:

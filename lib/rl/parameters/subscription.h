@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client's end of one Subscribe stream: one part at a time, the next one when asked for, so
-// that HTTP/2 holds the publisher's writes back meanwhile.
+// The client's end of one Subscribe stream. It reads one part at a time and the next one only on
+// request, so that HTTP/2 flow control holds the publisher back.
 //
-// Life: owns itself from Start to OnDone; the stub outlives it. For one thread that works on it;
-// `wake` runs on gRPC's threads when there is a part or the end, and never after AwaitEnd has
-// returned; it must not ask the subscription anything.
+// Ownership: the object owns itself from Start to OnDone; the stub must outlive it. One thread
+// works on it. `wake` runs on gRPC's threads when a part or the end has arrived, and never after
+// AwaitEnd has returned; it must not call the subscription.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -37,14 +37,14 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     StartCall();
   }
 
-  // The part that came, once.
+  // Returns each received part once.
   std::optional<proto::ParametersPart> TakePart() ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     if (!ready_) return std::nullopt;
     ready_ = false;
     return std::move(part_);
   }
-  // REQUIRES: TakePart gave one since the last call.
+  // Requests the next part. REQUIRES: TakePart returned a part since the last call.
   void ReadNext() ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     if (!held_) return;
@@ -62,7 +62,7 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     const runtime::MutexLock lock(end_->mutex);
     return end_->status.has_value();
   }
-  // Blocks; never in a reaction.
+  // Blocks until the stream has ended. Do not call it from a gRPC reaction.
   absl::Status AwaitEnd() {
     const std::shared_ptr<End> end = end_;
     const runtime::MutexLock lock(end->mutex);
@@ -86,10 +86,10 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     const absl::Status converted = transport::FromGrpc(status);
     const std::shared_ptr<End> end = end_;
     const std::function<void()> wake = wake_;
-    // The context holds the channel, which must not go in a reaction: by the time a waiter hears of
-    // the end, it alone has both.
+    // The context holds the channel, which must not be destroyed in a reaction: when a waiter
+    // learns of the end, only the waiter holds both.
     self_.reset();
-    // Within the lock: who has heard of the end may drop what `wake` reaches.
+    // This runs under the lock, since a thread that learns of the end may destroy what `wake` uses.
     const runtime::MutexLock lock(end->mutex);
     end->status = converted;
     end->changed.NotifyAll();
@@ -100,7 +100,7 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
     RemoveHold();
   }
 
-  // Outlives the stream, which drops itself before waiters wake.
+  // It outlives the stream, which releases itself before waiters wake.
   struct End {
     runtime::Mutex mutex;
     runtime::CondVar changed;

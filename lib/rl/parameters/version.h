@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which version of the parameters: newer is greater, epoch first. Free of the wire
-// (version_wire.h), so that cores without protobuf can name versions too.
+// A version of the parameters. Newer versions compare greater, by epoch first. This header is free
+// of protobuf (see version_wire.h), so that cores without protobuf can name versions too.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A version as it crosses the wire.
+// Conversions between a version and its protobuf message.
 #pragma once
 
 #include "proto/policy.pb.h"

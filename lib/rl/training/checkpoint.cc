@@ -34,7 +34,7 @@ std::string FolderName(std::int64_t number) {
   return std::string(kPrefix) + digits;
 }
 
-// -1 for a folder that is no checkpoint.
+// Returns -1 for a folder that is not a checkpoint.
 std::int64_t NumberOf(const std::string& folder) {
   if (!folder.starts_with(kPrefix)) return -1;
   const std::string digits = folder.substr(kPrefix.size());
@@ -45,7 +45,7 @@ std::int64_t NumberOf(const std::string& folder) {
   return std::stoll(digits);
 }
 
-// Newest first.
+// Returns the numbers of the checkpoints, newest first.
 std::vector<std::int64_t> Numbers(const std::string& root) {
   std::vector<std::int64_t> numbers;
   std::error_code error;

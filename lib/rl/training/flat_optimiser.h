@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimisers over one flat array of parameters, on the device where it lies, and clipping by the
-// norm of all gradients.
+// Optimisers over one flat array of parameters, on the array's device, and gradient clipping by the
+// global norm.
 //
-// The header shows torch. Not thread-safe. Every element is computed alone, so the same inputs give
-// the same bits.
+// This header shows torch. Not thread-safe. Every element is computed independently, so the same
+// inputs give the same bits.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,40 +24,41 @@ struct OptimiserOptions {
   };
   Kind kind = Kind::kAdamW;
   double beta1 = 0.9;
-  // It is used by kAdamW and kLion.
+  // Used by kAdamW and kLion.
   double beta2 = 0.999;
-  // It is used by kAdamW.
+  // Used by kAdamW.
   double epsilon = 1e-8;
-  // Decoupled: each step takes rate x weight_decay of a parameter away, where its part decays. 0 is
-  // plain Adam.
+  // Decoupled weight decay: each step subtracts rate x weight_decay x parameter from the parameters
+  // of parts that decay. 0 is plain Adam.
   double weight_decay = 0;
 
-  // INVALID_ARGUMENT naming the option that is not finite or out of range.
+  // Returns INVALID_ARGUMENT naming the option that is not finite or out of range.
   absl::Status Validate() const;
 };
 
-// "adamw", "sgd" or "lion"; INVALID_ARGUMENT naming these.
+// Parses "adamw", "sgd" or "lion"; INVALID_ARGUMENT lists these.
 absl::StatusOr<OptimiserOptions::Kind> ParseOptimiser(std::string_view name);
 
 class FlatOptimiser {
  public:
-  // A range of the flat array. Floats of no part are left as they are.
+  // A range of the flat array. Floats outside all parts are left as they are.
   struct Part {
     std::int64_t offset = 0;
     std::int64_t size = 0;
     bool decays = true;
   };
   struct Moments {
-    // Running mean of the gradient, of the array's size.
+    // The running mean of the gradient, of the array's size.
     at::Tensor first;
-    // Running mean of its square; empty but for kAdamW.
+    // The running mean of the squared gradient; empty except for kAdamW.
     at::Tensor second;
-    // Steps taken.
+    // The number of steps taken.
     std::int64_t steps = 0;
   };
 
-  // `parameters` and `gradient`: one size, float32, contiguous, on one device; every Step reads and
-  // writes them. REQUIRES: the options are valid and the parts lie within the arrays.
+  // `parameters` and `gradient` have the same size and are float32, contiguous and on one device;
+  // every Step reads and writes them. REQUIRES: the options are valid and the parts lie within the
+  // arrays.
   FlatOptimiser(const OptimiserOptions& options, const at::Tensor& parameters,
                 const at::Tensor& gradient, const std::vector<Part>& parts);
 
@@ -65,11 +66,11 @@ class FlatOptimiser {
 
   // The optimiser's own memory, which the next Step changes.
   const Moments& moments() const { return moments_; }
-  // Copies the values. REQUIRES: moments of the same sizes as those above.
+  // Copies the values. REQUIRES: the moments have the sizes that moments() has.
   void Restore(const Moments& moments);
 
  private:
-  // Parts of the flat arrays that are treated alike.
+  // Parts of the flat arrays with the same weight decay.
   struct Group {
     double weight_decay = 0;
     std::vector<at::Tensor> parameters = {};
@@ -87,8 +88,8 @@ class FlatOptimiser {
   std::vector<Group> groups_;
 };
 
-// Returns the 2-norm of `gradient`, which is then scaled down to `max_norm` when above it (0:
-// never).
+// Returns the 2-norm of `gradient`, and scales `gradient` down to `max_norm` when the norm is above
+// it. A `max_norm` of 0 never scales.
 double ClipByNorm(const at::Tensor& gradient, double max_norm);
 
 }  // namespace shoal::training

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds wall time up by phase.
+// A stopwatch that splits wall time into laps, for adding it up by phase.
 //
 //   Stopwatch watch;
 //   ...;  report.gradient_seconds += watch.Lap();
@@ -11,11 +11,11 @@ namespace shoal::training {
 
 class Stopwatch {
  public:
-  // `clock` outlives the watch.
+  // `clock` must outlive the watch.
   explicit Stopwatch(runtime::Clock& clock = runtime::SystemClock())
       : clock_(clock), since_(clock.Now()) {}
 
-  // Seconds since construction or the last Lap.
+  // Returns the seconds since construction or the last Lap.
   double Lap() {
     const runtime::TimePoint now = clock_.Now();
     const std::chrono::duration<double> elapsed = now - since_;

@@ -51,7 +51,7 @@ AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens,
   std::erase_if(sorted, [&](std::size_t i) { return forms[i].empty(); });
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](std::size_t a, std::size_t b) { return forms[a] < forms[b]; });
-  // Those forms that share their first `depth` bytes; a node's children are made together.
+  // The forms that share their first `depth` bytes. The children of one node are made together.
   struct Task {
     std::uint32_t node;
     std::size_t begin;

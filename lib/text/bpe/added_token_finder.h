@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds added tokens in a text: from left to right, of those that start at the same place the
-// longest.
+// Finds added tokens in a text, from left to right; of tokens that start at the same place, the
+// longest wins.
 //
-// A match that single_word refuses is passed over whole, as Hugging Face does. One byte of text
-// costs one table lookup until a token's first byte is met, and then a step a byte down a trie.
+// A match that single_word rejects is skipped as a whole, as in Hugging Face. Each byte of text
+// costs one table lookup until a token's first byte is met, and from then on one step in a trie.
 // Immutable; thread-safe.
 #pragma once
 
@@ -18,27 +18,27 @@
 
 namespace shoal::tokens {
 
-// A token that is found in a text as it stands, before the text is split into words:
-// "<|endoftext|>", or "/redfish/v1/Systems". The fields are those of `added_tokens` in a
-// tokenizer.json.
+// A token that is matched verbatim before the text is split into words, such as "<|endoftext|>" or
+// "/redfish/v1/Systems". The fields are those of `added_tokens` in a tokenizer.json.
 struct AddedToken {
   std::int32_t id = 0;
   std::string content;
-  // Found only between characters that are no part of a word (kWordCharacter), so that "On" is not
-  // found in "Only".
+  // Match only between characters that are not part of a word (kWordCharacter), so that "On" does
+  // not match in "Only".
   bool single_word = false;
-  // Takes the white space before it, or after it, along: decoding does not give that back.
+  // Include the white space before (lstrip) or after (rstrip) the match; decoding does not restore
+  // it.
   bool lstrip = false;
   bool rstrip = false;
-  // Looked for in the normalised text; otherwise in the text as it came.
+  // Match in the normalised text; otherwise in the original text.
   bool normalized = false;
-  // Says what it is for alone; matches like any other.
+  // Only describes the token's purpose; a special token matches like any other.
   bool special = false;
 
   bool operator==(const AddedToken&) const = default;
 };
 
-// A part of a text: an added token, or text between them.
+// A part of a text: an added token, or the text between added tokens.
 struct TextPiece {
   static constexpr std::int32_t kText = -1;
 
@@ -48,14 +48,14 @@ struct TextPiece {
 
 class AddedTokenFinder {
  public:
-  // `forms`: how each of `tokens` is written where it is looked for; an empty one is not looked
-  // for, and of equal ones the first counts. REQUIRES: as many of them.
+  // forms[i] is the text to match for tokens[i]. An empty form never matches; of equal forms the
+  // first counts. REQUIRES: equal sizes.
   AddedTokenFinder(std::vector<AddedToken> tokens, const std::vector<std::string>& forms);
 
-  // Nothing is looked for.
+  // True when there is nothing to match.
   bool empty() const { return nodes_.size() == 1; }
 
-  // Appends the pieces of `text`, without empty ones.
+  // Appends the non-empty pieces of `text`.
   void Split(std::string_view text, std::vector<TextPiece>& pieces) const;
 
  private:
@@ -74,15 +74,15 @@ class AddedTokenFinder {
   };
 
   std::uint32_t ChildOf(std::uint32_t node, std::uint8_t byte) const;
-  // The first place from `at` on where a token may start; the text's size for none.
+  // Returns the first place from `at` on where a token may start, or the text's size for none.
   std::size_t NextStart(std::string_view text, std::size_t at) const;
   Match LongestAt(std::string_view text, std::size_t at) const;
 
   std::vector<AddedToken> tokens_;
   std::vector<Node> nodes_;  // the root first
-  std::vector<Edge> edges_;  // of one node: by byte
+  std::vector<Edge> edges_;  // those of one node are sorted by byte
   std::array<std::uint32_t, 256> root_{};
-  // The only byte that tokens start with, if it is only one.
+  // The only byte that tokens start with, or -1 if there are several.
   int only_start_ = -1;
 };
 

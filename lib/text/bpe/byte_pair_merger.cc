@@ -29,7 +29,7 @@ namespace {
 constexpr std::int32_t kEnd = -1;
 constexpr std::uint32_t kNoRank = MergeTable::kNoRank;
 
-// Of `size` tokens, at most kShort; returns how many are left.
+// Merges `size` tokens, at most kShort, and returns how many are left.
 std::size_t MergeShort(const MergeTable& table, std::int32_t* ids, std::size_t size) {
   std::array<MergeTable::Merge, BytePairMerger::kShort> merges;
   for (std::size_t i = 0; i + 1 < size; ++i) merges[i] = table.Find(ids[i], ids[i + 1]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-pair encoding of one word: of all neighbouring pairs the one of lowest rank becomes one
-// token, the leftmost first, until no pair is left that the table merges.
+// Byte-pair encoding of one word. Of all neighbouring pairs, the one of lowest rank becomes one
+// token, the leftmost first, until the table merges none of the remaining pairs.
 //
-// Short words are scanned for each merge; longer ones keep their pairs in a heap over a linked
-// list, so a word of n bytes takes n log n steps even when it is a megabyte of one letter. Keeps
-// its memory between words; not thread-safe.
+// Short words are scanned for each merge. Longer ones keep their pairs in a heap over a linked
+// list, so a word of n bytes takes O(n log n) steps, even a megabyte of one letter. The merger
+// keeps its memory between words; it is not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace shoal::tokens {
 
-// Which pairs of neighbouring tokens become one, and which pair goes first: an open-addressing hash
-// of pairs of ids, 16 bytes a place, half full at most.
+// The merges of neighbouring tokens and their ranks: an open-addressing hash table of pairs of ids,
+// 16 bytes for each slot, at most half full.
 //
 // Immutable; thread-safe.
 
-// `left` and `right` become `merged`.
+// The pair `left`, `right` becomes `merged`.
 struct MergeRule {
   std::int32_t left = 0;
   std::int32_t right = 0;
@@ -34,12 +34,13 @@ class MergeTable {
   static constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 
   struct Merge {
-    // Lower goes first; kNoRank where the pair stays two.
+    // A lower rank is merged first; kNoRank means that the pair is not merged.
     std::uint32_t rank = kNoRank;
     std::int32_t merged = 0;
   };
 
-  // `rules` by rank; of equal pairs the last counts. REQUIRES: ids are not negative.
+  // `rules` are in the order of rank; of equal pairs the last counts. REQUIRES: ids are not
+  // negative.
   explicit MergeTable(std::vector<MergeRule> rules);
 
   Merge Find(std::int32_t left, std::int32_t right) const {
@@ -50,7 +51,7 @@ class MergeTable {
     }
   }
 
-  // As they were given.
+  // The rules as they were given.
   const std::vector<MergeRule>& rules() const { return rules_; }
 
  private:
@@ -74,10 +75,10 @@ class MergeTable {
 
 class BytePairMerger {
  public:
-  // Up to this many tokens a word is short.
+  // A word with up to this many tokens is short.
   static constexpr std::size_t kShort = 32;
 
-  // Merges what stands in `ids` from `first` on, in place. REQUIRES: less than 2^31 of them.
+  // Merges the elements of `ids` from `first` on, in place. REQUIRES: there are fewer than 2^31.
   void Merge(const MergeTable& table, std::size_t first, std::vector<std::int32_t>& ids);
 
  private:
@@ -89,11 +90,11 @@ class BytePairMerger {
   };
 
   void MergeLong(const MergeTable& table, std::size_t first, std::vector<std::int32_t>& ids);
-  // Looks up the pair that starts at `at` and queues it.
+  // Looks up the pair that starts at `at`, and queues it.
   void Requeue(const MergeTable& table, std::int32_t at);
 
   std::vector<Node> nodes_;
-  // rank << 32 | node; one whose node has another rank by now is stale.
+  // An entry is rank << 32 | node. It is stale if its node has another rank by now.
   std::vector<std::uint64_t> heap_;
 };
 

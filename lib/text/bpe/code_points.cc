@@ -16,7 +16,7 @@ constexpr std::size_t kPages = 0x110000 / kPageSize;
 constexpr char32_t kDottedCapitalI = 0x130;
 constexpr CodePoint kStray{kReplacementCharacter, 1, false};
 
-// A value a code point; pages that are equal are kept once.
+// One value for each code point; equal pages are stored once.
 template <typename Value>
 class PagedTable {
  public:

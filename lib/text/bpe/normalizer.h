@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to a text before it is split into words: replacements and small letters, in the
-// order given, as the `normalizer` of a tokenizer.json says.
+// Changes a text before it is split into words: replacements and lower case, in the given order, as
+// the `normalizer` of a tokenizer.json says.
 //
-// SplitCamelCase and Lowercase are what training offers, so that "AssetTag" and "asset tag" share
-// their tokens; what they do is not undone by decoding. Immutable; thread-safe, with one Scratch a
-// thread.
+// Training offers SplitCamelCase and Lowercase, so that "AssetTag" and "asset tag" share their
+// tokens; decoding does not undo them. Immutable; thread-safe, with one Scratch for each thread.
 #pragma once
 
 #include <memory>
@@ -17,15 +16,16 @@
 
 namespace shoal::tokens {
 
-// A space before a capital after a small letter or digit, and before the last capital of several
-// when a small letter follows: "HTTPPort" becomes "HTTP Port".
+// Matches where SplitCamelCase inserts a space: before a capital after a small letter or digit, and
+// before the last of several capitals when a small letter follows ("HTTPPort" becomes "HTTP Port").
 inline constexpr std::string_view kCamelCaseBoundary =
     "(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])";
 
 class Normalizer {
  public:
   struct Step {
-    // Every match becomes `content`. nullptr: every capital becomes its small letter.
+    // Every match is replaced by `content`. If null, every capital becomes its small letter
+    // instead.
     std::shared_ptr<const Pattern> pattern;
     std::string content;
   };
@@ -44,7 +44,7 @@ class Normalizer {
   bool empty() const { return steps_.empty(); }
   const std::vector<Step>& steps() const { return steps_; }
 
-  // Replaces `normalized` by what becomes of `text`. Errors: of Pattern::FindAll.
+  // Replaces `normalized` by the normalised `text`. Returns the errors of Pattern::FindAll.
   absl::Status Apply(std::string_view text, Pattern::Scratch& patterns, Scratch& scratch,
                      std::string& normalized) const;
 

@@ -68,7 +68,7 @@ class Translation {
       return Refuse(std::string("has \\") + c + ", which is not supported");
     }
     Take(2);
-    // "\p{L}+": braces that are the escape's own.
+    // "\p{L}+": the braces belong to the escape.
     if (std::string_view("pPx").find(c) != std::string_view::npos && Follows("{")) {
       const std::size_t end = expression_.find('}', at_);
       if (end == std::string_view::npos) return Refuse("lacks a closing brace");
@@ -80,7 +80,8 @@ class Translation {
   absl::Status InSet(char c) {
     if (c == '[') return Refuse("has a set inside a set, which is not supported");
     if (Follows("&&")) return Refuse("has an intersection of sets, which is not supported");
-    // "[]" and "[^]" begin with a bracket for one of the two and end for the other.
+    // In "[]" and "[^]" the bracket begins the set in one of the two syntaxes and ends it in the
+    // other.
     if (c == ']' && at_ == set_start_) return Refuse("has an empty set");
     if (c == ']') in_set_ = false;
     Take(1);
@@ -134,7 +135,8 @@ std::string ErrorText(int code) {
   return reinterpret_cast<const char*>(text.data());
 }
 
-// `text` with U+FFFD for each stray byte; `replaced` gets where they stand in the result.
+// Copies `text` with U+FFFD for each stray byte, and stores their offsets in the result in
+// `replaced`.
 void MakeWellFormed(std::string_view text, std::string& result,
                     std::vector<std::size_t>& replaced) {
   result.clear();
@@ -151,7 +153,7 @@ void MakeWellFormed(std::string_view text, std::string& result,
   }
 }
 
-// The offset in the text that MakeWellFormed got, of an offset in what it made.
+// Converts an offset in MakeWellFormed's result to the offset in its input.
 std::size_t Original(std::size_t offset, const std::vector<std::size_t>& replaced) {
   const auto before = std::lower_bound(replaced.begin(), replaced.end(), offset);
   const auto count = static_cast<std::size_t>(before - replaced.begin());
@@ -199,7 +201,7 @@ absl::StatusOr<std::shared_ptr<const Pattern>> Pattern::Make(std::string_view ex
                                     " is none at about offset " + std::to_string(offset) + ": " +
                                     ErrorText(error));
   }
-  // Without machine code the same is found more slowly.
+  // If there is no machine code, the search is slower but gives the same result.
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
   return std::shared_ptr<const Pattern>(new Pattern(std::string(expression), is_literal, code));
 }
@@ -226,13 +228,14 @@ absl::Status Pattern::FindAll(std::string_view text, Scratch& scratch,
   }
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(searched.data());
   const PCRE2_SIZE* found = pcre2_get_ovector_pointer(scratch.data_);
-  // No empty match right after the match before: the search goes on one character later.
+  // An empty match right after the previous match is skipped; the search goes on one character
+  // later.
   std::size_t last_end = PCRE2_UNSET;
   for (std::size_t start = 0; start <= searched.size();) {
     const int result = pcre2_match(code_, subject, searched.size(), start, PCRE2_NO_UTF_CHECK,
                                    scratch.data_, scratch.context_);
     if (result == PCRE2_ERROR_NOMATCH) break;
-    // 0: the expression has groups, which nobody asks for.
+    // 0 means that the expression has groups, which are not needed.
     if (result < 0) {
       return runtime::ResourceExhausted("regular expression " + expression_ + " on a text of " +
                                         std::to_string(text.size()) +

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A regular expression of a tokenizer file, run by PCRE2 with Unicode properties and, where the
+// A regular expression of a tokenizer file. PCRE2 runs it with Unicode properties and, where the
 // processor allows, as machine code.
 //
-// Hugging Face runs such expressions by Oniguruma. Compile accepts what both read alike, and says
-// what it does not: escapes other than \s \S \d \D \p \P \r \n \t \f \x and escaped punctuation,
-// options other than i, sets inside sets, intersections, a possessive {n,m}+. \s is
-// \p{White_Space} in both. Characters younger than Unicode 14 have no class in PCRE2 10.42.
+// Hugging Face runs such expressions with Oniguruma. Compile accepts only what both read alike, and
+// names what it rejects: escapes other than \s \S \d \D \p \P \r \n \t \f \x and escaped
+// punctuation, options other than i, sets inside sets, intersections, a possessive {n,m}+. \s is
+// \p{White_Space} in both. Characters newer than Unicode 14 have no class in PCRE2 10.42.
 //
-// Bytes that are no UTF-8 match as one U+FFFD each. Immutable; thread-safe, with one Scratch a
-// thread.
+// Each byte that is not UTF-8 matches as one U+FFFD. Immutable; thread-safe, with one Scratch for
+// each thread.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +28,12 @@ namespace shoal::tokens {
 
 // Regular expressions that Oniguruma and PCRE2 read alike.
 
-// `expression`, as Oniguruma reads it, for PCRE2 with UTF, Unicode properties, line feeds as ends
-// of lines and ^ and $ at each of them. INVALID_ARGUMENT naming the offset of what the two read
-// otherwise (pattern.h), or of what is no UTF-8.
+// Translates `expression` from Oniguruma's syntax for PCRE2 with UTF, Unicode properties, line
+// feeds as line ends, and ^ and $ matching at each line. INVALID_ARGUMENT names the offset of
+// anything that the two read differently (see above) or that is not UTF-8.
 absl::StatusOr<std::string> TranslateSyntax(std::string_view expression);
 
-// [begin, end) of a text.
+// The range [begin, end) of a text.
 struct TextRange {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -43,8 +43,8 @@ struct TextRange {
 
 class Pattern {
  public:
-  // The memory of searches, taken when the first one starts. Not thread-safe; serves any number of
-  // patterns.
+  // The memory of searches, allocated when the first search starts. Not thread-safe; one Scratch
+  // serves any number of patterns.
   class Scratch {
    public:
     Scratch() = default;
@@ -64,21 +64,21 @@ class Pattern {
     std::vector<std::size_t> replaced_;  // offsets into well_formed_
   };
 
-  // INVALID_ARGUMENT naming the offset in `expression` and why.
+  // INVALID_ARGUMENT names the offset in `expression` and the reason.
   static absl::StatusOr<std::shared_ptr<const Pattern>> Compile(std::string_view expression);
-  // Matches `text` itself. INVALID_ARGUMENT when it is empty or no UTF-8.
+  // Makes a pattern that matches `text` itself; INVALID_ARGUMENT when it is empty or not UTF-8.
   static absl::StatusOr<std::shared_ptr<const Pattern>> Literal(std::string_view text);
 
   ~Pattern();
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 
-  // What was compiled, and how.
+  // The expression or literal text, as it was given.
   const std::string& expression() const { return expression_; }
   bool is_literal() const { return is_literal_; }
 
-  // Replaces `matches` by all matches from left to right; an empty match right after a match is
-  // none. RESOURCE_EXHAUSTED when the expression tries more ways through `text` than PCRE2's limit.
+  // Replaces `matches` by all matches from left to right, ignoring an empty match right after a
+  // match. Returns RESOURCE_EXHAUSTED when the search exceeds PCRE2's match limit.
   absl::Status FindAll(std::string_view text, Scratch& scratch,
                        std::vector<TextRange>& matches) const;
 

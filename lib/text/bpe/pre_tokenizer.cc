@@ -52,7 +52,7 @@ std::size_t RunEnd(std::string_view text, std::size_t at, Kind kind) {
   return at;
 }
 
-// 0 where none of the contractions starts.
+// Returns 0 where no contraction starts.
 std::size_t ContractionSize(std::string_view text, std::size_t at) {
   const char second = at + 1 < text.size() ? text[at + 1] : '\0';
   if (second == 's' || second == 't' || second == 'm' || second == 'd') return 2;
@@ -62,7 +62,8 @@ std::size_t ContractionSize(std::string_view text, std::size_t at) {
   return long_one ? 3 : 0;
 }
 
-// Spaces but the last one, which goes with what follows; all of them at the end of the text.
+// Returns the end of a run of spaces. The last space is left for the next word, except at the end
+// of the text.
 std::size_t EndOfSpaces(std::string_view text, std::size_t at) {
   std::size_t last = at;
   std::size_t end = at;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How text between added tokens falls into words, which never share a token: splits by expressions,
-// then GPT-2's words, as the `pre_tokenizer` of a tokenizer.json says.
+// Splits the text between added tokens into words, which never share a token: first by expressions,
+// then into GPT-2's words, as the `pre_tokenizer` of a tokenizer.json says.
 //
-// Immutable; thread-safe, with one Scratch a thread.
+// Immutable; thread-safe, with one Scratch for each thread.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ namespace shoal::tokens {
 //
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //
-// The pattern looks one character ahead at most, so a word is found in one pass over its bytes;
-// ASCII needs one table. Bytes that are no UTF-8 count as U+FFFD (code_points.h). Words follow one
-// another and cover the text. Stateless; thread-safe.
+// The pattern looks ahead at most one character, so a word is found in one pass over its bytes;
+// ASCII needs one table. Bytes that are not UTF-8 count as U+FFFD (code_points.h). Words are
+// adjacent and cover the text. Stateless; thread-safe.
 
-// The pattern, for PCRE2 and Oniguruma alike.
+// The pattern in the syntax that PCRE2 and Oniguruma share.
 inline constexpr std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-// Where the word that starts at `at` ends. REQUIRES: at < text.size(), and a word starts there.
+// Returns the end of the word that starts at `at`. REQUIRES: at < text.size(); a word starts there.
 std::size_t WordEnd(std::string_view text, std::size_t at);
 
 class PreTokenizer {
  public:
-  // What `pattern` matches are words, and so is what lies between, unless it is dropped.
+  // The matches of `pattern` and the text between them become separate parts, unless dropped.
   struct Split {
     enum class Keeps { kAll, kMatches, kRest };
 
@@ -43,9 +43,9 @@ class PreTokenizer {
 
   struct Options {
     std::vector<Split> splits;
-    // A space before each part that the splits leave, unless it begins with one.
+    // Whether each part that the splits leave gets a leading space, unless it has one.
     bool add_prefix_space = false;
-    // The parts are split into GPT-2's words.
+    // Whether the parts are split into GPT-2's words.
     bool gpt2_words = true;
   };
 
@@ -61,8 +61,8 @@ class PreTokenizer {
 
   const Options& options() const { return options_; }
 
-  // Calls word(std::string_view) for each word of `text` in order; the view lives as long as the
-  // call. Errors: of Pattern::FindAll.
+  // Calls word(std::string_view) for each word of `text` in order; the view is valid during the
+  // call. Returns the errors of Pattern::FindAll.
   template <typename Word>
   absl::Status ForEachWord(std::string_view text, Pattern::Scratch& patterns, Scratch& scratch,
                            Word&& word) const;

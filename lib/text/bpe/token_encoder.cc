@@ -80,7 +80,8 @@ absl::Status TokenEncoder::EncodeWords(std::string_view text, std::vector<std::i
       text, patterns_, splitting_, [this, &ids](std::string_view word) { EncodeWord(word, ids); });
 }
 
-// Words of equal size have equal keys if and only if they are equal: the loads overlap and cover.
+// Words of equal size have equal keys exactly if they are equal, since the loads overlap and cover
+// all bytes.
 TokenEncoder::WordKey TokenEncoder::KeyOf(std::string_view word) {
   const char* bytes = word.data();
   const std::size_t size = word.size();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes text after text with one tokenizer, and remembers the ids of words.
+// Encodes many texts with one tokenizer, and caches the ids of words.
 //
-// Texts repeat their words, so most are answered by one lookup: words of up to 32 bytes and 6 ids
-// are kept in a table of fixed size, 64 bytes a place, in which a word replaces whatever stood in
-// its place. No memory is taken for a token or a word once the buffers have grown. What is
-// remembered never changes what is answered.
+// Texts repeat their words, so one lookup answers most of them. Words of up to 32 bytes and 6 ids
+// are kept in a table of fixed size with 64 bytes for each slot; a new word replaces the one in its
+// slot. Once the buffers have grown, encoding allocates no memory for a token or a word. The cache
+// never changes a result.
 //
-// Not thread-safe: one a thread; any number share a tokenizer.
+// Not thread-safe: use one object for each thread; any number of them may share a tokenizer.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ namespace shoal::tokens {
 class TokenEncoder {
  public:
   struct Options {
-    // Places for words, raised to a power of two; 0: nothing is remembered.
+    // The number of slots for words, rounded up to a power of two. 0 disables the cache.
     std::size_t cached_words = std::size_t{1} << 14;
   };
 
@@ -38,7 +38,7 @@ class TokenEncoder {
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
-  // As Tokenizer::Encode.
+  // Does the same as Tokenizer::Encode.
   absl::Status Encode(std::string_view text, std::vector<std::int32_t>& ids);
 
  private:
@@ -49,7 +49,7 @@ class TokenEncoder {
   struct Place {
     WordKey key{};
     std::array<std::int32_t, kWordIds> ids{};
-    std::uint8_t size = 0;  // 0: free
+    std::uint8_t size = 0;  // 0 for a free slot
     std::uint8_t count = 0;
   };
 

@@ -18,7 +18,7 @@ std::int64_t BytesSaved(const TokenHarvest::Found& found) {
   return found.count * static_cast<std::int64_t>(found.text.size());
 }
 
-// Where the string whose opening quote stands before `at` ends: its closing quote.
+// Returns the closing quote of the string whose opening quote stands before `at`.
 std::size_t StringEnd(std::string_view text, std::size_t at) {
   while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
   return std::min(at, text.size());
@@ -73,7 +73,7 @@ void TokenHarvest::AddText(const json& text, Kind kind) {
   ++found.count;
 }
 
-// A run of structure begins with the quote that closes a string, or after a number, and ends with
+// A run of structure begins with the quote that closes a string, or after a number. It ends with
 // the quote that opens the next string, or before a number.
 void TokenHarvest::AddStructure(std::string_view canonical) {
   std::size_t run = 0;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers, from the JSON of recorded services, what is worth a token of its own: the names that a
-// Redfish service says again and again.
+// Collects, from the JSON of recorded services, texts that deserve a token of their own: the names
+// that a Redfish service repeats again and again.
 //
 //   URIs                values of `@odata.id` and of an action's `target`
 //   types, contexts     values of `@odata.type` and `@odata.context`
 //   actions             members of `Actions`: "#ComputerSystem.Reset"
 //   allowable values    members whose name ends in `@Redfish.AllowableValues`, and their values
 //   settings            names of the members of a `@Redfish.Settings` object
-//   structure           what stands between strings in canonical JSON: `":"`, `"},{"`
+//   structure           characters between strings in canonical JSON: `":"`, `"},{"`
 //
-// A token is written as in canonical JSON (content/canonical_json.h), escapes included. All but
-// structure are single words: "/redfish/v1/Systems/1" is not found in "/redfish/v1/Systems/10".
-// Equal documents, in any order, give the same tokens in the same order. Not thread-safe.
+// A token is written as in canonical JSON (content/canonical_json.h), escapes included. All kinds
+// except structure are single words: "/redfish/v1/Systems/1" is not found in
+// "/redfish/v1/Systems/10". The same documents in any order give the same tokens in the same order.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +33,11 @@ class TokenHarvest {
   enum class Kind { kUri, kType, kContext, kAction, kAllowable, kSettings, kStructure };
 
   struct Options {
-    // What occurs less often is left out.
+    // Rarer texts are left out.
     std::int64_t minimum_count = 8;
-    // In bytes; shorter ones are left out.
+    // The minimum length in bytes; shorter texts are left out.
     std::size_t minimum_length = 3;
-    // At most so many; the ones that save most bytes (count times length) stay. 0: none.
+    // The maximum number of texts, those that save most bytes (count times length). 0 for none.
     std::size_t limit = 1024;
   };
 
@@ -46,14 +47,14 @@ class TokenHarvest {
     std::int64_t count = 0;
   };
 
-  // REQUIRES: nests no deeper than content::kMaximumNesting.
+  // Adds a document. REQUIRES: it nests no deeper than content::kMaximumNesting.
   void Add(const nlohmann::json& document);
 
-  // Most bytes saved first, then by text.
+  // Returns texts in descending order of bytes saved, then by text.
   std::vector<Found> Best(const Options& options) const;
 
-  // As added tokens without ids, without those that are one token of `tokenizer` already: what
-  // Tokenizer::Extend takes.
+  // Returns added tokens without ids, as Tokenizer::Extend takes them, except texts that are
+  // already one token of `tokenizer`.
   static std::vector<AddedToken> Tokens(const std::vector<Found>& found,
                                         const Tokenizer& tokenizer);
 
@@ -63,11 +64,12 @@ class TokenHarvest {
   void AddText(const nlohmann::json& text, Kind kind);
   void AddStructure(std::string_view canonical);
 
-  // A text keeps the kind under which it came first in the order of Kind.
+  // A text found under several kinds keeps the first of them in the order of Kind, but structure
+  // wins.
   std::map<std::string, Found, std::less<>> found_;
 };
 
-// "uri", "type", ...
+// Returns "uri", "type", ...
 std::string_view KindName(TokenHarvest::Kind kind);
 
 }  // namespace shoal::tokens

@@ -14,8 +14,8 @@
 namespace shoal::tokens {
 namespace {
 
-// The ids that added tokens get: the vocabulary's own, or the next after all tokens. Hugging Face
-// counts tokens rather than asking for the highest id, and so does this.
+// Assigns the ids of added tokens: the id in the vocabulary, or the next one after all tokens. Like
+// Hugging Face, it counts tokens and does not use the highest id.
 class AddedIds {
  public:
   explicit AddedIds(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
@@ -24,7 +24,7 @@ class AddedIds {
     }
   }
 
-  // Nothing when it was asked for before.
+  // Returns nullopt for a content that was passed before.
   std::optional<std::int32_t> Next(const std::string& content) {
     const std::int32_t id = vocabulary_.IdOfText(content).value_or(next_);
     if (!known_.try_emplace(content, id).second) return std::nullopt;
@@ -115,8 +115,8 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> Tokenizer::Extend(
 }
 
 absl::Status Tokenizer::MakeFinders() {
-  // Hugging Face looks at special tokens first; it matters where two are written alike once they
-  // are normalised.
+  // Hugging Face matches special tokens first, which matters when two tokens have the same
+  // normalised form.
   std::vector<AddedToken> ordered = added_tokens_;
   std::stable_partition(ordered.begin(), ordered.end(),
                         [](const AddedToken& token) { return token.special; });
@@ -166,7 +166,7 @@ std::optional<std::int32_t> Tokenizer::IdOf(std::string_view token_text) const {
 }
 
 absl::Status Tokenizer::Encode(std::string_view text, std::vector<std::int32_t>& ids) const {
-  // Borrowed for the call.
+  // A non-owning pointer for the duration of the call.
   const std::shared_ptr<const Tokenizer> self(std::shared_ptr<const Tokenizer>(), this);
   return TokenEncoder(self, {.cached_words = 0}).Encode(text, ids);
 }

@@ -164,7 +164,7 @@ absl::StatusOr<PreTokenizer::Split> ReadSplit(const content::JsonNode& node) {
   return node.At("behavior").Wrong("is " + behavior + ", which is not supported");
 }
 
-// `has_bytes`: ByteLevel came; nothing may follow it.
+// `has_bytes` tells whether ByteLevel was read; nothing may follow it.
 absl::Status ReadPreTokenizer(const content::JsonNode& node, PreTokenizer::Options& options,
                               bool& has_bytes) {
   SHOAL_ASSIGN_OR_RETURN(const std::string type, node.Type());
@@ -188,7 +188,7 @@ absl::Status ReadPreTokenizer(const content::JsonNode& node, PreTokenizer::Optio
   return absl::OkStatus();
 }
 
-// `key`: how a Sequence calls its list.
+// `key` is the name of the list in a Sequence.
 absl::Status RequireByteLevel(const content::JsonNode& node, const std::string& key) {
   SHOAL_ASSIGN_OR_RETURN(const std::string type, node.Type());
   if (type == "ByteLevel") return absl::OkStatus();
@@ -329,7 +329,7 @@ Json AddedTokenJson(const AddedToken& token) {
           {"special", token.special}};
 }
 
-// A line each, so that two files compare well.
+// Each token has a line of its own, so that two files compare well.
 void AppendVocabulary(const Vocabulary& vocabulary, std::string& document) {
   std::string_view separator = "\n";
   for (std::int32_t id = 0; id < vocabulary.size(); ++id) {

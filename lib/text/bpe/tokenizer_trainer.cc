@@ -97,7 +97,7 @@ bool PairMerging::MergeNext(std::int64_t minimum_count) {
 void PairMerging::MergeIn(std::uint32_t index, const MergeRule& rule) {
   Word& word = words_[index];
   std::int32_t* tokens = tokens_.data() + word.begin;
-  // What is merged already stands before `end`, what is not from `at` on.
+  // Merged tokens lie before `end`; tokens still to be merged start at `at`.
   std::size_t end = 0;
   std::size_t at = 0;
   while (at < word.size) {
@@ -123,7 +123,7 @@ namespace {
 
 constexpr std::int32_t kBytes = 256;
 
-// The texts of the 256 bytes, by character: the order of GPT-2's ids.
+// Returns the texts of the 256 bytes, sorted by character, which is the order of GPT-2's ids.
 std::vector<std::string> AlphabetTexts() {
   std::vector<std::pair<char32_t, std::string>> characters;
   for (int byte = 0; byte < kBytes; ++byte) {
@@ -200,7 +200,7 @@ absl::StatusOr<std::shared_ptr<const Tokenizer>> TokenizerTrainer::Train(
   }
   SHOAL_ASSIGN_OR_RETURN(const Vocabulary bytes, Vocabulary::Create(parts.vocabulary));
   PairMerging merging(parts.vocabulary);
-  // The table's own order differs from run to run.
+  // The hash table's order differs from run to run.
   std::vector<std::pair<std::string_view, std::int64_t>> words(counts_.begin(), counts_.end());
   std::sort(words.begin(), words.end());
   for (const auto& [word, count] : words) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a tokenizer of its own from texts: byte-pair encoding over the words of all of them.
+// Trains a new tokenizer on texts by byte-pair encoding over their words.
 //
-// Texts are read once and not kept; what is kept is each distinct word with its count, so memory
-// grows with the words and not with the texts. Then the most frequent pair of neighbouring tokens
-// becomes a token, again and again, until the vocabulary is full or no pair is frequent enough. Of
-// equally frequent pairs the one of lower ids goes first, so equal texts in any order make the same
-// tokenizer, byte for byte, and the one that Hugging Face's BpeTrainer makes of them.
+// Texts are read once and not kept. Only each distinct word and its count are kept, so memory grows
+// with the number of words, not with the texts. Then the most frequent pair of neighbouring tokens
+// becomes a token, repeatedly, until the vocabulary is full or no pair is frequent enough. Of
+// equally frequent pairs, the one with lower ids is first. So equal texts in any order give the
+// same tokenizer, byte for byte, which is also the one that Hugging Face's BpeTrainer makes.
 //
 // Not thread-safe.
 #pragma once
@@ -30,33 +30,34 @@
 
 namespace shoal::tokens {
 
-// The growing vocabulary of a training run: words as tokens, how often each pair of neighbours
-// occurs in them, and the merges made so far.
+// The growing vocabulary of a training run: words as tokens, the counts of neighbouring pairs in
+// them, and the merges made so far.
 //
-// The most frequent pair is merged in all words where it stands; the pairs around it are counted
-// anew, no others. A heap holds the pairs with the count that they had when they were put in, and
-// what has changed by the time it comes up is put back. Not thread-safe.
+// The most frequent pair is merged in all words that contain it, and only the pairs around it are
+// recounted. A heap holds each pair with its count at insertion; a pair whose count has changed
+// when it is popped is inserted again. Not thread-safe.
 class PairMerging {
  public:
-  // `vocabulary`: texts by id, without holes.
+  // `vocabulary` holds texts by id, without holes.
   explicit PairMerging(std::vector<std::string> vocabulary);
 
-  // A word that occurs `count` times. REQUIRES: before Start.
+  // Adds a word that occurs `count` times. REQUIRES: called before Start.
   void AddWord(const std::vector<std::int32_t>& ids, std::int64_t count);
   // Counts all pairs.
   void Start();
 
-  // Makes the most frequent pair a token; of equally frequent ones that of lower ids. False, and
-  // nothing done, when none occurs `minimum_count` times. REQUIRES: after Start.
+  // Makes the most frequent pair a token; of equally frequent pairs, the one with lower ids.
+  // Returns false and does nothing when no pair occurs `minimum_count` times. REQUIRES: called
+  // after Start.
   bool MergeNext(std::int64_t minimum_count);
 
   std::int32_t size() const { return static_cast<std::int32_t>(vocabulary_.size()); }
-  // Both end it.
+  // Both move the result out and end the run.
   std::vector<std::string> TakeVocabulary() { return std::move(vocabulary_); }
   std::vector<MergeRule> TakeRules() { return std::move(rules_); }
 
  private:
-  // [begin, begin + size) of tokens_; it shrinks where it stands.
+  // The word's tokens are [begin, begin + size) of tokens_; merging shrinks the word in place.
   struct Word {
     std::size_t begin;
     std::size_t size;
@@ -72,10 +73,10 @@ class PairMerging {
   static bool GoesLater(const Candidate& a, const Candidate& b);
   void Push(Candidate candidate);
   Candidate Pop();
-  // Counts `change` of `pair` in a word; notes the word where the pair is new in it.
+  // Adds `change` occurrences of `pair` in a word, and notes the word where the pair is new in it.
   void Count(std::int32_t left, std::int32_t right, std::int64_t change, std::uint32_t word);
   void MergeIn(std::uint32_t word, const MergeRule& rule);
-  // Queues what Count has noted.
+  // Queues the pairs that Count has noted.
   void PushNoted();
 
   std::vector<std::string> vocabulary_;
@@ -91,33 +92,33 @@ class PairMerging {
 class TokenizerTrainer {
  public:
   struct Options {
-    // With the special tokens and the 256 bytes, which there are in any case. Fewer come out where
-    // the texts have no more pairs.
+    // The size with the special tokens and the 256 bytes, which are always present. The result is
+    // smaller when the texts have no more pairs.
     std::int32_t vocabulary_size = 8192;
-    // A pair that occurs less often becomes no token. 1: any pair may.
+    // Rarer pairs do not become tokens. 1 allows any pair.
     std::int64_t minimum_count = 2;
-    // The first ids.
+    // These tokens get the first ids.
     std::vector<std::string> special_tokens = {std::string(kEndOfText)};
-    // The normaliser; both may be false, and only then does decoding give texts back as they were.
+    // The normaliser. Decoding restores the exact texts only if both are false.
     bool split_camel_case = false;
     bool lower_case = false;
   };
 
-  // Told of tokens made, and of how many there are to be at most.
+  // Called with the number of tokens made so far, and the maximum number.
   using Observer = std::function<void(std::int32_t, std::int32_t)>;
 
-  // INVALID_ARGUMENT: a size without room for the special tokens and the bytes, a minimum below 1,
-  // a special token that is empty, twice there or a byte.
+  // Returns INVALID_ARGUMENT for a size without room for the special tokens and the bytes, a
+  // minimum below 1, or a special token that is empty, repeated or a byte.
   static absl::StatusOr<TokenizerTrainer> Create(Options options);
 
   TokenizerTrainer(TokenizerTrainer&&) = default;
 
   absl::Status AddText(std::string_view text);
 
-  // Distinct words so far.
+  // The number of distinct words so far.
   std::size_t words() const { return counts_.size(); }
 
-  // Of all texts added so far; more may be added after. `observer` may be empty.
+  // Trains on all texts added so far; more may be added afterwards. `observer` may be empty.
   absl::StatusOr<std::shared_ptr<const Tokenizer>> Train(const Observer& observer) const;
 
  private:

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kLicenceFile = "LICENSE";
 
-// The first line that is not blank.
+// Returns the first line that is not blank.
 std::string FirstLine(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return {};

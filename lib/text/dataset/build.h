@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a dataset of captures.
+// Builds a dataset from captures.
 //
-// Equal captures, tokenizer, schema and options give equal files, byte for byte. What is built is
-// held in memory until it is written: four bytes a token and twelve a span.
+// Equal captures, tokenizer, schema and options give equal files, byte for byte. The dataset is
+// held in memory until it is written: four bytes for each token and twelve for each span.
 #pragma once
 
 #include <cstdint>
@@ -18,48 +18,49 @@
 namespace shoal::dataset {
 
 struct BuildOptions {
-  // Archives or folders, of any layout (redfish/capture_import.h); chunks are in their order.
+  // Archives or folders of any layout (redfish/capture/capture_import.h); chunks follow their
+  // order.
   std::vector<std::string> captures = {};
-  // tokenizer.json, or a folder with it (text/bpe/tokenizer_json.h).
+  // A tokenizer.json, or a folder with it (text/bpe/tokenizer_json.h).
   std::string tokenizer = {};
-  // The methods of resources of which a capture says none.
+  // The schema that gives the methods of resources for which a capture records none.
   std::string schema = "data/schema/redfish.schema.zst";
-  // A folder, made when it is missing; a dataset in it is replaced, anything else there stays.
+  // The output folder. It is created when missing; a dataset in it is replaced, other files stay.
   std::string output = {};
-  // Chunker::Options.
+  // These two are Chunker::Options.
   std::int32_t chunk_tokens = 1024;
   std::int32_t overlap = 128;
-  // Each chunk begins with its resource's request line.
+  // Whether each chunk begins with its resource's request line.
   bool prompt = true;
-  // Only the first of several chunks with the same tokens is kept.
+  // Whether only the first of several chunks with the same tokens is kept.
   bool distinct = true;
-  // Schemas and registries become chunks too.
+  // Whether schemas and registries become chunks, too.
   bool definitions = false;
-  // 0: in order; otherwise chunks are shuffled by it.
+  // 0 keeps the order; any other seed shuffles the chunks.
   std::uint64_t seed = 0;
   content::VolatileNames volatile_names = content::DefaultVolatileNames();
-  // SPDX names by capture; the one under "" is of captures that are not named. They go before what
-  // a capture's own file LICENSE says in its first line.
+  // SPDX names by capture; the entry under "" is for captures without their own. They take
+  // precedence over the first line of a capture's own file LICENSE.
   std::map<std::string, std::string> licences = {};
 };
 
 struct BuildProgress {
-  // The one that is being read, how many of its resources are done, and of how many.
+  // The capture that is being read, the number of its resources that are done, and their total.
   const std::string& capture;
   std::size_t done = 0;
   std::size_t resources = 0;
-  // So far, of all captures.
+  // The chunks and tokens so far, of all captures.
   std::size_t chunks = 0;
   std::int64_t tokens = 0;
 };
 
-// Told after each resource; may be empty.
+// It is called after each resource; it may be empty.
 using BuildObserver = std::function<void(const BuildProgress&)>;
 
-// Returns the manifest that was written. INVALID_ARGUMENT: no captures, two of one name, a licence
-// of a capture that is none of them, options (Chunker), captures without a chunk. Otherwise of
-// ImportCapture, LoadTokenizer, Schema::Load, Chunker::Cut (naming capture and URI) and
-// WriteFileAtomically.
+// Returns the manifest that was written. INVALID_ARGUMENT for: no captures, two captures of one
+// name, a licence for an unknown capture, bad options (Chunker), captures without a chunk.
+// Otherwise returns the errors of ImportCapture, LoadTokenizer, Schema::Load, Chunker::Cut (naming
+// capture and URI) and WriteFileAtomically.
 absl::StatusOr<Manifest> BuildDataset(const BuildOptions& options, const BuildObserver& observer);
 
 }  // namespace shoal::dataset

@@ -14,14 +14,14 @@ bool IsAscii(char c) { return (static_cast<unsigned char>(c) & 0x80U) == 0; }
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 char Small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// After the code point at `at`.
+// Returns the end of the code point at `at`.
 std::size_t AfterCodePoint(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && Continues(text[at]); ++at) {
   }
   return at;
 }
 
-// For each byte of `decoded`, and its end, where it comes from in `text`.
+// Returns, for each byte of `decoded` and for its end, the corresponding offset in `text`.
 absl::StatusOr<std::vector<std::size_t>> Origins(std::string_view text, std::string_view decoded) {
   std::vector<std::size_t> origins;
   origins.reserve(decoded.size() + 1);
@@ -80,7 +80,7 @@ constexpr std::int32_t kFewestTokens = 16;
 
 std::uint32_t Index(std::size_t value) { return static_cast<std::uint32_t>(value); }
 
-// Also those whose tokens are all the same as another's: nested lists may share theirs.
+// Spans of different texts are equal if their tokens are; nested lists may share tokens.
 void SortAndDropEqual(std::vector<Span>& spans) {
   std::sort(spans.begin(), spans.end());
   spans.erase(std::unique(spans.begin(), spans.end()), spans.end());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts the tokens of a resource into chunks, with their spans.
+// Cuts the tokens of a resource into chunks with their spans.
 //
-// Each chunk begins with the request line, where there is one, so that it can be read by itself;
-// then come tokens of the body, of which each chunk shares `overlap` with the one before it. The
-// last one ends with "<|endoftext|>", where that is a token. Spans are found on the whole body
-// (json_spans.h) and cut where the chunk is.
+// Each chunk begins with the request line, if there is one, so that it can be read by itself.
+// Tokens of the body follow; each chunk shares `overlap` of them with the previous chunk. The last
+// chunk ends with "<|endoftext|>", if that is a token. Spans are found on the whole body
+// (json_spans.h) and cut at the chunk's edges.
 //
-// Not thread-safe: one a thread.
+// Not thread-safe: use one for each thread.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@
 
 namespace shoal::dataset {
 
-// Where in a text each of its tokens ends.
+// The place in a text where each of its tokens ends.
 
-// For each of `ids`, which `tokenizer` made of `text`, the offset after its last byte; a token
-// begins where the one before it ends. A normaliser may have put blanks in, or taken some out, and
-// changed the case of letters: a blank that it put in has no bytes. FAILED_PRECONDITION naming the
-// byte of `text` at which the tokens say something else.
+// Returns, for each of the `ids` that `tokenizer` made of `text`, the offset after its last byte; a
+// token begins where the previous one ends. A normaliser may have inserted or removed spaces and
+// changed the case of letters; an inserted space has no bytes. FAILED_PRECONDITION names the byte
+// of `text` at which the tokens differ from it otherwise.
 absl::StatusOr<std::vector<std::size_t>> TokenEnds(const tokens::Tokenizer& tokenizer,
                                                    std::string_view text,
                                                    std::span<const std::int32_t> ids);
@@ -38,19 +38,19 @@ absl::StatusOr<std::vector<std::size_t>> TokenEnds(const tokens::Tokenizer& toke
 class Chunker {
  public:
   struct Options {
-    // At least 16.
+    // The minimum is 16.
     std::int32_t chunk_tokens = 1024;
-    // At least 0, less than half of chunk_tokens.
+    // At least 0, and less than half of chunk_tokens.
     std::int32_t overlap = 128;
   };
 
-  // INVALID_ARGUMENT naming the option and its limit.
+  // Returns INVALID_ARGUMENT naming the option and its limit.
   static absl::StatusOr<std::unique_ptr<Chunker>> Create(
       std::shared_ptr<const tokens::Tokenizer> tokenizer, const Options& options);
 
-  // The chunks of one resource, in order; their captures are left to the caller. INVALID_ARGUMENT:
-  // the request line takes more than half of a chunk. Otherwise of TokenEncoder::Encode and
-  // TokenEnds.
+  // Returns the chunks of one resource, in order; the caller sets their captures. INVALID_ARGUMENT
+  // when the request line takes more than half of a chunk. Otherwise returns the errors of
+  // TokenEncoder::Encode and TokenEnds.
   absl::StatusOr<std::vector<Chunk>> Cut(const ResourceText& text);
 
  private:
@@ -62,10 +62,10 @@ class Chunker {
   const std::shared_ptr<const tokens::Tokenizer> tokenizer_;
   const Options options_;
   const std::optional<std::int32_t> end_of_text_;
-  // By id, whether it was added and is not special.
+  // By id, whether the token was added and is not special.
   std::vector<bool> is_added_;
   tokens::TokenEncoder encoder_;
-  // The tokens of the resource that is being cut.
+  // The tokens of the current resource.
   std::vector<std::int32_t> request_;
   std::vector<std::int32_t> body_;
 };

@@ -4,10 +4,11 @@
 //   SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open("datasets/servers"));
 //   for (std::size_t chunk = 0; chunk < data->size(); ++chunk) Train(data->tokens(chunk));
 //
-// A folder with manifest.json (manifest.h), chunks.bin (packed_chunks.h) and tokenizer.json, the
-// tokenizer that made the tokens. Read-only, thread-safe; what is mapped is shared by all processes
-// that have it open. What is returned lives as long as the Dataset. The files must not change while
-// it is open; a dataset that is built anew leaves an open one what it was.
+// A dataset is a folder with manifest.json (manifest.h), chunks.bin (packed_chunks.h) and
+// tokenizer.json, the tokenizer that made the tokens. Read-only, thread-safe; processes that open
+// the same dataset share the mapped memory. Returned views live as long as the Dataset. The files
+// must not change while it is open; rebuilding the dataset replaces them and leaves an open one
+// unchanged.
 #pragma once
 
 #include <cstddef>
@@ -27,22 +28,22 @@ namespace shoal::dataset {
 
 class Dataset {
  public:
-  // Checks the manifest, the files' sizes, and, in one pass, that each token is of the vocabulary
-  // and each span of its chunk. NOT_FOUND; DATA_LOSS naming the file and the byte or member that is
-  // wrong.
+  // Checks the manifest, the files' sizes, and, in one pass, that each token is in the vocabulary
+  // and each span within its chunk. Returns NOT_FOUND, or DATA_LOSS naming the file and the byte or
+  // member that is wrong.
   static absl::StatusOr<std::shared_ptr<const Dataset>> Open(const std::string& folder);
 
-  // Also that each file is what the manifest says, and that the tokenizer is the one that it names.
-  // DATA_LOSS naming the file.
+  // Also checks that each file matches the manifest's digest, and the tokenizer its fingerprint.
+  // Returns DATA_LOSS naming the file.
   absl::Status Verify() const;
 
-  // Chunks.
+  // The number of chunks.
   std::size_t size() const { return chunks_.size(); }
-  // REQUIRES of all three: chunk < size().
-  // At least one, at most manifest().chunk_tokens.
+  // The next three functions REQUIRE: chunk < size(). A chunk has at least one token and at most
+  // manifest().chunk_tokens.
   std::span<const std::int32_t> tokens(std::size_t chunk) const { return chunks_.tokens(chunk); }
   std::span<const Span> spans(std::size_t chunk) const { return chunks_.spans(chunk); }
-  // The name of the capture that it is of.
+  // The name of the capture that the chunk is from.
   const std::string& capture(std::size_t chunk) const {
     return manifest_.captures[chunks_.capture(chunk)].name;
   }
@@ -60,7 +61,7 @@ class Dataset {
   const std::string folder_;
   const Manifest manifest_;
   const runtime::MappedFile file_;
-  // Into file_.
+  // A view into file_.
   const PackedChunks chunks_;
 };
 

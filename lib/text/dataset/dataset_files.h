@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a dataset: where they are, how they are written, whether they are what is recorded.
+// The files of a dataset: their paths, how they are written, and checks against recorded digests.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,27 @@
 
 namespace shoal::dataset {
 
-// Completes `manifest` with what the files are, and writes all three into `folder`, which is made
-// when it is missing. The old manifest goes first and the new one comes last, so that a folder with
-// a manifest is a whole dataset whenever the process dies. Errors: of WriteFileAtomically.
+// Writes all three files into `folder`, which is created when missing, and records them in
+// `manifest`. The old manifest is removed first and the new one written last, so that a folder with
+// a manifest is a whole dataset even after a crash. Returns the errors of WriteFileAtomically, or
+// INTERNAL when the old manifest cannot be removed.
 absl::Status WriteDataset(Manifest& manifest, std::string_view chunks, std::string_view tokenizer,
                           const std::string& folder);
 
-// ALREADY_EXISTS when something but an empty folder is there.
+// Returns ALREADY_EXISTS unless the folder is empty or absent.
 absl::Status RequireFreeFolder(const std::string& folder);
 
-// The path of one of a dataset's files.
+// Returns the path of one of a dataset's files.
 std::string DatasetPath(const std::string& folder, std::string_view file);
 
-// `folder` without the '/'s at its end, so that what begins with its name lies beside it.
+// Returns `folder` without trailing slashes, so that a path which appends to it lies beside it.
 std::string WithoutTrailingSlashes(std::string folder);
 
-// DATA_LOSS naming `path` when it has another size than `recorder`, "manifest" or "mirror", says.
+// Returns DATA_LOSS naming `path` when its size differs from the record of `recorder`, which is
+// "manifest" or "mirror".
 absl::Status RequireSize(const std::string& path, std::uint64_t bytes, const FileRecord& recorded,
                          const std::string& recorder);
-// Also when `bytes`, all that is there, have another SHA-256.
+// Also checks the SHA-256 of `bytes`, which are the whole file.
 absl::Status RequireDigest(const std::string& path, std::string_view bytes,
                            const FileRecord& recorded, const std::string& recorder);
 

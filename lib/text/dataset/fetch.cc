@@ -23,7 +23,7 @@ bool Passes(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
-// What there is of an archive so far.
+// The part of an archive that was fetched so far.
 class PartFile {
  public:
   explicit PartFile(std::string path) : path_(std::move(path)) {
@@ -82,7 +82,7 @@ absl::Status Download(const FetchOptions& options, const MirrorArchive& archive,
   return absl::OkStatus();
 }
 
-// The URL of a mirror's folder.
+// Parses the URL of a mirror's folder.
 absl::StatusOr<http::Url> MirrorUrl(std::string_view text) {
   if (text.find_first_of("?#") != std::string_view::npos) {
     return http::WrongUrl(text, "it has a query or a fragment");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset from a mirror: a folder, or behind http or https.
+// Fetches a dataset from a mirror, which is a folder or an http or https URL.
 //
-// An archive comes in pieces, each asked for by its range (RFC 9110, section 14), and is kept
-// beside the destination as <destination>.<16 digits of its SHA-256>.part: what breaks the transfer
-// costs a piece, and the next call goes on where the last one ended, whatever process made it. A
-// server that knows no ranges gives the archive as one. Nothing is unpacked but what has the size
-// and the SHA-256 that the mirror's index says; a part that has not is removed.
+// An archive is fetched in pieces by range requests (RFC 9110, section 14), and kept beside the
+// destination as <destination>.<16 digits of its SHA-256>.part. A broken transfer loses only one
+// piece, and the next call, even in another process, continues from there. A server without ranges
+// sends the whole archive. The archive is unpacked only if it has the size and the SHA-256 of the
+// mirror's index; a complete part that differs is removed.
 //
-// Blocks; one fetch of a destination at a time.
+// Blocks. Only one fetch of a destination may run at a time.
 #pragma once
 
 #include <chrono>
@@ -21,18 +21,18 @@
 namespace shoal::dataset {
 
 struct FetchOptions {
-  // A folder or a URL; mirror.json (mirror_index.h) is in it.
+  // A folder or a URL that holds mirror.json (mirror_index.h).
   std::string mirror = {};
-  // One of the index.
+  // The name of an archive in the index.
   std::string name = {};
-  // A folder that is not there, or is empty.
+  // A folder that is absent or empty.
   std::string destination = {};
-  // PEM; empty: the authorities that the system trusts.
+  // A PEM file; empty for the authorities that the system trusts.
   std::string authority_file = {};
-  // At least 1.
+  // The minimum is 1.
   std::uint64_t piece_bytes = std::uint64_t{4} << 20;
-  // Times in a row that a piece may fail by what passes: no answer, a broken one, 429, 5xx. 0: the
-  // first one ends it.
+  // The number of times in a row that a piece may fail temporarily: no answer, a broken one, 429,
+  // 5xx. With 0, the first failure ends the fetch.
   int retries = 4;
   // The deadline of each piece.
   std::chrono::milliseconds deadline{60'000};
@@ -41,17 +41,17 @@ struct FetchOptions {
 struct FetchProgress {
   std::uint64_t bytes = 0;
   std::uint64_t total = 0;
-  // Pieces that failed so far.
+  // The number of pieces that failed so far.
   int breaks = 0;
 };
 
-// Told after each piece; may be empty.
+// It is called after each piece; it may be empty.
 using FetchObserver = std::function<void(const FetchProgress&)>;
 
-// INVALID_ARGUMENT: options, the URL. NOT_FOUND: no mirror, or no such dataset in it. UNAVAILABLE:
-// the transfer broke once too often; DEADLINE_EXCEEDED. DATA_LOSS: the index is malformed, the
-// archive is another one than it says. FAILED_PRECONDITION: the server answers something else, or
-// is not trusted. Otherwise of UnpackDataset.
+// Returns INVALID_ARGUMENT for bad options or a bad URL; NOT_FOUND for no mirror, or no such
+// dataset in it; UNAVAILABLE or DEADLINE_EXCEEDED when a piece failed too often; DATA_LOSS when the
+// index is malformed or the archive differs from it; FAILED_PRECONDITION when the server gives
+// another status or is not trusted; otherwise the errors of UnpackDataset.
 absl::StatusOr<Manifest> FetchDataset(const FetchOptions& options, const FetchObserver& observer);
 
 }  // namespace shoal::dataset

@@ -8,7 +8,7 @@
 namespace shoal::dataset {
 namespace {
 
-// A member's name, or none of an element or of the whole.
+// The name of a member; an element or the whole text has none.
 struct MemberName {
   std::string_view text;
   std::size_t begin = 0;
@@ -76,14 +76,14 @@ class SpanScanner {
     }
   }
 
-  // What is between the quotes; goes past them.
+  // Returns the text between the quotes, and moves past the closing one.
   std::string_view String() {
     const std::size_t begin = ++at_;
     while (at_ < json_.size() && Here() != '"') at_ += Here() == '\\' ? 2 : 1;
     return json_.substr(begin, at_++ - begin);
   }
 
-  // 0 at the end.
+  // Returns 0 at the end.
   char Here() const { return at_ < json_.size() ? json_[at_] : '\0'; }
 
   void Add(SpanKind kind, std::size_t begin, std::size_t end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds, in the canonical JSON of a resource, the bytes of each span that span.h describes.
+// Finds the bytes of the spans that span.h describes, in the canonical JSON of a resource.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace shoal::dataset {
 
-// Bytes of a text, from `begin` to before `end`.
+// The bytes [begin, end) of a text.
 struct TextSpan {
   SpanKind kind = SpanKind::kResponse;
   std::size_t begin = 0;
@@ -19,8 +19,9 @@ struct TextSpan {
   auto operator<=>(const TextSpan&) const = default;
 };
 
-// In order of kind, begin, end; neither kResponse nor kAddedToken. REQUIRES: `json` is what
-// content::CanonicalJson wrote, of a value that nests no deeper than content::kMaximumNesting.
+// Returns the spans in the order of kind, begin, end, without kResponse and kAddedToken. REQUIRES:
+// content::CanonicalJson wrote `json` from a value that nests no deeper than
+// content::kMaximumNesting.
 std::vector<TextSpan> FindTextSpans(std::string_view json);
 
 }  // namespace shoal::dataset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dataset holds and was made from: manifest.json of its folder.
+// The manifest of a dataset, manifest.json in its folder: what the dataset holds and its sources.
 //
 //   {"format": "shoal-dataset/1", "chunk_tokens": 1024, "overlap": 128, "prompt": true,
 //    "distinct": true, "definitions": false, "seed": 0, "canonicaliser": "rfc8785/1",
@@ -31,17 +31,17 @@ inline constexpr std::string_view kTokenizerFile = "tokenizer.json";
 
 struct SourceCapture {
   std::string name = {};
-  // 64 hexadecimal digits, of redfish::Capture::digest().
+  // 64 hexadecimal digits, from redfish::Capture::digest().
   std::string digest = {};
-  // What it may be used under; empty when nobody said.
+  // The licence of the capture; empty when unknown.
   std::string licence = {};
-  // Those that became chunks, and those that were no part of the dataset by choice.
+  // The numbers of resources that became chunks, and of those that were left out by choice.
   std::int64_t resources = 0;
   std::int64_t left_out = 0;
   std::int64_t chunks = 0;
-  // Chunks that the dataset had already, from here or elsewhere, and does not have twice.
+  // The number of chunks that were dropped because the dataset already has them.
   std::int64_t repeated = 0;
-  // Tokens of its chunks.
+  // The number of tokens of its chunks.
   std::int64_t tokens = 0;
 };
 
@@ -52,38 +52,38 @@ struct FileRecord {
 };
 
 struct Manifest {
-  // No chunk has more tokens.
+  // The maximum number of tokens in a chunk.
   std::int32_t chunk_tokens = 0;
-  // Tokens of a resource's body that a chunk shares with the one before it.
+  // The number of body tokens that a chunk shares with the previous one.
   std::int32_t overlap = 0;
-  // Each chunk begins with its resource's request line.
+  // Whether each chunk begins with its resource's request line.
   bool prompt = true;
-  // No two chunks have the same tokens.
+  // Whether no two chunks have the same tokens.
   bool distinct = true;
-  // Schemas and registries are in it.
+  // Whether it includes schemas and registries.
   bool definitions = false;
-  // 0: chunks are in the order of captures and URIs; otherwise shuffled by it.
+  // With 0, chunks are in the order of captures and URIs; any other seed has shuffled them.
   std::uint64_t seed = 0;
-  // content::kCanonicaliserVersion of the texts.
+  // The content::kCanonicaliserVersion of the texts.
   std::string canonicaliser = {};
-  // Members that were dropped from the texts; in order.
+  // The members that were dropped from the texts; sorted.
   std::vector<std::string> volatile_names = {};
   std::string tokenizer_fingerprint = {};
   std::int32_t vocabulary_size = 0;
   std::int64_t chunks = 0;
   std::int64_t tokens = 0;
-  // By kind.
+  // The number of spans of each kind.
   std::array<std::int64_t, kSpanKinds> spans = {};
   // At least one; names are unique.
   std::vector<SourceCapture> captures = {};
-  // kChunksFile and kTokenizerFile.
+  // The records of kChunksFile and kTokenizerFile.
   std::map<std::string, FileRecord, std::less<>> files = {};
 
-  // Distinct, in order; without the empty one.
+  // Returns the distinct licences in order, without the empty one.
   std::vector<std::string> Licences() const;
 
   std::string ToJson() const;
-  // DATA_LOSS naming the byte that is no JSON, or the JSON Pointer of what is wrong.
+  // DATA_LOSS names the byte that is not JSON, or the JSON Pointer of what is wrong.
   static absl::StatusOr<Manifest> Parse(std::string_view text);
 };
 

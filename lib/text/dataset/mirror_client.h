@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a mirror over HTTP on one connection, which is made again when it breaks.
+// Reads a mirror over HTTP on one connection, which is reopened when it breaks.
 //
-// Not thread-safe. Blocks. Errors name the URL; they are those of http::ClientConnection, and by
+// Not thread-safe. Blocks. Errors name the URL. They are those of http::ClientConnection, and by
 // status: NOT_FOUND for 404, UNAVAILABLE for 429 and 5xx, FAILED_PRECONDITION for any other.
 #pragma once
 
@@ -22,9 +22,9 @@ namespace shoal::dataset {
 class MirrorClient {
  public:
   struct Options {
-    // The target is a folder and ends with '/'.
+    // The URL of a folder; its target ends with '/'.
     http::Url url = {};
-    // Null: no TLS.
+    // Null for no TLS.
     std::shared_ptr<boost::asio::ssl::context> tls = {};
     // The deadline of one request.
     std::chrono::milliseconds deadline{60'000};
@@ -32,18 +32,18 @@ class MirrorClient {
     std::int64_t max_body_bytes = 0;
   };
 
-  // Bytes of a file.
+  // A range of a file's bytes.
   struct Piece {
     std::string bytes = {};
-    // Where they stand. 0 where the server gave the whole file instead.
+    // The offset of the bytes in the file; 0 where the server sent the whole file instead.
     std::uint64_t offset = 0;
   };
 
   explicit MirrorClient(const Options& options);
 
   absl::StatusOr<std::string> Read(const std::string& file);
-  // From `begin` to before `end`, or to any byte between. DATA_LOSS where the server says that the
-  // file has another size than `size`, or gives other bytes than those. REQUIRES: begin < end <=
+  // Reads [begin, end), or a shorter range that begins at `begin`. Returns DATA_LOSS when the
+  // server reports a file size other than `size`, or sends other bytes. REQUIRES: begin < end <=
   // size.
   absl::StatusOr<Piece> ReadPiece(const std::string& file, std::uint64_t begin, std::uint64_t end,
                                   std::uint64_t size);

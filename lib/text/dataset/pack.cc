@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kFiles = {kChunksFile, kTokenizerFile, kManifestFile};
 
-// Bytes by name, of what is exactly a dataset's files in one folder.
+// The bytes by name of exactly a dataset's files in one folder.
 using FilesByName = std::map<std::string_view, const std::string*>;
 
 absl::StatusOr<FilesByName> FilesOf(const redfish::Archive& tree, const std::string& path) {

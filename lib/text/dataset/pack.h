@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset as one .tar.xz archive, and back.
+// Packs a dataset into one .tar.xz archive, and unpacks it.
 //
 // An archive holds <name>/manifest.json, <name>/chunks.bin and <name>/tokenizer.json, and nothing
-// else. Both ways go through memory; neither takes more than UnpackOptions::max_bytes of files.
+// else. Both directions work in memory; neither accepts more than the limit of bytes in files.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,24 @@
 
 namespace shoal::dataset {
 
-// The archive's bytes: the same for the same dataset and name. INVALID_ARGUMENT for a name that
-// IsArchiveName (mirror_index.h) refuses; of Dataset::Verify; RESOURCE_EXHAUSTED naming the limit,
-// redfish::kMaximumUnpackedBytes. `observer` may be empty.
+// Returns the archive's bytes, which are the same for the same dataset and name. INVALID_ARGUMENT
+// for a name that IsArchiveName (mirror_index.h) rejects; the errors of Dataset::Verify;
+// RESOURCE_EXHAUSTED naming the limit, redfish::kMaximumUnpackedBytes. `observer` may be empty.
 absl::StatusOr<std::string> PackDataset(const Dataset& dataset, const std::string& name,
                                         const redfish::PackObserver& observer);
 
 struct UnpackOptions {
   std::string archive = {};
-  // Made here; nothing of it is left after an error.
+  // The function creates this folder; nothing of it is left after an error.
   std::string folder = {};
-  // All files together.
+  // The limit on the size of all files together.
   std::size_t max_bytes = redfish::kMaximumUnpackedBytes;
 };
 
-// Unpacks, verifies, and only then puts the dataset where it belongs. No name in the archive
-// becomes a path: whatever is not one of a dataset's three files is an error. NOT_FOUND: no such
-// archive. ALREADY_EXISTS: the folder is there and not empty. DATA_LOSS naming the archive and the
-// file in it; RESOURCE_EXHAUSTED and INTERNAL of writing.
+// Unpacks and verifies the archive, and only then moves the dataset to its folder. No name in the
+// archive becomes a path: any file besides a dataset's three is an error. Returns NOT_FOUND for no
+// such archive; ALREADY_EXISTS when the folder is not empty; DATA_LOSS naming the archive and the
+// file in it; RESOURCE_EXHAUSTED and INTERNAL from writing.
 absl::StatusOr<Manifest> UnpackDataset(const UnpackOptions& options);
 
 }  // namespace shoal::dataset

@@ -28,7 +28,7 @@ void AppendValue(std::string& bytes, T value) {
 
 void AppendPadding(std::string& bytes) { bytes.resize(Aligned(bytes.size()), '\0'); }
 
-// Ends that grow by 1 to `most` each; the last is `total`.
+// Checks that each end exceeds the previous one by `least` to `most`, and that the last is `total`.
 absl::Status RequireEnds(std::span<const std::uint64_t> ends, std::uint64_t least,
                          std::uint64_t most, std::uint64_t total, std::uint64_t offset) {
   std::uint64_t before = 0;
@@ -47,7 +47,7 @@ absl::Status RequireEnds(std::span<const std::uint64_t> ends, std::uint64_t leas
 
 }  // namespace
 
-// Where the parts of a file with these counts are.
+// The offsets of the parts of a file with these counts.
 class PackedChunks::Layout {
  public:
   // REQUIRES: bytes.size() >= kHeaderBytes.
@@ -57,7 +57,7 @@ class PackedChunks::Layout {
     std::memcpy(&spans_, bytes.data() + 24, 8);
   }
 
-  // So that no sum below overflows.
+  // True when the counts are small enough that no sum below overflows.
   bool Plausible() const {
     return chunks_ <= bytes_.size() && tokens_ <= bytes_.size() && spans_ <= bytes_.size();
   }
@@ -82,7 +82,7 @@ class PackedChunks::Layout {
     return view;
   }
 
-  // The bytes between parts and within spans must be zero.
+  // Checks that the bytes between parts and within spans are zero.
   absl::Status RequireZeros() const {
     SHOAL_RETURN_IF_ERROR(RequireZeros(captures_end(), tokens_at()));
     SHOAL_RETURN_IF_ERROR(RequireZeros(tokens_end(), spans_at()));

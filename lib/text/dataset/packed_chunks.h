@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks one after the other, as a dataset's chunks.bin keeps them.
+// The chunks of a dataset in the form of chunks.bin.
 //
-// Little endian; everything stands where its type wants it, so that it is used as it is mapped:
+// Numbers are little endian and aligned to their size, so that the mapped file is used directly:
 //
 //   offset  what
 //   0       "shoalds1"
@@ -11,7 +11,7 @@
 //           i32 x T: tokens; zeros to a multiple of 8
 //           S x {u8 kind, 3 zeros, u32 begin, u32 end}: spans (span.h)
 //
-// Immutable, thread-safe; a view of bytes that outlive it.
+// Immutable, thread-safe. It is a view; the bytes must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,14 @@ struct Chunk {
 
 class PackedChunks {
  public:
-  // What the manifest says of them.
+  // The manifest's limits on chunks.
   struct Limits {
     std::uint64_t chunk_tokens = 0;
     std::int32_t vocabulary_size = 0;
     std::uint32_t captures = 0;
   };
 
-  // Reads all of `bytes` once. DATA_LOSS naming the byte at which they are no chunks within
+  // Checks all of `bytes` in one pass. DATA_LOSS names the byte at which they are not chunks within
   // `limits`. REQUIRES: bytes.data() is a multiple of 8.
   static absl::StatusOr<PackedChunks> Parse(std::string_view bytes, const Limits& limits);
 
@@ -73,7 +73,7 @@ class PackedChunks {
   std::span<const Span> spans_;
 };
 
-// The bytes of `chunks`, in their order.
+// Returns the bytes of `chunks`, in their order.
 std::string PackChunks(std::span<const Chunk> chunks);
 
 }  // namespace shoal::dataset

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 7> kDefinitionTypes = {
     "MessageRegistry",  "MessageRegistryFileCollection", "AttributeRegistry",
     "PrivilegeRegistry"};
 
-// "ComputerSystem" of "#ComputerSystem.v1_13_0.ComputerSystem".
+// Returns "ComputerSystem" of "#ComputerSystem.v1_13_0.ComputerSystem".
 std::string TypeName(const nlohmann::json& body) {
   const std::string type = redfish::TextAt(body, "@odata.type");
   const std::size_t begin = type.starts_with('#') ? 1 : 0;

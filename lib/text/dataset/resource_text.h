@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resource as the text that a dataset has of it: a request line, and what the service answers.
+// The text of a resource in a dataset: a request line, and the body that the service returns.
 //
 //   GET /redfish/v1/Systems/1 [GET, PATCH]
 //   {"@odata.id":"/redfish/v1/Systems/1",...}
@@ -16,18 +16,19 @@
 namespace shoal::dataset {
 
 struct ResourceText {
-  // Ends with a line feed; empty where none is wanted.
+  // Ends with a line feed; empty where no request line is wanted.
   std::string request = {};
-  // Canonical JSON (content/canonical_json.h) without what is volatile.
+  // Canonical JSON (content/canonical_json.h) without volatile members.
   std::string body = {};
 };
 
-// Schemas and registries, and the collections and files that list them: what the standard or a
-// vendor says of resources, and no resource of a machine.
+// Returns true for schemas and registries, and for the collections and files that list them. They
+// describe resources, but are not resources of a machine.
 bool IsDefinition(std::string_view uri, const nlohmann::json& body);
 
-// What the service itself said of the resource, without HEAD; where it said nothing, what the
-// standard allows to a resource of its type. GET is always one of them. In order of their names.
+// Returns the methods that the service itself reported for the resource, without HEAD. If it
+// reported none, returns those that the standard allows for a resource of its type. GET is always
+// included. Sorted by name.
 std::vector<std::string> MethodsOf(const redfish::ManifestEntry* recorded,
                                    const nlohmann::json& body, const redfish::Schema& schema);
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a chunk that have a meaning: what a model can be trained on, or have hidden from it.
+// Spans: the parts of a chunk that have a meaning. A model can be trained on them, or have them
+// hidden.
 //
-// A span is found on the text of a resource and holds every token of which at least one byte lies
-// in that text: a token that straddles an edge is inside. Where a chunk ends within a span, the
-// chunk has the part that it holds.
+// A span is found on the text of a resource. It contains every token with at least one byte in that
+// text, so a token that straddles an edge is inside. Where a chunk ends within a span, the chunk
+// has its part of the span.
 //
-//   response          the answer: all after the request line, or all where there is none; with the
-//                     token that ends the text
+//   response          the answer: all tokens after the request line, or all where there is none,
+//                     including the token that ends the text
 //   actions           a member "Actions" that is an object: its name and its value
 //   odata_id          the text of a member "@odata.id", without quotes
 //   target            the text of a member "target", without quotes
 //   allowable_values  the list of a member whose name ends in "AllowableValues", with its brackets
-//   object, array     each one, however deep, with its brackets
-//   api_prefix        "/redfish/v1" at the front of a text that is a URI
+//   object, array     each object or array at any depth, with its brackets
+//   api_prefix        "/redfish/v1" at the start of a text that is a URI
 //   added_token       a token that was added to the vocabulary and is not special
 //
-// All but response and added_token are of the resource's body, never of the request line. Random
-// spans are drawn when they are needed and not kept.
+// All kinds except response and added_token are found in the resource's body, never in the request
+// line. Random spans are drawn when they are needed and are not stored.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +41,8 @@ enum class SpanKind : std::uint8_t {
 };
 inline constexpr std::size_t kSpanKinds = 9;
 
-// Tokens of its chunk, from `begin` to before `end`. Those of a chunk are in order of kind, then of
-// begin, then of end, and no two are equal.
+// The tokens [begin, end) of a chunk. The spans of a chunk are sorted by kind, begin and end, and
+// no two are equal.
 struct Span {
   SpanKind kind = SpanKind::kResponse;
   std::uint32_t begin = 0;
@@ -50,9 +51,9 @@ struct Span {
   auto operator<=>(const Span&) const = default;
 };
 
-// "response", "odata_id" and so on, as above.
+// Returns "response", "odata_id" and so on, as above.
 const char* NameOf(SpanKind kind);
-// INVALID_ARGUMENT naming `name` and those that there are.
+// INVALID_ARGUMENT names `name` and lists the known kinds.
 absl::StatusOr<SpanKind> ParseSpanKind(std::string_view name);
 
 }  // namespace shoal::dataset

@@ -12,12 +12,12 @@
 namespace shoal::embedding {
 namespace {
 
-// Part of the version: raised whenever the same segments' vectors would give another one.
+// A part of the version. Raise it whenever the same segment vectors would give another vector.
 constexpr int kAlgorithm = 1;
 
 std::string_view CutAtCharacter(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
-  // A character has four bytes at most; what is no UTF-8 is cut anywhere.
+  // A character has four bytes at most; text that is not UTF-8 is cut at `bytes`.
   for (std::size_t end = bytes; end + 3 >= bytes; --end) {
     if ((static_cast<std::uint8_t>(text[end]) & 0xC0) != 0x80) return text.substr(0, end);
   }
@@ -26,7 +26,7 @@ std::string_view CutAtCharacter(std::string_view text, std::size_t bytes) {
 
 }  // namespace
 
-// Which segments a call needs, each once, and which texts are made of which.
+// The distinct segments of a call, and the segments of each text.
 struct ChunkedEncoder::Plan {
   Plan(std::span<const std::string_view> texts, EmbeddingStore& store) {
     std::unordered_map<content::ContentKey, std::size_t> known;
@@ -49,9 +49,9 @@ struct ChunkedEncoder::Plan {
   std::vector<std::string_view> segments;
   std::vector<content::ContentKey> keys;
   std::vector<Embedding> embeddings;
-  // Segments to encode.
+  // Indices of the segments to encode.
   std::vector<std::size_t> missing;
-  // Segments of the texts, one text after the other; text i's end before ends[i].
+  // The texts' segments, one text after the other; text i ends before ends[i].
   std::vector<std::size_t> uses;
   std::vector<std::size_t> ends;
 };

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes texts segment by segment, so that a resource in which one property changed costs a few
-// segments.
+// Encodes texts segment by segment, so that re-encoding a resource in which one property changed
+// costs only a few segments.
 //
-// Of 207 changes of one property of a server's ComputerSystem, each made to the text first encoded,
-// 137 cost one segment, 65 two and 5 three.
+// In a measurement with 207 changes of one property of a server's ComputerSystem, each made to the
+// text that was encoded first, 137 changes cost one segment, 65 two and 5 three.
 //
-// A text is cut after kMaxTextBytes, at a UTF-8 boundary, and into content::SplitSegments of the
+// A text is cut after kMaxTextBytes, at a UTF-8 boundary, and split by content::SplitSegments with
 // default options, so that most candidates and sentences stay whole. Its vector is the mean of its
-// segments' vectors, weighted by their bytes, scaled to length 1 and rounded to half precision; a
-// text of one segment has the inner encoder's vector. Segments' vectors are kept in memory by
-// content key, the least recently used leave first. The inner encoder gets each segment that is
-// missing once, in slices of bounded bytes; shoal_embedding_chunks_found_total counts segments that
-// were in memory, those of a call that are alike once.
+// segments' vectors, weighted by their bytes, scaled to length 1 and rounded to half precision. A
+// text of one segment has the inner encoder's vector. Segment vectors are cached in memory by
+// content key; the least recently used are evicted first. The inner encoder gets each missing
+// segment once, in slices of bounded bytes. shoal_embedding_chunks_found_total counts segments that
+// were in memory; equal segments of one call count once.
 //
-// Thread-safe where the inner encoder is; a segment that two threads miss at once is encoded twice.
+// Thread-safe if the inner encoder is. A segment that two threads miss at once is encoded twice.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@
 namespace shoal::embedding {
 
 struct ChunkedEncoderOptions {
-  // Of segments' vectors in memory.
+  // The size of the cache of segment vectors.
   std::size_t cache_bytes = std::size_t{256} << 20;
-  // Text in one call of the inner encoder, or one segment.
+  // The text bytes in one call of the inner encoder; a single segment may exceed it.
   std::size_t slice_bytes = 8192;
 };
 
@@ -44,15 +44,15 @@ class ChunkedEncoder final : public tokens::TextEncoder {
  public:
   static constexpr std::size_t kMaxTextBytes = std::size_t{32} << 10;
 
-  // `metrics` may be null, and outlives this.
+  // `metrics` may be null; otherwise it must outlive the encoder.
   ChunkedEncoder(std::unique_ptr<tokens::TextEncoder> inner, const ChunkedEncoderOptions& options,
                  runtime::Metrics* metrics);
 
-  // "<the inner encoder's>-chunked<number of this algorithm>".
+  // Returns "<the inner encoder's version>-chunked<the number of this algorithm>".
   const std::string& version() const override { return version_; }
   std::int64_t dimension() const override { return inner_->dimension(); }
-  // Errors of the inner encoder; INTERNAL when it gives another shape than it says. Slices that
-  // were encoded before an error are kept.
+  // Returns the inner encoder's errors, or INTERNAL when it returns a shape other than it declares.
+  // Slices that were encoded before an error stay cached.
   absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const override;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector of a text: D halves, immutable and shared.
+// The vector of a text: D binary16 numbers, immutable and shared.
 #pragma once
 
 #include <cstdint>

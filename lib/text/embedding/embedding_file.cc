@@ -21,18 +21,18 @@ namespace fs = std::filesystem;
 using content::ContentKey;
 
 constexpr std::int64_t kMinimumBytes = std::int64_t{64} << 10;
-// application_id of a file of ours, and user_version of this format.
+// The application_id of Shoal's files, and the user_version of this format.
 constexpr std::int64_t kApplication = 1397256033;
 constexpr std::int64_t kFormat = 1;
-// How long somebody's encoding may wait for another process's transaction.
+// How long an encoder may wait for another process's transaction.
 constexpr int kBusyMs = 250;
-// No insertion is tried for so long after one that failed.
+// The time after a failure in which no insertion is tried.
 constexpr std::chrono::seconds kPause{10};
 
-// Rows that one insertion deletes beyond as many as it brings.
+// The number of rows that one insertion may delete in addition to the number that it adds.
 constexpr std::int64_t kMaxEvicted = 4096;
 
-// `place` ascends in the order of writing; `hash` is XXH3 of the vector, seeded with its key.
+// `place` ascends in the order of writing. `hash` is XXH3 of the vector, seeded with its key.
 constexpr char kTables[] =
     "CREATE TABLE versions(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE embeddings(place INTEGER PRIMARY KEY, version INTEGER NOT NULL,"
@@ -44,7 +44,7 @@ struct Finalize {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
-// UNAVAILABLE and RESOURCE_EXHAUSTED may pass; with all else the file is of no use.
+// UNAVAILABLE and RESOURCE_EXHAUSTED may be temporary; any other error makes the file unusable.
 absl::Status StatusOf(sqlite3* connection, int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return absl::OkStatus();
   std::string message = connection == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection);
@@ -74,7 +74,7 @@ absl::StatusOr<Statement> Prepare(sqlite3* connection, const char* sql) {
   return statement;
 }
 
-// The first column of the first row; 0 without a row.
+// Returns the first column of the first row, or 0 without a row.
 absl::StatusOr<std::int64_t> Integer(sqlite3* connection, const char* sql) {
   SHOAL_ASSIGN_OR_RETURN(const Statement statement, Prepare(connection, sql));
   const int code = sqlite3_step(statement.get());
@@ -82,7 +82,7 @@ absl::StatusOr<std::int64_t> Integer(sqlite3* connection, const char* sql) {
   return code == SQLITE_ROW ? sqlite3_column_int64(statement.get(), 0) : 0;
 }
 
-// Bytes that stay as they are until the statement has been stepped.
+// Binds bytes, which must stay unchanged until the statement has been stepped.
 void BindBytes(sqlite3_stmt* statement, int place, std::string_view bytes) {
   sqlite3_bind_blob64(statement, place, bytes.data(), bytes.size(), SQLITE_STATIC);
 }
@@ -97,7 +97,7 @@ std::int64_t HashOf(const ContentKey& key, std::string_view vector) {
   return static_cast<std::int64_t>(XXH3_64bits_withSeed(vector.data(), vector.size(), seed));
 }
 
-// Makes the tables in a file that has nothing. REQUIRES: in a transaction.
+// Creates the tables in an empty file, and checks any other file. REQUIRES: in a transaction.
 absl::Status MakeTables(sqlite3* connection) {
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t application,
                          Integer(connection, "PRAGMA application_id"));
@@ -111,7 +111,7 @@ absl::Status MakeTables(sqlite3* connection) {
                            std::to_string(kFormat));
 }
 
-// Runs `work` between BEGIN and COMMIT, or ROLLBACK when it fails.
+// Runs `work` between BEGIN and COMMIT; rolls back when it fails.
 template <typename Work>
 absl::Status InTransaction(sqlite3* connection, const Work& work) {
   SHOAL_RETURN_IF_ERROR(Execute(connection, "BEGIN IMMEDIATE"));
@@ -173,8 +173,8 @@ absl::Status InsertRows(sqlite3* connection, const std::string& version, std::si
   return absl::OkStatus();
 }
 
-// Once the bound is passed, deletes the oldest rows until a sixteenth of it is free, `most` rows at
-// most: a lowered bound is reached in steps.
+// When the limit is exceeded, deletes the oldest rows until a sixteenth of it is free, but at most
+// `most` rows, so that a lowered limit is reached in steps.
 absl::Status EvictOldest(sqlite3* connection, std::int64_t max_bytes, std::int64_t most) {
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t page_bytes, Integer(connection, "PRAGMA page_size"));
   while (most > 0) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of texts by (encoder version, content key): what was encoded once is there after a
-// restart, and for every process of the machine.
+// A file of text vectors by (encoder version, content key), which survives restarts and serves
+// every process of the machine.
 //
-// It is one SQLite file in WAL mode (its companions -wal and -shm beside it), which several objects
-// and processes may share. Past `max_bytes` the rows that were written first leave; their pages are
-// used again, so the file stays at about that size. Vectors of another encoder version are not
-// found. Thread-safe.
+// It is one SQLite file in WAL mode (with its companions -wal and -shm), which several objects and
+// processes may share. When it exceeds `max_bytes`, the oldest rows are deleted; their pages are
+// reused, so the file stays at about that size. Vectors of another encoder version are not found.
+// Thread-safe.
 //
-// It is a cache: after Open nothing fails. What cannot be read is not found, what cannot be written
-// is not kept; both are counted. A file that is locked or a disk that is full may pass: the next
-// insertions are tried after a pause. A file that is damaged, of another format or something
-// else's is warned of once and left alone from then on; whoever wants a new one removes it. A
-// vector carries a hash, so that damage never becomes a wrong vector.
+// It is a cache, so after Open nothing returns an error. What cannot be read counts as not found,
+// and what cannot be written is dropped; failures are counted. A locked file or a full disk may be
+// temporary, so insertions are tried again after a pause. A file that is damaged, of another format
+// or of another program is warned about once and then never used again; to get a new one, remove
+// it. Each vector carries a hash, so that damage never becomes a wrong vector.
 #pragma once
 
 #include <cstddef>
@@ -35,32 +35,34 @@ namespace shoal::embedding {
 
 struct EmbeddingFileOptions {
   std::string path;
-  // Bytes of the pages in use, without the companions; one insertion may pass them. At least
-  // 64 KiB.
+  // A limit on the bytes of the pages in use, without the companions; one insertion may exceed it.
+  // At least 64 KiB.
   std::int64_t max_bytes = std::int64_t{1} << 30;
 };
 
 class EmbeddingFile {
  public:
-  // Makes missing folders. INVALID_ARGUMENT: options out of range. FAILED_PRECONDITION naming the
-  // path: no file can be there. `metrics` may be null; it and `clock` outlive this.
+  // Creates missing folders. Returns INVALID_ARGUMENT for options out of range, and
+  // FAILED_PRECONDITION naming the path when no file can be there. `metrics` may be null; it and
+  // `clock` must outlive the object.
   static absl::StatusOr<std::unique_ptr<EmbeddingFile>> Open(
       const EmbeddingFileOptions& options, runtime::Metrics* metrics,
       const runtime::Clock& clock = runtime::SystemClock());
 
-  // One element a key, in their order: null where it is not there, or not of `dimension` numbers.
+  // Returns one element for each key, in order: null where it is absent or has not `dimension`
+  // numbers.
   std::vector<Embedding> Find(const std::string& version, std::size_t dimension,
                               std::span<const content::ContentKey> keys)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // In one transaction. Keys that are there already stay as they are. REQUIRES: `values` is
-  // [N, D], a row a key, and D at least 1.
+  // Inserts rows in one transaction. Keys that are already there keep their vectors. REQUIRES:
+  // `values` is [N, D], one row for each key, and D is at least 1.
   void Insert(const std::string& version, std::size_t dimension,
               std::span<const content::ContentKey> keys, std::span<const std::uint16_t> values)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Calls of Find and Insert that did not do all of it, those that were not tried among them.
+  // The number of failures to open, read or write, including insertions that were skipped.
   std::uint64_t failures() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Rows of all versions; 0 when it cannot be read.
+  // The number of rows of all versions; 0 when it cannot be read.
   std::uint64_t rows() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -70,7 +72,7 @@ class EmbeddingFile {
 
   EmbeddingFile(const EmbeddingFileOptions& options, runtime::Metrics* metrics,
                 const runtime::Clock& clock);
-  // Does nothing when it is open.
+  // Does nothing when the connection is open.
   absl::Status Connect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountFailure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Fail(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -83,9 +85,9 @@ class EmbeddingFile {
   const OptionalCounter failures_total_;
 
   mutable runtime::Mutex mutex_;
-  // Null while it cannot be opened.
+  // Null while the file cannot be opened.
   std::unique_ptr<sqlite3, Close> connection_ ABSL_GUARDED_BY(mutex_);
-  // It is never opened again.
+  // Once true, the file is never opened again.
   bool broken_ ABSL_GUARDED_BY(mutex_) = false;
   bool warned_of_damage_ ABSL_GUARDED_BY(mutex_) = false;
   bool warned_of_pause_ ABSL_GUARDED_BY(mutex_) = false;

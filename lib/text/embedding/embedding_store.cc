@@ -9,7 +9,8 @@
 namespace shoal::embedding {
 namespace {
 
-// Entries looked at for one that can leave; held ones gather at the old end otherwise.
+// The number of entries that are tried for eviction. Held entries are moved to the recently used
+// end, so that they do not accumulate at the old end.
 constexpr int kEvictionTries = 64;
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Embeddings in memory by content key, for one encoder version.
 //
-// Bounded by bytes: the least recently used embedding that nobody else holds leaves first; held
-// ones (by rows in work and by catalogs, say) stay, even past the bound. Thread-safe.
+// The store is bounded by bytes. It evicts the least recently used embedding that nobody else
+// holds. Embeddings that are held (by rows in work or by catalogs, say) stay, even beyond the
+// bound. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +22,16 @@ namespace shoal::embedding {
 
 class EmbeddingStore {
  public:
-  // `embedding_size`: D.
+  // `embedding_size` is D.
   EmbeddingStore(std::string encoder_version, std::size_t embedding_size, std::size_t max_bytes)
       : encoder_version_(std::move(encoder_version)),
         embedding_size_(embedding_size),
         max_bytes_(max_bytes) {}
 
-  // Null when unknown. The zero key is never here.
+  // Returns null when unknown. The zero key is never found.
   Embedding Find(const content::ContentKey& key) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What is kept under the key: one that was there before stays. REQUIRES: `values` has D elements.
+  // Inserts `values` unless the key is known, and returns the stored embedding. REQUIRES: `values`
+  // has D elements.
   Embedding Insert(const content::ContentKey& key, std::span<const std::uint16_t> values)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -53,7 +55,7 @@ class EmbeddingStore {
 
   mutable runtime::Mutex mutex_;
   std::unordered_map<content::ContentKey, Entry> entries_ ABSL_GUARDED_BY(mutex_);
-  // Most recently used first.
+  // The most recently used comes first.
   std::list<content::ContentKey> order_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which encoder a run uses, and how much is kept of what it made: knobs of more than one process.
+// The knobs that several processes share: which encoder a run uses, and how many of its vectors are
+// cached.
 //
-// Processes that share a run must agree on EncoderSource, or their embeddings have other versions;
-// EmbeddingCacheOptions are each one's own.
+// Processes that share a run must agree on EncoderSource, or their embeddings have different
+// versions. Each process has its own EmbeddingCacheOptions.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +14,35 @@
 namespace shoal::embedding {
 
 struct EncoderSource {
-  // "lexical"; "gpt2:<preset or folder>"; "both:<preset or folder>", lexical first; "both":
-  // with preset tiny.
+  // "lexical"; "gpt2:<preset or folder>"; "both:<preset or folder>" (the lexical vector first);
+  // "both" (with preset tiny).
   std::string encoder = "lexical";
-  // Of the lexical part (tokens/lexical_encoder.h).
+  // The table of the lexical part (lexical/lexical_encoder.h).
   std::string encoder_table = "data/encoder/lexical.idf";
-  // Preset P's folder is <encoder_models>/P.
+  // The folder of presets: preset P is in <encoder_models>/P.
   std::string encoder_models = "data/encoder";
-  // As language::Gpt2Options::device.
+  // The device, as in language::Gpt2Options::device.
   std::string encoder_device = "cpu";
-  // Not a knob, run.deterministic sets it: the language model takes each sequence by itself, which
-  // is slower, and with one thread of torch a text's bits depend on nothing else.
+  // This is not a knob; run.deterministic sets it. The language model then takes each sequence by
+  // itself, which is slower. With one thread of torch, a text's bits then depend on nothing else.
   bool batch_independent = false;
 
-  // False for lexical vectors alone, which cost some microseconds a text.
+  // False for lexical vectors alone, which cost only microseconds for each text.
   bool has_language_model() const { return encoder != "lexical"; }
 
   void Visit(runtime::Visitor& visitor);
 };
 
 struct EmbeddingCacheOptions {
-  // Of segments' vectors in memory.
+  // The size of the cache of segment vectors.
   std::int64_t encoder_chunk_cache_bytes = std::int64_t{256} << 20;
-  // SQLite file (embedding_file.h), shared by processes of a machine; not on a network file system.
-  // Empty or "none": no file.
+  // The SQLite file (embedding_file.h), which processes of one machine share. It must not be on a
+  // network file system. Empty or "none" means no file.
   std::string encoder_cache = "";
   std::int64_t encoder_cache_bytes = std::int64_t{1} << 30;
 
   void Visit(runtime::Visitor& visitor);
-  // With embeddings.sqlite in the run's folder where encoder_cache is empty.
+  // Returns a copy that uses embeddings.sqlite in the run's folder where encoder_cache is empty.
   EmbeddingCacheOptions In(const std::string& run_folder) const;
 };
 

@@ -21,9 +21,9 @@
 namespace shoal::embedding {
 namespace {
 
-// Part of the version: raised whenever the same text would get another vector.
+// A part of the version. Raise it whenever the same text would get another vector.
 constexpr int kAlgorithm = 1;
-// In one call of the model, or one text more: bounds what its results take.
+// The tokens in one call of the model; one text may exceed it. It bounds the memory of results.
 constexpr std::int64_t kCallTokens = std::int64_t{1} << 15;
 
 std::uint64_t Hash(std::string_view bytes, std::uint64_t seed) {
@@ -42,7 +42,7 @@ std::string VersionOf(const language::Gpt2Parameters& parameters,
   return text;
 }
 
-// Sequences of some texts, and which text each is of.
+// The sequences of several texts, and the text that each belongs to.
 struct OwnedSequences {
   language::TokenBatch batch;
   std::vector<language::TokenRange> ranges;
@@ -71,7 +71,7 @@ struct Gpt2Encoder::State {
     return tokens.Encode(text, ids);
   }
 
-  // Adds the hidden states' sums to the rows of the texts that they are of.
+  // Adds the sums of the hidden states to the rows of their texts.
   absl::Status AddSums(const OwnedSequences& sequences, std::span<float> sums) const;
 
   std::unique_ptr<const language::Gpt2> model;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A language model's vectors: the mean of a GPT-2's last hidden states over all tokens of a text.
+// Vectors of a language model: the mean of a GPT-2's last hidden states over all tokens of a text.
 //
-// A text longer than the model's positions falls into sequences of that length, the last one
-// shorter, each of which sees itself alone; the mean is over the tokens of all. It is scaled to
-// length 1 and rounded to half precision. The empty text is the zero vector.
+// A text with more tokens than the model has positions is split into sequences of that length, the
+// last one shorter. Each sequence attends only to itself; the mean is over the tokens of all. It is
+// scaled to length 1 and rounded to half precision. The empty text is the zero vector.
 //
-// Time and memory are those of the tokens given: ChunkedEncoder is what bounds a text. Bits depend
-// on the batch by rounding alone; with slice_tokens = 1 and one thread of torch not even so.
-// Thread-safe, though torch is best used by one thread at a time.
+// Time and memory are proportional to the number of tokens; ChunkedEncoder bounds the length of a
+// text. The batch changes results only by rounding, and with slice_tokens = 1 and one thread of
+// torch not at all. Thread-safe, though torch works best when one thread at a time uses it.
 #pragma once
 
 #include <cstdint>
@@ -23,28 +23,29 @@
 namespace shoal::embedding {
 
 struct Gpt2EncoderOptions {
-  // As language::Gpt2Options.
+  // Device and precision are as in language::Gpt2Options.
   std::string device = "cpu";
   runtime::DType precision = runtime::DType::kFloat32;
-  // Tokens in one pass through the model, or one sequence. At least 1.
+  // The tokens in one pass through the model; a single sequence may exceed it. At least 1.
   std::int64_t slice_tokens = 2048;
 };
 
 class Gpt2Encoder final : public tokens::TextEncoder {
  public:
-  // Of a folder with config.json, model.safetensors (language/gpt2_folder.h) and a tokenizer
-  // (text/bpe/tokenizer_json.h). Errors of both and of language::Gpt2::Create, naming the file;
-  // INVALID_ARGUMENT, naming the folder, when the tokenizer has ids that the model has not.
+  // Loads a folder with config.json, model.safetensors (language/gpt2_folder.h) and a tokenizer
+  // (text/bpe/tokenizer_json.h). Returns the errors of both and of language::Gpt2::Create, naming
+  // the file, and INVALID_ARGUMENT naming the folder when the tokenizer has ids that the model
+  // lacks.
   static absl::StatusOr<std::unique_ptr<Gpt2Encoder>> Create(const std::string& folder,
                                                              const Gpt2EncoderOptions& options);
   ~Gpt2Encoder() override;
 
-  // "gpt2-<16 hex digits>", of all that decides a vector: the algorithm, the config, the
-  // parameters, the tokenizer's fingerprint and the precision.
+  // Returns "gpt2-<16 hex digits>", a hash of everything that determines a vector: the algorithm,
+  // the config, the parameters, the tokenizer's fingerprint and the precision.
   const std::string& version() const override;
-  // The model's width.
+  // Returns the model's width.
   std::int64_t dimension() const override;
-  // INTERNAL with torch's words; those of tokens::Tokenizer::Encode.
+  // Returns INTERNAL with torch's message, or the errors of tokens::Tokenizer::Encode.
   absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const override;
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two encoders' vectors side by side: what a text says by its words, and what a language model
-// makes of it.
+// Concatenates the vectors of two encoders, such as a lexical one and a language model.
 //
-// Each is weighted by the root of a half, so where both have length 1 so has the whole, and the
-// cosine of two texts is the mean of both cosines. Where one is the zero vector, the whole has the
-// length of that root. Thread-safe where both are.
+// Each vector is multiplied by sqrt(1/2). So where both have length 1, the whole has length 1, and
+// the cosine of two texts is the mean of both cosines. Where one is the zero vector, the whole has
+// length sqrt(1/2). Thread-safe if both encoders are.
 #pragma once
 
 #include <memory>
@@ -21,11 +20,11 @@ class JoinedEncoder final : public tokens::TextEncoder {
   JoinedEncoder(std::unique_ptr<tokens::TextEncoder> first,
                 std::unique_ptr<tokens::TextEncoder> second);
 
-  // "<first>+<second>".
+  // Returns "<first>+<second>".
   const std::string& version() const override { return version_; }
-  // The sum of both.
+  // Returns the sum of both dimensions.
   std::int64_t dimension() const override;
-  // Errors of both; INTERNAL when one gives another shape than it says.
+  // Returns the errors of both, or INTERNAL when one returns a shape other than it declares.
   absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const override;
 
  private:

@@ -22,10 +22,10 @@ using EncoderPointer = std::unique_ptr<tokens::TextEncoder>;
 
 constexpr std::string_view kNoFile = "none";
 
-// What the knob `encoder` asks for.
+// The parsed knob `encoder`.
 struct EncoderParts {
   bool lexical = false;
-  // Preset or folder; empty: no language model.
+  // A preset or a folder; empty for no language model.
   std::string model;
 };
 
@@ -50,7 +50,7 @@ bool HasWeights(const std::filesystem::path& folder) {
          std::filesystem::exists(folder / language::kWeightsFile, error);
 }
 
-// What may stand in place of a model that is not there.
+// Describes what may replace a model whose files are missing.
 std::string Alternatives(const std::string& models) {
   std::string presets;
   for (const std::string_view preset : language::Gpt2Config::PresetNames()) {

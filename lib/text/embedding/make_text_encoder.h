@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoder that a run's knobs ask for.
+// Makes the encoder that a run's knobs select.
 //
-// Lexical vectors cost less than keeping them, so they are made anew each time. A language model's
-// go through a ChunkedEncoder, and through a StoredEncoder below it where there is a file.
+// Lexical vectors are recomputed each time, since that costs less than caching them. A language
+// model is wrapped in a ChunkedEncoder, and in a StoredEncoder below it if there is a file.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace shoal::embedding {
 
-// `metrics` may be null, and outlives the encoder. Errors begin with the knob: INVALID_ARGUMENT for
-// a value that is no encoder; NOT_FOUND for a preset whose weights are not there, or a folder that
-// is none, saying what would work; else those of tokens::LexicalEncoder::Create,
+// `metrics` may be null; otherwise it must outlive the encoder. Errors begin with the knob:
+// INVALID_ARGUMENT for a value that is not an encoder, NOT_FOUND for a preset without weights or a
+// missing folder (the message lists alternatives), else those of tokens::LexicalEncoder::Create,
 // Gpt2Encoder::Create and EmbeddingFile::Open.
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics);

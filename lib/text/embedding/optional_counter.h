@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter that counts where there are metrics, and is nothing where there are none. Thread-safe.
+// A counter that does nothing where there are no metrics. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace shoal::embedding {
 
 class OptionalCounter {
  public:
-  // `metrics` may be null, and outlives this.
+  // `metrics` may be null; otherwise it must outlive the counter.
   OptionalCounter(runtime::Metrics* metrics, const std::string& name, const std::string& help)
       : counter_(metrics == nullptr ? nullptr : &metrics->Counter(name, help)) {}
 

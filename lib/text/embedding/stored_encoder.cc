@@ -14,7 +14,7 @@
 namespace shoal::embedding {
 namespace {
 
-// The texts of a call without repetition or empty ones.
+// The distinct texts of a call, without empty ones.
 struct DistinctTexts {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -36,7 +36,7 @@ struct DistinctTexts {
 
   std::vector<std::string_view> texts;
   std::vector<content::ContentKey> keys;
-  // Of each given text.
+  // The index of each given text in the distinct ones.
   std::vector<std::size_t> places;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An encoder whose vectors are kept in a file: asks the file first, encodes what it lacks, keeps
-// that.
+// An encoder that keeps its vectors in a file. It looks in the file first, encodes the texts that
+// are missing, and stores their vectors.
 //
-// version() and dimension() are the inner encoder's, and so are the vectors, to the bit. A text
-// that occurs twice in a call is encoded once. Thread-safe where the inner encoder is.
+// version(), dimension() and the vectors are exactly those of the inner encoder. A text that occurs
+// twice in a call is encoded once. Thread-safe if the inner encoder is.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ class StoredEncoder final : public tokens::TextEncoder {
 
   const std::string& version() const override { return inner_->version(); }
   std::int64_t dimension() const override { return inner_->dimension(); }
-  // Errors of the inner encoder alone; INTERNAL when it gives another shape than it says.
+  // Returns only the inner encoder's errors, or INTERNAL when it returns a shape other than it
+  // declares.
   absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const override;
 
  private:

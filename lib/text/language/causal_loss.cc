@@ -20,7 +20,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// The rows of hidden that have a target: which, of what, how much.
+// The rows of hidden that have a target, with the targets' ids and weights.
 struct Targets {
   at::Tensor rows;     // [R], int64
   at::Tensor ids;      // [R], int64
@@ -59,7 +59,7 @@ Targets FindTargets(const TokenBatch& batch, std::span<const float> weights, at:
 }
 
 struct Fused : torch::autograd::Function<Fused> {
-  // The sum, and the weight of what was right.
+  // Returns the sum, and the weight of the correctly predicted targets.
   static variable_list forward(AutogradContext* context, const at::Tensor& hidden,
                                const at::Tensor& embedding, const Targets& targets,
                                at::ScalarType compute, std::int64_t rows_at_once,
@@ -84,7 +84,7 @@ struct Fused : torch::autograd::Function<Fused> {
       sum.add_(total.sub(chosen).squeeze(1).mul(weights).sum());
       correct.add_(logits.argmax(1, true).eq(ids).squeeze(1).to(at::kFloat).mul(weights).sum());
       if (!with_gradients) continue;
-      // Softmax less the target, in the logits' place.
+      // Softmax minus the target, computed in place of the logits.
       logits.sub_(total).exp_().mul_(weights.unsqueeze(1));
       logits.scatter_add_(1, ids, weights.neg().unsqueeze(1));
       const at::Tensor gradient = logits.to(compute);

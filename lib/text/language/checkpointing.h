@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation checkpointing: a function whose inner results are not kept for backward but computed
-// again there.
+// Activation checkpointing: a function whose intermediate results are not kept for the backward
+// pass but computed again.
 //
-// Shows torch.
+// This header shows torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,9 +12,9 @@
 
 namespace shoal::language {
 
-// run(x), of which only x is kept. `leaves`: the other tensors inside `run` that gradients flow
-// into. `run` is a pure function and is kept alive until backward. Threads: backward runs where the
-// autograd engine does.
+// Returns run(x) and keeps only x. `leaves` are the other tensors inside `run` that gradients flow
+// into. `run` must be a pure function; it is kept alive until the backward pass, which runs on the
+// threads of the autograd engine.
 at::Tensor Checkpointed(std::function<at::Tensor(const at::Tensor&)> run, const at::Tensor& x,
                         const std::vector<at::Tensor>& leaves);
 

@@ -23,12 +23,12 @@ namespace {
 using runtime::DType;
 using runtime::Tensor;
 
-// So many that threads end at about the same time, and none so small that calls cost more than
-// work.
+// There are enough slices for threads to end at about the same time, and none is so small that
+// calls cost more than the work.
 constexpr std::int64_t kSlicesPerThread = 4;
 constexpr std::int64_t kMinSlice = 256;
 
-// `work` without gradients, with what torch throws as a Status.
+// Runs `work` without gradients, and returns torch's exceptions as a Status.
 template <typename Work>
 auto Infer(const char* what, const Work& work) -> decltype(work()) {
   return model::GuardTorch(what, [&] {
@@ -37,7 +37,7 @@ auto Infer(const char* what, const Work& work) -> decltype(work()) {
   });
 }
 
-// Rows of `tensor` into `out` from row `row` on.
+// Copies the rows of `tensor` into `out` from row `row` on.
 void CopyRows(const at::Tensor& tensor, std::int64_t row, Tensor& out) {
   const at::Tensor rows = tensor.to(at::kCPU, at::kFloat).contiguous();
   if (rows.numel() == 0) return;
@@ -76,12 +76,12 @@ struct Gpt2::State {
     return layer < 0 ? config.layers : layer;
   }
 
-  // Calls visit(first token, hidden states) for one slice of the batch after the other; on a CPU
-  // several at once, each on one of torch's threads: small matrices gain little from two.
+  // Calls visit(first token, hidden states) for each slice of the batch. On a CPU several slices
+  // run at once, each on one of torch's threads, since two threads hardly speed up small matrices.
   template <typename Visit>
   void EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const;
 
-  // The last token's logits.
+  // Returns the logits after the last token.
   std::vector<float> Next(std::span<const std::int32_t> sequence, KeyValues& past) const;
 };
 
@@ -101,7 +101,7 @@ void Gpt2::State::EachSlice(const TokenBatch& batch, std::int64_t layer, Visit v
     for (std::size_t i = 0; i < count; ++i) run(i);
     return;
   }
-  // Relaxed: it only hands out numbers.
+  // Relaxed order is enough, since it only hands out numbers.
   std::atomic<std::size_t> next{0};
   at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
     const c10::InferenceMode mode;

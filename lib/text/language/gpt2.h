@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPT-2 to read with and to write with: hidden states, embeddings, logits, generation.
+// A GPT-2 for inference: hidden states, embeddings, logits, generation.
 //
 //   SHOAL_ASSIGN_OR_RETURN(auto model, Gpt2::Load("models/gpt2", {}));
 //   SHOAL_ASSIGN_OR_RETURN(runtime::Tensor vectors, model->Embed(batch, ranges, {}));
 //
-// Immutable; any thread may call, though torch's own threads (model/policy.h, SetTorchThreads) are
-// best used by one at a time. Batches are checked: INVALID_ARGUMENT as TokenBatch::Validate;
-// INTERNAL with torch's words when it fails, as when the device's memory is used up.
+// Immutable; any thread may call it, though torch's own threads (model/policy.h, SetTorchThreads)
+// work best for one caller at a time. Batches are checked: errors are INVALID_ARGUMENT as in
+// TokenBatch::Validate, and INTERNAL with torch's message, for example when the device is out of
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -27,26 +28,26 @@
 namespace shoal::language {
 
 struct Gpt2Options {
-  // "cpu", "cuda" or "cuda:<n>"; FAILED_PRECONDITION where there is no such device.
+  // "cpu", "cuda" or "cuda:<n>"; FAILED_PRECONDITION when there is no such device.
   std::string device = "cpu";
-  // kFloat32; kBFloat16: matrices and attention in half the memory and, on CUDA, a fraction of the
-  // time. Residual, norms and results stay float32.
+  // kFloat32 or kBFloat16. With kBFloat16, matrices and attention take half the memory and, on
+  // CUDA, a fraction of the time. The residual, norms and results stay float32.
   runtime::DType precision = runtime::DType::kFloat32;
-  // A larger batch runs in slices of whole sequences with at most so many tokens, which bounds
+  // A larger batch runs in slices of whole sequences with at most this many tokens, which bounds
   // memory and keeps a layer's numbers in the processor's cache.
   std::int64_t slice_tokens = 2048;
 };
 
-// Tokens [begin, end) of the batch's array, all of one sequence.
+// The tokens [begin, end) of the batch's array, all of one sequence.
 struct TokenRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
 struct EmbedOptions {
-  // Hidden states after so many blocks; 0 are the embeddings, -1 the last (normed).
+  // The number of blocks before the hidden states; 0 means the embeddings, -1 the last (normed).
   std::int64_t layer = -1;
-  // The mean of the range's hidden states; or its last token's.
+  // The mean of the range's hidden states, or those of its last token.
   enum class Pooling : std::uint8_t { kMean, kLast } pooling = Pooling::kMean;
 };
 
@@ -55,24 +56,24 @@ struct GenerateOptions {
   // The seed of sampling.
   std::uint64_t seed = 0;
   std::int64_t max_tokens = 64;
-  // Any of them ends the text and is not part of it.
+  // Any of these tokens ends the text and is not part of it.
   std::vector<std::int32_t> stop_tokens = {};
   TokenFilter filter = {};
 };
 
 struct Generated {
   enum class End : std::uint8_t { kMaxTokens, kStopToken, kPositions, kNothingAllowed };
-  // Without the prompt.
+  // The generated tokens without the prompt.
   std::vector<std::int32_t> tokens;
   End end = End::kMaxTokens;
 };
 
 class Gpt2 {
  public:
-  // As ReadGpt2Folder.
+  // Returns the errors of ReadGpt2Folder.
   static absl::StatusOr<std::unique_ptr<Gpt2>> Load(const std::string& folder,
                                                     const Gpt2Options& options);
-  // `adapter` may be null. INVALID_ARGUMENT when a size does not fit the config.
+  // `adapter` may be null. Returns INVALID_ARGUMENT when a size does not fit the config.
   static absl::StatusOr<std::unique_ptr<Gpt2>> Create(const Gpt2Parameters& parameters,
                                                       const LoraParameters* adapter,
                                                       const Gpt2Options& options);
@@ -80,14 +81,15 @@ class Gpt2 {
 
   const Gpt2Config& config() const;
 
-  // [T, D], float32, after `layer` blocks (as EmbedOptions::layer).
+  // Returns [T, D], float32, the states after `layer` blocks (as EmbedOptions::layer).
   absl::StatusOr<runtime::Tensor> HiddenStates(const TokenBatch& batch, std::int64_t layer) const;
-  // One row a range, [R, D], float32. INVALID_ARGUMENT when a range is empty or leaves a sequence.
+  // Returns one row for each range, [R, D], float32. INVALID_ARGUMENT when a range is empty or
+  // exceeds its sequence.
   absl::StatusOr<runtime::Tensor> Embed(const TokenBatch& batch, std::span<const TokenRange> ranges,
                                         const EmbedOptions& options) const;
-  // [T, V], float32: of what follows each token.
+  // Returns [T, V], float32: the logits of the token after each token.
   absl::StatusOr<runtime::Tensor> Logits(const TokenBatch& batch) const;
-  // What may follow `prompt`. A function of (parameters, prompt, options).
+  // Generates a continuation of `prompt`, which is a function of (parameters, prompt, options).
   absl::StatusOr<Generated> Generate(std::span<const std::int32_t> prompt,
                                      const GenerateOptions& options) const;
 

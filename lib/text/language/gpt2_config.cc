@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// More than twice an xl; 16 GiB.
+// 16 GiB of parameters, more than twice an xl.
 constexpr std::int64_t kMaxParameters = std::int64_t{1} << 32;
 
 constexpr std::array<std::pair<std::string_view, Gpt2Config>, 5> kPresets = {{
@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, Gpt2Config>, 5> kPresets = {{
     {"xl", {.width = 1600, .layers = 48, .heads = 25}},
 }};
 
-// The sizes of a model under the keys that Hugging Face gives them.
+// The sizes of a model under Hugging Face's keys.
 struct Size {
   const char* key;
   std::int64_t Gpt2Config::*field;
@@ -49,7 +49,7 @@ constexpr std::array<std::pair<const char*, std::int64_t Gpt2Config::*>, 2> kTok
     {"eos_token_id", &Gpt2Config::end_token},
 }};
 
-// Keys that may be absent; present with another value they would make another model.
+// Keys that may be absent; another value would describe another model.
 const std::vector<std::pair<std::string, json>>& Fixed() {
   static const std::vector<std::pair<std::string, json>> fixed = {
       {"model_type", "gpt2"},
@@ -153,7 +153,7 @@ absl::StatusOr<Gpt2Config> Gpt2Config::Preset(std::string_view name) {
 
 absl::StatusOr<Gpt2Config> Gpt2Config::Parse(std::string_view text, const std::string& file) {
   json values;
-  // Deeper values belong to no key that is read, and are dropped as they come.
+  // Values nested deeper belong to no known key; the parser drops them.
   const auto shallow = [](int depth, json::parse_event_t, json&) { return depth <= 2; };
   try {
     values = json::parse(text.begin(), text.end(), shallow);

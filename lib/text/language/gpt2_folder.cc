@@ -36,12 +36,13 @@ std::string Quoted(std::string_view name) {
   return "tensor '" + std::string(name.substr(0, 100)) + "'";
 }
 
-// The file's names: "transformer.wte.weight", or "wte.weight" as the Hub's oldest have it.
+// Returns the prefix of the file's names: "transformer.", or "" as in the Hub's oldest files.
 std::string PrefixIn(const SafetensorsView& view) {
   return view.Find(kTokenEmbedding) == nullptr ? std::string(kPrefix) : "";
 }
 
-// Buffers that old versions of transformers stored with the parameters.
+// Returns whether the name is a buffer that old versions of transformers stored with the
+// parameters.
 bool IsBuffer(const std::string& name, std::string_view prefix) {
   static const std::regex buffer("h\\.[0-9]+\\.attn\\.(bias|masked_bias)");
   return name.starts_with(prefix) && std::regex_match(name.substr(prefix.size()), buffer);
@@ -59,7 +60,7 @@ absl::Status CheckOutput(const SafetensorsView& view, const std::string& embeddi
   return absl::OkStatus();
 }
 
-// Every parameter is there with its shape, and nothing that is not known.
+// Checks that every parameter is there with its shape, and that no unknown tensor is.
 absl::Status CheckNames(const SafetensorsView& view, const ParameterLayout& layout,
                         const std::string& prefix) {
   std::set<std::string, std::less<>> known = {std::string(kOutput)};
@@ -101,11 +102,11 @@ absl::Status ReadParameters(const SafetensorsView& view, const ParameterLayout& 
 
 std::uint16_t ToBFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  // To nearest, ties to even.
+  // Rounds to nearest, ties to even.
   return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// The bytes of `values` as `dtype`, which is one of two bytes.
+// Returns `values` as `dtype`, which must have two bytes.
 std::vector<std::uint16_t> Shortened(std::span<const float> values, DType dtype) {
   std::vector<std::uint16_t> out(values.size());
   std::transform(values.begin(), values.end(), out.begin(),

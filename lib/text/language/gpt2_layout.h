@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where GPT-2's parameters lie in one flat array, under Hugging Face's names.
+// The places of GPT-2's parameters in one flat array, under Hugging Face's names.
 //
-// "transformer.wte.weight" [V, D], "transformer.wpe.weight" [N, D], and of block i under
-// "transformer.h.<i>.": ln_1, attn.c_attn [D, 3 D], attn.c_proj [D, D], ln_2, mlp.c_fc [D, 4 D],
-// mlp.c_proj [4 D, D], each with .weight and .bias; "transformer.ln_f". Matrices of blocks stand as
-// Hugging Face's Conv1D stores them, [in, out]: y = x W + b.
+// The names are "transformer.wte.weight" [V, D], "transformer.wpe.weight" [N, D], and for block i
+// under "transformer.h.<i>.": ln_1, attn.c_attn [D, 3 D], attn.c_proj [D, D], ln_2, mlp.c_fc
+// [D, 4 D], mlp.c_proj [4 D, D], each with .weight and .bias; then "transformer.ln_f". Matrices of
+// blocks are stored as in Hugging Face's Conv1D, [in, out]: y = x W + b.
 //
-// Starts are GPT-2's: normal of deviation 0.02, divided by sqrt(2 layers) where a block's half
-// joins the residual; norms 1, biases 0.
+// Start values are GPT-2's: normal with standard deviation 0.02, divided by sqrt(2 layers) where a
+// half of a block joins the residual; norms 1, biases 0.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@
 
 namespace shoal::language {
 
-// "transformer.": before every name; files without it are read, too.
+// The prefix of every name; files without it can be read, too.
 inline constexpr std::string_view kPrefix = "transformer.";
 
-// "transformer.h.<block>.".
+// Returns "transformer.h.<block>.".
 std::string BlockPrefix(std::int64_t block);
 
 // REQUIRES: config.Validate() is OK.

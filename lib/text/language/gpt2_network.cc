@@ -41,7 +41,7 @@ Gpt2Network::Gpt2Network(const Gpt2Config& config, const at::Tensor& flat,
                          const at::Tensor& gradient, const NetworkOptions& options)
     : config_(config), options_(options), trains_(gradient.defined()) {
   const Parameters all = Bind(Gpt2Layout(config), flat, gradient);
-  // What no gradient flows into is rounded once, not at each use.
+  // Tensors without gradients are rounded once here, not at each use.
   const auto stored = [&](const at::Tensor& x) { return trains_ ? x : x.to(options_.compute); };
   const auto linear = [&](const std::string& name) {
     return Linear{stored(all.at(name + ".weight")), stored(all.at(name + ".bias")), {}, {}};

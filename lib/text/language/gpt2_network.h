@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPT-2's layers over one flat array of parameters: what inference and training both run.
+// GPT-2's layers over one flat array of parameters, for inference and training alike.
 //
-// Shows torch: for this folder and the trainer. Methods throw what torch throws. T tokens, D width,
-// V vocabulary. Gradients flow when the flat array was bound with gradients. The residual, norms
-// and outputs are float32; the matrices of blocks and attention compute in `compute`.
+// This header shows torch and is for this folder and the trainer. Methods throw what torch throws.
+// T is the number of tokens, D the width, V the vocabulary. Gradients flow when the network was
+// given a gradient array. The residual, norms and outputs are float32; the matrices of blocks and
+// attention compute in `compute`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,35 +22,36 @@
 namespace shoal::language {
 
 struct NetworkOptions {
-  // kFloat, or kBFloat16: parameters stay float32, their gradients too.
+  // kFloat or kBFloat16. Parameters and their gradients stay float32 in both cases.
   at::ScalarType compute = at::kFloat;
-  // Keep only each block's input for backward and run the block again there: memory of one block
-  // instead of all, for a third more time (Chen et al., "Training Deep Nets with Sublinear Memory
-  // Cost", 2016).
+  // Keep only each block's input for the backward pass and run the block again there. This needs
+  // the memory of one block instead of all, for a third more time (Chen et al., "Training Deep Nets
+  // with Sublinear Memory Cost", 2016).
   bool checkpoint = false;
 };
 
 class Gpt2Network {
  public:
-  // `flat`: by Gpt2Layout(config), on the device to compute on; parameters are views of it. With
-  // `gradient` (the same shape) they are leaves that add their gradients into views of it;
-  // undefined: no gradients. REQUIRES: config is valid.
+  // `flat` is in the order of Gpt2Layout(config), on the device to compute on; parameters are views
+  // of it. With `gradient` (the same shape) they are leaves that add their gradients into views of
+  // it. When `gradient` is undefined, there are no gradients. REQUIRES: config is valid.
   Gpt2Network(const Gpt2Config& config, const at::Tensor& flat, const at::Tensor& gradient,
               const NetworkOptions& options);
 
-  // Adds an adapter, by LoraLayout(config, adapter); arrays as above.
+  // Adds an adapter in the order of LoraLayout(config, adapter); the arrays are as above.
   void Adapt(const LoraOptions& adapter, const at::Tensor& flat, const at::Tensor& gradient);
 
-  // [T, D] after `layer` blocks: 0 are the embeddings, config.layers the last, normed: what
-  // transformers calls hidden_states[layer].
+  // Returns the states [T, D] after `layer` blocks: 0 means the embeddings, config.layers the last
+  // block, normed. This is hidden_states[layer] of transformers.
   at::Tensor Hidden(const PackedTokens& tokens, std::int64_t layer) const;
-  // The last layer's states of new tokens of the sequence in `past`, which keeps them: [n, D].
-  // REQUIRES: no gradients, one sequence in `tokens`, whose positions count on from the past.
+  // Returns the last layer's states [n, D] of new tokens of the sequence in `past`, which stores
+  // their keys and values. REQUIRES: no gradients; `tokens` has one sequence, whose positions
+  // continue those of `past`.
   at::Tensor Continue(const PackedTokens& tokens, KeyValues& past) const;
-  // [..., D] to [..., V].
+  // Maps [..., D] to [..., V].
   at::Tensor Logits(const at::Tensor& hidden) const;
 
-  // The token embedding and output, [V, D].
+  // The token embedding, which is also the output layer, [V, D].
   const at::Tensor& embedding() const { return embedding_; }
   const Gpt2Config& config() const { return config_; }
 
@@ -81,7 +83,7 @@ class Gpt2Network {
                  KeyValues* past) const;
   at::Tensor RunCheckpointed(std::int64_t block, const at::Tensor& x,
                              const PackedTokens& tokens) const;
-  // All that gradients flow into.
+  // Returns all tensors that gradients flow into.
   std::vector<at::Tensor> Leaves(const Block& block) const;
 
   const Gpt2Config config_;

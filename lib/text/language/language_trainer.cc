@@ -29,13 +29,13 @@ using runtime::DType;
 
 constexpr const char* kStateFile = "trainer.safetensors";
 constexpr const char* kCountersFile = "trainer.json";
-// Threads have gradients of their own up to so many floats.
+// Threads have their own gradients up to this number of floats.
 constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
-// As many slices a thread at least, if they are not smaller than this.
+// The minimum number of slices for each thread, unless they would be smaller than kMinSlice.
 constexpr std::int64_t kSlicesPerThread = 2;
 constexpr std::int64_t kMinSlice = 256;
 
-// Sums over targets: loss, weight, and the weight of those that were predicted right.
+// Sums over targets: loss, weight, and the weight of the correctly predicted targets.
 using Sums = std::array<double, 3>;
 
 std::vector<float> OnHost(const at::Tensor& tensor) {
@@ -94,12 +94,12 @@ struct LanguageTrainer::State {
   const TrainerOptions options;
   collectives::GradientReducer& reducer;
   const at::Device device;
-  // What is started from; its `flat` is kept where an adapter leaves it as it is.
+  // The model at the start. Its `flat` is kept only with an adapter, which leaves it unchanged.
   Gpt2Parameters start;
   // The layout of the parameters that are trained.
   const model::ParameterLayout layout;
   at::Tensor flat;       // [layout.total]
-  at::Tensor gradients;  // [networks, layout.total]; the first row is that of the step
+  at::Tensor gradients;  // [networks, layout.total]; the first row becomes the step's gradient
   std::vector<std::unique_ptr<const Gpt2Network>> networks;
   std::unique_ptr<training::FlatOptimiser> optimiser;
   std::int64_t steps = 0;
@@ -109,7 +109,7 @@ struct LanguageTrainer::State {
     return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
   }
   void RunSlice(const Gpt2Network& network, const WeightedBatch& slice, Sums& sums) const;
-  // Adds to `gradients` if they are enabled.
+  // Adds to `gradients` if `with_gradients`.
   Sums Run(const WeightedBatch& batch, bool with_gradients) const;
   absl::Status ReduceGradient();
   absl::StatusOr<StepReport> Step(const WeightedBatch& batch, double learning_rate);

@@ -5,15 +5,15 @@
 //   SHOAL_ASSIGN_OR_RETURN(StepReport report, trainer->Step(batch, rate));
 //
 // Every rank makes the same calls in the same order, each with its own part of the global batch.
-// The loss is the mean cross-entropy over the weighted target tokens of all ranks: sums and weights
-// are added up before anything is divided, so neither the number of ranks nor how a batch is cut
-// changes a step, but for rounding. Parameters stay the same bits on all ranks. Same start,
-// batches, ranks and threads (model/policy.h, SetTorchThreads): same bits. Not thread-safe.
+// The loss is the mean cross-entropy over the weighted target tokens of all ranks. Sums and weights
+// are added up before the division, so the number of ranks and the slicing of a batch change a step
+// only by rounding. Parameters have the same bits on all ranks. The same start, batches, ranks and
+// threads (model/policy.h, SetTorchThreads) give the same bits. Not thread-safe.
 //
-// AdamW and Lion enlarge rounding: their first steps are as long for a gradient of 1e-9 as for one
-// of 1, so where it is little more than the order of a sum, parameters move apart. Losses do not
-// show it (1e-7), gradient norms do (1e-6 to 1e-4 after some steps), between one rank and two as
-// between two sizes of slices; with SGD both stay equal.
+// AdamW and Lion amplify rounding, since their first steps are as long for a gradient of 1e-9 as
+// for one of 1. Where a gradient is little more than a rounding error, parameters drift apart.
+// Losses do not show it (1e-7), but gradient norms do (1e-6 to 1e-4 after some steps), both between
+// one rank and two and between two slice sizes. With SGD they stay equal.
 #pragma once
 
 #include <cstdint>
@@ -33,76 +33,77 @@
 namespace shoal::language {
 
 struct TrainerOptions {
-  // As Gpt2Options::device.
+  // The device, as in Gpt2Options::device.
   std::string device = "cpu";
-  // kFloat32, or kBFloat16: matrices of blocks and attention; parameters, their gradients and sums
-  // stay float32.
+  // kFloat32, or kBFloat16 for the matrices of blocks and attention. Parameters, their gradients
+  // and sums stay float32.
   runtime::DType precision = runtime::DType::kFloat32;
-  // Keeps each block's input alone for backward (checkpointing.h).
+  // Keep only each block's input for the backward pass (checkpointing.h).
   bool checkpoint_blocks = false;
-  // Tokens that run forward and backward at once; what a rank has of a batch is cut between
-  // sequences and gradients add up. On a CPU each of torch's threads has its own slices, and for
-  // models below 64 M parameters its own gradients. At least 1.
+  // The number of tokens that run forward and backward at once, at least 1. A rank's part of a
+  // batch is cut between sequences, and the gradients add up. On a CPU, each of torch's threads
+  // runs its own slices with its own gradients, for up to 64 M trained parameters; beyond that,
+  // slices run one after another.
   std::int64_t slice_tokens = 2048;
-  // The gradient is scaled down to this norm when above it; 0: never.
+  // The gradient is scaled down to this norm when above it; 0 means never.
   double max_gradient_norm = 1;
-  // Matrices decay, biases and norms do not.
+  // Weight decay applies to matrices, but not to biases and norms.
   training::OptimiserOptions optimiser = {.beta2 = 0.95, .weight_decay = 0.1};
-  // Trains only a new adapter, random by `seed`.
+  // If set, trains only a new adapter, which is random by `seed`.
   std::optional<LoraOptions> adapter = std::nullopt;
   std::uint64_t seed = 0;
 
   absl::Status Validate() const;
 };
 
-// Sums over the targets of all ranks.
+// Means over the targets of all ranks, unless said otherwise.
 struct LossReport {
   double loss = 0;
   // exp(loss).
   double perplexity = 1;
-  // Part of the targets that were the most probable token.
+  // The share of the targets that were the most probable token.
   double accuracy = 0;
-  // Sum of the weights; where it is 0, so are the others.
+  // The sum of the weights. Where it is 0, loss and accuracy are 0, too.
   double targets = 0;
 };
 
 struct StepReport {
-  // Before the step.
+  // The loss before the step.
   LossReport loss;
-  // Before clipping.
+  // The norm before clipping.
   double gradient_norm = 0;
-  // Steps done with this one, over restarts.
+  // The number of this step, counted over restarts.
   std::int64_t step = 0;
 };
 
 class LanguageTrainer {
  public:
-  // `reducer` outlives the trainer. INVALID_ARGUMENT for options, FAILED_PRECONDITION for a device
-  // that is not there.
+  // `reducer` must outlive the trainer. Returns INVALID_ARGUMENT for bad options,
+  // FAILED_PRECONDITION for a device that does not exist.
   static absl::StatusOr<std::unique_ptr<LanguageTrainer>> Create(
       Gpt2Parameters start, const TrainerOptions& options, collectives::GradientReducer& reducer);
   ~LanguageTrainer();
 
-  // One step on the global batch; a rank's part may be empty. Where no rank has a target the step
-  // is counted and changes nothing. INVALID_ARGUMENT for a batch that does not fit the config,
-  // before any collective; the reducer's errors; INTERNAL with torch's words, or when the gradient
-  // is not finite: parameters are then those of before.
+  // Makes one step on the global batch; a rank's part may be empty. Where no rank has a target, the
+  // step is counted and changes nothing. Returns INVALID_ARGUMENT for a batch that does not fit the
+  // config, before any collective call; the reducer's errors; INTERNAL with torch's message; or
+  // INTERNAL when the gradient is not finite, with the parameters unchanged.
   absl::StatusOr<StepReport> Step(const WeightedBatch& batch, double learning_rate);
-  // The loss on the parts of all ranks. Errors as of Step.
+  // Returns the loss on the parts of all ranks. The errors are those of Step.
   absl::StatusOr<LossReport> Evaluate(const WeightedBatch& batch);
 
   const Gpt2Config& config() const;
   std::int64_t steps() const;
-  // The model as it is now, an adapter merged into it.
+  // Returns the current model; an adapter is merged into it.
   Gpt2Parameters Parameters() const;
-  // Nothing without an adapter.
+  // Returns nullopt without an adapter.
   std::optional<LoraParameters> Adapter() const;
 
-  // Adds files with the trained parameters, the optimiser and the counters to `checkpoint`; a
-  // trainer of the same start and options that restored them goes on with the same bits.
+  // Adds files with the trained parameters, the optimiser and the counters to `checkpoint`. A
+  // trainer of the same start and options that restores them continues with the same bits.
   void Save(training::Checkpoint& checkpoint) const;
-  // FAILED_PRECONDITION when it is of another model or optimiser, DATA_LOSS when it makes no sense.
-  // After an error the trainer is as before.
+  // Returns FAILED_PRECONDITION when the checkpoint is of another model or optimiser, DATA_LOSS
+  // when it is malformed. After an error the trainer is unchanged.
   absl::Status Restore(const training::Checkpoint& checkpoint);
 
  private:

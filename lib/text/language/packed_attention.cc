@@ -32,7 +32,7 @@ at::Tensor MaskOf(const TokenBatch& batch, std::int64_t sequence, at::Device dev
       .to(device);
 }
 
-// One sequence: [L, 3 D] to [L, D].
+// Maps one sequence [L, 3 D] to [L, D].
 at::Tensor SequenceAttention(const at::Tensor& qkv, const at::Tensor& mask, std::int64_t heads) {
   const std::int64_t length = qkv.size(0);
   const std::int64_t width = qkv.size(1) / 3;
@@ -82,8 +82,8 @@ PackedTokens::PackedTokens(const TokenBatch& batch, at::Device device) {
 at::Tensor PackedAttention(const at::Tensor& qkv, const PackedTokens& tokens, std::int64_t heads) {
   const bool half = qkv.scalar_type() == at::kBFloat16 || qkv.scalar_type() == at::kHalf;
   if (qkv.is_cuda() && half && tokens.masks.empty()) return FlashAttention(qkv, tokens, heads);
-  // One split for all: its backward writes each gradient once, where a slice would add zeros of the
-  // whole batch for every sequence.
+  // A single split for all sequences: its backward pass writes each gradient once, whereas slices
+  // would add a tensor of zeros as large as the whole batch for every sequence.
   const std::vector<at::Tensor> sequences = qkv.split_with_sizes(tokens.lengths);
   std::vector<at::Tensor> outputs;
   outputs.reserve(sequences.size());

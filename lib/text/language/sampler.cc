@@ -29,7 +29,7 @@ void KeepTopK(std::vector<Candidate>& candidates, std::int64_t k) {
   std::erase_if(candidates, [&](const Candidate& it) { return it.logit < least; });
 }
 
-// Sorted, with weights e^(logit - greatest) in place of logits; cut where they reach `top_p`.
+// Sorts the candidates, replaces logits by weights e^(logit - greatest), and cuts at `top_p`.
 void KeepTopP(std::vector<Candidate>& candidates, double top_p) {
   std::sort(candidates.begin(), candidates.end(), MoreProbable);
   const double greatest = candidates.front().logit;

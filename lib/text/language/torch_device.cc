@@ -16,8 +16,8 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
   if (name != "cuda" && !numbered) {
     return runtime::InvalidArgument("device '" + name + "' is neither cpu nor cuda");
   }
-  // Programs do not link what only machines with a GPU have; loading it is what torch needs to know
-  // of CUDA.
+  // Programs do not link libraries that exist only on machines with a GPU; loading this one is
+  // enough for torch to find CUDA.
   if (!at::hasCUDA()) ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL);
   if (!at::hasCUDA() || at::getNumGPUs() == 0) {
     return runtime::FailedPrecondition("device '" + name + "': there is no CUDA on this machine");
@@ -26,7 +26,7 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
 }
 
 at::Tensor OnDevice(std::span<const float> values, at::Device device) {
-  // Only read: from_blob has no const form.
+  // The data is only read; from_blob has no const form.
   return at::from_blob(const_cast<float*>(values.data()),
                        {static_cast<std::int64_t>(values.size())}, at::kFloat)
       .clone()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where torch computes, by name, and numbers brought there.
+// Finds torch's devices by name, and copies numbers to them.
 //
-// Shows torch.
+// This header shows torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,11 +14,11 @@
 
 namespace shoal::language {
 
-// "cpu", "cuda" or "cuda:<n>"; INVALID_ARGUMENT for another name, FAILED_PRECONDITION where there
-// is no CUDA.
+// Parses "cpu", "cuda" or "cuda:<n>". Returns INVALID_ARGUMENT for another name,
+// FAILED_PRECONDITION where there is no CUDA.
 absl::StatusOr<at::Device> FindDevice(const std::string& name);
 
-// A copy of `values` on `device`, [values.size()] float32. Throws what torch does.
+// Returns a copy of `values` on `device`, [values.size()] float32. Throws what torch throws.
 at::Tensor OnDevice(std::span<const float> values, at::Device device);
 
 }  // namespace shoal::language

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of texts, and how much each token of it counts as a target.
+// A batch of texts with the weight of each token as a target.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,8 @@ namespace shoal::language {
 
 struct WeightedBatch {
   TokenBatch tokens;
-  // [T], finite and not negative; empty: 1 for all. What stands first in its sequence never counts.
+  // [T], finite and not negative; empty for 1 everywhere. The first token of a sequence never
+  // counts.
   std::vector<float> weights;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kMagic = "SHOALIDF";
 constexpr float kStep = 1.0F / 16;
-// Between a common and a rare feature: the text of a goal has words that no service uses.
+// It lies between a common and a rare feature, since goals contain words that no service uses.
 constexpr float kUnseenWeight = 3.0F;
 constexpr double kRarest = 1e-4;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How telling a feature of a text is: the logarithm of how rare it is among the candidates of the
-// services that the table was fitted on.
+// How informative a feature of a text is: the logarithm of its rarity among the candidates of the
+// services on which the table was fitted.
 //
 // Features are hashed into buckets, so there is no vocabulary. Rarity is averaged over services, so
-// that a service with many candidates weighs no more than one with few. On disk: 8 bytes
-// "SHOALIDF", then one byte a bucket, idf * 16; a bucket that no candidate touched is 0 there and
-// gets the weight of an unseen feature.
+// that a service with many candidates weighs as much as one with few. The file has the 8 bytes
+// "SHOALIDF", then one byte for each bucket, idf * 16. A bucket without any candidate has 0 in the
+// file and gets the weight of an unseen feature.
 //
 // Immutable; thread-safe.
 #pragma once
@@ -30,12 +30,12 @@ class IdfTable {
   class Fit {
    public:
     Fit();
-    // Starts the next service; AddDocument counts for it.
+    // Starts the next service, to which the following calls of AddDocument belong.
     void StartService();
-    // `features`: hashes of one candidate's features; repeats count once.
-    // REQUIRES: StartService was called.
+    // Adds one candidate. `features` are the hashes of its features; repeats count once. REQUIRES:
+    // StartService was called.
     void AddDocument(std::span<const std::uint64_t> features);
-    // The table's file.
+    // Returns the bytes of the table's file.
     std::string Finish();
 
    private:
@@ -49,7 +49,7 @@ class IdfTable {
     std::uint32_t services_ = 0;
   };
 
-  // DATA_LOSS when `bytes` are no such file.
+  // Returns DATA_LOSS when `bytes` are not such a file.
   static absl::StatusOr<IdfTable> Parse(std::string_view bytes);
 
   float Weight(std::uint64_t feature) const { return weight_[Bucket(feature)]; }

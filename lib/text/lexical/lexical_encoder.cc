@@ -18,15 +18,15 @@
 namespace shoal::tokens {
 namespace {
 
-// Part of the version: raised whenever the same text would get another vector.
+// A part of the version. Raise it whenever the same text would get another vector.
 constexpr std::uint64_t kAlgorithm = 1;
-constexpr int kBitsPerPlace = 10;  // 9 of the dimension, 1 of the sign
+constexpr int kBitsPerPlace = 10;  // 9 for the dimension, 1 for the sign
 constexpr int kPlacesPerFeature = 6;
 constexpr std::size_t kMaxTableBytes = std::size_t{1} << 20;
 
 using Vector = std::array<float, LexicalEncoder::kDimension>;
 
-// The last step of splitmix64: spreads a hash over all bits, independently of IdfTable's bucket.
+// The last step of splitmix64. It spreads a hash over all bits, independently of IdfTable's bucket.
 std::uint64_t Mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;

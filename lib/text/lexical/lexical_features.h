@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hashed features of a part of a text: words, pairs of neighbouring words, character 3- and
-// 4-grams of words.
+// The hashed features of a part of a text: words, pairs of neighbouring words, and character
+// 3-grams and 4-grams of words.
 //
-// Function words are no features and part no pair. A word's grams together weigh as much as
-// `kGramWeight` words, so that a long word does not count for more than a short one.
+// Function words are skipped: they are not features, and the words around one still form a pair.
+// The grams of a word together weigh as much as `kGramWeight` words, so that a long word does not
+// count for more than a short one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct Feature {
   float weight = 0;
 };
 
-// One entry a distinct feature, ascending by hash; weight: mean weight * (1 + ln count).
+// Returns one entry for each distinct feature, ascending by hash, with weight = mean weight * (1 +
+// ln count).
 std::vector<Feature> LexicalFeatures(const Part& part);
 
 }  // namespace shoal::tokens

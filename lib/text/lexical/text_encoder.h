@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam between texts and vectors: by words (lexical_encoder.h) or by a language model
-// (embedding/).
+// The interface of encoders, which turn texts into vectors: by words (lexical_encoder.h) or by a
+// language model (embedding/).
 //
-// An embedding is a function of (version(), text), whatever batch it is in: whoever holds the
-// version and a content key may keep it for ever. A language model's is so but for rounding: what
-// else is in a batch, the device and the number of threads may change its last bits. Thread-safe.
+// An embedding is a function of (version(), text), whatever batch it is in, so it may be cached for
+// ever by version and content key. For a language model this holds up to rounding: the rest of the
+// batch, the device and the number of threads may change the last bits. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ class TextEncoder {
  public:
   virtual ~TextEncoder() = default;
 
-  // Names the function: another version gives other vectors for the same text.
+  // Identifies the function: another version gives other vectors for the same text.
   virtual const std::string& version() const = 0;
-  // D.
+  // D: the length of a vector.
   virtual std::int64_t dimension() const = 0;
-  // FLOAT16 [N, D], one row a text, of length 1; the zero vector for a text without words, the
-  // empty one above all.
+  // Returns FLOAT16 [N, D], one row of length 1 for each text. A text without words, such as the
+  // empty one, gets the zero vector.
   virtual absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const = 0;
 };
 

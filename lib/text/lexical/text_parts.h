@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text as weighted parts of weighted runs of words: what its structure says about it.
+// Splits a text by its structure into weighted parts of weighted runs of words.
 //
-// - A candidate, a JSON object with the texts `method` and `uri`: parts method, type, action, body,
-//   host (which member of a fleet), name and uri, by the weights of lexical_encoder.h.
-// - Another JSON object, a resource's body: one part; each leaf is a run, its key's words and its
-//   value's, weighted 1 / depth, so that the state of the resource outweighs what hangs below it.
-//   Links, annotations and lists of allowed values are left out.
-// - All else, also text that starts like JSON and is none: one part, one run.
+// - A candidate, which is a JSON object with the texts `method` and `uri`, has the parts method,
+//   type, action, body, host (a member of a fleet), name and uri, weighted as in lexical_encoder.h.
+// - Another JSON object, such as a resource's body, is one part. Each leaf is a run of the words of
+//   its key and its value, weighted 1 / depth, so that the state of the resource outweighs nested
+//   details. Members with "@" in their names, such as links and annotations, are left out.
+// - Anything else, including malformed JSON, is one part with one run.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ struct Part {
   std::vector<Run> runs;
 };
 
-// At most about `word_limit` words a part; nesting past 32 levels is left out.
+// Returns at most about `word_limit` words for each part. JSON nested deeper than 32 levels is left
+// out.
 std::vector<Part> SplitIntoParts(std::string_view text, std::size_t word_limit);
 
 }  // namespace shoal::tokens

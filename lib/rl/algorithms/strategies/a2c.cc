@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A2C, the batched form of A3C (Mnih et al. 2016): advantages that bootstrap where an unroll ends,
-// one gradient step a batch. With lambda 1 they are the paper's n-step returns less the value.
+// A2C, the batched form of A3C (Mnih et al. 2016). Advantages bootstrap where an unroll ends, and
+// each batch gives one gradient step. With lambda 1, advantages are the paper's n-step returns
+// minus the value.
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// IMPALA (Espeholt et al. 2018): V-trace targets from the current policy's own view of the batch,
-// which correct for the versions that passed since its rows were acted. One gradient step a batch.
+// IMPALA (Espeholt et al. 2018). V-trace targets from the current policy's view of the batch
+// correct for the versions published since its rows were recorded. Each batch gives one gradient
+// step.
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
@@ -21,7 +22,7 @@ class Impala final : public Algorithm {
   }
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
-    // The advantage carries the importance weight already.
+    // The advantage already contains the importance weight.
     PolicyTerms terms = LogProbabilityLoss(rows);
     AddEntropyBonus(rows, options_.entropy, terms);
     const at::Tensor weights = ImportanceWeights(rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// REINFORCE (Williams 1992) with the value as its baseline: returns to the end of the unroll, one
-// gradient step a batch.
+// REINFORCE (Williams 1992) with the value as baseline. It uses returns to the end of the unroll,
+// and each batch gives one gradient step.
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
