@@ -21,6 +21,10 @@
 
 namespace shoal::actor {
 
+// This bit is set in the environment ids of evaluations, so that ids, seeds and starts never
+// coincide with those of training.
+inline constexpr std::uint64_t kEvaluationEnvironments = std::uint64_t{1} << 63;
+
 // The facts about an environment that a policy needs.
 struct EnvironmentSpec {
   // The name of the one FLOAT32 [observation_size] tensor of an observation.

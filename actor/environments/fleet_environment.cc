@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "actor/environments/reward.h"
-#include "actor/loop/episode_plan.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/random.h"
 #include "redfish/capture/uri.h"

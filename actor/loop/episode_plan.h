@@ -23,10 +23,6 @@
 
 namespace shoal::actor {
 
-// This bit is set in the environment ids of evaluations, so that ids, seeds and starts never
-// coincide with those of training.
-inline constexpr std::uint64_t kEvaluationEnvironments = std::uint64_t{1} << 63;
-
 struct EpisodeAssignment {
   EpisodeStart start = {};
   // The policy that acts, or nothing for the current one.

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <vector>
 
+#include "cli/metrics/metric_table.h"
 #include "cli/results/result_html.h"
-#include "cli/session/metric_table.h"
 #include "platform/display/line_chart.h"
 #include "platform/runtime/atomic_file.h"
 

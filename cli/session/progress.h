@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/session/metric_table.h"
-#include "cli/session/metric_totals.h"
+#include "cli/metrics/metric_table.h"
+#include "cli/metrics/metric_totals.h"
 
 namespace shoal::cli {
 

@@ -15,9 +15,9 @@
 
 #include "cli/cluster/local_cluster.h"
 #include "cli/cluster/supervisor.h"
+#include "cli/metrics/metric_table.h"
+#include "cli/metrics/metric_totals.h"
 #include "cli/results/evaluator.h"
-#include "cli/session/metric_table.h"
-#include "cli/session/metric_totals.h"
 #include "cli/session/progress.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/status_display.h"

@@ -99,6 +99,11 @@ TEST_CASE("rooms of a program point one way, too") {
   REQUIRE(Breaks("mockserver/service/editor.h", "<boost/asio.hpp>"));
   REQUIRE_FALSE(Breaks("mockserver/instance/instance.cc", "\"mockserver/behaviours/power.h\""));
   REQUIRE_FALSE(Breaks("mockserver/main.cc", "\"mockserver/process/front.h\""));
+  REQUIRE(Breaks("actor/environments/environment.h", "\"actor/loop/episode_plan.h\""));
+  REQUIRE(Breaks("learner/unrolls/round.h", "\"learner/learner_options.h\""));
+  REQUIRE(Breaks("cli/results/report.cc", "\"cli/session/progress.h\""));
+  REQUIRE(Breaks("inference/core/act_engine.h", "\"inference/service/options.h\""));
+  REQUIRE_FALSE(Breaks("cli/session/progress.h", "\"cli/metrics/metric_table.h\""));
 }
 
 TEST_CASE("the whole of torch, Catch's CHECK and a header without its guard are found") {

@@ -56,10 +56,24 @@ const std::vector<Folder> kTable = {
     {"mockserver/proxy", {kGrpc, kProtobuf, kTorch}},
     {"mockserver/process", {kGrpc, kProtobuf, kTorch}},
     {"mockserver", {kGrpc, kProtobuf, kTorch}},
+    {"replay/selectors", {kTorch, kGrpc, kProtobuf}},
     {"replay", {kTorch}},
+    {"inference/client", {kTorch}},
+    {"inference/core", {kTorch}},
+    {"inference/service", {kTorch}},
     {"inference", {kTorch}},
+    {"learner/unrolls", {kTorch, kBoost}},
+    {"learner/cloning", {kTorch, kBoost}},
     {"learner", {kTorch, kBoost}},
+    {"actor/environments", {kTorch}},
+    {"actor/loop", {kTorch}},
+    {"actor/demonstrations", {kTorch}},
     {"actor", {kTorch}},
+    {"cli/cluster", {kTorch}},
+    {"cli/metrics", {kTorch}},
+    {"cli/results", {kTorch}},
+    {"cli/session", {kTorch}},
+    {"cli/commands", {kTorch}},
     {"cli", {kTorch}},
 };
 const std::set<std::string> kProcesses = {"encoder", "mockserver", "replay", "inference",
@@ -112,7 +126,7 @@ bool MayUseProcess(const std::string& user, const std::string& header) {
   const std::string used = ProcessOf(FolderOf(header));
   if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;
   if (header.starts_with(used + "/client/")) return true;
-  return user == "actor" && used == "mockserver" &&
+  return ProcessOf(user) == "actor" && used == "mockserver" &&
          std::none_of(kMockserverFront.begin(), kMockserverFront.end(),
                       [&](const std::string& room) { return header.starts_with(room); });
 }

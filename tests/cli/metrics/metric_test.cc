@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "cli/session/metric_text.h"
-#include "cli/session/metric_totals.h"
+#include "cli/metrics/metric_text.h"
+#include "cli/metrics/metric_totals.h"
 #include "cli/session/progress.h"
 
 namespace shoal::cli {

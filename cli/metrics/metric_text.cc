@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session/metric_text.h"
+#include "cli/metrics/metric_text.h"
 
 #include <chrono>
 #include <cstdlib>

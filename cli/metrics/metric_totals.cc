@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session/metric_totals.h"
+#include "cli/metrics/metric_totals.h"
 
 #include <algorithm>
 #include <cmath>

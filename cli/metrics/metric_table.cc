@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session/metric_table.h"
+#include "cli/metrics/metric_table.h"
 
 #include <array>
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/session/metric_text.h"
+#include "cli/metrics/metric_text.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::cli {
