@@ -222,7 +222,7 @@ TEST_CASE("catalogs and overlays leave past the limit, oldest first, then their 
     contents.AddOverlay(overlay);
     REQUIRE(contents.Table(kEncoder, KeyOf("overlay " + number)).ok());
     REQUIRE(contents.Table(kEncoder, KeyOf("catalog 0")).ok());
-    // Five numbers a catalog and its overlay; besides candidates four contents are kept.
+    // A catalog and its overlay count as five, and four contents that are not candidates are kept.
     REQUIRE(contents.lists() <= 13);
     REQUIRE(contents.size() <= 4 + 30);
   }
