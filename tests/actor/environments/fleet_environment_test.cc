@@ -239,7 +239,7 @@ TEST_CASE("Side effects of all members add up") {
   };
   for (const std::size_t member : {0, 2}) {
     player.Step(indicate(member, true));
-    // The indicator was off at the start.
+    // Without a side effect the indicator was on already, so it is turned off instead.
     if (player.environment().member(member).facts().collateral == 0) {
       player.Step(indicate(member, false));
     }

@@ -32,7 +32,7 @@ TEST_CASE("Without numbers all goals are played where they apply, and no request
   const std::set<int> all = NumbersOf(Load({}).value());
   REQUIRE(*all.begin() == 1);
   REQUIRE(all.contains(19));
-  // Goal 101 applies here, as the next case shows.
+  // Request sequence 101 applies here, as the next case shows, but is not played.
   REQUIRE(*all.rbegin() < 101);
 }
 
