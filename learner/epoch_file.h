@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy's epoch across restarts: a number in a file, one higher at each start of the learner.
+// The policy's epoch: a number in a file that increases by one at each start of the learner.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace shoal::learner {
 
-// Adds one to the number in `path` (0 when there is no file) and returns it, once the file is safe.
-// DATA_LOSS naming the path when it holds no number: an epoch that went back would be refused by
-// every inference server.
+// Adds one to the number in `path` (0 if there is no file) and returns it once the file is on disk.
+// Returns DATA_LOSS, which names the path, if the file holds no number: inference servers would
+// refuse the parameters of an epoch that went back.
 absl::StatusOr<std::uint64_t> BumpEpoch(const std::string& path);
 
 }  // namespace shoal::learner

@@ -93,9 +93,9 @@ struct Learner::Parts {
   double environment_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
-  // Unrolls of a rank in a round.
+  // The number of unrolls of a rank in a round.
   std::size_t share = 0;
-  // Of the round in progress.
+  // The unrolls of the round in progress.
   std::vector<DecodedUnroll> unrolls;
   UpdateRecord record;
 };
@@ -265,7 +265,7 @@ absl::Status Learner::Publish(bool save) {
   const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
                                           parts.encoder_version,
                                           std::make_shared<const std::string>(std::move(bytes))};
-  // Whoever hears of the version may ask for the run's first one, which is then on disk.
+  // The file must be there before the version is announced: a client may then ask for it.
   if (save) SHOAL_RETURN_IF_ERROR(parts.publication->Save(parameters));
   parts.publication->Publish(parameters);
   return absl::OkStatus();
@@ -382,7 +382,8 @@ absl::Status Learner::AfterUpdate() {
   return absl::OkStatus();
 }
 
-// After a failure that this rank alone has seen, the others wait in a reduction that it left.
+// Returns `failure` unless all ranks saw it: the others then wait in a reduction that this rank
+// left.
 absl::Status Learner::Forgive(const absl::Status& failure) {
   const bool in_step = collectives::IsShared(failure) || parts_->reducer->world_size() == 1;
   if (!in_step || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of the learner: samples rounds of unrolls, trains on each once, publishes parameters.
+// One rank of the learner: it samples rounds of unrolls, trains once on each and publishes
+// parameters.
 //
-// Every rank runs the same loop in step: collect, agree on whether to go on, log ids, update; rank
-// 0 then publishes, keeps checkpoints and says how it went. Files below the run's folder: epoch,
-// unrolls*.log, checkpoints/, parameters/, learner.jsonl.
+// All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
+// update. Rank 0 then publishes, saves checkpoints and reports metrics. Files in the run's folder:
+// epoch, unrolls*.log, checkpoints/, parameters/, learner.jsonl.
 //
-// A rank is crash-only. An update that fails on every rank alike (collectives::IsShared) is
-// skipped; any other error ends this rank, which tells the others before it goes. They end with an
-// error that names it at their next reduction: after a round's timeout and the work in between, and
-// a rank that hangs is given up after learner.reduction_timeout_seconds. Whoever restarts the group
-// finds the last checkpoint and the ids of all that was trained.
+// A rank is crash-only. An update that fails in the same way on every rank (collectives::IsShared)
+// is skipped. Any other error ends this rank, which tells the others first. They end at their next
+// reduction, after at most a round's timeout and the work in between, with an error that names the
+// rank. A rank that hangs is given up after learner.reduction_timeout_seconds. A restarted group
+// finds the last checkpoint and the ids of all trained unrolls.
 //
 //   SHOAL_ASSIGN_OR_RETURN(auto group, collectives::JoinGroup(options.learner.group()));
 //   SHOAL_ASSIGN_OR_RETURN(auto learner, Learner::Create(options, std::move(group)));
@@ -40,22 +41,23 @@ struct LearnerSetup {
 
 class Learner {
  public:
-  // Resumes from the newest checkpoint, bumps the epoch, clones the demonstrations if there are
+  // Resumes from the newest checkpoint, increases the epoch, clones the demonstrations if there are
   // any, publishes (epoch, 0), and connects to the replay shards in the background.
   // INVALID_ARGUMENT and FAILED_PRECONDITION name the knob, file or address.
   static absl::StatusOr<std::unique_ptr<Learner>> Create(
       const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group);
   ~Learner();
 
-  // Until Stop, or until learner.updates are done; leaves a checkpoint. An error ends the rank.
+  // Runs until Stop or until learner.updates are done, and leaves a checkpoint. An error ends the
+  // rank.
   absl::Status Run();
-  // Thread-safe; Run returns after the update in progress.
+  // Makes Run return after the update in progress. Thread-safe.
   void Stop() { stopped_.store(true, std::memory_order_relaxed); }
 
-  // True once Run returned because learner.updates were done.
+  // Returns true once learner.updates are done.
   bool finished() const;
   std::int64_t rank() const;
-  // Of the parameters, in hexadecimal.
+  // Returns the digest of the parameters, in hexadecimal.
   std::string Digest() const;
 
  private:
@@ -67,7 +69,7 @@ class Learner {
   absl::Status JoinEpoch();
   absl::Status Resume();
   absl::Status CloneDemonstrations();
-  // False: all ranks stop.
+  // Returns false if all ranks must stop.
   absl::StatusOr<bool> RunRound();
   absl::Status Train();
   absl::Status AfterUpdate();
@@ -78,7 +80,7 @@ class Learner {
 
   const LearnerSetup setup_;
   const std::unique_ptr<Parts> parts_;
-  // Relaxed: a flag that says nothing about other data.
+  // Relaxed, since the flag orders no other data.
   std::atomic<bool> stopped_{false};
 };
 

@@ -17,8 +17,8 @@ namespace {
 
 double UnixSeconds() { return static_cast<double>(runtime::SystemClock().UnixNanos()) * 1e-9; }
 
-// A number of each update: what it is called in learner.jsonl, and what it is for everybody else
-// (no name: it stands in learner.jsonl alone).
+// A number of each update: its key in learner.jsonl, and its metric. Without a metric name the
+// number is in learner.jsonl only.
 struct UpdateNumber {
   const char* key;
   runtime::MetricInfo info;
@@ -34,7 +34,7 @@ runtime::MetricInfo Metric(const char* name, const char* unit, const char* title
           .title = title};
 }
 
-// One row a number: a further one is written down here and nowhere else.
+// Each number has one row. To add a number, add a row here; nothing else needs to change.
 const std::vector<UpdateNumber>& UpdateNumbers() {
   static const std::vector<UpdateNumber> numbers = {
       {"policy_loss",

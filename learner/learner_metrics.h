@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's learner says of each update: Prometheus, and one line of learner.jsonl.
+// Reports each update of a learner: Prometheus metrics, and one line of learner.jsonl.
 //
-// Rank 0 alone makes one. Not thread-safe.
+// Only rank 0 has one. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ namespace shoal::learner {
 struct UpdateRecord {
   algorithms::UpdateReport report;
   parameters::Version version;
-  // Rows trained on since the run began, restarts included.
+  // The rows trained on since the run began, including those before restarts.
   double environment_steps = 0;
-  // Of this update, all ranks.
+  // The unrolls of this update on all ranks.
   std::int64_t unrolls = 0;
   EpisodeSummary episodes;
-  // Since start.
+  // The unrolls since this process started.
   RoundCounts counts;
   double waiting_seconds = 0;
   double decoding_seconds = 0;
@@ -37,13 +37,14 @@ struct UpdateRecord {
 
 class LearnerMetrics {
  public:
-  // Appends to `path`. `metrics` outlives this. INTERNAL when the file cannot be opened.
+  // Appends to `path`. `metrics` must outlive this object. Returns INTERNAL if the file cannot be
+  // opened.
   static absl::StatusOr<std::unique_ptr<LearnerMetrics>> Create(const std::string& path,
                                                                 runtime::Metrics& metrics);
 
   void Record(const UpdateRecord& record);
   void RecordCloning(const algorithms::CloningReport& report);
-  // An update whose loss was not finite.
+  // Counts an update whose loss was not finite.
   void RecordFailure();
 
  private:

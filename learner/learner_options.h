@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [learner]: rounds, checkpoints, demonstrations, and what its ranks check of each other.
+// The section [learner]: rounds, checkpoints, demonstrations, and what the ranks check of each
+// other.
 #pragma once
 
 #include <cstdint>
@@ -12,61 +13,65 @@
 namespace shoal::learner {
 
 struct LearnerOptions {
-  // Rank 0's parameters and health services; empty: cluster.learner, or a free port of 127.0.0.1.
+  // The address of rank 0's parameter and health services. If empty, cluster.learner or a free port
+  // of 127.0.0.1.
   std::string listen = "";
-  // Rank 0's Prometheus endpoint; empty: none.
+  // The address of rank 0's Prometheus endpoint. If empty, there is none.
   std::string metrics_listen = "";
-  // Which policy is trained, where several are side by side; unrolls of another are dropped.
+  // The policy that is trained, where several are trained side by side. Unrolls of others are
+  // dropped.
   std::int64_t policy_id = 0;
-  // Replay table to draw from.
+  // The table of replay to sample from.
   std::string table = "unrolls";
-  // N: unrolls in a round, all ranks together.
+  // N, the number of unrolls in a round on all ranks together.
   std::int64_t round_unrolls = 64;
-  // A round that has not got them in this time goes on with at least half of them.
+  // After this time a round goes on with at least half of its unrolls.
   std::int64_t round_timeout_ms = 5000;
-  // Unrolls that an older version acted in are dropped. 0: any age within the epoch.
+  // Unrolls in which a version acted that lags by more steps are dropped. 0 allows any lag within
+  // the epoch.
   std::int64_t max_lag = 4;
-  // A checkpoint is due after so many updates, or so much time, whichever comes first.
+  // A checkpoint is due after this many updates or this time, whichever comes first.
   std::int64_t checkpoint_every_updates = 20;
   double checkpoint_every_seconds = 2;
-  // Newest parameter files kept, besides the run's initial one.
+  // How many of the newest parameter files are kept, besides the run's initial one.
   std::int64_t keep_parameters = 3;
-  // The process ends by itself after this many updates, earlier runs' included. 0: never.
+  // The process ends after this many updates, including those of earlier runs. 0 means never.
   std::int64_t updates = 0;
-  // Threads that torch uses inside one operation.
+  // The number of threads that torch uses inside one operation.
   std::int64_t torch_threads = 1;
-  // File of demonstrations (docs/demonstrations.md); empty: none.
+  // The file of demonstrations (docs/demonstrations.md). If empty, there are none.
   std::string demonstrations = "";
-  // Of them in one cloning or update, all ranks together.
+  // The number of demonstrations in one cloning step or update, on all ranks together.
   std::int64_t demonstration_unrolls = 64;
-  // Clonings before the first publication.
+  // The number of cloning steps before the first publication.
   std::int64_t demonstration_updates = 300;
   double demonstration_learning_rate = 1e-3;
-  // Weight of the demonstrations' cross-entropy in the first update after that; it falls to 0 in a
-  // straight line.
+  // The weight of the demonstrations' cross-entropy in the first update after cloning. It falls
+  // linearly to 0.
   double demonstration_coefficient = 0;
   std::int64_t demonstration_anneal_updates = 100;
-  // The encoder of inference, for the demonstrations' texts; not read without them.
+  // The encoder of inference, which embeds the demonstrations' texts. Not read without
+  // demonstrations.
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;
-  // Ids of trained unrolls that are remembered.
+  // The number of ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
   // Memory for embeddings, for catalogs and overlays, and for tables of candidates, a third each.
   std::int64_t content_capacity_bytes = std::int64_t{3} << 30;
-  // What carries gradients between ranks: "socket", or "nccl" with one GPU a rank.
+  // What carries gradients between ranks: "socket", or "nccl" with one GPU for each rank.
   std::string reduction = "socket";
-  // Time in which all ranks have to start.
+  // The time within which all ranks must have started.
   double join_timeout_seconds = 120;
-  // Time by which one rank may be later than another in a reduction before the group gives it up.
+  // How much later than the others a rank may come to a reduction before the group gives it up.
   double reduction_timeout_seconds = 300;
-  // After every update all ranks compare the digests of their parameters, and stop when they
+  // If true, all ranks compare the digests of their parameters after every update and stop if they
   // differ.
   bool verify_ranks = false;
-  // Every so many updates the digest of the parameters is logged. 0: at the end alone.
+  // The digest of the parameters is logged every this many updates. 0 logs it at the end only.
   std::int64_t digest_every_updates = 0;
 
   void Visit(runtime::Visitor& visitor);
-  // What these knobs say about the ranks' group.
+  // Returns what these knobs say about the group of ranks.
   collectives::GroupOptions group() const;
 };
 

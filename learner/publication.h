@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How parameters leave the learner: rank 0's gRPC server, and files in the run's folder.
+// Publishes parameters: over rank 0's gRPC server and as files in the run's folder.
 //
-// Publish is for one thread; Drain for any, once.
+// Publish is called from one thread, Drain once from any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,25 +19,25 @@ namespace shoal::learner {
 struct PublicationOptions {
   // "host:port".
   std::string listen;
-  // For parameters-<epoch>-<step>.safetensors.
+  // The folder of parameters-<epoch>-<step>.safetensors.
   std::string folder;
-  // Newest files kept, besides the run's first; at least 1.
+  // How many of the newest files are kept, besides the run's first. At least 1.
   std::size_t keep = 3;
 };
 
 class Publication {
  public:
-  // Listens; health says serving from the first Publish on. `metrics` outlives this.
-  // FAILED_PRECONDITION naming the address when it cannot be bound.
+  // Starts to listen; health reports SERVING from the first Publish on. `metrics` must outlive this
+  // object. Returns FAILED_PRECONDITION, which names the address, if it cannot be bound.
   static absl::StatusOr<std::unique_ptr<Publication>> Create(const PublicationOptions& options,
                                                              runtime::Metrics& metrics);
   ~Publication();
 
   // Serves `parameters` from now on.
   void Publish(const parameters::Parameters& parameters);
-  // Writes a file, and removes files past `keep`.
+  // Writes a file and removes the files beyond `keep`.
   absl::Status Save(const parameters::Parameters& parameters) const;
-  // "host:port" with the real port.
+  // Returns "host:port" with the port that is bound.
   const std::string& address() const { return server_->address(); }
 
   // Ends all streams and the server.

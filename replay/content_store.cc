@@ -249,7 +249,7 @@ void ContentStore::Forget(int reader, const Key& key) {
   }
 }
 
-// False when the reader has it already.
+// Returns false when the reader has it already.
 bool ContentStore::MarkGiven(Entry& entry, std::uint64_t bit) const {
   const bool is_list = As<Embedding>(*entry.content) == nullptr;
   if (is_list && entry.given_at != replacements_) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds embeddings, catalogs and overlays, each once, and counts what uses it.
+// A store of embeddings, catalogs and overlays. It holds each content once and counts its users.
 //
-// Users are items, a catalog (of its candidates) and an overlay (of its base and its appended
-// candidates). A content that nobody uses stays for a while, so that a client need not send again
-// what the next item uses: the least recently used one leaves first as soon as such contents pass
-// `unused_capacity_bytes`. What a catalog or an overlay alone uses leaves after it.
+// The users of a content are items, catalogs (of their candidates) and overlays (of their base and
+// of the candidates that they append). A content without users stays for a while, so that clients
+// need not send it again for the next item. When unused contents exceed `unused_capacity_bytes`,
+// the least recently used one leaves first, and then the contents that only it used.
 //
-// `capacity_bytes` bounds everything that the store holds, its own books included. Unused contents
-// make room for new ones; where contents in use leave no room, a new one is refused, the store
-// stays as it is, and full() is true until a content in use becomes unused.
+// `capacity_bytes` bounds everything in the store, including its bookkeeping. Unused contents make
+// room for new ones. If contents in use leave no room, a new content is refused, the store stays as
+// it is, and full() is true until a content in use becomes unused.
 //
-// A reader is a stream to a sampler. The store knows what each of up to 64 readers was given; what
-// a reader has forgotten it is given again. An embedding from another encoder version replaces the
-// one before, and every reader is given it again; where there is no room for it the one before
-// stays.
+// A reader is a stream to a sampler. The store knows which contents each of up to 64 readers was
+// given, and gives a reader again what it has forgotten. An embedding of another encoder version
+// replaces the previous one, and every reader is given it again. If there is no room for it, the
+// previous one stays.
 //
 // Not thread-safe. Contents are immutable and may be read without a lock once handed out.
 #pragma once
@@ -57,8 +57,8 @@ struct Content {
   Key key;
   std::variant<Embedding, Catalog, Overlay> body;
 
-  // Returns the memory that a store spends on it: the content, its place in the store's books, and
-  // what the allocator adds.
+  // Returns the memory that a store needs for it: the content, its bookkeeping, and what the
+  // allocator adds.
   std::size_t bytes() const;
 };
 
@@ -71,34 +71,36 @@ class ContentStore {
  public:
   explicit ContentStore(const ContentStoreOptions& options) : options_(options) {}
 
-  // Keeps `content`, which is moved from when OK and untouched otherwise. One that is there already
-  // only counts as used just now.
+  // Stores `content`, which is moved from if the status is OK and unchanged otherwise. A content
+  // that is stored already only counts as just used.
   //   NOT_FOUND           a candidate or base that it names is unknown.
-  //   INVALID_ARGUMENT    an overlay's base is no catalog; an overlay removes what its base does
-  //                       not have; or the content with its parts is larger than the store.
-  //   RESOURCE_EXHAUSTED  the store is full of contents in use.
+  //   INVALID_ARGUMENT    the key is zero or that of another kind of content; an overlay's base is
+  //                       no catalog or lacks a removed index; or the content with its parts is
+  //                       larger than the store.
+  //   RESOURCE_EXHAUSTED  contents in use fill the store.
   absl::Status Put(Content&& content);
 
-  // Counts `item` as a user of all its keys, or of none: NOT_FOUND naming the first unknown key.
+  // Counts `item` as a user of all its keys. Returns NOT_FOUND, which names the first unknown key,
+  // and counts nothing if a key is unknown.
   absl::Status Acquire(const Item& item);
   // Returns the keys of `item` that are unknown.
   std::vector<Key> Missing(const Item& item) const;
-  // REQUIRES: Acquire(item) was OK, once for each Release.
+  // Undoes one Acquire. REQUIRES: each Release follows an Acquire(item) that was OK.
   void Release(const Item& item);
 
-  // Opens a reader that was given nothing yet. RESOURCE_EXHAUSTED when 64 are open.
+  // Opens a reader that was given nothing yet. Returns RESOURCE_EXHAUSTED when 64 are open.
   absl::StatusOr<int> OpenReader();
   void CloseReader(int reader);
-  // Appends what `item` uses and `reader` was not given, each after what it uses itself, and counts
-  // it as given. REQUIRES: `item` is acquired.
+  // Appends the contents that `item` uses and `reader` was not given yet, each after the contents
+  // that it uses itself, and marks them as given. REQUIRES: `item` is acquired.
   void Collect(const Item& item, int reader, std::vector<std::shared_ptr<const Content>>& out);
 
-  // `reader` no longer has that content; of a catalog also its candidates, of an overlay also those
-  // that it appends. They are given again with the next item that uses them. Unknown keys are
-  // ignored.
+  // Notes that `reader` no longer has this content, nor the candidates of a catalog or those that
+  // an overlay appends. They are given again with the next item that uses them. Ignores unknown
+  // keys.
   void Forget(int reader, const Key& key);
 
-  // True when the last Put was refused for contents in use, and none of them became unused since.
+  // True if the last Put was refused for contents in use and none of them has become unused since.
   bool full() const { return full_; }
   bool Contains(const Key& key) const { return entries_.contains(key); }
   std::size_t size() const { return entries_.size(); }
@@ -109,12 +111,12 @@ class ContentStore {
   struct Entry {
     std::shared_ptr<const Content> content;
     std::uint32_t uses = 0;
-    // Bit r says that reader r was given it.
+    // Bit r is set if reader r was given this content.
     std::uint64_t given = 0;
-    // What replacements_ was when `given` of a list was written: what the list uses may have
-    // changed since.
+    // The value of `replacements_` when `given` of a list was written. If it has changed since, so
+    // may have embeddings that the list uses.
     std::uint64_t given_at = 0;
-    // Its place in unused_, while uses is 0.
+    // The entry's place in `unused_` while `uses` is 0.
     std::list<Key>::iterator place;
   };
 
@@ -127,7 +129,7 @@ class ContentStore {
   void Unuse(const Key& key);
   void UseParts(const Content& content);
   void UnuseParts(const Content& content);
-  // Lets unused contents leave until `incoming_bytes` more fit, or none is left.
+  // Removes unused contents until `incoming_bytes` more fit or none is left.
   void Trim(std::size_t incoming_bytes);
   bool MarkGiven(Entry& entry, std::uint64_t bit) const;
   void CollectKey(const Key& key, std::uint64_t bit,
@@ -135,13 +137,13 @@ class ContentStore {
 
   const ContentStoreOptions options_;
   absl::flat_hash_map<Key, Entry, KeyHash> entries_;
-  // The least recently used one comes first.
+  // Least recently used first.
   std::list<Key> unused_;
   std::size_t bytes_ = 0;
   std::size_t unused_bytes_ = 0;
   bool full_ = false;
   std::uint64_t readers_ = 0;
-  // How many embeddings another encoder version has replaced.
+  // The number of embeddings that another encoder version has replaced.
   std::uint64_t replacements_ = 0;
 };
 

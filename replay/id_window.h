@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers the last ids that were added, so that none is taken twice.
+// A window remembers the last `capacity` ids that were added, so that no id is taken twice.
 //
-// Not thread-safe. An id older than the last `capacity` ones is forgotten.
+// Older ids are forgotten. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -20,7 +20,7 @@ class IdWindow {
 
   bool Contains(const UnrollId& id) const { return ids_.contains(id); }
 
-  // Returns false when `id` is there already.
+  // Returns false if the window contains `id` already.
   bool Add(const UnrollId& id) {
     if (capacity_ == 0) return true;
     if (!ids_.insert(id).second) return false;

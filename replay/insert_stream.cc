@@ -44,7 +44,7 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
 void InsertStream::PutContents(const proto::InsertRequest& request) {
   const auto put = [this](absl::StatusOr<Content> content) {
     const absl::Status status = content.ok() ? shard_.Put(*std::move(content)) : content.status();
-    // What has no room, or names what has none, is answered with the item.
+    // When contents are full, the client learns of it from the answer to the item.
     if (!status.ok() && !shard_.ContentsFull()) {
       spdlog::warn("event=content_refused reason={}", runtime::Quoted(status.ToString()));
     }

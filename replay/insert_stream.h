@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard's end of one Insert stream takes contents and items, and acknowledges each item.
+// The shard's end of one Insert stream. It takes contents and items, and acknowledges each item.
 //
-// What is full pushes back: an item that has no room, or whose contents have none, is answered
-// RESOURCE_EXHAUSTED, and the stream gives no credit until there is room again. It lives and locks
-// as transport::ServerStream says; `mutex_` is taken before the stream's own, never after.
+// Back pressure: an item is answered RESOURCE_EXHAUSTED if the table has no room for it or the
+// shard none for its contents, and the stream then gives no credit until there is room again.
+// Lifetime and locks are those of transport::ServerStream; `mutex_` is taken before the stream's
+// own lock, never after.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +28,12 @@ struct InsertStreamOptions {
 class InsertStream final : public transport::ServerStream<proto::InsertRequest, proto::InsertReply>,
                            public Waiter {
  public:
-  // The references outlive the stream.
+  // The references must outlive the stream.
   InsertStream(const InsertStreamOptions& options, Shard& shard, Waiters& streams,
                transport::StreamRegistry& registry)
       : ServerStream({}, registry), options_(options), shard_(shard), streams_(streams) {}
 
-  // Gives credit where it ran out and there is room again.
+  // Gives credit if the stream has run out of it and there is room again.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -41,11 +42,11 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(const proto::InsertRequest& request);
-  // Writes to `answer` which keys the shard lacks, where that is why the item is not stored.
+  // Adds the missing keys to `answer` if the item is not stored because the shard lacks contents.
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns how many items the client may send now, which is this stream's share of the room.
+  // Returns how many items the client may send now: this stream's share of the room.
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InsertStreamOptions options_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item is what a table stores: an unroll as bytes that nobody here parses, and what is known
-// about it.
+// An item is what a table stores: an unroll as bytes, which replay never parses, with its metadata.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +20,15 @@ struct Item {
   UnrollId id;
   PolicyVersion oldest_version;
   PolicyVersion newest_version;
-  // How many rows carry weight.
+  // The number of rows that carry weight.
   std::uint32_t steps = 0;
   float priority = 0;
   std::vector<Key> content_keys;
-  // They name catalogs and overlays.
+  // The keys of catalogs and overlays.
   std::vector<Key> catalog_keys;
   std::string payload;
 
-  // Returns the memory that a table spends on it: the item, its places in the table's books and
+  // Returns the memory that a table needs for it: the item, its bookkeeping in the table and the
   // selectors, and what the allocator adds.
   std::size_t bytes() const {
     constexpr std::size_t kBookkeepingBytes = 512;
@@ -38,8 +37,8 @@ struct Item {
   }
 };
 
-// Returns true when `version` is older than `current` by epoch, or by more than `max_lag` steps.
-// With `max_lag` 0 nothing is stale.
+// Returns true if `version` is of an earlier epoch than `current` or lags by more than `max_lag`
+// steps. With `max_lag` 0 nothing is stale.
 inline bool IsStale(const PolicyVersion& version, const PolicyVersion& current,
                     std::uint32_t max_lag) {
   if (max_lag == 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key is the 16-byte name of a content, catalog or overlay. The zero key means no content: it is
-// never stored and never missing.
+// The 16-byte name of a content, catalog or overlay. The zero key means no content: it is never
+// stored and never missing.
 #pragma once
 
 #include "platform/content/content_key.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [replay] of the cluster file and its tables [[replay.table]] say what the shards hold,
-// and when they give and take.
+// The section [replay] of the cluster file and its tables [[replay.table]].
 #pragma once
 
 #include <cstddef>
@@ -15,10 +14,10 @@
 
 namespace shoal::replay {
 
-// It says which shard of how many this process is, and what the run's seed is.
+// Which shard this process is, and the seed of the run.
 struct ShardPlace {
   std::uint64_t index = 0;
-  // 0 means 1.
+  // The number of shards. 0 means 1.
   std::size_t shards = 1;
   std::uint64_t seed = 0;
 };
@@ -39,8 +38,8 @@ struct TableKnobs {
 
   void Visit(runtime::Visitor& visitor);
 
-  // Returns one shard's part of it. INVALID_ARGUMENT naming the table and a selector that there is
-  // not.
+  // Returns one shard's part of these options. Returns INVALID_ARGUMENT, which names the table and
+  // the selector, for an unknown selector.
   absl::StatusOr<TableOptions> ForShard(const ShardPlace& place) const;
 };
 
@@ -56,13 +55,13 @@ struct Options {
 
   void Visit(runtime::Visitor& visitor);
 
-  // Returns one shard's part: what is said for all shards together is divided by their number.
-  // INVALID_ARGUMENT as for TableKnobs::ForShard.
+  // Returns one shard's part of these options: limits for all shards together are divided by their
+  // number. Fails as TableKnobs::ForShard does.
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
 };
 
-// Returns `options.listen`, or the address of shard `index` in the cluster. INVALID_ARGUMENT naming
-// both when there is none.
+// Returns `options.listen`, or the address of shard `index` in the cluster. Returns
+// INVALID_ARGUMENT, which names both, when neither is given.
 absl::StatusOr<std::string> ListenAddress(const Options& options,
                                           const runtime::ClusterOptions& cluster,
                                           std::int64_t index);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rate limiter keeps sampling and inserting in step: it says when a table may give and take.
+// A rate limiter keeps samples and inserts in proportion: it says when a table may give and take
+// items.
 //
-// It counts in steps. An inserted step earns `samples_per_insert` sampled ones; what is earned and
-// not used is `credit`. Inserts wait while credit is above `error_buffer`, samples while it is
-// below -error_buffer; both are asked before the item is counted, so never both wait, and either
-// goes over by at most one item. A table smaller than `min_size` takes and does not give.
+// It counts steps. An inserted step earns `samples_per_insert` sampled steps, and `credit` is what
+// is earned and not used. Inserts wait while the credit is above `error_buffer`, samples while it
+// is below -error_buffer. Both are checked before the item is counted, so they never wait at the
+// same time, and each may exceed its limit by one item. A table with fewer than `min_size` items
+// takes items and gives none.
 //
 // Not thread-safe.
 #pragma once
@@ -16,11 +18,11 @@
 namespace shoal::replay {
 
 struct RateLimiterOptions {
-  // The table gives nothing while it holds fewer items; 0 and 1 are the same.
+  // The table gives nothing while it holds fewer items. 0 and 1 mean the same.
   std::size_t min_size = 1;
-  // 0 means that there is no limit but min_size.
+  // With 0 only min_size limits samples.
   double samples_per_insert = 0;
-  // So many steps of samples ahead or behind are tolerated; it is at least 0.
+  // The tolerated lead or lag of samples in steps, at least 0.
   double error_buffer = 0;
 };
 
@@ -41,7 +43,7 @@ class RateLimiter {
   void Sampled(std::uint32_t steps) {
     if (options_.samples_per_insert > 0) credit_ -= steps;
   }
-  // An item left after `times_sampled`: what it earned and can no longer use is taken back.
+  // An item left after `times_sampled` samples. Takes back what it earned and can no longer use.
   void Removed(std::uint32_t steps, std::uint32_t times_sampled) {
     credit_ -= std::max(0.0, options_.samples_per_insert - times_sampled) * steps;
   }

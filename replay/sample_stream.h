@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard's end of one Sample stream takes credit, and gives items after the contents that they
-// need. It ends when a later learner group samples from its table.
+// The shard's end of one Sample stream. It takes credit, and gives items after the contents that
+// they need. It ends when a later learner group samples from its table.
 //
-// It lives and locks as transport::ServerStream says; `mutex_` is taken before the stream's own,
-// never after, and is held from sampling to sending, so that contents leave before the items that
-// use them. At most two messages wait to be written, as what is sampled is gone when the stream
-// breaks.
+// Lifetime and locks are those of transport::ServerStream. `mutex_` is taken before the stream's
+// own lock, never after, and is held from sampling to sending, so that contents leave before the
+// items that use them. At most two messages wait to be written, because sampled items are lost when
+// the stream breaks.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ namespace shoal::replay {
 class SampleStream final : public transport::ServerStream<proto::SampleRequest, proto::SampleReply>,
                            public Waiter {
  public:
-  // The references outlive the stream.
+  // The references must outlive the stream.
   SampleStream(Shard& shard, Waiters& streams, transport::StreamRegistry& registry)
       : ServerStream({}, registry), shard_(shard), streams_(streams) {}
 
-  // Gives what there is, within the credit.
+  // Samples and sends as many items as credit and table allow.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -45,7 +45,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   std::string table_ ABSL_GUARDED_BY(mutex_);
   std::uint32_t max_lag_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t group_epoch_ ABSL_GUARDED_BY(mutex_) = 0;
-  // It is -1 before the hello and after the end.
+  // -1 before the hello and after the end.
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;

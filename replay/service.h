@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC service of one shard serves Insert, Sample and Info, and owns the thread that wakes
-// waiting streams.
+// The gRPC service of one shard: Insert, Sample and Info. It owns the thread that wakes waiting
+// streams.
 //
-// Thread-safe. At the end call Drain, then the server's Shutdown, then destroy it.
+// Thread-safe. To end it, call Drain, then the server's Shutdown, then destroy it.
 #pragma once
 
 #include <memory>
@@ -22,11 +22,11 @@ namespace shoal::replay {
 
 class Service final : public proto::Replay::CallbackService {
  public:
-  // `shard` and `metrics` outlive this.
+  // `shard` and `metrics` must outlive the service.
   Service(const InsertStreamOptions& options, Shard& shard, runtime::Metrics& metrics);
   ~Service() override;
 
-  // Ends all streams with UNAVAILABLE and refuses new ones. Returns false when some are left after
+  // Ends all streams with UNAVAILABLE and refuses new ones. Returns false if some are left after
   // `grace`.
   bool Drain(runtime::Duration grace);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shard is one replay process without its network: contents and tables behind one lock.
 //
-// Thread-safe. Nothing waits under the lock, and large memory is freed after it. Whoever wants to
-// know when trying again may help calls AwaitChange on a thread of its own.
+// Thread-safe. Nothing waits under the lock, and large memory is freed after it is released. To
+// learn when trying again may help, call AwaitChange on a thread of its own.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct ShardOptions {
 };
 
 struct SampleBatch {
-  // Each content comes after what it uses itself; what the reader was given before is left out.
+  // Each content comes after the contents that it uses. Those that the reader has are left out.
   std::vector<std::shared_ptr<const Content>> contents;
   std::vector<SampledItem> samples;
 };
@@ -38,7 +38,7 @@ struct PriorityUpdate {
 };
 
 struct ShardStats {
-  // They are in the order of ShardOptions::tables.
+  // In the order of ShardOptions::tables.
   std::vector<TableStats> tables;
   std::size_t content_count = 0;
   std::size_t content_bytes = 0;
@@ -47,47 +47,49 @@ struct ShardStats {
 
 class Shard {
  public:
-  // INVALID_ARGUMENT without tables, with two of one name, or with a table's contradiction.
+  // Returns INVALID_ARGUMENT if there is no table, two have the same name, or a table's options
+  // contradict each other.
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
       ShardOptions options, runtime::Clock& clock = runtime::SystemClock());
 
-  // Does what ContentStore::Put does; but before a content is refused for contents in use, tables
-  // that have a remover evict items, one after another, until there is room or they are empty.
+  // Like ContentStore::Put. But before a content is refused because contents in use fill the store,
+  // tables with a remover evict items one by one until there is room or they are empty.
   absl::Status Put(Content&& content) ABSL_LOCKS_EXCLUDED(mutex_);
-  // These two do what ContentStore's do.
+  // Like ContentStore::Missing and ContentStore::full.
   std::vector<Key> Missing(const Item& item) const ABSL_LOCKS_EXCLUDED(mutex_);
   bool ContentsFull() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Does what Table::Insert does. FAILED_PRECONDITION when there is no such table.
+  // Like Table::Insert. Returns FAILED_PRECONDITION if there is no such table.
   absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Gives the items of `updates` that `table` has their new priorities, and returns how many it
-  // has. REQUIRES: HasTable(table), priorities are finite and at least 0.
+  // Sets the priorities of those items of `updates` that `table` has, and returns their number.
+  // REQUIRES: HasTable(table); priorities are finite and at least 0.
   std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Returns how many items `table` would take now; 0 when there is no such table.
+  // Returns how many items `table` would take now, or 0 if there is no such table.
   std::size_t Room(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool HasTable(std::string_view table) const { return Index(table) < options_.tables.size(); }
-  // These three do what ContentStore's do.
+  // Like the functions of ContentStore.
   absl::StatusOr<int> OpenReader() ABSL_LOCKS_EXCLUDED(mutex_);
   void CloseReader(int reader) ABSL_LOCKS_EXCLUDED(mutex_);
   void Forget(int reader, std::span<const Key> keys) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Notes that a learner group of that epoch samples from `table`. FAILED_PRECONDITION when a later
-  // group did so already. REQUIRES: HasTable(table).
+  // Notes that a learner group of this epoch samples from `table`. Returns FAILED_PRECONDITION if a
+  // group of a later epoch already does. REQUIRES: HasTable(table).
   absl::Status JoinGroup(std::string_view table, std::uint64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Samples up to `max_items`, and stops after the item that passes `max_bytes` of payloads. The
-  // batch is empty when there is nothing to give now. REQUIRES: HasTable(table), `reader` is open.
+  // Samples up to `max_items`, and stops after the item with which the payloads reach `max_bytes`.
+  // The batch is empty when the table has nothing to give now. REQUIRES: HasTable(table); `reader`
+  // is open.
   SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
                      std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Does what Table::SetCurrentVersion does. REQUIRES: HasTable(table).
+  // Like Table::SetCurrentVersion. REQUIRES: HasTable(table).
   void SetCurrentVersion(std::string_view table, const PolicyVersion& current,
                          std::uint32_t max_lag) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits until something changed since the call that returned `seen`, or for `timeout`, or until
-  // Close. Start with 0.
+  // Waits until the shard has changed since the call that returned `seen`, at most for `timeout`,
+  // or until Close. Start with `seen` 0.
   std::uint64_t AwaitChange(std::uint64_t seen, runtime::Duration timeout)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Wakes AwaitChange for good.
+  // Makes AwaitChange return at once from now on.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
   bool closed() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -96,10 +98,10 @@ class Shard {
 
  private:
   Shard(ShardOptions options, runtime::Clock& clock);
-  // Returns the number of tables when there is none of that name.
+  // Returns the number of tables if none has this name.
   std::size_t Index(std::string_view table) const;
-  // Evicts an item of the table that holds the most bytes among those with a remover, and returns
-  // that table; null when there is none.
+  // Evicts an item from the table that holds the most bytes among those with a remover. Returns the
+  // table, or null if there is none with an item.
   Table* EvictOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ChangedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -110,7 +112,7 @@ class Shard {
   runtime::CondVar changed_;
   ContentStore contents_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
-  // There is one for each table.
+  // One epoch for each table.
   std::vector<std::uint64_t> group_epochs_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what a shard counts as Prometheus metrics.
+// Exports the counts of a shard as Prometheus metrics.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace shoal::replay {
 // Not thread-safe.
 class ShardMetrics {
  public:
-  // `metrics` outlives this.
+  // `metrics` must outlive this object.
   ShardMetrics(const ShardOptions& options, runtime::Metrics& metrics);
 
   void Update(const ShardStats& stats);

@@ -7,7 +7,7 @@ namespace shoal::replay {
 namespace {
 
 std::unique_ptr<Selector> MakeRemover(const TableOptions& options) {
-  // Another stream of draws than the sampler's.
+  // The remover's random choices must be independent of the sampler's.
   return options.remover ? MakeSelector(*options.remover, ~options.seed) : nullptr;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters are the streams that are told, on the service's own thread, that trying again may help.
-//
-// Thread-safe. Wake is called without a lock.
+// The streams that the service's thread wakes when trying again may help. Thread-safe. Wake is
+// called without a lock.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +33,7 @@ class Waiters {
     const runtime::MutexLock lock(mutex_);
     return waiters_.size();
   }
-  // Another one is first each time, so that all get their share.
+  // Starts with another stream each time, so that all get their share.
   void WakeAll() ABSL_LOCKS_EXCLUDED(mutex_) {
     std::vector<std::shared_ptr<Waiter>> waiters;
     std::size_t first = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// These functions turn the messages of replay.proto into the shard's values and back, and check
-// them at the edge.
-//
-// They are pure. Errors are INVALID_ARGUMENT and name the field and the limit.
+// Pure functions that convert the messages of replay.proto to the shard's types and back, and check
+// them. Errors are INVALID_ARGUMENT and name the field and the limit.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +17,10 @@
 
 namespace shoal::replay {
 
-// One message carries so many bytes of contents at most; a single catalog may be larger.
+// The most bytes of contents in one message, except that a single catalog may be larger.
 inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
-// Moves the payload out of `item` when OK.
+// Moves the payload out of `item` if the status is OK.
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
 UnrollId FromProto(const proto::UnrollId& id);
@@ -35,12 +33,12 @@ absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
 // Checks that keys are whole and vectors are FLOAT16 [N, dimension].
 absl::Status Check(const proto::Embeddings& embeddings);
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings);
-// The key must be the hash of what it names.
+// Checks that the key is the hash of the contents.
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
 absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
 
-// Returns the messages that carry `batch`, to be sent in order: contents come first. It moves
-// payloads away.
+// Returns the messages that carry `batch`, to be sent in order; contents come first. Moves payloads
+// away.
 std::vector<proto::SampleReply> ToReplies(SampleBatch& batch);
 
 }  // namespace shoal::replay

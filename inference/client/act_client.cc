@@ -33,7 +33,7 @@ struct Pending {
   int attempts = 0;
 };
 
-// When the rows of an environment that are to be sent again go.
+// When the rows that an environment must send again are due.
 struct Turn {
   runtime::TimePoint due;
   std::uint64_t environment_id = 0;
@@ -99,7 +99,7 @@ class ActClient::Implementation {
   const std::unique_ptr<proto::Inference::Stub> stub_;
   ActInbox inbox_;
 
-  // Of the client's thread.
+  // Used by the client's thread only.
   std::chrono::milliseconds backoff_;
   runtime::Random jitter_;
   std::uint64_t server_epoch_ = 0;
@@ -109,10 +109,11 @@ class ActClient::Implementation {
   std::shared_ptr<ActStream> stream_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<RowEncoder> encoder_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t connections_ ABSL_GUARDED_BY(mutex_) = 0;
-  // `connections_` after the welcome, 0 without one.
+  // The number of this connection after the welcome, or 0 before.
   std::uint64_t connection_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<RowId, Pending> pending_ ABSL_GUARDED_BY(mutex_);
-  // Sequences to be sent again, by environment; each environment has one turn, in order of time.
+  // The sequences to be sent again, by environment. Each such environment has one entry in
+  // `turns_`, which is sorted by time.
   absl::flat_hash_map<std::uint64_t, std::set<std::uint64_t>> resends_ ABSL_GUARDED_BY(mutex_);
   std::deque<Turn> turns_ ABSL_GUARDED_BY(mutex_);
   RowStatusCounts status_counts_ ABSL_GUARDED_BY(mutex_) = {};
@@ -181,7 +182,7 @@ void ActClient::Implementation::Open() {
   stream_ = std::move(stream);
 }
 
-// CANCELLED when the client is stopping; otherwise why the stream ended.
+// Returns CANCELLED when the client is stopping, and otherwise why the stream ended.
 absl::Status ActClient::Implementation::Serve() {
   std::shared_ptr<ActStream> stream;
   {
@@ -373,7 +374,7 @@ void ActClient::Implementation::End(const absl::Status& status) {
   handler_.OnDisconnected(status);
 }
 
-// True when the client is stopping.
+// Returns true when the client is stopping.
 bool ActClient::Implementation::Pause() {
   const auto delay =
       std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double, std::milli>(

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// An actor's line to one inference server: rows go out in messages, answers come back one by one.
+// An actor's client of one inference server: rows go out in messages, answers come back one by one.
 //
 //   ActClient client({.address = "127.0.0.1:5000", .spec = spec}, handler);
 //   client.Send(rows, connection);   // after handler.OnConnected(epoch, connection)
 //
-// Holds one Act stream on a channel of its own and opens it again with jittered back-off when it
-// ends. Remembers which contents and catalogs the stream has carried, so that a text crosses the
-// network once a stream, or again when the server asks for it. What the server says about that
-// (NEED_CONTENT, NEED_CATALOG) and OVERLOADED and EXPIRED are settled here: the same row is sent
-// again, and the handler hears of a row once, with an outcome that is final for this stream.
+// The client holds one Act stream on a channel of its own and opens it again with jittered back-off
+// when it ends. It remembers which contents and catalogs the stream has carried, so that a text
+// crosses the network once in a stream, or again when the server asks for it. The client handles
+// NEED_CONTENT, NEED_CATALOG, OVERLOADED and EXPIRED itself by sending the same row again. The
+// handler hears of a row once, with an outcome that is final for this stream.
 //
 // Every row that Send took is answered exactly once, with kLost when the stream ended first.
 //
-// Rows of one environment reach the server in the order of Send: one that is to be sent again holds
-// up those after it, and they leave together. Connections are numbered, and a row is written to no
-// other one than its sender knew of: who was not told yet that a connection has ended, and that a
-// lost row waits, cannot send a later row past it.
+// Rows of one environment reach the server in the order of Send: a row that must be sent again
+// holds up the later ones, and they leave together. Connections are numbered, and a row is written
+// only to the connection that its sender named. A sender that does not know yet that a connection
+// has ended, and that a row was lost with it, therefore cannot send a later row ahead of the lost
+// one.
 //
 // Thread-safe. The handler runs on the client's one thread, never concurrently. The destructor
-// cancels the stream and joins; rows still pending then are dropped without an answer.
+// cancels the stream and joins the thread; rows still pending then are dropped without an answer.
 #pragma once
 
 #include <array>
@@ -37,29 +38,30 @@ namespace shoal::inference::client {
 struct ActClientOptions {
   // "host:port".
   std::string address = "";
-  // For the server's logs: role, index, process id.
+  // The name in the server's logs: role, index, process id.
   std::string name = "actor";
   proto::EnvironmentSpec spec = {};
-  // Rows without an answer at most.
+  // The limit on rows without an answer.
   std::size_t max_outstanding = 8192;
-  // Between attempts to connect, doubled each time, times a draw from [0.5, 1).
+  // The delay between attempts to connect, doubled each time and multiplied by a random number from
+  // [0.5, 1).
   std::chrono::milliseconds min_backoff{100};
   std::chrono::milliseconds max_backoff{2000};
-  // A server that has not said welcome by then is tried again.
+  // A connection without a welcome from the server within this time is tried again.
   std::chrono::milliseconds start_timeout{5000};
-  // Before a row that the server was too busy for is sent again.
+  // The delay before a row is sent again to a server that was too busy for it.
   std::chrono::milliseconds overload_delay{5};
 };
 
 class ActHandler {
  public:
   virtual ~ActHandler() = default;
-  // The server said welcome. Another epoch than the last one: it forgot every environment.
-  // `connection` counts from 1.
+  // The server said welcome. An epoch that differs from the last one means that the server forgot
+  // every environment. `connection` counts from 1.
   virtual void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) = 0;
   virtual void OnAnswers(std::vector<Answer> answers) = 0;
-  // After the kLost answers. FAILED_PRECONDITION: the server runs with another protocol or spec,
-  // and trying again will not help, though the client does.
+  // Called after the kLost answers. FAILED_PRECONDITION means that the server has another protocol
+  // or spec: trying again will not help, though the client goes on trying.
   virtual void OnDisconnected(const absl::Status& status) = 0;
 };
 
@@ -68,21 +70,20 @@ using RowStatusCounts = std::array<std::uint64_t, 8>;
 
 class ActClient {
  public:
-  // `handler` and `clock` outlive the client. Connects at once.
+  // `handler` and `clock` must outlive the client. Connects at once.
   ActClient(ActClientOptions options, ActHandler& handler,
             runtime::Clock& clock = runtime::SystemClock());
   ~ActClient();
   ActClient(const ActClient&) = delete;
   ActClient& operator=(const ActClient&) = delete;
 
-  // Sends `rows` in their order, in one message unless their contents are large. On an error
-  // `rows` stay with the caller, untouched:
-  //   RESOURCE_EXHAUSTED  past max_outstanding: try again after answers.
-  //   UNAVAILABLE         `connection` has ended: try again with the number of the next
-  //   OnConnected.
+  // Sends `rows` in their order, in one message unless their contents are large. After an error
+  // `rows` stay with the caller unchanged:
+  //   RESOURCE_EXHAUSTED  more than max_outstanding rows: try again after answers.
+  //   UNAVAILABLE         `connection` has ended: use the number of the next OnConnected.
   absl::Status Send(std::vector<Row>& rows, std::uint64_t connection);
 
-  // Rows that Send would take now.
+  // The number of rows that Send would take now.
   std::size_t room() const;
   RowStatusCounts status_counts() const;
 
@@ -91,9 +92,9 @@ class ActClient {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// The server for a block of environments: the same for every actor that knows the same addresses,
-// and the least moves when one comes or goes (rendezvous hashing). REQUIRES: `addresses` is not
-// empty.
+// Chooses the server for a block of environments by rendezvous hashing: all actors that know the
+// same addresses choose the same, and few blocks move when a server comes or goes.
+// REQUIRES: `addresses` is not empty.
 std::size_t ChooseServer(const std::vector<std::string>& addresses, std::uint64_t block);
 
 }  // namespace shoal::inference::client

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Act stream and the inbox where its replies wait for the client's thread.
+// One Act stream, and the inbox where its replies wait for the client's thread.
 //
-// gRPC's threads only move messages into the inbox. A server that sends more than anybody asked for
-// has its stream cancelled before the inbox grows past kMaxReplies.
+// gRPC's threads only move messages into the inbox. The stream is cancelled if the server sends
+// replies faster than they are taken and the inbox would exceed kMaxReplies.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,25 @@
 
 namespace shoal::inference::client {
 
-// Thread-safe. Outlives the streams that put into it.
+// Thread-safe. The inbox must outlive the streams that put replies into it.
 class ActInbox {
  public:
   static constexpr std::size_t kMaxReplies = 4096;
 
   struct Events {
     std::deque<proto::ActReply> replies;
-    // The stream's last word.
+    // The final status of the stream.
     std::optional<absl::Status> end;
     bool stopping = false;
   };
 
-  // False when full.
+  // Returns false when full.
   bool PutReply(proto::ActReply&& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void PutEnd(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes this and every later Await return with `stopping`.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Takes what is there; waits for something until `deadline`.
+  // Takes the events that are there; waits for one until `deadline` if there are none.
   Events Await(runtime::Clock& clock, runtime::TimePoint deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

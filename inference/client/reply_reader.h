@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge where a server's replies are checked, before anything trusts their arrays.
+// Checks a server's replies before any other code uses their arrays.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct RowReply {
   std::uint64_t environment_id = 0;
   std::uint64_t sequence = 0;
   proto::RowStatus status = proto::ROW_OK;
-  // Of ROW_OK rows.
+  // Set for ROW_OK.
   std::int64_t action = -1;
   std::uint64_t policy_epoch = 0;
   std::uint64_t policy_step = 0;
-  // Of ROW_INVALID rows.
+  // Set for ROW_INVALID.
   std::string error = "";
 };
 
-// INVALID_ARGUMENT naming the array whose length, dtype or value is wrong.
+// Returns INVALID_ARGUMENT, which names the array, if a length, dtype or value is wrong.
 absl::StatusOr<std::vector<RowReply>> ReadReplies(const proto::RowReplies& replies);
 
 }  // namespace shoal::inference::client

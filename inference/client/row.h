@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One environment's row and its answer, as an actor holds them: the wire's structure of arrays
-// turned by ninety degrees. proto/act.proto says what each field means.
+// A row of one environment and its answer, as an actor holds them: one object for each row, where
+// the wire has a structure of arrays. proto/act.proto says what each field means.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,20 @@ struct ContentReference {
   std::shared_ptr<const std::string> text = nullptr;
 };
 
-// A catalog with the texts of its candidates, or an overlay on one. Immutable; shared by the rows
-// that point into it.
+// A catalog with the texts of its candidates, or an overlay on a catalog. Immutable, and shared by
+// the rows that refer to it.
 class CandidateList {
  public:
-  // A catalog, in the order of the action index.
+  // Makes a catalog. The action index follows the order of `candidates`.
   explicit CandidateList(std::vector<ContentReference> candidates);
-  // An overlay: `removed` candidates of `base` are illegal, `appended` ones come after its own.
-  // REQUIRES: `base` is a catalog; `removed` are indices into it, ascending, no repeats.
+  // Makes an overlay: the `removed` candidates of `base` are illegal, the `appended` ones follow
+  // its own. REQUIRES: `base` is a catalog, and `removed` are ascending indices into it without
+  // repeats.
   CandidateList(std::shared_ptr<const CandidateList> base, std::vector<std::uint32_t> removed,
                 std::vector<ContentReference> appended);
 
   const content::ContentKey& key() const { return key_; }
-  // Action indices, removed ones included.
+  // The number of action indices, including removed candidates.
   std::size_t size() const { return (base_ == nullptr ? 0 : base_->size()) + candidates_.size(); }
   // REQUIRES: action < size().
   const ContentReference& at(std::size_t action) const;
@@ -42,12 +43,12 @@ class CandidateList {
   // Null for a catalog.
   const std::shared_ptr<const CandidateList>& base() const { return base_; }
   const std::vector<std::uint32_t>& removed() const { return removed_; }
-  // Those of the list itself: of a catalog all, of an overlay the appended ones.
+  // The list's own candidates: all of a catalog, or those that an overlay appends.
   const std::vector<ContentReference>& candidates() const { return candidates_; }
-  // Their keys, concatenated, 16 bytes each.
+  // The keys of `candidates()`, concatenated, 16 bytes each.
   const std::string& key_bytes() const { return key_bytes_; }
 
-  // As peers are told of it. REQUIRES: it is a catalog, or an overlay, respectively.
+  // The list as it is sent to peers. REQUIRES: it is a catalog or an overlay, respectively.
   proto::Catalog AsCatalog() const;
   proto::Overlay AsOverlay() const;
 
@@ -64,28 +65,29 @@ struct Row {
   std::uint64_t incarnation = 0;
   std::uint64_t sequence = 0;
   std::uint64_t episode_id = 0;
-  // Which policy the row is for, where several are trained side by side.
+  // Tells the policies apart where several are trained side by side.
   std::uint32_t policy_id = 0;
-  // Rows with one group share a start. In one message all rows have a group or none has.
+  // Rows with the same group share a start. In one message either all rows have a group or none
+  // has.
   std::optional<std::uint64_t> group_id = std::nullopt;
   bool evaluate = false;
   // Bits of proto::RowFlag.
   std::uint32_t flags = 0;
   float reward = 0;
-  // The numbers of the spec's observations one after another, sent in the dtype of each; all zero
-  // where the row has no observation.
+  // The numbers of the spec's observations, concatenated. Each observation is sent in its own
+  // dtype. All zero if the row has no observation.
   std::vector<float> observation = {};
-  // One per content field of the spec.
+  // One entry for each content field of the spec.
   std::vector<ContentReference> contents = {};
   // Null unless the spec's actions are candidates.
   std::shared_ptr<const CandidateList> catalog = nullptr;
-  // Discrete actions: [count], 1 where legal; empty: all are legal.
+  // [count], 1 for legal discrete actions. If empty, all are legal.
   std::vector<std::uint8_t> legal = {};
   // The action to take instead of the policy's own.
   std::optional<std::int64_t> forced_action = std::nullopt;
-  // The bytes of the spec's extras one after another; empty: zeros.
+  // The bytes of the spec's extras, concatenated. If empty, all are zero.
   std::string extras = "";
-  // Nothing: the current policy.
+  // If not set, the current policy.
   std::optional<proto::PolicySelector> policy = std::nullopt;
 };
 
@@ -95,18 +97,18 @@ struct Answer {
     kAction,
     // An end row was taken.
     kAccepted,
-    // Refused for good; `error` says why.
+    // The row is refused for good; `error` says why.
     kInvalid,
-    // A newer incarnation of the environment is known.
+    // The server knows a newer incarnation of the environment.
     kFenced,
-    // The stream ended before the answer; `row` is the row, to be sent again or dropped.
+    // The stream ended before the answer. `row` is the row, to be sent again or dropped.
     kLost,
   };
   Outcome outcome = Outcome::kLost;
   std::uint64_t environment_id = 0;
   std::uint64_t sequence = 0;
   std::int64_t action = -1;
-  // The version that acted.
+  // The policy version that acted.
   std::uint64_t policy_epoch = 0;
   std::uint64_t policy_step = 0;
   std::string error = "";

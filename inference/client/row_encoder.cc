@@ -40,7 +40,7 @@ void FillCatalogs(std::span<const Row* const> rows, proto::Rows& out) {
   }
 }
 
-// A tensor of one row a leading index, without its bytes.
+// Adds a tensor without data, whose first dimension is `rows`.
 proto::Tensor& AddTensor(const proto::ObservationSpec& spec, std::size_t rows,
                          google::protobuf::RepeatedPtrField<proto::NamedTensor>& out) {
   proto::NamedTensor& named = *out.Add();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns rows into messages of one stream, with the contents and catalogs that it has not carried
-// yet.
+// Encodes rows as messages of one stream, together with the contents and catalogs that the stream
+// has not carried yet.
 //
-// An overlay goes after the catalog that it is on. Not thread-safe. One encoder a stream: what it
-// sent is forgotten with it, and also when it has sent very many; they then go once more.
+// An overlay is sent after its base. Each stream has an encoder of its own, which remembers what
+// the stream carried. Past `max_known` entries the encoder forgets all of them and sends them again
+// when they are used. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -20,23 +21,23 @@ namespace shoal::inference::client {
 
 class RowEncoder {
  public:
-  // Contents past this many bytes go ahead in messages of their own, well below the size limit of a
+  // Contents beyond this size go ahead in messages of their own, well below the size limit of a
   // channel.
   static constexpr std::size_t kMaxContentBytes = std::size_t{1} << 20;
 
-  // `max_known`: contents, and catalogs, remembered at most, give or take those of one message.
-  // REQUIRES: dtypes and shapes of `spec` are valid.
+  // `max_known` is the limit on remembered contents, and on remembered catalogs; one message may
+  // exceed it. REQUIRES: the dtypes and shapes of `spec` are valid.
   explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 20);
 
-  // The messages that carry `rows`, to be sent in order; the last one has the rows. REQUIRES: at
-  // least one row; each has as many contents, numbers of observation and bytes of extras as the
-  // spec says.
+  // Returns the messages that carry `rows`, to be sent in order. The last one has the rows.
+  // REQUIRES: there is a row, and all rows have the contents, numbers of observation and bytes of
+  // extras that the spec says.
   std::vector<proto::ActRequest> Encode(std::span<const Row* const> rows);
 
-  // The server asked for these again: the next row that has them brings them. 16 bytes each; other
-  // lengths are ignored.
+  // The server asked for this content again: the next row that uses it carries it. Keys have 16
+  // bytes; others are ignored.
   void ForgetContent(const std::string& key) { contents_.erase(key); }
-  // The catalog and those of its candidates that were forgotten.
+  // Like ForgetContent: the catalog is sent again with those of its candidates that were forgotten.
   void ForgetCatalog(const std::string& key) { catalogs_.erase(key); }
 
  private:
@@ -61,7 +62,7 @@ class RowEncoder {
   const std::vector<Column> observations_;
   const std::vector<Column> extras_;
   const std::size_t max_known_;
-  // Keys as bytes.
+  // The keys as bytes.
   absl::flat_hash_set<std::string> contents_;
   absl::flat_hash_set<std::string> catalogs_;
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One batch after another: rows in, actions and unrolls out.
+// The acting engine turns batches of rows into actions and unrolls.
 //
-// Sorts out repeats and end rows, groups what is left by policy version, evaluates each group once,
-// moves every environment's memory on, and answers. Not thread-safe: one thread owns it, and with
-// it all environments.
+// For each batch it sorts out repeats and end rows, groups the remaining rows by policy version,
+// evaluates each group once, updates the memory of every environment and answers every row. It is
+// not thread-safe: one thread owns the engine and, with it, the state of all environments.
 //
-// An environment that sends no row for `max_idle` is forgotten, its open unroll and its incarnation
-// with it, unless it waits for replay: when it comes back it is a new one. Time is that of rows'
-// arrival; a pause in which no row of any environment came counts as one minute.
+// An environment that sends no row for `max_idle` is forgotten together with its open unroll and
+// its incarnation, unless it waits for replay. If it returns, it is treated as a new environment.
+// The engine's time is taken from the arrival of rows, and a pause without any row counts as one
+// minute.
 #pragma once
 
 #include <chrono>
@@ -31,37 +32,38 @@ namespace shoal::inference {
 
 struct ActOptions {
   UnrollCut cut = {};
-  // Of the draws; a function of (seed, environment, episode, step).
+  // The seed of action sampling. A sample depends only on (seed, environment, episode, step).
   std::uint64_t seed = 1;
-  // More are refused.
+  // Rows of further environments are answered kInvalid.
   std::size_t max_environments = std::size_t{1} << 20;
-  // Environments without a row for longer are forgotten, give or take a minute.
+  // An environment without a row for longer than this is forgotten, within a minute.
   std::chrono::minutes max_idle{15};
 };
 
 class ActEngine {
  public:
-  // References outlive this.
+  // The referenced objects must outlive the engine.
   ActEngine(const ActOptions& options, const PolicyShape& shape, PolicySet& policies,
             UnrollSink& sink, InferenceMetrics& metrics);
 
-  // Called for each finished unroll of an environment.
+  // Sets the function that is called for each finished unroll of an environment.
   void OnUnroll(std::function<void(std::uint64_t environment)> on_unroll) {
     on_unroll_ = std::move(on_unroll);
   }
 
-  // Answers every row, or parks it. REQUIRES: there are parameters.
+  // Answers every row or parks its answer until replay has room.
+  // REQUIRES: `policies` has current parameters.
   void Evaluate(std::vector<Row> rows);
   void Answer(const std::vector<Row>& rows, RowStatus status);
-  // Replay may have room again.
+  // Tries to insert the parked unrolls again. Call it when replay may have room.
   void RetryParked();
-  // Lets everything go that waits for replay.
+  // Drops the unrolls that still find no room in replay and sends all parked answers.
   void ReleaseParked();
 
   std::size_t parked() const { return parking_.size(); }
 
  private:
-  // A row on its way through the policy.
+  // A row that waits for its forward pass.
   struct Work {
     Row row;
     EnvironmentSlot* slot = nullptr;
@@ -71,21 +73,21 @@ class ActEngine {
     std::vector<Work> work;
   };
 
-  // Moves the engine's time on by a minute when one has passed, and forgets who was idle.
+  // Advances the engine's time when a minute has passed, and forgets idle environments.
   void ForgetIdle(const std::vector<Row>& rows);
-  // Null when there are too many.
+  // Returns null when there are too many environments.
   EnvironmentSlot* SlotOf(const Row& row);
   void Sort(Row row);
   void TakeRow(Row row, EnvironmentSlot& slot, bool lost);
   void Refuse(const Row& row, std::string error);
   static PolicySelector SelectorOf(const Row& row);
-  // True while the row's version is being fetched. The row is then to come again, and its
-  // environment has not seen it.
+  // Returns true while the policy version that the row names is being fetched. The client must then
+  // send the row again, and the environment's state is unchanged.
   bool AwaitsPolicy(const Row& row);
-  // Null when the version is not here: the row is then answered.
+  // Returns null when the policy version cannot be had; the row has then been answered.
   Group* GroupOf(const Row& row);
   void Run(Group& group);
-  // A newer incarnation came in the same batch: answers the row of the older one kFenced.
+  // Answers kFenced and returns true if a newer incarnation came in the same batch.
   bool Fence(const Work& work);
   void Settle(const Work& work, const VersionedPolicy& policy, const model::PolicyOutputs& outputs,
               std::size_t index);
@@ -100,14 +102,14 @@ class ActEngine {
   std::function<void(std::uint64_t)> on_unroll_ = [](std::uint64_t) {};
 
   std::unordered_map<std::uint64_t, EnvironmentSlot> slots_;
-  // Minutes in which rows came, and when the last one began.
+  // Counts the minutes in which rows arrived.
   std::chrono::minutes time_{0};
   runtime::TimePoint minute_began_;
   ParkingLot parking_;
   InputGatherer gatherer_;
   AnswerBatch answers_;
   std::vector<Group> groups_;
-  // Repeats of rows in this batch.
+  // The rows of this batch that repeat a row which is being answered.
   std::vector<Row> repeats_;
 };
 

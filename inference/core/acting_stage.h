@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that acts: takes batches from the batcher and runs them through the engine.
+// The acting stage is the thread that takes batches from the batcher and runs them through the
+// engine.
 //
-// Acting begins with the first parameters; until then rows wait in the batcher. In deterministic
-// mode train rows pass a LockstepGate, evaluation rows are batched apart and never wait for it.
-// Whoever has news - parameters, room in replay - wakes the batcher.
+// Acting starts with the first parameters; until then rows wait in the batcher. In deterministic
+// mode training rows pass a LockstepGate; evaluation rows are batched separately and never wait for
+// it. Whoever publishes parameters or finds that replay has room must wake the batcher.
 // Thread-safe.
 #pragma once
 
@@ -22,13 +23,14 @@ namespace shoal::inference {
 
 class ActingStage {
  public:
-  // `lockstep_environments`: 0 for none. References outlive this.
+  // Lockstep is off when `lockstep_environments` is 0. The referenced objects must outlive the
+  // stage.
   ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policies, InferenceMetrics& metrics,
               std::size_t lockstep_environments);
-  // Ends at once; rows that wait are dropped.
+  // Stops at once and drops the rows that still wait.
   ~ActingStage();
 
-  // Answers what waits, unrolls without room in replay are dropped; the thread then ends.
+  // Answers the rows that wait, drops unrolls for which replay has no room, and ends the thread.
   void Drain();
 
  private:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets rows in: finds what their keys name, asks for what is unknown, and holds rows back only
-// while the encoder works on what they name.
+// Admission lets rows into the batcher. It looks up what the keys of a row name, asks the client
+// for what is unknown, and holds a row back only while the encoder works on its contents.
 //
-// A row whose contents are embedded goes to the batcher at once; one that names something unknown
-// is answered at once; neither waits for another environment's row. Rows of one environment keep
-// their order: one behind a row that waits, waits too; one behind a row that must be sent again,
-// must be sent again too. Not thread-safe: one thread calls Admit and, after each
-// EncodingStage::on_encoded, Recheck.
+// A row whose contents are embedded goes to the batcher at once, and a row that names something
+// unknown is answered at once; neither waits for a row of another environment. The rows of one
+// environment keep their order: if a row waits or must be sent again, so must the later ones. Not
+// thread-safe: one thread calls Admit and, after each EncodingStage::on_encoded, Recheck.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +32,14 @@ struct Arrival {
   };
   std::vector<Text> contents;
   std::vector<CandidateList> lists;
-  // Null: none.
+  // Null when the message has no rows.
   std::shared_ptr<RowBlock> rows;
 };
 
 class Admission {
  public:
-  // `max_waiting`: rows held back; more are answered kOverloaded. All references outlive this.
+  // At most `max_waiting` rows are held back; further ones are answered kOverloaded. All references
+  // must outlive this object.
   struct Parts {
     const PolicyShape& shape;
     embedding::EmbeddingStore& contents;
@@ -57,19 +57,19 @@ class Admission {
   std::size_t waiting() const { return waiting_.size(); }
 
  private:
-  // What is wrong with what came in this message, by key.
+  // The errors of the contents and lists of this message, by key.
   using Refusals = std::unordered_map<content::ContentKey, std::string>;
   struct Verdict {
     enum class Kind : std::uint8_t { kReady, kWait, kAnswer };
     Kind kind = Kind::kReady;
-    // kAnswer.
+    // The answer to the row if `kind` is kAnswer.
     RowAnswer answer = {};
   };
-  // What this call already found out, so that 64 rows of one catalog ask once.
+  // What this call has found out already, so that 64 rows with one catalog look it up once.
   struct Memo {
     Refusals refusals;
     std::unordered_map<content::ContentKey, CatalogStore::Resolution> catalogs;
-    // Environments whose earlier row did not pass.
+    // The verdicts on environments whose earlier row did not pass.
     std::unordered_map<std::uint64_t, Verdict> environments;
   };
 
@@ -85,7 +85,7 @@ class Admission {
   const Parts parts_;
   const std::size_t max_waiting_;
   std::deque<Row> waiting_;
-  // A content that each unresolved catalog waits for.
+  // For each unresolved catalog, one of the contents that it waits for.
   std::unordered_map<content::ContentKey, content::ContentKey> awaited_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers on their way out, gathered by the stream that they go to, counted by status.
+// A batch of answers, grouped by the stream that they go to and counted by status.
 //
-// The batch holds the blocks of the rows that it answers until their answers are delivered, so that
-// a message's place in its stream's window is given back after its last answer and never before: a
-// stream that drains would else end with the answer unsent. Not thread-safe.
+// The batch keeps the blocks of the answered rows alive until their answers are delivered. A
+// message therefore gives its place in the stream's window back only after its last answer.
+// Otherwise a stream that drains could end before that answer is sent. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ class AnswerBatch {
  public:
   explicit AnswerBatch(InferenceMetrics& metrics) : metrics_(metrics) {}
 
-  // The answer goes to the sink of the row's block.
+  // Adds an answer for the sink of the row's block.
   void Add(const Row& row, RowAnswer&& answer);
-  // Hands each sink its answers in the order of Add, in one call a sink.
+  // Hands each sink its answers in the order of Add, in one call for each sink.
   void Deliver();
 
  private:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second of two batching stages: rows whose contents are embedded wait here for a forward pass.
 //
-// A batch is due when `max_rows` wait, or `max_delay` after its oldest row came, and never while
-// paused. Rows leave in the order they came. Bounded: what does not fit stays with the caller.
-// Thread-safe; Take is for one thread. Wake, Drain and Close make a waiting Take return.
+// A batch is due when `max_rows` rows wait or the oldest row has waited for `max_delay`, but never
+// while the batcher is paused. Rows leave in order of arrival. The queue is bounded, and rows that
+// do not fit stay with the caller. Thread-safe, except that only one thread may call Take. Wake,
+// Drain and Close make a waiting Take return.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace shoal::inference {
 struct BatcherOptions {
   // At least 1.
   std::size_t max_rows = 256;
-  // 0: whatever is there when the thread is free.
+  // With 0 a batch holds whatever waits when the acting thread is free.
   runtime::Duration max_delay = std::chrono::microseconds(200);
   std::size_t max_queued = 65536;
 };
@@ -29,31 +30,31 @@ class Batcher {
  public:
   struct Batch {
     std::vector<Row> rows;
-    // Their time ran out while they waited.
+    // Rows whose deadline passed while they waited.
     std::vector<Row> expired;
-    // Someone called Wake.
+    // True if Wake was called since the last batch.
     bool woken = false;
-    // No more rows are taken in.
+    // True after Drain or Close: the batcher takes no more rows.
     bool draining = false;
-    // Nothing will come any more.
+    // True when the batcher drains and no batch will follow.
     bool ended = false;
   };
 
-  // Starts paused. `clock` outlives the batcher.
+  // The batcher starts paused. `clock` must outlive it.
   explicit Batcher(const BatcherOptions& options, runtime::Clock& clock = runtime::SystemClock())
       : options_(options), clock_(clock) {}
 
-  // Takes rows from the front of `rows` while there is room; what is left stays.
+  // Takes rows from the front of `rows` while there is room. Rejected rows stay in `rows`.
   void Add(std::vector<Row>& rows) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Blocks until a batch is due, someone woke it (the batch may then be empty), or the end.
+  // Blocks until a batch is due, Wake is called (the batch may then be empty) or the batcher ends.
   Batch Take() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void SetPaused(bool paused) ABSL_LOCKS_EXCLUDED(mutex_);
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
-  // No more rows; Take goes on until none is left, without delay.
+  // Takes no more rows. Take returns the waiting ones without delay until none is left.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
-  // No more rows, and what waits is dropped.
+  // Takes no more rows and drops the waiting ones.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
 
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);

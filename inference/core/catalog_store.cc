@@ -30,10 +30,10 @@ absl::Status Check(const CandidateList& list) {
   return absl::OkStatus();
 }
 
-// The nodes in the map and in the order, and what the allocator adds to them.
+// The size of the nodes in the map and in the order, and what the allocator adds to them.
 constexpr std::size_t kEntryOverhead = 384;
 constexpr std::size_t kCandidatesOverhead = 160;
-// What the content store needs for an embedding besides its numbers.
+// The bytes that the content store needs for an embedding besides its numbers.
 constexpr std::size_t kEmbeddingOverhead = 160;
 
 }  // namespace

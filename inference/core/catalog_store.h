@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalogs and overlays by key, and the candidate tables that the policy needs of them.
+// A store of catalogs and overlays by key, with the candidate tables that the policy makes of them.
 //
-// A table is made once, when the embeddings of all its candidates are there, and is shared by all
-// rows that name its key; an overlay's table shares its base's. The store is bounded by
-// `max_bytes`, in which each list counts with everything that goes when the list goes: its keys,
-// its table, the keys that policies cached for the table, and the embeddings that it keeps in the
-// content store. Past the bound the least recently used lists leave, and are asked for again by
-// NEED_CATALOG. The newest list stays, and so does a list whose table a row, an open unroll or an
-// overlay still holds, since its memory would not come back. Thread-safe; whoever resolves a key
-// first makes its table, without holding the lock.
+// A table is made once all embeddings of its candidates are there, and all rows that name its key
+// share it; the table of an overlay shares the table of its base. The store is bounded by
+// `max_bytes`. A list counts with everything that is freed with it: its keys, its table, the keys
+// that policies cached for the table, and the embeddings that it keeps in the content store. Above
+// the bound the least recently used lists are evicted, and clients are asked for them again by
+// NEED_CATALOG. The newest list is never evicted, nor is a list whose table is still held by a row,
+// an open unroll or an overlay, since that would free nothing. Thread-safe; the thread that
+// resolves a key first makes its table without holding the lock.
 #pragma once
 
 #include <cstddef>
@@ -30,29 +30,29 @@
 
 namespace shoal::inference {
 
-// The model's CandidateTable::Create, behind a seam so that the core links without torch.
+// CandidateTable::Create of the model, passed as a function so that the core links without torch.
 using TableFactory = std::function<absl::StatusOr<std::shared_ptr<const model::CandidateTable>>(
     const runtime::Tensor& embeddings, std::span<const std::uint32_t> removed,
     std::shared_ptr<const model::CandidateTable> base)>;
 
-// A catalog, or an overlay when it has a base.
+// A catalog or, if it has a base, an overlay.
 struct CandidateList {
   content::ContentKey key;
   std::optional<content::ContentKey> base;
-  // Overlay: indices into the base.
+  // The indices of the base's candidates that an overlay removes. Empty for a catalog.
   std::vector<std::uint32_t> removed;
-  // Catalog: all candidates; overlay: the appended ones.
+  // All candidates of a catalog, or those that an overlay appends.
   std::vector<content::ContentKey> candidates;
 };
 
 class CatalogStore {
  public:
   struct Resolution {
-    // Ready when set.
+    // Set when the list is ready for the policy.
     std::shared_ptr<const Candidates> candidates = nullptr;
-    // Neither ready nor unknown: contents whose embeddings are not there yet.
+    // Contents whose embeddings are not there yet. Empty when the list is ready or unknown.
     std::vector<content::ContentKey> missing_contents = {};
-    // The key, or its base, was never sent.
+    // The key, or that of its base, if it was never sent or has been evicted.
     std::optional<content::ContentKey> missing_list = std::nullopt;
   };
 
@@ -62,18 +62,18 @@ class CatalogStore {
                std::size_t max_bytes = std::size_t{1} << 30)
       : contents_(contents), factory_(std::move(factory)), max_bytes_(max_bytes) {}
 
-  // INVALID_ARGUMENT: the key is not the list's own, the list is empty or too long, or an index is
-  // repeated or out of order. A known key is OK.
+  // Adding a known key has no effect. Returns INVALID_ARGUMENT if the key does not match the list,
+  // the list is empty or too long, or an index is repeated or out of order.
   absl::Status Add(CandidateList list) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // INVALID_ARGUMENT when no table can be made of the list.
+  // Returns INVALID_ARGUMENT when no table can be made of the list.
   absl::StatusOr<Resolution> Resolve(const content::ContentKey& key) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // As it was sent.
+  // Returns the list as it was sent.
   std::optional<CandidateList> Find(const content::ContentKey& key) const
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of all lists, as bounded by `max_bytes`.
+  // The size of all lists, which `max_bytes` bounds.
   std::size_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -81,21 +81,21 @@ class CatalogStore {
     CandidateList list;
     std::shared_ptr<const Candidates> candidates;
     std::size_t bytes = 0;
-    // Place in order_.
+    // The entry's place in `order_`.
     std::list<content::ContentKey>::iterator place;
   };
 
   std::size_t BytesOf(const Entry& entry) const;
-  // False for a key that is not there.
+  // Returns false for an unknown key.
   bool IsOverlay(const content::ContentKey& key) const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Resolution> ResolveOverlay(const CandidateList& list) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Resolution> Make(const CandidateList& list,
                                   std::shared_ptr<const Candidates> base);
-  // Makes the entry and its base the most recently used ones, counts their bytes anew, and makes
-  // room where those grew.
+  // Makes the entry and its base the most recently used ones, counts their bytes again, and evicts
+  // other lists if the total grew.
   void UseLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TouchLocked(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Lets lists go that were used before `newest` until the rest fits.
+  // Evicts lists that were used before `newest` until the rest fits.
   void EvictLocked(const Entry& newest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   embedding::EmbeddingStore& contents_;
@@ -109,7 +109,7 @@ class CatalogStore {
   std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The key that a list of these parts must have.
+// Returns the key of a list with these parts.
 content::ContentKey KeyOf(const CandidateList& list);
 
 }  // namespace shoal::inference

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first of two batching stages: texts wait here until the encoder made vectors of them.
+// The first of two batching stages: texts wait here until the encoder has made vectors of them.
 //
-// Owns one thread, which encodes slices of bounded size into the content store, so that no text
-// waits long behind many. Bounded by bytes of text: what does not fit is refused and counted. When
-// a slice fails its texts are tried one by one, and one that fails alone is refused with the
-// encoder's reason until it is submitted again. Thread-safe.
+// The stage owns one thread, which encodes slices of bounded size into the content store, so that
+// no text waits long behind many others. The queue is bounded by bytes of text; a text that does
+// not fit is refused and counted. If a slice fails, its texts are encoded one by one. A text that
+// fails alone is refused with the encoder's error until it is submitted again. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -28,33 +28,34 @@
 namespace shoal::inference {
 
 struct EncodingOptions {
-  // Texts and bytes in one call of the encoder.
+  // The texts and bytes in one call of the encoder.
   std::size_t slice_texts = 64;
   std::size_t slice_bytes = std::size_t{256} << 10;
-  // Of the thread (SetThreadNice): an encoder that takes long leaves acting first.
+  // The nice value of the thread (SetThreadNice). With a slow encoder it lets acting run first.
   int nice = 0;
-  // Text waiting, in bytes.
+  // The bound on the waiting texts, in bytes.
   std::size_t max_waiting_bytes = std::size_t{256} << 20;
 };
 
 class EncodingStage {
  public:
-  // `encoder`, `store` and `metrics` outlive this. `on_encoded` runs on the stage's thread after
-  // each slice, failed ones too; it must not block.
+  // `encoder`, `store` and `metrics` must outlive the stage. `on_encoded` runs on the stage's
+  // thread after each slice, including failed ones, and must not block.
   EncodingStage(const EncodingOptions& options, const tokens::TextEncoder& encoder,
                 embedding::EmbeddingStore& store, std::function<void()> on_encoded,
                 runtime::Metrics& metrics);
-  // Stops, and waits for the slice under way.
+  // Stops and waits for the slice that is being encoded.
   ~EncodingStage();
 
-  // Drops what waits and takes no more; the slice under way goes on. Does not wait.
+  // Drops the waiting texts and takes no more, without waiting for the slice that is being encoded.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // False when full or stopped. A text that waits already or is in the store is taken and dropped.
-  // REQUIRES: `key` is the text's.
+  // Returns false when the stage is full or stopped. A text that waits already or is in the store
+  // is accepted and dropped. REQUIRES: `key` is the key of `text`.
   bool Submit(const content::ContentKey& key, std::string text) ABSL_LOCKS_EXCLUDED(mutex_);
   bool IsWaiting(const content::ContentKey& key) const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Why the text could not be encoded when it was tried last; the newest few thousand are known.
+  // Returns why the last attempt to encode the text failed. Only a few thousand texts are
+  // remembered.
   std::optional<std::string> Refusal(const content::ContentKey& key) const
       ABSL_LOCKS_EXCLUDED(mutex_);
   std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -81,7 +82,7 @@ class EncodingStage {
   mutable runtime::Mutex mutex_;
   runtime::CondVar changed_;
   std::deque<Text> queue_ ABSL_GUARDED_BY(mutex_);
-  // Queued or being encoded.
+  // The keys of texts that are queued or being encoded.
   std::unordered_set<content::ContentKey> waiting_ ABSL_GUARDED_BY(mutex_);
   std::unordered_map<content::ContentKey, std::string> refused_ ABSL_GUARDED_BY(mutex_);
   std::size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;

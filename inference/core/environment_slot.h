@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server knows of one environment: who speaks for it, where it is, what it remembers.
+// The state that the server keeps for one environment: its incarnation, its position and its
+// memory.
 //
-// A step is effectively once: a repeated (incarnation, sequence) gets the stored answer, an older
-// incarnation is fenced, a newer one starts anew. An end row that comes after later rows is
-// accepted and changes nothing: its episode was cut off when they came. Not thread-safe.
+// A step takes effect exactly once. A repeated (incarnation, sequence) gets the stored answer, a
+// row of an older incarnation is fenced, and a newer incarnation starts afresh. An end row that
+// comes after later rows is accepted without effect: its episode was truncated when those came. Not
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -22,48 +24,49 @@ namespace shoal::inference {
 
 class EnvironmentSlot {
  public:
-  // Answers kept for repeats.
+  // The number of answers kept for repeats.
   static constexpr std::size_t kStoredAnswers = 4;
 
   struct Decision {
     enum class Kind : std::uint8_t {
-      // A new row; the sequence is taken.
+      // A new row. Its sequence number is taken.
       kProceed,
-      // An end row of an episode that does not run here; the sequence is taken.
+      // An end row of an episode that does not run here. Its sequence number is taken.
       kIgnore,
-      // Seen before, or an end row that comes too late: `answer` is what was or is to be said.
+      // A row seen before, or an end row that comes too late. `answer` is the answer to give.
       kRepeat,
-      // Seen before, its answer is being made.
+      // A row seen before, whose answer is still being computed.
       kBeingAnswered,
       kFenced,
-      // `answer.error` says why; the sequence is not taken.
+      // `answer.error` says why. The sequence number is not taken.
       kInvalid,
     };
     Kind kind = Kind::kProceed;
     RowAnswer answer = {};
-    // An earlier row or end never came: the running episode is truncated without final observation.
+    // True if an earlier row or end never came. The running episode is then truncated without a
+    // final observation.
     bool lost = false;
   };
 
-  // Decides about `row` and, when it is taken, moves on.
+  // Decides about `row` and advances the state if the row is taken.
   Decision Take(const Row& row);
   // Keeps `answer` for repeats of its row.
   void Store(const RowAnswer& answer);
 
-  // The row goes into / came out of a forward pass.
+  // Mark that the row enters a forward pass or has left it.
   void BeginAnswer(const Row& row) { being_answered_ = row.sequence(); }
   void EndAnswer() { being_answered_.reset(); }
 
   std::uint64_t incarnation() const { return incarnation_; }
 
-  // State of the episode, all before its next row.
+  // The memory of the episode before its next row.
   std::vector<float> core_state;     // [S]
   std::vector<float> past_requests;  // [D]
-  // Actions asked for so far.
+  // The number of actions that the episode has asked for so far.
   std::uint32_t step = 0;
-  // The owner's time when its last row came.
+  // The engine's time when the last row came.
   std::chrono::minutes last_row{0};
-  // Train environments only.
+  // Set for training environments only.
   std::unique_ptr<UnrollBuilder> builder;
 
  private:
@@ -82,7 +85,7 @@ class EnvironmentSlot {
   bool known_ = false;
   std::uint64_t incarnation_ = 0;
   std::uint64_t next_sequence_ = 0;
-  // An episode runs: it began here and has not ended.
+  // True while an episode that began here has not ended.
   bool running_ = false;
   std::optional<std::uint64_t> being_answered_;
   std::array<Stored, kStoredAnswers> stored_;

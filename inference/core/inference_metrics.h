@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that several pieces of the core share, created once.
-//
-// Thread-safe.
+// The metrics that several parts of the core share. Thread-safe.
 #pragma once
 
 #include <array>
@@ -13,7 +11,7 @@
 
 namespace shoal::inference {
 
-// Why rows wait; each is a gauge shoal_inference_waiting_rows{reason}.
+// Why rows wait. Each reason is a gauge shoal_inference_waiting_rows{reason}.
 enum class WaitReason : std::uint8_t { kEncoding, kParameters, kBatch, kReplay, kLockstep };
 inline constexpr std::size_t kWaitReasonCount = 5;
 
@@ -30,7 +28,7 @@ class InferenceMetrics {
   prometheus::Histogram& batch_seconds;
   prometheus::Counter& unrolls;
   prometheus::Counter& dropped_unrolls;
-  // Publications between the oldest and the newest version that acted in an unroll.
+  // The number of publications between the oldest and the newest version that acted in an unroll.
   prometheus::Histogram& unroll_version_spread;
   prometheus::Gauge& parameter_epoch;
   prometheus::Gauge& parameter_step;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns rows and their environments' memory into the policy's inputs, reusing the same buffers
-// batch after batch.
+// Gathers the policy's inputs from rows and the memory of their environments.
 //
-// Not thread-safe.
+// It reuses the same buffers for every batch. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace shoal::inference {
 
 class InputGatherer {
  public:
-  // `shape` outlives this. `seed`: of the run's draws.
+  // `shape` must outlive the gatherer. `seed` is the run's seed for sampling actions.
   InputGatherer(const PolicyShape& shape, std::uint64_t seed) : shape_(shape), seed_(seed) {}
 
   void Clear();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finished unrolls that replay has no room for, and the answers that wait with them.
+// Holds the finished unrolls that replay has no room for, and the answers that wait with them.
 //
-// An environment is parked from the moment its unroll finds no room until its last unroll is taken:
-// its answers wait, so its actor waits. Nothing else does. Not thread-safe.
+// An environment is parked from the moment its unroll finds no room until its last unroll is
+// inserted. Meanwhile its answers are held, so its actor waits; other environments go on. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +21,22 @@ namespace shoal::inference {
 
 class ParkingLot {
  public:
-  // Answers held for one environment at most: an actor that waits has few.
+  // The limit on answers held for one environment. An actor that waits sends few rows.
   static constexpr std::size_t kMaxAnswers = 16;
 
-  // Both outlive this.
+  // Both references must outlive this object.
   ParkingLot(UnrollSink& sink, InferenceMetrics& metrics) : sink_(sink), metrics_(metrics) {}
 
-  // Hands the unroll to the sink; when there is no room, parks the environment.
+  // Hands the unroll to the sink. If there is no room, parks the environment.
   void Insert(Unroll&& unroll);
   bool IsParked(std::uint64_t environment) const { return parked_.contains(environment); }
-  // Holds the answer back. False when too many are held. REQUIRES: IsParked.
+  // Holds the answer back. Returns false when too many are held. REQUIRES: IsParked.
   bool Hold(const Row& row, RowAnswer& answer);
 
-  // There may be room: tries again, oldest first, and adds the answers of those that are free.
+  // Tries the parked unrolls again, oldest first, and adds the answers of environments that are
+  // free.
   void Retry(AnswerBatch& answers);
-  // Drops the unrolls that still find no room, and lets all answers go.
+  // Drops the unrolls that still find no room and adds all held answers to `answers`.
   void Release(AnswerBatch& answers);
 
   std::size_t size() const { return unrolls_.size(); }
@@ -50,7 +52,7 @@ class ParkingLot {
     std::vector<Held> answers;
   };
 
-  // False when there is no room.
+  // Returns false when there is no room.
   bool TryInsert(const Unroll& unroll);
   void Free(std::uint64_t environment, AnswerBatch& answers);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The versions of the policy that rows can be answered with: the newest few, the one that the run
+// The policy versions that rows can be answered with: the newest ones, the version that the run
 // began with, and those that evaluations are pinned to.
 //
-// A server that came late, or skipped a version, has to fetch what a row asks for: Select then says
-// UNAVAILABLE, and calls the function of OnMissing once, until the version is put or known to be
-// gone. A pinned version stays while rows ask for it, and for a while after. Thread-safe; versions
-// are immutable and shared, so a swap falls between two batches.
+// A server that started late or skipped a version must fetch what a row asks for. Select then
+// returns UNAVAILABLE, and calls the OnMissing function once, until the version is put or known to
+// be gone. A pinned version stays while rows ask for it and for some time after. Thread-safe.
+// Versions are immutable and shared, so the current version changes only between two batches.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@
 
 namespace shoal::inference {
 
-// One version of the network, behind a seam so that the core links without torch. Act is called by
-// one thread.
+// One version of the policy network, an interface so that the core links without torch. One thread
+// calls Act.
 class ActingPolicy {
  public:
   virtual ~ActingPolicy() = default;
@@ -40,56 +40,58 @@ struct VersionedPolicy {
 
 class PolicySet {
  public:
-  // `retained`: newest versions kept, at least 1.
+  // `retained` is how many of the newest versions are kept, at least 1.
   explicit PolicySet(std::size_t retained, runtime::Clock& clock = runtime::SystemClock())
       : retained_(retained), clock_(clock) {}
 
-  // Called without a lock for a selector that names a version which is not here: somebody is to
-  // fetch it. Set it before the first Select; without it such a version is NOT_FOUND at once.
+  // Sets the function that starts to fetch a missing version; it is called without a lock. Set it
+  // before the first Select. Without it Select returns NOT_FOUND for such a version at once.
   void OnMissing(std::function<void(const PolicySelector&)> on_missing) {
     on_missing_ = std::move(on_missing);
   }
 
-  // One of the versions as they are published. A version older than the current one does not become
-  // current.
+  // Adds a published version. A version older than the current one does not become current.
   void Put(VersionedPolicy policy) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What OnMissing asked for: the run's first version, or a pinned one.
+  // Adds what OnMissing asked for: the run's first version or a pinned one.
   void PutFetched(const PolicySelector& selector, VersionedPolicy policy)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // What OnMissing asked for cannot be had. Select says so for a few seconds, then asks again.
+  // Records that the version cannot be had. For a few seconds Select returns NOT_FOUND with
+  // `reason`, then asks for the version again.
   void Refuse(const PolicySelector& selector, const absl::Status& reason)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Version {0, 0} and no policy before the first Put.
+  // Returns version {0, 0} and no policy before the first Put.
   VersionedPolicy current() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // UNAVAILABLE while the version is being fetched; NOT_FOUND naming the version that cannot be
-  // had. Uniform and similarity choices need no parameters of their own and get the current ones.
+  // Returns UNAVAILABLE while the version is being fetched, and NOT_FOUND with its name if it
+  // cannot be had. Uniform and similarity choices need no parameters of their own and get the
+  // current ones.
   absl::StatusOr<VersionedPolicy> Select(const PolicySelector& selector)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   static constexpr std::chrono::seconds kPinTime{120};
   static constexpr std::chrono::seconds kRefusalTime{5};
-  // Refusals and fetches that are remembered.
+  // The limit on remembered refusals and fetches.
   static constexpr std::size_t kMaxMissing = 256;
 
   struct Entry {
     std::shared_ptr<const ActingPolicy> policy;
     runtime::TimePoint asked = runtime::TimePoint::min();
   };
-  // A version that rows asked for and that is not here; OK while it is being fetched.
+  // A version that rows asked for and that is not here. The refusal is OK while it is being
+  // fetched.
   struct Missing {
     absl::Status refusal;
     runtime::TimePoint refused;
   };
-  // nullopt: the version that the run began with.
+  // nullopt stands for the version that the run began with.
   using MissingVersion = std::optional<parameters::Version>;
 
   static MissingVersion Key(const PolicySelector& selector) {
     if (selector.kind == PolicySelector::Kind::kInitial) return std::nullopt;
     return selector.version;
   }
-  // Sets `asks` when the version is to be fetched.
+  // Sets `asks` when the version must be fetched.
   absl::StatusOr<VersionedPolicy> SelectLocked(const PolicySelector& selector, bool& asks)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MissLocked(const PolicySelector& selector, bool& asks)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of one message, decoded and checked: structure of arrays, and what an answer is.
+// A row block holds the decoded and checked rows of one message, as a structure of arrays.
 //
-// A block lives while any of its rows is in work (rows hold it by shared_ptr); its end gives the
-// message's place in the stream's window back. Filled by one thread before rows leave it; then
-// immutable but for `embeddings` and `candidates`, whose elements of a row are written before that
-// row is handed on.
+// Rows refer to their block by shared_ptr, and it lives while any of them is in use. Its destructor
+// gives the message's place in the stream's window back. One thread fills the block before its rows
+// leave that thread. From then on the block is immutable except for `embeddings` and `candidates`:
+// the elements of a row are written before that row is handed on.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@
 
 namespace shoal::inference {
 
-// Numbers of proto::RowFlag.
+// The values of proto::RowFlag.
 inline constexpr std::uint8_t kFirst = 1;
 inline constexpr std::uint8_t kTerminated = 2;
 inline constexpr std::uint8_t kTruncated = 4;
 inline constexpr std::uint8_t kFinal = 8;
 
-// Numbers of proto::RowStatus.
+// The values of proto::RowStatus.
 enum class RowStatus : std::uint8_t {
   kOk = 0,
   kAccepted = 1,
@@ -48,37 +48,37 @@ struct RowAnswer {
   RowStatus status = RowStatus::kOk;
   std::int64_t action = -1;
   parameters::Version version = {};
-  // kNeedContent: contents; kNeedCatalog: catalogs.
+  // The missing contents with kNeedContent, or the missing catalogs with kNeedCatalog.
   std::vector<content::ContentKey> missing = {};
-  // kInvalid.
+  // The reason with kInvalid.
   std::string error = {};
 };
 
-// Where answers go: a stream, or a test. Thread-safe.
+// The destination of answers: a stream, or a test. Thread-safe.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
   virtual void Deliver(std::vector<RowAnswer> answers) = 0;
-  // Every row of one message has been answered or dropped.
+  // Called when every row of one message has been answered or dropped.
   virtual void Release() = 0;
 };
 
-// A catalog (with its overlay) ready for the policy.
+// A catalog, with its overlay if it has one, ready for the policy.
 struct Candidates {
   content::ContentKey key;
-  // Of an overlay; its table is part of this one's.
+  // The base of an overlay, whose table is part of this list's table. Null for a catalog.
   std::shared_ptr<const Candidates> base;
   std::shared_ptr<const model::CandidateTable> table;
-  // N, removed ones included.
+  // N, which includes removed candidates.
   std::int64_t count = 0;
-  // Keeps the list's own candidates' embeddings in the content store.
+  // Keeps the embeddings of the list's own candidates in the content store.
   std::vector<embedding::Embedding> embeddings;
 };
 
 struct PolicySelector {
   enum class Kind : std::uint8_t { kCurrent, kPinned, kInitial, kUniform, kSimilarity };
   Kind kind = Kind::kCurrent;
-  // kPinned.
+  // The version with kPinned.
   parameters::Version version = {};
 };
 
@@ -109,10 +109,10 @@ struct RowBlock {
   std::vector<std::int64_t> forced;                           // [B] or empty
   std::vector<std::byte> extras;                              // [B, extras bytes]
   std::vector<PolicySelector> selectors;                      // [B] or empty
-  // Decoding refused these rows, and says why; empty otherwise.
+  // Why decoding refused a row; empty for an accepted row.
   std::vector<std::string> errors;  // [B] or empty
   runtime::TimePoint arrived;
-  // Rows are not evaluated after this.
+  // Rows are not evaluated after this time.
   runtime::TimePoint deadline = runtime::TimePoint::max();
   std::shared_ptr<ReplySink> sink;
 };
@@ -128,9 +128,9 @@ struct Row {
   std::uint64_t episode() const { return block->episodes[index]; }
   std::uint8_t flags() const { return block->flags[index]; }
   bool evaluate() const { return block->evaluate[index] != 0; }
-  // An end row without observation: nothing to evaluate.
+  // True for an end row without an observation, which needs no evaluation.
   bool ends_only() const { return EndsOnly(flags()); }
-  // Asks for an action.
+  // True if the row asks for an action.
   bool acts() const { return (flags() & (kTerminated | kTruncated)) == 0; }
 
   static bool EndsOnly(std::uint8_t flags) {

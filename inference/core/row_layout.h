@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the bytes of a row are laid out: what an environment spec says, with sizes worked out.
+// The layout of a row's bytes: what the environment specification says, with all sizes computed.
 //
-// Immutable, shared by the blocks of one stream and the unrolls made of them.
+// Immutable. The blocks of one stream and the unrolls made of them share it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct RowColumn {
   std::string name;
   runtime::DType dtype = runtime::DType::kFloat32;
   runtime::Shape shape;
-  // Product of `shape`, and that many elements' bytes.
+  // The product of `shape`, and the bytes of that many elements.
   std::size_t elements = 0;
   std::size_t bytes = 0;
 
@@ -26,25 +26,25 @@ struct RowColumn {
 };
 
 struct RowLayout {
-  // A row's observation is their concatenation, each in its own dtype.
+  // A row's observation is the concatenation of these, each in its own dtype.
   std::vector<RowColumn> observations;
   std::vector<std::string> content_fields;
   std::vector<RowColumn> extras;
-  // O: elements of all observations, and their bytes.
+  // O, the number of elements of all observations, and their bytes.
   std::size_t observation_size = 0;
   std::size_t observation_bytes = 0;
-  // Bytes of all extras.
+  // The bytes of all extras.
   std::size_t extras_bytes = 0;
 
   friend bool operator==(const RowLayout&, const RowLayout&) = default;
 };
 
-// What the core must know of the policy network; the service fills it in from [policy].
+// What the core must know of the policy network. The service fills it in from [policy].
 struct PolicyShape {
-  // Which policy it is, where several are trained side by side.
+  // Tells the policies apart where several are trained side by side.
   std::uint32_t policy_id = 0;
   bool candidates = false;
-  // n; discrete head only.
+  // n, for the discrete head only.
   std::size_t action_count = 0;
   // O.
   std::size_t observation_size = 0;
@@ -52,10 +52,10 @@ struct PolicyShape {
   std::size_t content_count = 0;
   // D.
   std::size_t embedding_size = 0;
-  // S; 0 without a recurrent core.
+  // S, or 0 without a recurrent core.
   std::size_t core_state_size = 0;
   bool past_requests = false;
-  // Positions among the content fields, -1 when absent.
+  // Positions among the content fields, or -1 when absent.
   std::int64_t goal_index = -1;
   std::int64_t request_index = -1;
 };

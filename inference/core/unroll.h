@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finished piece of one environment's life, as proto/unroll.proto describes it, free of the wire.
+// An unroll is a finished part of one environment's trajectory, as proto/unroll.proto describes it.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,23 @@ struct Unroll {
   std::uint32_t length = 0;
   std::vector<UnrollColumn> step_columns;
   std::vector<UnrollColumn> unroll_columns;
-  // Indexed by the column `catalog`; bases of overlays follow those that rows use.
+  // The column `catalog` indexes this list. The bases of overlays follow the catalogs that rows
+  // use.
   std::vector<content::ContentKey> catalog_keys;
-  // Of the rows, each once.
+  // The contents that the rows use, each once.
   std::vector<content::ContentKey> content_keys;
   parameters::Version oldest;
   parameters::Version newest;
-  // Rows that carry weight.
+  // The number of rows that carry weight.
   std::uint32_t steps = 0;
 };
 
-// Where finished unrolls go: replay, or a test.
+// The destination of finished unrolls: replay, or a test.
 class UnrollSink {
  public:
   virtual ~UnrollSink() = default;
-  // RESOURCE_EXHAUSTED: keep it and try again when there is room. Any other error: it is refused
-  // for good. Never blocks.
+  // Never blocks. Returns RESOURCE_EXHAUSTED if there is no room; keep the unroll and try again
+  // later. Any other error means that the unroll is refused for good.
   virtual absl::Status TryInsert(const Unroll& unroll) = 0;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open unroll of one environment: rows go in as they are evaluated, unrolls come out.
+// The unroll builder holds the open unroll of one environment: evaluated rows go in, unrolls come
+// out.
 //
-// Cut by length: T rows make an unroll; the row that follows bootstraps it and is row 0 of the next
-// one (a FINAL row only bootstraps). Cut by episode: an unroll is an episode's acting rows; its
-// FINAL row, or zeros, bootstraps; an episode longer than `max_rows` is cut there as by length. See
-// proto/unroll.proto for the rows' meaning. Not thread-safe.
+// When unrolls are cut by length, T rows make an unroll. The next row bootstraps it and is row 0 of
+// the next unroll, except that a FINAL row only bootstraps. When they are cut by episode, an unroll
+// holds the acting rows of one episode, and its FINAL row, or zeros, bootstraps it. An episode
+// longer than `max_rows` is cut there as by length. proto/unroll.proto defines the rows. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +23,13 @@ namespace shoal::inference {
 
 struct UnrollCut {
   bool by_episode = false;
-  // T; by episode: the most. At least 1.
+  // T, or the most rows of an unroll that is cut by episode. At least 1.
   std::size_t max_rows = 16;
 };
 
 class UnrollBuilder {
  public:
-  // What the policy made of a row. Core state and past requests are those before the row.
+  // The policy's outputs for a row. Core state and past requests are those before the row.
   struct Step {
     std::int64_t action = -1;
     float log_probability = 0;
@@ -38,20 +40,21 @@ class UnrollBuilder {
     std::span<const float> past_requests = {};  // [D], or empty
   };
 
-  // `shape` outlives the builder.
+  // `shape` must outlive the builder.
   UnrollBuilder(const PolicyShape& shape, const UnrollCut& cut) : shape_(shape), cut_(cut) {}
 
-  // Reward and end of the action of the last row; `flags` of the row that brought them. Nothing
-  // without rows.
+  // Sets the reward and the end that followed the last row's action. `flags` are those of the row
+  // that brought them. Without rows it does nothing. Returns the unroll if this completes it.
   std::optional<Unroll> SetOutcome(float reward, std::uint8_t flags);
 
-  // REQUIRES: in order; a row that is not FIRST follows a SetOutcome.
+  // Returns the unroll that the row completes, if any.
+  // REQUIRES: rows come in order, and a row that is not FIRST follows a SetOutcome.
   std::optional<Unroll> Append(const Row& row, const Step& step);
 
-  // Forgets the open unroll.
+  // Drops the open unroll.
   void Clear();
 
-  // Rows of the open unroll.
+  // The number of rows of the open unroll.
   std::size_t size() const { return actions_.size(); }
 
  private:
@@ -60,9 +63,9 @@ class UnrollBuilder {
   void PushBytes(const Row& row);
   std::int32_t CatalogIndex(const Row& row);
   void PushLegal(const Row& row);
-  // Adds row T: zeros.
+  // Adds the bootstrap row, at index T, as zeros.
   void PushZeros();
-  // REQUIRES: T + 1 rows are here.
+  // REQUIRES: the bootstrap row has been added, so there are T + 1 rows.
   Unroll Finish();
   void AddObservations(Unroll& unroll, std::int64_t rows) const;
   void AddContents(Unroll& unroll, std::int64_t rows) const;
@@ -82,7 +85,7 @@ class UnrollBuilder {
   std::vector<float> core_state_;
   std::vector<float> past_requests_;
 
-  // One entry (or B of the layout) a row.
+  // These hold one entry for each row, or as many bytes as the layout says.
   std::vector<std::byte> observations_;
   std::vector<content::ContentKey> contents_;
   std::vector<std::int32_t> catalogs_;

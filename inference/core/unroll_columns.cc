@@ -23,7 +23,7 @@ void Add(std::vector<UnrollColumn>& columns, std::string name, runtime::Shape sh
   columns.push_back({std::move(name), std::move(tensor)});
 }
 
-// Bytes of a part of each row: `width` bytes from `offset` on of every `stride`.
+// A part of each row: `width` bytes from `offset` on, out of every `stride` bytes.
 struct Part {
   std::size_t offset = 0;
   std::size_t width = 0;

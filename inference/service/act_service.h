@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RPC of proto/act.proto: opens one ActStream a call.
+// The service of proto/act.proto. It opens one ActStream for each call.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace shoal::inference {
 
 class ActService final : public proto::Inference::CallbackService {
  public:
-  // `context` outlives this.
+  // `context` must outlive the service.
   explicit ActService(const ActContext& context) : context_(context) {}
 
   grpc::ServerBidiReactor<proto::ActRequest, proto::ActReply>* Act(

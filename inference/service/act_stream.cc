@@ -12,7 +12,7 @@
 namespace shoal::inference {
 namespace {
 
-// Of rows that nobody decoded; as many as can be named.
+// Answers rows that were not decoded, as far as both their ids and sequences are there.
 std::vector<RowAnswer> Overloaded(const proto::Rows& rows) {
   std::vector<RowAnswer> answers;
   const int count = std::min(rows.environment_ids_size(), rows.sequences_size());

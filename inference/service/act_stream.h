@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's end of one actor's stream: checks the hello, hands messages on, sends answers.
+// The server's end of one actor's stream. It checks the hello, hands messages on and sends answers.
 //
-// Reactions only move messages; decoding, encoding and acting happen on other threads, which answer
-// through ReplySink. A message's place in the window is free when all its rows are answered.
+// gRPC reactions only move messages. Other threads decode, encode and act, and answer through
+// ReplySink. A message's place in the window becomes free when all its rows are answered.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ namespace shoal::inference {
 
 class ActStream;
 
-// A message after the hello.
+// A message that follows the hello.
 struct ActMessage {
   proto::ActRequest request;
   std::shared_ptr<ActStream> stream;
   std::shared_ptr<const RowLayout> layout;
 };
 
-// Where messages go. Thread-safe.
+// The destination of messages. Thread-safe.
 class MessageSink {
  public:
   virtual ~MessageSink() = default;
-  // False when full: the message stays with the caller.
+  // Returns false when full; the message then stays with the caller.
   virtual bool Submit(ActMessage&& message) = 0;
 };
 
-// What all streams of a server share; outlives them.
+// What all streams of a server share. It must outlive them.
 struct ActContext {
   const model::PolicySpec& spec;
   std::uint64_t server_epoch;
@@ -51,7 +51,7 @@ class ActStream final : public transport::ServerStream<proto::ActRequest, proto:
 
   void Deliver(std::vector<RowAnswer> answers) override;
   void Release() override { ServerStream::Release(); }
-  // Ends the stream: the message cannot be answered by rows.
+  // Ends the stream with `status`, because the message cannot be answered row by row.
   void Refuse(const absl::Status& status);
 
  private:
@@ -60,7 +60,7 @@ class ActStream final : public transport::ServerStream<proto::ActRequest, proto:
 
   const ActContext& context_;
   const std::uint64_t server_epoch_;
-  // Of the reading reaction: null before the hello.
+  // Used by the reading reaction only. Null before the hello.
   std::shared_ptr<const RowLayout> layout_;
 };
 

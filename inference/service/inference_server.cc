@@ -23,7 +23,7 @@ constexpr PolicySelector kInitial{PolicySelector::Kind::kInitial};
 
 std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-// Where contents are none, no table is read.
+// The encoder of a policy that observes no contents, which needs no files.
 class NoEncoder final : public tokens::TextEncoder {
  public:
   explicit NoEncoder(std::int64_t dimension) : dimension_(dimension) {}
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const Inference
   return encoder;
 }
 
-// A language model takes its time: little at once, and acting first.
+// A language model is slow: it gets small slices and a lower priority than acting.
 EncodingOptions EncodingOf(const InferenceOptions& options) {
   EncodingOptions encoding{.max_waiting_bytes = Size(options.waiting_text_bytes)};
   if (options.encoder.has_language_model()) {
@@ -100,7 +100,7 @@ UnrollCut CutOf(const InferenceOptions& options) {
 
 }  // namespace
 
-// Members are in the order of creation; each borrows from those above it.
+// The members are in order of creation; each may refer to those above it.
 class InferenceServer::Parts {
  public:
   Parts(InferenceConfig given, std::unique_ptr<tokens::TextEncoder> text_encoder,
@@ -134,11 +134,11 @@ class InferenceServer::Parts {
   absl::Status StartParameters(runtime::Metrics& metrics);
   absl::Status Drain(std::chrono::milliseconds grace);
   void TakeParameters(const parameters::Parameters& parameters);
-  // What the fetcher was asked for by a row with this selector.
+  // Takes the result of a fetch that a row with this selector caused.
   void TakeFetched(const PolicySelector& selector, absl::StatusOr<parameters::Parameters> fetched);
   void KeepInitial(const parameters::Parameters& parameters) const;
   absl::StatusOr<VersionedPolicy> MakePolicy(const parameters::Parameters& parameters);
-  // The run's first version, which once fetched is kept apart from those that were received.
+  // Holds the run's first version, which is kept apart from the received ones once it is fetched.
   parameters::ParametersFolder InitialFolder() const {
     return parameters::ParametersFolder(FolderOf(config) + "/initial");
   }
@@ -168,7 +168,7 @@ class InferenceServer::Parts {
   std::unique_ptr<parameters::Subscriber> subscriber;
 };
 
-// The streams end first, then the threads that work for them.
+// The streams end first, then the threads that serve them.
 InferenceServer::Parts::~Parts() {
   subscriber.reset();
   server.reset();
@@ -289,7 +289,7 @@ void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parame
     return;
   }
   policies.Put(*std::move(policy));
-  // Now the learner is there; when a row asks for the run's first version, it may have gone.
+  // Fetch the run's first version now: the learner may be gone when a row asks for it.
   (void)policies.Select(kInitial);
   const parameters::Version current = policies.current().version;
   shared_metrics.parameter_epoch.Set(static_cast<double>(current.epoch));

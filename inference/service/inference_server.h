@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inference process without its main: all pieces, made in order and ended in order.
+// The inference process without its main. It creates all parts in order and drains them in order.
 //
 //   gRPC reactions -> Intake (decode, Admission) -> Batcher -> ActingStage (ActEngine) -> replay
 //                          |   ^                                    ^
 //                          v   | encoded                            | versions
 //                     EncodingStage                             Subscriber
 //
-// Health says SERVING once there are parameters. Thread-safe.
+// Health reports SERVING once there are parameters. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -25,27 +25,28 @@ struct InferenceConfig {
   InferenceOptions options;
   model::PolicySpec policy;
   runtime::RunOptions run;
-  // `replay` empty: unrolls end here. `learner` empty: only what the parameters folder holds acts.
+  // Without `replay` finished unrolls are dropped. Without `learner` only the parameters in the
+  // parameters folder act.
   runtime::ClusterOptions cluster;
-  // Of several servers.
+  // The index of this server among several.
   std::int64_t index = 0;
 };
 
 class InferenceServer {
  public:
-  // Listens at once. INVALID_ARGUMENT and FAILED_PRECONDITION name the knob, file or address.
-  // `metrics` outlives the server.
+  // Starts to listen at once. INVALID_ARGUMENT and FAILED_PRECONDITION name the knob, file or
+  // address. `metrics` must outlive the server.
   static absl::StatusOr<std::unique_ptr<InferenceServer>> Create(InferenceConfig config,
                                                                  runtime::Metrics& metrics);
-  // Ends without grace when Drain was not called.
+  // Stops without grace if Drain was not called.
   ~InferenceServer();
 
   const std::string& address() const;
   std::uint64_t server_epoch() const;
 
-  // In this order: health NOT_SERVING; answers what waits, unrolls without room are dropped; ends
-  // the streams; gives the outboxes until `grace` to empty. OK when all was answered and
-  // acknowledged; DEADLINE_EXCEEDED otherwise. Call once.
+  // Sets health to NOT_SERVING, answers the waiting rows, drops unrolls without room in replay,
+  // ends the streams, and gives the outboxes until `grace` to empty, in this order. Returns OK if
+  // everything was answered and acknowledged, and DEADLINE_EXCEEDED otherwise. Call it once.
   absl::Status Drain(std::chrono::milliseconds grace);
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread between the streams and the core: decodes messages, one by one, and admits their rows.
+// The intake is the thread between the streams and the core. It decodes messages one by one and
+// admits their rows.
 //
-// Bounded: a message that finds no room is refused and its rows are answered kOverloaded by the
-// stream. Thread-safe.
+// The queue is bounded: a message that does not fit is refused, and the stream answers its rows
+// kOverloaded. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@ namespace shoal::inference {
 
 class Intake final : public MessageSink {
  public:
-  // References outlive this. Start begins the work.
+  // The references must outlive the intake. Start starts its thread.
   Intake(std::size_t max_messages, const PolicyShape& shape)
       : shape_(shape), queue_(max_messages) {}
   ~Intake() override { Close(); }
@@ -27,15 +28,15 @@ class Intake final : public MessageSink {
   void Start(Admission& admission);
 
   bool Submit(ActMessage&& message) override;
-  // The encoder finished a slice: rows may be ready. From any thread.
+  // The encoder has finished a slice, so rows may be ready. May be called from any thread.
   void OnEncoded();
-  // Takes no more messages, drops those that wait, ends the thread.
+  // Takes no more messages, drops the waiting ones and ends the thread.
   void Close();
-  // Takes no more messages, works off those that wait, ends the thread.
+  // Takes no more messages, processes the waiting ones and ends the thread.
   void Drain();
 
  private:
-  // Nothing: wake up.
+  // nullopt only wakes the thread.
   using Event = std::optional<ActMessage>;
 
   void Run(Admission& admission);
@@ -43,7 +44,7 @@ class Intake final : public MessageSink {
 
   const PolicyShape& shape_;
   runtime::BoundedQueue<Event> queue_;
-  // Relaxed: a hint that Recheck is due; the queue's lock orders the rest.
+  // Hints that Recheck is due. Relaxed, since the queue's lock orders everything else.
   std::atomic<bool> encoded_{false};
   runtime::Thread thread_;
 };

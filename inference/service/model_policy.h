@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of lib/rl/model as the core's ActingPolicy.
+// Adapts the network of lib/rl/model to the core's ActingPolicy.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace shoal::inference {
 
 class ModelPolicy final : public ActingPolicy {
  public:
-  // `cache` is shared by all versions and used by the one thread that acts.
+  // All versions share `cache`, which only the acting thread uses.
   ModelPolicy(std::shared_ptr<const model::Policy> policy,
               std::shared_ptr<model::SimilarityCache> cache)
       : policy_(std::move(policy)), cache_(std::move(cache)) {}

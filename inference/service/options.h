@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section [inference]: how rows are batched, where unrolls go, and how much is kept of texts.
+// The section [inference]: batching of rows, destination of unrolls, and sizes of caches.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace shoal::inference {
 
 struct InferenceOptions {
-  // Empty: cluster.inference of this index.
+  // If empty, this server's entry of cluster.inference.
   std::string listen = "";
   std::string metrics_listen = "";
-  // Which policy this server runs, where several are trained side by side.
+  // Tells the policies apart where several are trained side by side.
   std::int64_t policy_id = 0;
   std::int64_t max_rows = 256;
   std::int64_t max_delay_us = 200;
@@ -28,7 +28,7 @@ struct InferenceOptions {
   std::string unroll_cut = "length";
   std::int64_t unroll_length = 16;
   std::int64_t max_episode_rows = 4096;
-  // Replay's table that unrolls go to.
+  // The table of replay that unrolls are inserted into.
   std::string table = "unrolls";
   std::int64_t outbox_items = 256;
   std::int64_t outbox_bytes = std::int64_t{64} << 20;
@@ -39,7 +39,7 @@ struct InferenceOptions {
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;
   std::int64_t torch_threads = 1;
-  // Empty: <run directory>/inference-<index>.
+  // If empty, <run directory>/inference-<index>.
   std::string parameters_folder = "";
   std::int64_t retained_versions = 8;
   std::int64_t lockstep_environments = 0;
@@ -48,8 +48,8 @@ struct InferenceOptions {
   void Visit(runtime::Visitor& visitor);
 };
 
-// `options.listen`, or the address of server `index` in the cluster. INVALID_ARGUMENT naming both
-// when there is none.
+// Returns `options.listen`, or the address of server `index` in the cluster. Returns
+// INVALID_ARGUMENT, which names both, when neither is given.
 absl::StatusOr<std::string> ListenAddress(const InferenceOptions& options,
                                           const runtime::ClusterOptions& cluster,
                                           std::int64_t index);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finished unrolls, as items for replay; and what the items name, for the inserter.
+// Turns finished unrolls into items for replay, and gives the inserter the contents that items
+// name.
 #pragma once
 
 #include <memory>
@@ -14,14 +15,14 @@
 
 namespace shoal::inference {
 
-// `unroll` as an item of `table`.
+// Returns `unroll` as an item for `table`.
 proto::Item ItemOf(const Unroll& unroll, const std::string& table,
                    const std::string& encoder_version);
 
-// Thread-safe.
+// Gives the inserter embeddings, catalogs and overlays from the server's stores. Thread-safe.
 class StoreProvider final : public replay::client::ContentProvider {
  public:
-  // Both outlive this.
+  // Both references must outlive this object.
   StoreProvider(embedding::EmbeddingStore& contents, CatalogStore& catalogs)
       : contents_(contents), catalogs_(catalogs) {}
 
@@ -34,10 +35,10 @@ class StoreProvider final : public replay::client::ContentProvider {
   CatalogStore& catalogs_;
 };
 
-// Not thread-safe; the inserter is.
+// Hands unrolls to the inserter. Not thread-safe, although the inserter is.
 class ReplaySink final : public UnrollSink {
  public:
-  // `inserter` null: there is no replay, unrolls end here. It outlives this.
+  // If `inserter` is null there is no replay, and unrolls are dropped. It must outlive this object.
   ReplaySink(replay::client::Inserter* inserter, std::string table, std::string encoder_version)
       : inserter_(inserter),
         table_(std::move(table)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers, as a message. Pure.
+// Encodes answers as a message. A pure function.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<content::ContentKey>> KeysFrom(std::string_view bytes
   return keys;
 }
 
-// Fills a block; a failing method is the error of all rows.
+// Fills a block. If one of its methods fails, all rows get that error.
 class Decoder {
  public:
   Decoder(const proto::Rows& rows, const PolicyShape& shape, RowBlock& block)
@@ -111,7 +111,7 @@ class Decoder {
     return nullptr;
   }
 
-  // The named tensors, one a column, each of the size that its column has for these rows.
+  // Returns the tensors that `columns` name, in their order, and checks dtype and shape of each.
   template <typename Named>
   absl::StatusOr<std::vector<runtime::TensorView>> ViewColumns(
       const Named& tensors, const std::vector<RowColumn>& columns, const std::string& kind) const {
@@ -162,7 +162,7 @@ class Decoder {
     return absl::OkStatus();
   }
 
-  // As the policy will read it.
+  // Checks the numbers as the policy will read them, as floats.
   void CheckFinite(const runtime::TensorView& view, const RowColumn& column) {
     std::vector<float> values(column.elements);
     for (std::size_t row = 0; row < block_.rows; ++row) {

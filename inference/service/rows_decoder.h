@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// proto::ActRequest, checked and turned into what the core works on.
+// Checks a proto::ActRequest and decodes it into the core's types.
 //
-// Pure. What is wrong with one row is that row's error; what is wrong with an array is the error of
-// all rows of the message. Only a message whose rows cannot be named (ids and sequences of
-// different number, none, or too many) is refused as a whole.
+// Pure functions. An error in one row becomes that row's error, and an error in an array becomes
+// the error of all rows of the message. A message is refused as a whole only if its rows cannot be
+// named: ids and sequences differ in number, or there are none or too many.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,14 @@ namespace shoal::inference {
 
 inline constexpr int kMaxRowsInMessage = 65536;
 
-// INVALID_ARGUMENT when the message cannot be answered by rows.
+// Returns INVALID_ARGUMENT when the message cannot be answered row by row.
 absl::StatusOr<std::shared_ptr<RowBlock>> DecodeRows(const proto::Rows& rows,
                                                      std::shared_ptr<const RowLayout> layout,
                                                      const PolicyShape& shape,
                                                      runtime::TimePoint now);
 
-// Contents and lists leave `request`. INVALID_ARGUMENT for a key that is not 16 bytes.
+// Moves contents and lists out of `request`. Returns INVALID_ARGUMENT for a key that is not 16
+// bytes.
 absl::Status DecodeContents(proto::ActRequest& request, Arrival& arrival);
 
 }  // namespace shoal::inference

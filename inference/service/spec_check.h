@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does an environment fit the policy, and what do its rows look like?
+// Checks that an environment fits the policy and derives the layout of its rows.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace shoal::inference {
 
-// Of all extras of one row together.
+// The limit on all extras of one row together.
 inline constexpr std::size_t kMaxExtrasBytes = std::size_t{64} << 10;
 
-// What the core must know of `spec`.
+// Returns what the core must know of `spec`.
 PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id);
 
-// The layout of the rows of a stream that begins with `hello`. FAILED_PRECONDITION naming what
-// differs from the policy, the protocol version or the canonicaliser; INVALID_ARGUMENT for a spec
-// that no environment can have, or whose extras pass kMaxExtrasBytes.
+// Returns the row layout of a stream that begins with `hello`. Returns FAILED_PRECONDITION, which
+// names the difference, if policy, protocol version or canonicaliser do not match. Returns
+// INVALID_ARGUMENT if the spec is invalid or its extras exceed kMaxExtrasBytes.
 absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHello& hello,
                                                             const model::PolicySpec& spec);
 

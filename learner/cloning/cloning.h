@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a learner uses demonstrations: a phase of cloning before anything is published, and a share
-// of every update after it that fades away.
+// Behaviour cloning from demonstrations: a phase before the first publication, and then a share of
+// every update that decreases to nothing.
 //
-// The draws of the phase and of the updates are numbered on from one another by the trainer's own
-// counters, so a learner that resumed goes on where it was. Used from one thread, by all ranks in
-// step.
+// Batches are numbered by the trainer's own counters, through the phase and the updates, so that a
+// resumed learner continues where it was. Used from one thread, by all ranks in step.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +21,26 @@ class Cloning {
  public:
   using OnCloned = std::function<absl::Status(const algorithms::CloningReport&)>;
 
-  // Reads learner.demonstrations; null when that is empty. INVALID_ARGUMENT when other knobs ask
-  // for demonstrations all the same; otherwise errors as of DemonstrationSet::Load.
+  // Reads learner.demonstrations and returns null if it is empty. Returns INVALID_ARGUMENT if it is
+  // empty but demonstration_coefficient is above 0, and otherwise the errors of
+  // DemonstrationSet::Load.
   static absl::StatusOr<std::unique_ptr<Cloning>> Create(const LearnerOptions& options,
                                                          std::uint64_t seed,
                                                          const model::PolicySpec& spec,
                                                          ContentTable& contents);
 
-  // Clones until learner.demonstration_updates are done, unless an update was done already.
-  // `on_cloned` after each; its error ends the phase.
+  // Clones until learner.demonstration_updates are done; does nothing after the first update. Calls
+  // `on_cloned` after each cloning step; its error ends the phase.
   absl::Status Run(algorithms::PolicyTrainer& trainer, std::int64_t rank, std::int64_t ranks,
                    const OnCloned& on_cloned) const;
 
-  // One update of the trainer, with demonstrations while their coefficient is above 0.
+  // Does one update of the trainer, with demonstrations while their coefficient is above 0.
   absl::StatusOr<algorithms::UpdateReport> Update(algorithms::PolicyTrainer& trainer,
                                                   const algorithms::UnrollBatch& batch,
                                                   std::int64_t rank, std::int64_t ranks) const;
 
-  // FAILED_PRECONDITION when the unrolls are of another encoder than the demonstrations.
+  // Returns FAILED_PRECONDITION if the unrolls have another encoder version than the
+  // demonstrations.
   absl::Status CheckEncoder(const std::vector<DecodedUnroll>& unrolls) const;
 
   const DemonstrationSet& demonstrations() const { return *demonstrations_; }

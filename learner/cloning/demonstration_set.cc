@@ -20,7 +20,7 @@ namespace {
 
 using demonstrations::DemonstrationFile;
 
-// Texts in one call of the encoder.
+// The number of texts in one call of the encoder.
 constexpr int kSlice = 256;
 
 absl::Status Embed(const proto::DemonstrationChunk& all, const tokens::TextEncoder& encoder,
@@ -49,7 +49,8 @@ void AddZeros(const std::string& name, std::int64_t size, proto::Unroll& unroll)
   transport::ToWire(runtime::Tensor(runtime::DType::kFloat32, {size}), *column.mutable_tensor());
 }
 
-// With what the recorder cannot know: the encoder, and the memory before the episode's first row.
+// Adds what the recorder cannot know: the encoder, and the zero memory before the episode's first
+// row.
 proto::Unroll Complete(const proto::Unroll& recorded, const model::PolicySpec& spec,
                        const std::string& encoder_version) {
   proto::Unroll unroll = recorded;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demonstrations of a file, ready to be trained on: texts embedded, unrolls decoded, and which
-// of them come when.
+// The demonstrations of a file, ready for training: texts are embedded, unrolls decoded and batches
+// numbered.
 //
-// They are drawn without replacement, pass after pass over the whole file, each pass in an order of
-// its own: what is drawn is a function of (seed, number) alone, and the ranks share it out, so a
-// number is all that a checkpoint needs. Immutable after loading.
+// Batches are sampled without replacement, epoch after epoch over the whole file, each epoch in an
+// order of its own. A batch is a function of (seed, number) alone and the ranks share it, so a
+// checkpoint needs only the number. Immutable after loading.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ namespace shoal::learner {
 
 struct DemonstrationSetOptions {
   std::string path;
-  // The encoder must be the one that inference uses: demonstrations hold texts, not embeddings.
+  // The encoder of inference, since demonstrations hold texts and not embeddings.
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;
-  // Demonstrations in one batch, over all ranks together; at least 1.
+  // The number of demonstrations in one batch over all ranks, at least 1.
   std::size_t per_batch = 64;
   std::uint64_t seed = 1;
 };
@@ -35,12 +35,12 @@ struct DemonstrationSetOptions {
 class DemonstrationSet {
  public:
   // Adds embeddings and catalogs to `contents`. Errors name the file, the offset, the demonstration
-  // and what is wrong with it; FAILED_PRECONDITION for a policy that the file does not fit.
+  // and the reason. Returns FAILED_PRECONDITION if the file does not fit the policy.
   static absl::StatusOr<std::unique_ptr<DemonstrationSet>> Load(
       const DemonstrationSetOptions& options, const model::PolicySpec& spec,
       ContentTable& contents);
 
-  // The part of batch `number` (counted from 0) that `rank` of `ranks` trains on; it may be empty.
+  // Returns the part of batch `number` (from 0) that `rank` of `ranks` trains on. It may be empty.
   algorithms::UnrollBatch Batch(std::int64_t number, std::int64_t rank, std::int64_t ranks) const;
 
   std::size_t size() const { return unrolls_.size(); }

@@ -49,7 +49,7 @@ void Allocate(const model::PolicySpec& spec, bool masked, UnrollBatch& batch) {
   batch.staleness.resize(steps);
 }
 
-// Gives what unrolls share one place in the batch.
+// Gives each shared content and catalog one place in the batch.
 class Merger {
  public:
   explicit Merger(UnrollBatch& batch) : batch_(batch) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays decoded unrolls side by side: one rank's share of a round as the trainer wants it.
+// Builds one rank's batch for the trainer from decoded unrolls. Pure.
 //
-// Each content and each catalog is in the batch once, however many unrolls name it. Pure.
+// The batch holds each content and each catalog once, however many unrolls name it.
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@
 
 namespace shoal::learner {
 
-// Column b is unrolls[b]; a shorter unroll is padded with rows of weight 0. `current`: the newest
-// version published; a row that an older epoch acted in counts as one publication staler than the
-// epoch's first. No unrolls: a batch of no columns.
+// Column b is unrolls[b]; shorter unrolls are padded with rows of weight 0. `current` is the newest
+// published version. A row of an older epoch counts as one publication staler than the first of the
+// current epoch. Without unrolls the batch has no columns.
 algorithms::UnrollBatch BuildBatch(const model::PolicySpec& spec,
                                    std::span<const DecodedUnroll> unrolls,
                                    const parameters::Version& current);

@@ -110,7 +110,7 @@ void ContentTable::AddList(const ContentKey& key, List list) {
     found->second.place = recent_lists_.insert(recent_lists_.begin(), key);
   }
   TouchList(found->second);
-  // The newest one stays, with its base.
+  // The newest list and its base always stay.
   const std::size_t newest = found->second.base ? 2 : 1;
   while (listed_ * content_bytes_ > third_ && lists_.size() > newest) {
     RemoveList(recent_lists_.back());
@@ -198,7 +198,7 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
     if (list == lists_.end()) return runtime::NotFound("catalog " + key.ToHex());
     auto candidates = Candidates(encoder_version, list->second);
     if (!candidates.ok()) {
-      // Given once more it comes with all of them.
+      // The list is forgotten, so that the shard sends it again with all its candidates.
       RemoveList(key);
       return candidates.status();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A content table is what the learner knows of contents: embeddings by encoder version and key,
-// catalogs, overlays, and one CandidateTable for each of some of them.
+// A content table holds what the learner knows of contents: embeddings by encoder version and key,
+// catalogs, overlays, and the CandidateTables of the recently used lists.
 //
 // The sampler fills it before the unrolls that need it arrive. Contents, lists (catalogs and
 // overlays) and candidate tables are bounded in bytes, a third of `max_bytes` for each kind, and
@@ -36,7 +36,7 @@ namespace shoal::learner {
 struct ContentTableOptions {
   // D.
   std::int64_t embedding_size = 512;
-  // As PolicySpec's.
+  // As in PolicySpec.
   std::int64_t similarity_size = 0;
   // The newest content, the newest list with its base, and the newest table are kept in any case.
   std::size_t max_bytes = std::size_t{3} << 30;
@@ -44,24 +44,24 @@ struct ContentTableOptions {
 
 class ContentTable final : public replay::client::ContentSink {
  public:
-  // Binary16 [D].
+  // FLOAT16 [D].
   using Vector = std::shared_ptr<const std::vector<std::uint16_t>>;
 
   explicit ContentTable(const ContentTableOptions& options) : options_(options) {}
 
-  // Embeddings of another size are ignored and counted; so is a list whose keys are not whole.
+  // These ignore and count embeddings of another size, and lists with incomplete keys.
   void AddEmbeddings(const proto::Embeddings& embeddings) override;
   void AddCatalog(const proto::Catalog& catalog) override;
   void AddOverlay(const proto::Overlay& overlay) override;
-  // The contents that left since the last call.
+  // Returns the contents that have left since the last call.
   std::vector<content::ContentKey> TakeForgotten() override ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Null when unknown.
+  // Returns null for an unknown content.
   Vector Find(std::string_view encoder_version, const content::ContentKey& key)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The table of a catalog or an overlay; the same object for the same key while it is kept.
-  // NOT_FOUND naming the catalog, base or candidate that is unknown.
+  // Returns the table of a catalog or an overlay, the same object for the same key while it is
+  // kept. Returns NOT_FOUND, which names the missing catalog, base or candidate.
   absl::StatusOr<std::shared_ptr<const model::CandidateTable>> Table(
       std::string_view encoder_version, const content::ContentKey& key) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -70,9 +70,9 @@ class ContentTable final : public replay::client::ContentSink {
     return static_cast<std::size_t>(embedding_size) * sizeof(std::uint16_t) + 300;
   }
 
-  // Contents, candidates included.
+  // The number of contents, including candidates.
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Catalogs and overlays.
+  // The number of catalogs and overlays.
   std::size_t lists() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t ignored_total() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -84,19 +84,19 @@ class ContentTable final : public replay::client::ContentSink {
     bool candidate = false;
     std::list<Name>::iterator position = {};  // in recent_, unless candidate
   };
-  // A catalog, or an overlay when it has a base: then what it appends and removes.
+  // A catalog or, if it has a base, an overlay with what it appends and removes.
   struct List {
     std::vector<content::ContentKey> candidates;
     std::vector<std::uint32_t> removed;
     std::optional<content::ContentKey> base;
-    // Its place in recent_lists_.
+    // The list's place in `recent_lists_`.
     std::list<content::ContentKey>::iterator place = {};
   };
   using TablePointer = std::shared_ptr<const model::CandidateTable>;
 
   void AddOne(Name name, Vector vector) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddList(const content::ContentKey& key, List list) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Its base comes before it, so that an overlay leaves first.
+  // Marks the list as used, and its base after it, so that an overlay leaves first.
   void TouchList(const List& list) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RemoveList(content::ContentKey key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void KeepCandidate(const content::ContentKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -117,7 +117,7 @@ class ContentTable final : public replay::client::ContentSink {
   absl::flat_hash_map<Name, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::list<Name> recent_ ABSL_GUARDED_BY(mutex_);  // most recently used first
   std::vector<content::ContentKey> forgotten_ ABSL_GUARDED_BY(mutex_);
-  // How many lists have it.
+  // How many lists have each candidate.
   absl::flat_hash_map<content::ContentKey, std::uint32_t, content::ContentKeyHash> candidates_
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<content::ContentKey, List, content::ContentKeyHash> lists_

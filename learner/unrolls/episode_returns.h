@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Returns of finished episodes, pieced together from unrolls as they are trained.
+// Computes the returns of finished episodes from the unrolls that are trained on.
 //
-// An episode counts when every piece from its first row on came through here, in order; with
-// several ranks that is rare but for short episodes. Not thread-safe.
+// An episode counts if all its unrolls from the first row on were added in order. With several
+// ranks this is rare except for short episodes. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -16,14 +16,14 @@ namespace shoal::learner {
 
 struct EpisodeSummary {
   std::int64_t episodes = 0;
-  // Means; 0 without episodes.
+  // Means, or 0 without episodes.
   double mean_return = 0;
   double mean_length = 0;
 };
 
 class EpisodeReturns {
  public:
-  // Adds the unrolls of one update; what ended in them.
+  // Adds the unrolls of one update and returns a summary of the episodes that ended in them.
   EpisodeSummary Add(std::span<const DecodedUnroll> unrolls);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 // How long a stop may go unnoticed.
 constexpr std::chrono::milliseconds kPoll(50);
-// An environment that so many rounds missed is forgotten.
+// An environment that was missing in more rounds than this is forgotten.
 constexpr std::uint32_t kForgetAfter = 8;
 constexpr std::size_t kShownMissing = 8;
 constexpr std::uint64_t kLoggedInvalid = 20;

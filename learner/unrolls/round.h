@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One round: the unrolls that one update of one rank trains on.
+// A round collects the unrolls that one update of one rank trains on.
 //
-// Collect takes what comes, drops what was trained before, what is too old and what does not
-// decode, and is done when it has its share. When `timeout` passes first it says who is missing
-// (environments that earlier rounds had) and returns what it has, perhaps nothing: whether that is
-// enough is for all ranks to agree on, and Restore takes back what is not trained. In deterministic
-// mode it always waits for the whole share, and the unrolls come out sorted by id.
+// Collect takes unrolls as they come, and drops those that were trained before, are stale, or
+// cannot be decoded. It returns when it has its share. If `timeout` passes first, it logs which
+// environments of earlier rounds are missing and returns what it has, perhaps nothing. All ranks
+// then agree on whether that is enough, and Restore takes back unrolls that are not trained. In
+// deterministic mode Collect always waits for the whole share and returns the unrolls sorted by id.
 //
 // Used from one thread.
 #pragma once
@@ -32,20 +32,20 @@ namespace shoal::learner {
 class UnrollSource {
  public:
   virtual ~UnrollSource() = default;
-  // As Sampler::Next.
+  // Behaves like Sampler::Next.
   virtual absl::StatusOr<replay::client::SampledUnroll> Next(std::chrono::milliseconds timeout) = 0;
 };
 
 struct RoundOptions {
-  // Unrolls of this rank in a round; at least 1.
+  // The number of unrolls of this rank in a round, at least 1.
   std::size_t share = 64;
   runtime::Duration timeout = std::chrono::seconds(10);
-  // Older unrolls are dropped. 0: any age within the epoch.
+  // Unrolls that lag by more steps are dropped. 0 allows any lag within the epoch.
   std::uint64_t max_lag = 0;
   bool deterministic = false;
 };
 
-// Unrolls since start, by fate.
+// Counts of the unrolls since the start, by what became of them.
 struct RoundCounts {
   std::uint64_t accepted = 0;
   std::uint64_t repeated = 0;
@@ -57,20 +57,21 @@ struct RoundCounts {
 
 class Round {
  public:
-  // All borrowed; they outlive this.
+  // The referenced objects must outlive the round.
   Round(const RoundOptions& options, UnrollSource& source, const UnrollDecoder& decoder,
         const UnrollLedger& ledger, runtime::Clock& clock)
       : options_(options), source_(source), decoder_(decoder), ledger_(ledger), clock_(clock) {}
 
-  // Unrolls to train on. CANCELLED when `stopped` said so, or the source was closed.
+  // Returns unrolls to train on. Returns CANCELLED if `stopped` returns true or the source is
+  // closed.
   absl::StatusOr<std::vector<DecodedUnroll>> Collect(const parameters::Version& current,
                                                      const std::function<bool()>& stopped);
 
-  // For the next Collect.
+  // Gives unrolls back for the next Collect.
   void Restore(std::vector<DecodedUnroll> unrolls);
 
   const RoundCounts& counts() const { return counts_; }
-  // Time in the decoder since start.
+  // The time spent in the decoder since the start.
   runtime::Duration decoding() const { return decoding_; }
 
  private:
@@ -88,7 +89,7 @@ class Round {
 
   std::vector<DecodedUnroll> collected_;
   std::set<replay::UnrollId> collected_keys_;
-  // Rounds since an environment was last seen.
+  // For each environment, the number of rounds since it was last seen.
   absl::flat_hash_map<std::uint64_t, std::uint32_t> absent_;
   RoundCounts counts_;
   runtime::Duration decoding_{};

@@ -10,7 +10,7 @@
 namespace shoal::learner {
 namespace {
 
-// There is one, then three numbers in two halves each: a double holds 32 bits exactly, not 64.
+// A flag, then three numbers in two halves each: a double holds 32 bits exactly, but not 64.
 constexpr std::size_t kNumbers = 7;
 
 void Write(const replay::UnrollId& key, double* place) {
@@ -41,7 +41,7 @@ absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t s
   for (std::size_t i = 0; i < unrolls.size(); ++i) {
     Write(unrolls[i].key, &table[(own * share + i) * kNumbers]);
   }
-  // Every place is written by one rank alone, so that the sum is its number.
+  // Only one rank writes each place, so the sum is that rank's number.
   SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(table)));
   std::set<replay::UnrollId> kept;
   for (const DecodedUnroll& unroll : unrolls) kept.insert(unroll.key);

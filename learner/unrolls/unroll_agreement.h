@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank trains on an unroll that two of them drew.
+// Decides which rank trains on an unroll that two ranks have sampled.
 //
-// Replay hands an item out once, but a shard that dies before it acknowledged an item gets it again
-// and may then give it to another rank. Each rank's ledger knows what it logged itself; here it
-// also hears what the others are about to log.
+// Replay hands an item out once. But a shard that dies before it acknowledged an item gets it
+// again, and may then give it to another rank. Each rank's ledger knows only what the rank logged
+// itself; here it also learns what the others are about to log.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@
 
 namespace shoal::learner {
 
-// Every rank calls it with its part of one round, the same `share` on all. REQUIRES: at most
-// `share` unrolls. What a lower rank has too is dropped from `unrolls`; the others' unrolls enter
-// `ledger` as known. Costs one reduction of 7 * ranks * share numbers; nothing in a group of one.
-// Errors: the reducer's.
+// Every rank calls this with its part of one round, with the same `share` on all. Drops from
+// `unrolls` those that a lower rank has too, and adds the unrolls of the other ranks to `ledger`.
+// Costs one reduction of 7 * ranks * share numbers, and nothing in a group of one. Returns the
+// reducer's errors.
+// REQUIRES: at most `share` unrolls.
 absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t share,
                             UnrollLedger& ledger, std::vector<DecodedUnroll>& unrolls);
 

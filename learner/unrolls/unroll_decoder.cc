@@ -36,7 +36,7 @@ absl::Status CheckFinite(const std::vector<float>& values, std::string_view name
 
 }  // namespace
 
-// The columns of one unroll by name; borrows from it.
+// The columns of one unroll by name. It refers to the unroll, which must outlive it.
 class UnrollDecoder::Columns {
  public:
   static absl::StatusOr<Columns> Of(const proto::Unroll& unroll) {
@@ -60,7 +60,7 @@ class UnrollDecoder::Columns {
     return in_order_;
   }
 
-  // A column of exactly this dtype and shape.
+  // Reads a column of exactly this dtype and shape.
   template <typename T>
   absl::Status Read(std::string_view name, DType dtype, std::initializer_list<std::int64_t> shape,
                     std::vector<T>& out) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an unroll as it came over the wire to arrays that are safe to train on.
+// Decodes an unroll from the wire into arrays that are safe to train on.
 //
-// Everything is checked here, once: names, dtypes, shapes and byte counts; numbers that are not
-// finite; actions out of range or illegal; keys and catalogs that are unknown. A peer's mistake
+// All checks are made here, once: names, dtypes, shapes and byte counts; numbers that are not
+// finite; actions that are out of range or illegal; unknown keys and catalogs. A peer's mistake
 // costs its unroll, never the learner.
 #pragma once
 
@@ -22,7 +22,8 @@
 
 namespace shoal::learner {
 
-// One unroll of T rows and the bootstrap row; vectors are row-major. O, F, D, S, n: model/policy.h.
+// One unroll of T rows and the bootstrap row. Vectors are row-major. model/policy.h defines O, F,
+// D, S, n.
 struct DecodedUnroll {
   replay::UnrollId key;
   std::int64_t length = 0;  // T
@@ -31,7 +32,7 @@ struct DecodedUnroll {
   std::vector<float> observation;                 // [T+1, O]
   std::vector<content::ContentKey> content_keys;  // [C], distinct
   std::vector<ContentTable::Vector> contents;     // [C]
-  std::vector<std::int32_t> content_index;        // [T+1, F] into contents, -1: none
+  std::vector<std::int32_t> content_index;        // [T+1, F] into contents, or -1
   std::vector<std::shared_ptr<const model::CandidateTable>> tables;
   std::vector<std::int32_t> catalog;             // [T+1] into tables  (candidates)
   std::vector<std::uint8_t> legal;               // [T+1, n]; empty: all  (discrete)
@@ -46,7 +47,7 @@ struct DecodedUnroll {
   std::vector<parameters::Version> acted;        // [T]
   std::vector<std::int64_t> episode_id;          // [T+1]
 
-  // Rows with weight.
+  // The number of rows with weight.
   std::int64_t steps = 0;
 };
 
@@ -55,11 +56,12 @@ class UnrollDecoder {
   // Longer unrolls are refused.
   static constexpr std::int64_t kMaxLength = 1 << 16;
 
-  // Unrolls of another policy than `policy_id` are refused. `contents` outlives this.
+  // Unrolls of another policy than `policy_id` are refused. `contents` must outlive the decoder.
   UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents, std::uint32_t policy_id = 0)
       : spec_(spec), contents_(contents), policy_id_(policy_id) {}
 
-  // INVALID_ARGUMENT naming the column and what is wrong; NOT_FOUND naming the content or catalog.
+  // Returns INVALID_ARGUMENT, which names the column and the reason, or NOT_FOUND, which names the
+  // content or catalog.
   absl::StatusOr<DecodedUnroll> Decode(const proto::Unroll& unroll) const;
 
  private:

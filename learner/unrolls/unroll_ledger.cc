@@ -39,7 +39,7 @@ std::optional<replay::UnrollId> ParseLine(std::string_view line) {
   return replay::UnrollId{numbers[0], numbers[1], numbers[2]};
 }
 
-// Other ranks may be appending, so only the own log is cut.
+// Cuts only this rank's log, since other ranks may be appending to theirs.
 absl::Status CutTornLine(const std::string& path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string bytes, runtime::ReadFile(path));
   const std::size_t newline = bytes.rfind('\n');

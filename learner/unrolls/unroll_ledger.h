@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ids of the unrolls that were trained on, on disk before they are: no unroll is trained twice,
-// whatever dies when.
+// The ledger records the ids of trained unrolls on disk before they are trained, so that no unroll
+// is trained twice, whichever process dies and when.
 //
-// One log a rank in the run's folder (unrolls.log; unrolls.<rank>.log for rank 1 and up), one line
-// an unroll, only ever appended:
+// Each rank has one log in the run's folder (unrolls.log, or unrolls.<rank>.log from rank 1 on)
+// with one line for each unroll. Logs are only appended to:
 //
 //   <environment> <incarnation> <first sequence> <epoch> <update>
 //
 // Append returns when the lines are on disk, and the update begins after that. A batch that was
-// logged and not finished when the learner died is lost, not repeated. A last line without its
-// newline was torn by a crash: its update never began, so it is cut off. In memory are the last
-// `window` ids of all logs of the folder; older ones are forgotten (replay hands an item out once,
-// so a repeat comes soon or never). Not thread-safe.
+// logged but not finished when the learner died is lost, not repeated. A last line without its
+// newline was torn by a crash; its update never began, so it is cut off. The last `window` ids of
+// all logs are in memory, and older ones are forgotten: replay hands an item out once, so a repeat
+// comes soon or never. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -30,17 +30,17 @@
 namespace shoal::learner {
 
 struct UnrollLedgerOptions {
-  // Made when missing.
+  // Created if missing.
   std::string folder;
   int rank = 0;
-  // Ids kept in memory; at least 1.
+  // The number of ids in memory, at least 1.
   std::size_t window = std::size_t{1} << 20;
 };
 
 class UnrollLedger {
  public:
-  // Reads every log of the folder. DATA_LOSS naming file and line when a whole line is malformed;
-  // INTERNAL when the folder cannot be written.
+  // Reads every log of the folder. Returns DATA_LOSS, which names file and line, if a complete line
+  // is malformed, and INTERNAL if the folder cannot be written.
   static absl::StatusOr<std::unique_ptr<UnrollLedger>> Create(const UnrollLedgerOptions& options);
   ~UnrollLedger();
   UnrollLedger(const UnrollLedger&) = delete;
@@ -48,12 +48,12 @@ class UnrollLedger {
 
   bool Contains(const replay::UnrollId& key) const { return keys_.contains(key); }
 
-  // Logs `keys` for one update and syncs. On an error nothing may be trained. REQUIRES: none of
-  // `keys` is contained.
+  // Logs `keys` for one update and syncs the file. After an error nothing may be trained. REQUIRES:
+  // the ledger contains none of `keys`.
   absl::Status Append(std::uint64_t epoch, std::uint64_t update,
                       std::span<const replay::UnrollId> keys);
 
-  // Contains `key` from now on without logging it: another rank has it in its log.
+  // Makes the ledger contain `key` without logging it, because another rank has it in its log.
   void Add(const replay::UnrollId& key);
 
   std::size_t size() const { return keys_.size(); }
@@ -69,7 +69,7 @@ class UnrollLedger {
   std::deque<replay::UnrollId> order_;  // oldest first
 };
 
-// The name of `rank`'s log.
+// Returns the name of `rank`'s log.
 std::string LedgerFileName(int rank);
 
 }  // namespace shoal::learner

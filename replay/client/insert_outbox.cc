@@ -10,10 +10,11 @@
 namespace shoal::replay::client {
 namespace {
 
-// Answers one after another that a content is unknown, each after the content was sent.
+// An item is dropped after this many consecutive answers that a content is unknown, though it was
+// sent.
 constexpr int kMaxMisses = 8;
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
-// Vectors asked for before their size is known.
+// The number of vectors that are requested first, before their size is known.
 constexpr std::size_t kFirstStep = 32;
 constexpr std::size_t kMaxKnown = std::size_t{1} << 20;
 

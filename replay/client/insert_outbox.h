@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An outbox holds the items of one shard until it acknowledges them, and knows what the shard was
-// sent of what they use.
+// An outbox holds the items of one shard until the shard acknowledges them, and knows which of
+// their contents the shard was sent.
 //
-// It belongs to the inserter's thread. Items leave in the order in which they came; an item that
-// the shard put off is sent again before later ones, as often as it takes. An item whose contents
-// the shard lacks although they were just sent, eight times in a row, is dropped.
+// It belongs to the inserter's thread. Items leave in order of arrival. An item that the shard puts
+// off is sent again before later ones, as often as necessary. An item is dropped if the shard,
+// eight times in a row, lacks contents that were just sent.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -21,14 +21,14 @@
 
 namespace shoal::replay::client {
 
-// It counts what happened to items, each of them once.
+// Counts what happened to items. Each item counts once.
 struct OutboxOutcome {
   std::size_t acknowledged = 0;
-  // The shard refused it for good.
+  // Items that the shard refused for good.
   std::size_t refused = 0;
-  // The provider no longer has a content, or the shard lost one again and again.
+  // Items whose contents the provider no longer has or the shard lost again and again.
   std::size_t without_content = 0;
-  // The bytes of payload of all the above.
+  // The payload bytes of all these items.
   std::size_t bytes = 0;
 
   std::size_t left() const { return acknowledged + refused + without_content; }
@@ -41,17 +41,17 @@ class InsertOutbox {
   void Add(proto::Item&& item) { entries_.push_back({.item = std::move(item)}); }
   std::size_t size() const { return entries_.size(); }
 
-  // Takes acknowledgements and credit.
+  // Takes the acknowledgements and the credit of `reply`.
   void Handle(const proto::InsertReply& reply, OutboxOutcome& outcome);
-  // The connection is gone: everything is to be sent again, contents too.
+  // The connection has ended: everything must be sent again, including contents.
   void Disconnected();
-  // Empties the outbox, adds the bytes to `bytes` and returns how many items were dropped.
+  // Removes all items, adds their bytes to `bytes` and returns their number.
   std::size_t DropAll(std::size_t& bytes);
 
-  // Returns true when credit allows to send the next item.
+  // Returns true if credit allows to send the next item.
   bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
-  // Returns the messages that send the next item, contents first; they are without the item when it
-  // was dropped instead. REQUIRES: MaySend().
+  // Returns the messages that send the next item, contents first. If the item is dropped instead,
+  // they do not contain it. REQUIRES: MaySend().
   std::vector<proto::InsertRequest> SendNext(OutboxOutcome& outcome);
 
   std::uint64_t resent_total() const { return resent_total_; }
@@ -61,13 +61,12 @@ class InsertOutbox {
     proto::Item item;
     bool sent = false;
     bool sent_before = false;
-    // How many answers in a row said that a content is unknown.
+    // The number of consecutive answers that said that a content is unknown.
     int misses = 0;
   };
   using Keys = std::vector<std::string>;
 
-  // Forgets that the shard was sent that content; of a list, also that it was sent what the list
-  // uses.
+  // Forgets that the shard was sent this content and, for a list, the contents that the list uses.
   void Forget(const std::string& bytes);
   absl::Status AddContents(const proto::Item& item, std::vector<proto::InsertRequest>& out);
   absl::Status AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out);

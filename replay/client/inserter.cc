@@ -40,7 +40,7 @@ class Inserter::Impl {
   InserterStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // The thread's own; no lock.
+  // Used by the inserter's thread only, without a lock.
   struct Worker {
     Worker(const std::string& address, ContentProvider& provider, std::function<void()> wake)
         : link(address, "inference server", BeginInsert, std::move(wake)), outbox(provider) {}

@@ -2,14 +2,14 @@
 // An inserter sends items to the replay shards. It has one bounded outbox for each shard, and keeps
 // an item until its shard acknowledges it.
 //
-// An item is placed once, on the live shard with the emptiest outbox, and stays with that shard:
-// after a reconnect it is sent again there, and the shard ignores an id that it has seen. So an
-// item enters at most one table, at most once. Items of a shard that stays away for longer than
-// `lost_after` are dropped and counted, and so are items that a shard refuses for good.
+// An item is placed once, on the live shard with the emptiest outbox, and stays with that shard.
+// After a reconnect it is sent to the same shard again, which ignores an id that it has seen. Thus
+// an item enters at most one table, and at most once. The items of a shard that stays away for
+// longer than `lost_after` are dropped and counted, as are items that a shard refuses for good.
 //
-// Thread-safe. Nothing here blocks but Drain and the destructor; the callback `on_space` runs on
-// the inserter's own thread. When the outboxes are full, TryInsert says so and the item stays with
-// the caller.
+// Thread-safe. Only Drain and the destructor block. The callback `on_space` runs on the inserter's
+// own thread. When the outboxes are full, TryInsert returns an error and the item stays with the
+// caller.
 #pragma once
 
 #include <chrono>
@@ -31,9 +31,9 @@ namespace shoal::replay::client {
 struct InserterOptions {
   // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
-  // Names this process in a shard's log.
+  // The name of this process in a shard's log.
   std::string client = {};
-  // Items and bytes that one shard's outbox holds, those sent and not yet acknowledged included.
+  // The most items and bytes in one shard's outbox, including those sent and not yet acknowledged.
   std::size_t outbox_items = 256;
   std::size_t outbox_bytes = std::size_t{64} << 20;
   // An item larger than this is refused at once.
@@ -45,36 +45,36 @@ struct InserterOptions {
 struct InserterStats {
   std::uint64_t inserted_total = 0;
   std::uint64_t acknowledged_total = 0;
-  // Items of a lost shard, items that a shard refused, and items whose contents were nowhere.
+  // Counts items of a lost shard, refused items, and items whose contents were not found.
   std::uint64_t dropped_total = 0;
-  // How many are in the outboxes now.
+  // The number of items in the outboxes now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;
 };
 
 class Inserter {
  public:
-  // Connects in the background; no shard needs to be up. `provider` and `metrics` outlive this.
-  // INVALID_ARGUMENT without addresses.
+  // Connects in the background; no shard needs to be up. `provider` and `metrics` must outlive the
+  // inserter. Returns INVALID_ARGUMENT without addresses.
   static absl::StatusOr<std::unique_ptr<Inserter>> Create(
       InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());
-  // Drops what was not acknowledged.
+  // Drops the items that are not acknowledged.
   ~Inserter();
 
-  // Takes `item` and returns OK; on any other status `item` is untouched:
+  // Takes `item` and returns OK. With any other status `item` is unchanged:
   //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
   //   INVALID_ARGUMENT    it is larger than max_item_bytes, or has no id, table or payload.
   //   CANCELLED           the inserter is draining.
-  // content_keys names the contents of the rows alone: the candidates of a catalog travel with it.
+  // content_keys names only the contents of the rows: the candidates of a catalog are sent with it.
   absl::Status TryInsert(proto::Item&& item);
 
-  // `on_space` is called after a TryInsert that said RESOURCE_EXHAUSTED, once, when trying again
-  // may help. Set before the first TryInsert.
+  // Sets the function that is called once after a TryInsert returned RESOURCE_EXHAUSTED, when
+  // trying again may help. Set it before the first TryInsert.
   void OnSpace(std::function<void()> on_space);
 
-  // Takes no more items and waits until all are acknowledged. DEADLINE_EXCEEDED naming how many are
-  // left.
+  // Takes no more items and waits until all are acknowledged. Returns DEADLINE_EXCEEDED with the
+  // number of remaining items after `timeout`.
   absl::Status Drain(std::chrono::milliseconds timeout);
 
   InserterStats stats() const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link is one shard as a client sees it: a stream that is opened again after it ended, and a
-// mailbox of what came. It belongs to the one thread that works on it; gRPC's threads only fill the
-// mailbox and call `wake`. A shard that sends faster than the thread works has its stream cancelled
-// before the mailbox grows past kMaxReplies, and so has one whose welcome is missing or of another
+// A link is a client's connection to one shard: a stream that is opened again after it ended, and a
+// mailbox for its replies. It belongs to the one thread that works on it; gRPC's threads only fill
+// the mailbox and call `wake`. The stream is cancelled if the shard sends faster than the thread
+// works and the mailbox would exceed kMaxReplies, or if its welcome is missing or of another
 // protocol version.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace shoal::replay::client {
 
-// A thread that works on links looks at them after so long, even if nobody wakes it.
+// A thread that works on links looks at them after this time even if nobody wakes it.
 inline constexpr std::chrono::milliseconds kLinkTick{50};
 
 template <typename Request, typename Reply>
@@ -35,11 +35,11 @@ class Link {
   static constexpr std::size_t kMaxReplies = 4096;
 
   using Reactor = grpc::ClientBidiReactor<Request, Reply>;
-  // Binds the RPC: calls stub.async()->Insert or ->Sample.
+  // Starts the RPC: calls stub.async()->Insert or ->Sample.
   using Begin = std::function<void(proto::Replay::Stub&, grpc::ClientContext*, Reactor*)>;
 
-  // `self` says what this process is, in errors. `wake` is called from gRPC's threads without a
-  // lock, until Close has returned.
+  // `self` names this process in errors. `wake` is called from gRPC's threads without a lock until
+  // Close has returned.
   Link(const std::string& address, std::string self, Begin begin, std::function<void()> wake)
       : peer_("replay shard at " + address),
         self_(std::move(self)),
@@ -51,8 +51,8 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Opens a stream and sends `hello`, unless one is open or the pause after the last one's end is
-  // not over. True when it opened one.
+  // Opens a stream and sends `hello`, unless a stream is open or the pause since the last one's end
+  // is not over. Returns true if it opened a stream.
   bool MaybeOpen(runtime::TimePoint now, Request hello) {
     if (stream_ || now < retry_at_) return false;
     stream_ = std::make_shared<Stream>(wake_);
@@ -64,7 +64,7 @@ class Link {
     return true;
   }
 
-  // Returns what came since the last call. A reply makes the pause after the next end short again.
+  // Returns the replies since the last call. A reply resets the pause to the shortest one.
   std::vector<Reply> TakeReplies() {
     if (!stream_) return {};
     std::vector<Reply> replies = stream_->TakeReplies();
@@ -79,7 +79,8 @@ class Link {
     return replies;
   }
 
-  // Returns once how the stream ended, if it did; call TakeReplies first. The pause then begins.
+  // Returns the stream's final status once, if it has ended. Call TakeReplies first. The pause then
+  // starts.
   std::optional<absl::Status> TakeEnd(runtime::TimePoint now) {
     if (!stream_) return std::nullopt;
     std::optional<absl::Status> end = stream_->TakeEnd();
@@ -92,7 +93,7 @@ class Link {
     return runtime::Annotate(*end, peer_);
   }
 
-  // Returns false when no stream is open; the message then goes nowhere.
+  // Returns false if no stream is open; the message is then dropped.
   bool Send(Request request) { return stream_ && stream_->Send(std::move(request)); }
   std::size_t outbox_size() const { return stream_ ? stream_->outbox_size() : 0; }
   bool open() const { return stream_ != nullptr; }
@@ -102,7 +103,7 @@ class Link {
     if (stream_) stream_->Cancel();
   }
 
-  // Ends the stream and waits for its last hook.
+  // Ends the stream and waits for its last callback.
   void Close() {
     if (!stream_) return;
     stream_->Cancel();
@@ -162,7 +163,8 @@ class Link {
   const Begin begin_;
   const std::function<void()> wake_;
   std::shared_ptr<Stream> stream_;
-  // Whether the stream's first reply was a welcome of this version; nothing before it came.
+  // Tells whether the stream's first reply was a welcome of this version. Not set before that
+  // reply.
   std::optional<absl::Status> greeting_;
   std::chrono::milliseconds pause_ = kShortestPause;
   runtime::TimePoint retry_at_{};

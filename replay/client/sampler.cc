@@ -17,7 +17,7 @@
 namespace shoal::replay::client {
 namespace {
 
-// Priority updates that wait for one shard, and that one message carries.
+// The most priority updates that wait for one shard, and that one message carries.
 constexpr std::size_t kMaxUpdates = 65536;
 constexpr std::size_t kUpdatesInMessage = 4096;
 constexpr std::size_t kKeysInMessage = 16384;
@@ -44,23 +44,23 @@ class Sampler::Impl {
   SamplerStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // The thread's own; no lock.
+  // Used by the sampler's thread only, without a lock.
   struct Worker {
     Worker(const std::string& address, std::function<void()> wake)
         : link(address, "learner", BeginSample, std::move(wake)) {}
     SampleLink link;
     bool live = false;
-    // Credit given and not used by the shard.
+    // Credit that the shard was given and has not used.
     std::size_t outstanding = 0;
     PolicyVersion told;
-    // Keys of contents to be named as forgotten on this stream.
+    // The keys of contents to be reported as forgotten on this stream.
     std::deque<std::string> forgotten;
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
-  // False when the shard sent more items than it had credit for.
+  // Returns false if the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void TellForgotten();
@@ -71,7 +71,7 @@ class Sampler::Impl {
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const SamplerOptions options_;
-  // Items of one shard on their way or queued, at most.
+  // The most items of one shard that are queued or on their way.
   const std::size_t share_;
   ContentSink& sink_;
   runtime::Clock& clock_;
@@ -87,7 +87,7 @@ class Sampler::Impl {
   runtime::CondVar not_empty_;
   std::deque<SampledUnroll> queue_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::size_t> queued_of_ ABSL_GUARDED_BY(mutex_);
-  // By shard.
+  // Indexed by shard.
   std::vector<std::deque<proto::PriorityUpdate>> updates_ ABSL_GUARDED_BY(mutex_);
   PolicyVersion current_ ABSL_GUARDED_BY(mutex_);
   SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
@@ -311,7 +311,7 @@ void Sampler::Impl::Ask(std::size_t shard) {
 void Sampler::Impl::TellForgotten() {
   const std::vector<content::ContentKey> keys = sink_.TakeForgotten();
   if (keys.empty()) return;
-  // A stream that is not open will be given everything.
+  // A stream that is opened later is given everything anyway.
   for (const auto& worker : workers_) {
     if (!worker->link.open()) continue;
     for (const content::ContentKey& key : keys) worker->forgotten.emplace_back(key.AsBytes());

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sampler samples items of one table from all shards at once, by credit, into a bounded queue.
 //
-// A shard that is lost is skipped and reconnected to in the background; one that has nothing to
-// give never holds up the others. What a shard handed out and the connection lost is gone: an item
-// comes at most as often as its table allows. Items in the queue that became stale are dropped by
-// Next and counted.
+// A lost shard is skipped and reconnected in the background, and a shard without items never holds
+// up the others. Items that a shard handed out and the connection lost are gone: an item comes at
+// most as often as its table allows. Next drops and counts items that became stale in the queue.
 //
-// A shard that sends more items than it was asked for breaks the protocol: its stream is cancelled
-// and opened again, the reply is dropped and counted invalid.
+// A shard that sends more items than it has credit for breaks the protocol: the reply is dropped
+// and counted as invalid, and the stream is cancelled and opened again.
 //
-// Thread-safe; Next is for one thread.
+// Thread-safe, except that only one thread may call Next.
 #pragma once
 
 #include <chrono>
@@ -32,15 +31,16 @@ namespace shoal::replay::client {
 struct SamplerOptions {
   // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
-  // Names this process in a shard's log.
+  // The name of this process in a shard's log.
   std::string client = {};
   std::string table = {};
-  // Items that may lie in the queue or be on their way, all shards together; at least one a shard.
+  // The most items that are queued or on their way from all shards together, at least one for each
+  // shard.
   std::size_t prefetch = 64;
-  // Items with a version older than the current one by epoch, or by more than this many steps, are
-  // never returned. With 0 items of any version are, from earlier epochs too.
+  // Items of an earlier epoch than the current version, or more than this many steps older, are
+  // never returned. With 0 items of any version are returned.
   std::uint32_t max_lag = 0;
-  // The learner group that samples: its epoch, and which of how many ranks this is.
+  // The learner group that samples: its epoch, this process's rank and the number of ranks.
   std::uint64_t group_epoch = 0;
   std::uint32_t rank = 0;
   std::uint32_t world = 1;
@@ -50,60 +50,60 @@ struct SampledUnroll {
   proto::Unroll unroll;
   proto::PolicyVersion oldest_version;
   proto::PolicyVersion newest_version;
-  // How many rows carry weight.
+  // The number of rows that carry weight.
   std::uint32_t steps = 0;
   float priority = 0;
-  // The probability with which the table chose it among `table_size` items; 1 for FIFO.
+  // The probability with which the table chose it among `table_size` items. 1 for fifo.
   double probability = 1;
   std::uint64_t table_size = 0;
-  // How often the shard has handed it out, this time included.
+  // How often the shard has handed it out, including this time.
   std::uint32_t times_sampled = 0;
-  // Its shard's position in `addresses`.
+  // The position of its shard in `addresses`.
   std::size_t shard = 0;
 };
 
-// Another priority for an item that Next returned.
+// A new priority for an item that Next returned.
 struct PriorityUpdate {
-  // The shard that it came from.
+  // The shard that the item came from.
   std::size_t shard = 0;
   proto::UnrollId id;
-  // It is finite and at least 0.
+  // Finite and at least 0.
   float priority = 0;
 };
 
 struct SamplerStats {
   std::uint64_t received_total = 0;
   std::uint64_t dropped_stale_total = 0;
-  // Payloads that are no Unroll of the item's id, contents that are not whole, replies beyond
+  // Payloads that are not an Unroll with the item's id, invalid contents, and replies beyond
   // credit.
   std::uint64_t dropped_invalid_total = 0;
-  // Priority updates for which there was no room.
+  // Priority updates that were dropped because too many waited.
   std::uint64_t dropped_updates_total = 0;
-  // How many are in the queue now.
+  // The number of items in the queue now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;
 };
 
 class Sampler {
  public:
-  // Connects in the background; no shard needs to be up. `sink` and `metrics` outlive this.
-  // INVALID_ARGUMENT without addresses or table.
+  // Connects in the background; no shard needs to be up. `sink` and `metrics` must outlive the
+  // sampler. Returns INVALID_ARGUMENT without addresses or table.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(
       SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());
   ~Sampler();
 
-  // Returns the next unroll; its contents are with the sink. DEADLINE_EXCEEDED when none came in
-  // `timeout`, CANCELLED after Close.
+  // Returns the next unroll, whose contents are with the sink already. Returns DEADLINE_EXCEEDED if
+  // none came within `timeout`, and CANCELLED after Close.
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout);
 
-  // Sends new priorities to the shards that the items came from; those of items that have left, and
-  // those of a shard that is away for so long that 65,536 wait for it, are passed over.
-  // INVALID_ARGUMENT, and none is sent, when a priority or a shard is out of range.
+  // Sends new priorities to the shards that the items came from. Shards ignore those of items that
+  // have left. If 65,536 updates wait for a shard that is away, the oldest ones are dropped.
+  // Returns INVALID_ARGUMENT, and sends none, if a priority or a shard is out of range.
   absl::Status UpdatePriorities(std::span<const PriorityUpdate> updates);
 
-  // Says what the learner has published: shards evict what is too old, and Next drops it. A version
-  // that is not newer is ignored.
+  // Reports the version that the learner has published: shards evict items that are too old, and
+  // Next drops them. Ignores a version that is not newer.
   void SetCurrentVersion(const proto::PolicyVersion& version);
 
   // Ends the streams and wakes Next. Idempotent.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An unroll's id as a value, for replay and for the learner; on the wire it is proto::UnrollId.
+// The id of an unroll as a value, for replay and learners. On the wire it is proto::UnrollId.
 #pragma once
 
 #include <compare>

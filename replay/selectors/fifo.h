@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This selector chooses the oldest item, again and again until it is removed. Every call takes
-// constant time.
+// This selector always chooses the oldest item, until it is removed. Every call takes constant
+// time.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

@@ -2,35 +2,35 @@
 // A selector chooses an item of a table: the one that is sampled next, or the one that is removed
 // to make room.
 //
-// A table tells both its selectors of every item that comes, changes its priority and leaves, by
-// the item's handle. A selector that draws at random takes a seed, so that the same calls give the
-// same choices. Not thread-safe: the table's shard holds its lock around every call.
+// A table tells both its selectors, by the item's handle, when an item is inserted, changes its
+// priority or is removed. A selector that chooses at random takes a seed, so that the same calls
+// give the same choices. Not thread-safe: the shard holds its lock around every call.
 #pragma once
 
 #include <cstdint>
 
 namespace shoal::replay {
 
-// A handle names an item within its table. Handles are given out once and ascend in the order of
+// A handle names an item within its table. Handles are never reused and ascend in order of
 // insertion.
 using Handle = std::uint64_t;
 
 struct Choice {
   Handle handle = 0;
-  // The probability with which this item was chosen among all that were in, in (0, 1].
+  // The probability, in (0, 1], with which this item was chosen among all items.
   double probability = 1;
 };
 
 class Selector {
  public:
   virtual ~Selector() = default;
-  // REQUIRES: `handle` is above every handle inserted before; `priority` is finite and at least 0.
+  // REQUIRES: `handle` is above all earlier ones; `priority` is finite and at least 0.
   virtual void Insert(Handle handle, double priority) = 0;
-  // REQUIRES: `handle` is in; `priority` as above.
+  // REQUIRES: `handle` was inserted and not removed; `priority` is finite and at least 0.
   virtual void Update(Handle handle, double priority) = 0;
-  // REQUIRES: `handle` is in.
+  // REQUIRES: `handle` was inserted and not removed.
   virtual void Remove(Handle handle) = 0;
-  // The item that is chosen stays in. REQUIRES: something is in.
+  // The chosen item stays. REQUIRES: there is an item.
   virtual Choice Sample() = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // This selector chooses every item with the same probability, with replacement. Every call takes
-// constant time: the last handle moves into the place of the one that is removed.
+// constant time: the last handle moves into the place of a removed one.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_act: environment rows a second through a real inference service on loopback, clients and
-// server in one process. Discrete policy 4-64-64-2; each stream sends its rows as one message and
-// the next when all are answered; unrolls of 16 rows are built and serialised.
+// Measures environment rows per second through a real inference service on loopback. Clients and
+// server run in one process. The policy is discrete, 4-64-64-2. Each stream sends its rows as one
+// message, and the next message when all rows are answered. Unrolls of 16 rows are built and
+// serialised.
 //
 //   bench_act [--seconds S]      S: measured for each combination, default 2
 //
-// A line a combination on standard error; one JSON line on standard output.
+// Prints one line for each combination on standard error and one JSON line on standard output.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -34,7 +35,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// `rows` environments in a closed loop on one stream.
+// Sends `rows` environments in a closed loop on one stream.
 class LoopStream final : public transport::ClientStream<proto::ActRequest, proto::ActReply> {
  public:
   LoopStream(std::uint64_t first_environment, std::int64_t rows)
@@ -96,7 +97,7 @@ class LoopStream final : public transport::ClientStream<proto::ActRequest, proto
   std::int64_t answered_ = 0;
   SteadyClock::time_point sent_;
   std::vector<double> latencies_us_;
-  // Sequentially consistent: set by main, read by reactions.
+  // Sequentially consistent, since main sets them and reactions read them.
   std::atomic<bool> measuring_{false};
   std::atomic<bool> stopping_{false};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redfish environment steps a second of an actor, without inference: actions are uniform over the
-// whole catalog. In process on every thread, then over HTTP, where one of the threads is the mock
-// server's (in this process) and the rest, at least one, play.
+// Measures an actor's Redfish environment steps per second, without inference: actions are uniform
+// over the whole catalog. First all threads play in process. Then they play over HTTP, where one
+// thread runs the mock server in this process and the others, at least one, play.
 //
 //   bench_actor [--seconds 5] [--environments 64] [--connections 16] [--capture openbmc-stock]
 //               [--threads N: as many as processors] [--access inprocess http]
@@ -30,7 +30,7 @@ using namespace shoal;
 
 struct Settings {
   double seconds = 5;
-  // Of each thread, as are the connections.
+  // The environments and connections of each thread.
   std::size_t environments = 64;
   std::int64_t connections = actor::EnvironmentOptions().connections;
   std::string capture = "openbmc-stock";
@@ -100,7 +100,7 @@ class Players {
   absl::Status failure_;
 };
 
-// Environments of all threads together.
+// Returns the environment steps per second of all threads together.
 absl::StatusOr<double> Measure(const Settings& settings, const actor::EnvironmentOptions& options,
                                const runtime::ClusterOptions& cluster, std::size_t threads) {
   SHOAL_ASSIGN_OR_RETURN(const auto source, actor::MakeSource({.environment = options,

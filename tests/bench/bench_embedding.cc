@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether rows whose contents are embedded wait for the language model: how long they take through
-// a real inference service on loopback, alone and while a burst of texts that it never saw is
-// being encoded. Client and server in one process; prints one JSON line, last.
+// Measures whether rows with embedded contents wait for the language model: their latency through a
+// real inference service on loopback, alone and while the service encodes a burst of unknown texts.
+// Client and server run in one process. The last line is one JSON object.
 //
 //   bench_embedding [--encoder both] [--texts 500] [--least-bytes 8192] [--rows 16] [--seconds 8]
 //                   [--rounds 3]
 //
-// Each round has a server of its own: it is warmed up, measured alone, then given the burst, one
-// row a text, and measured until the burst is answered or the seconds are over. Texts are captured
-// resources of at least so many bytes, each string in them changed, so that no chunk of them is
-// known. Rows go in a message of --rows, the next one when all are answered.
+// Each round has a server of its own. It is warmed up, measured alone, then given the burst with
+// one row for each text, and measured until the burst is answered or the time is over. Texts are
+// captured resources of at least --least-bytes; each string in them is changed, so that no chunk of
+// them is known. Rows are sent in messages of --rows, the next one when all rows are answered.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -54,16 +54,16 @@ struct Options {
 };
 
 constexpr int kCandidates = 200;
-// Of a message of the burst.
+// The number of rows in a message of the burst.
 constexpr std::size_t kBurstRows = 64;
 
-// The environments [first, first + rows), a message after the other or one alone.
+// Sends rows of the environments from `first_environment` on, message by message or one alone.
 class RowStream final : public transport::ClientStream<proto::ActRequest, proto::ActReply> {
  public:
   RowStream(std::uint64_t first_environment, std::string catalog_key)
       : first_(first_environment), catalog_key_(std::move(catalog_key)) {}
 
-  // Rows of the environments from `first` on that name these contents: goal, request, body.
+  // Makes rows of the environments from `first` on with these contents: goal, request, body.
   proto::ActRequest Request(std::size_t first, const std::vector<std::vector<std::string>>& texts,
                             bool with_texts) {
     proto::ActRequest request;
@@ -101,7 +101,7 @@ class RowStream final : public transport::ClientStream<proto::ActRequest, proto:
     return request;
   }
 
-  // Rows answered with an action so far.
+  // Returns the number of rows answered with an action so far.
   std::int64_t answered() const {
     const runtime::MutexLock lock(mutex_);
     return answered_;
@@ -110,7 +110,7 @@ class RowStream final : public transport::ClientStream<proto::ActRequest, proto:
     const runtime::MutexLock lock(mutex_);
     return refused_;
   }
-  // False when the stream ended before.
+  // Returns false if the stream ended before.
   bool AwaitAnswered(std::int64_t rows) {
     const runtime::MutexLock lock(mutex_);
     while (answered_ + refused_ < rows && !ended_) changed_.Wait(mutex_);
@@ -159,7 +159,7 @@ absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder,
   return config;
 }
 
-// Every string of `value` with `mark` behind it.
+// Appends `mark` to every string of `value`.
 void Mark(nlohmann::json& value, const std::string& mark) {
   if (value.is_string()) value = value.get<std::string>() + mark;
   if (!value.is_structured()) return;
@@ -204,7 +204,7 @@ struct Latencies {
   }
 };
 
-// Messages of cached rows, one at a time, until `seconds` are over or `done`.
+// Sends messages of cached rows one at a time until `seconds` are over or `done` returns true.
 template <typename Done>
 Latencies Measure(RowStream& stream, const std::vector<std::vector<std::string>>& rows,
                   double seconds, const Done& done) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hidden states of the language model for real captured texts of unequal lengths: tokens a second.
-// Prints one JSON line, last.
+// Measures tokens per second of the language model's hidden states for real captured texts of
+// unequal lengths. The last line is one JSON object.
 //
-// A text is a resource's canonical text, a third of its length its number of tokens, cut at the
-// model's positions; which tokens changes nothing in the time, so they are drawn. With --export
-// the model and the batches are left for a peer; with --on-request each line on standard input
-// runs all batches once and prints the seconds and the mean size of a number in the results, so
-// that a peer can take turns (peers/huggingface_encoder.sh).
+// A text is a resource's canonical text. Its number of tokens is a third of its length, at most the
+// model's positions. Tokens are random, since the time does not depend on them. With --export the
+// model and the batches are written for a peer. With --on-request each line on standard input runs
+// all batches once and prints the seconds and the mean absolute number of the results, so that the
+// bench and a peer can take turns (peers/huggingface_encoder.sh).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -50,11 +50,11 @@ struct Options {
 struct Work {
   std::vector<TokenBatch> batches;
   std::int64_t tokens = 0;
-  // With each batch filled up to its longest text.
+  // The tokens if each batch is padded to its longest text.
   std::int64_t padded_tokens = 0;
 };
 
-// Lengths in tokens of all resources of all captures, in order.
+// Returns the lengths in tokens of all resources of all captures, in order.
 absl::StatusOr<std::vector<std::size_t>> Lengths(const std::string& folder) {
   std::vector<std::size_t> lengths;
   SHOAL_RETURN_IF_ERROR(bench::VisitCapturedTexts(folder, [&](std::string_view text) {
@@ -116,7 +116,7 @@ absl::Status Export(const std::string& folder, const language::Gpt2Parameters& p
   return language::WriteGpt2Folder(folder, parameters.config, parameters.flat);
 }
 
-// The result is the mean of the absolute numbers.
+// The result of a round is the mean of the absolute numbers.
 absl::StatusOr<bench::Round> RunOnce(const language::Gpt2& model, const Work& work) {
   bench::Round round;
   std::size_t numbers = 0;

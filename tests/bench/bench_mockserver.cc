@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated service's speed and size: requests a second over loopback, one thread serving and
-// one asking; how long Reset takes, and what 256 instances weigh.
+// Measures the speed and size of the simulated service: requests per second over loopback with one
+// serving and one client thread, the duration of Reset, and the memory of 256 instances.
 //
 //   bench_mockserver [--seconds 1] [--runs 5] [--spin | --sleep] [--capture dell-r750]...
 //
-// GETs are of the first system, from each capture; the rest is of the first capture alone. PATCHes
-// change the system's AssetTag, each to another text. The two threads have a processor each where
-// there are two. The last line is one JSON object: rates as [least, median, greatest] of the runs,
-// latencies as medians, server_cpu_us the processor time that a request costs the server.
+// GETs read the first system of each capture; all other measurements use the first capture only.
+// PATCHes set the system's AssetTag to a new text each time. The two threads have a processor each
+// if there are two. The last line is one JSON object: rates are [least, median, greatest] of the
+// runs, latencies are medians, and server_cpu_us is the server's processor time for a request.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -44,14 +44,14 @@ constexpr int kPatches = 100;
 struct Settings {
   double seconds = 1;
   int runs = 5;
-  // The client does not sleep (bench::LoadOptions).
+  // Whether the client polls and never sleeps (bench::LoadOptions).
   bool spins = std::thread::hardware_concurrency() > 1;
   std::vector<std::string> captures = {"dell-r750", "openbmc-stock", "dmtf-rackmount1"};
 };
 
 json Of(bench::Spread spread) { return {spread.minimum, spread.median, spread.maximum}; }
 
-// A service of the first world, on a thread of its own, as the program mockserver makes it.
+// A service of the first world on a thread of its own, made as the program mockserver makes it.
 class Service {
  public:
   static absl::StatusOr<std::unique_ptr<Service>> Create(Worlds worlds,
@@ -80,7 +80,7 @@ class Service {
   std::unique_ptr<http::Server> server_;
 };
 
-// The same load several times.
+// Measures the same load several times.
 absl::StatusOr<json> Measure(const Settings& settings, bench::LoadOptions load) {
   load.spins = settings.spins;
   load.duration = std::chrono::milliseconds(static_cast<std::int64_t>(settings.seconds * 1000));
@@ -106,7 +106,7 @@ std::string SystemOf(const mockserver::World& world) {
   return redfish::FindLandmarks(world.capture()).system;
 }
 
-// PATCHes that each write another AssetTag.
+// Returns PATCHes, each with another AssetTag.
 std::function<std::string_view()> Patches(const std::string& uri) {
   return [uri, request = std::string(), count = std::uint64_t{0}]() mutable {
     const std::string body = "{\"AssetTag\":\"tag " + std::to_string(++count) + "\"}";
@@ -149,7 +149,7 @@ absl::Status MeasurePatches(const Settings& settings, const Worlds& worlds,
   return absl::OkStatus();
 }
 
-// With TLS, and that in turn with plain connections.
+// Measures TLS, in turn with plain connections.
 absl::Status MeasureTls(const Settings& settings, const Worlds& worlds, mockserver::Options options,
                         json& line) {
   SHOAL_ASSIGN_OR_RETURN(const auto plain, Service::Create({worlds.front()}, options));
@@ -171,7 +171,7 @@ absl::Status MeasureTls(const Settings& settings, const Worlds& worlds, mockserv
       line["tls"]["c=32"],
       Measure(settings,
               {.address = secure->address(), .tls = true, .connections = 32, .next = next}));
-  // In turn: what the machine does from one minute to the next shall not count.
+  // The two take turns, so that changes in the machine's load affect both.
   Settings once = settings;
   once.runs = 1;
   std::vector<double> ratios;
@@ -190,13 +190,13 @@ absl::Status MeasureTls(const Settings& settings, const Worlds& worlds, mockserv
   return absl::OkStatus();
 }
 
-// A text that may be written somewhere.
+// A property that a client may write text to.
 struct Place {
   std::string uri;
   std::string name;
 };
 
-// Where a client may write text: properties of the top level that the schema lets be written.
+// Returns where a client may write text: the properties of the top level that the schema allows.
 std::vector<Place> Writable(const mockserver::World& world) {
   std::vector<Place> places;
   for (const auto& resource : world.resources()) {
@@ -212,7 +212,7 @@ std::vector<Place> Writable(const mockserver::World& world) {
   return places;
 }
 
-// kPatches of them, at random places.
+// Sends kPatches of them, at random places.
 int PatchAtRandom(mockserver::Instance& instance, const std::vector<Place>& places,
                   runtime::Random& random) {
   int done = 0;
@@ -261,7 +261,7 @@ double ResidentMebibytes() {
          (1 << 20);
 }
 
-// Each with kPatches behind it; the world that they share is part of what is resident.
+// Each instance has had kPatches. The world that they share counts as resident memory, too.
 absl::Status MeasureSize(const std::shared_ptr<const mockserver::World>& world,
                          const mockserver::InstanceTableOptions& options, json& line) {
   const double before = ResidentMebibytes();
@@ -296,7 +296,7 @@ absl::Status Run(const Settings& settings) {
   SHOAL_ASSIGN_OR_RETURN(const Worlds worlds, mockserver::LoadWorlds(options));
   SHOAL_ASSIGN_OR_RETURN(const auto table, options.Table());
   json line = {{"bench", "mockserver"}, {"spins", settings.spins}};
-  // First, while nothing else has been resident.
+  // This comes first, while nothing else has been resident.
   SHOAL_RETURN_IF_ERROR(MeasureSize(worlds.front(), table, line));
   SHOAL_RETURN_IF_ERROR(MeasureGets(settings, worlds, options, line));
   SHOAL_RETURN_IF_ERROR(MeasurePatches(settings, worlds, options, line));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two servers under the same load in turn: ours, and one that it is measured against.
+// Compares two servers under the same load in turn: ours, and a peer.
 //
 //   bench_peer --name nginx --ours 127.0.0.1:8000 --peer 127.0.0.1:9000 --path /redfish/v1
 //       [--tls] [--spin] [--connections 32] [--seconds 1] [--rounds 7] [--ours-pid N] [--peer-pid
 //       N]
 //
 // Both must answer GET of the path with the same body. A round measures ours, then the peer. The
-// last line is one JSON object: rates are medians, the ratio is the median of the rounds' ratios,
-// so that what else runs on the machine weighs on both; with the processes' ids also the processor
-// time that each spent on a request.
+// last line is one JSON object: rates are medians, and the ratio is the median of the rounds'
+// ratios, so that other load on the machine affects both. Given the processes' ids, the object also
+// has the processor time that each spent on a request.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>

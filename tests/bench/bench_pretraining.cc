@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps of the language model on real captured texts: tokens a second.
-// Prints one JSON line, last.
+// Measures tokens per second of the language model's training steps on real captured texts. The
+// last line is one JSON object.
 //
-// Texts are resources' canonical texts, end to end in blocks of equal length, so that nothing has
-// to be padded; a token is a number that three bytes of the text give. With --export the model and
-// the blocks are left for a peer; with --on-request each line on standard input runs all batches
-// once, a step of AdamW each, and prints the seconds and the mean loss, so that a peer can take
-// turns (peers/huggingface_pretraining.sh).
+// Texts are resources' canonical texts, concatenated and cut into blocks of equal length, so that
+// nothing is padded. Each token is a number computed from three bytes of the text. With --export
+// the model and the blocks are written for a peer. With --on-request each line on standard input
+// runs all batches once, one step of AdamW each, and prints the seconds and the mean loss, so that
+// the bench and a peer can take turns (peers/huggingface_pretraining.sh).
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -45,7 +45,7 @@ struct Options {
   bool on_request = false;
 };
 
-// `count` tokens from the first captures on.
+// Returns `count` tokens, from the first capture on.
 absl::StatusOr<std::vector<std::int32_t>> Tokens(const std::string& folder, std::size_t count,
                                                  std::int64_t vocabulary) {
   std::vector<std::int32_t> tokens;
@@ -88,7 +88,7 @@ std::vector<WeightedBatch> Batches(const Options& options,
   return batches;
 }
 
-// The result is the mean loss.
+// The result of a round is the mean loss.
 absl::StatusOr<bench::Round> RunOnce(language::LanguageTrainer& trainer,
                                      const std::vector<WeightedBatch>& batches, double rate) {
   bench::Round round;

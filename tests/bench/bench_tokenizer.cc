@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast one thread encodes the texts of captures.
+// Measures how fast one thread encodes the texts of captures.
 //
 //   bench_tokenizer [--tokenizer data/gpt2] [--captures data/captures/*.tar.xz] [--seconds 1]
 //       [--write-texts FOLDER]
 //
-// Long texts are the canonical JSON of whole resources; short ones are their members one by one.
-// Each set is encoded again and again, through one TokenEncoder; and the long ones once more with
-// nothing remembered of words. The last line is one JSON object: megabytes (1e6 bytes) and tokens a
-// second. With --write-texts the texts are written instead, as FOLDER/long and FOLDER/short, one a
-// line, for whoever is to be measured beside it (peers/huggingface.sh).
+// Long texts are the canonical JSON of whole resources; short texts are their members one by one.
+// Each set is encoded repeatedly through one TokenEncoder, and the long texts once more without its
+// memory of words. The last line is one JSON object with megabytes (1e6 bytes) and tokens per
+// second. With --write-texts the texts are written instead, as FOLDER/long and FOLDER/short with
+// one text on each line, so that a peer can be measured on them (peers/huggingface.sh).
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -69,7 +69,7 @@ absl::Status WriteTexts(const Texts& texts, const std::string& folder) {
   return absl::OkStatus();
 }
 
-// Adds NAME_mb_per_s, NAME_tokens_per_s and NAME_tokens, those of one pass, to `line`.
+// Adds NAME_mb_per_s, NAME_tokens_per_s and NAME_tokens of one pass to `line`.
 absl::Status Measure(tokens::TokenEncoder& encoder, const std::vector<std::string>& texts,
                      double seconds, const std::string& name, json& line) {
   std::vector<std::int32_t> ids;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long one minibatch of PPO takes on one core, with four catalogs of real sizes; and one batch
-// of rows through the policy. Prints one JSON line.
+// Measures how long one minibatch of PPO takes on one core with four catalogs of real sizes, and
+// how long one batch of rows takes through the policy. Prints one JSON line.
 //
 //   bench_update [rows of a minibatch] [train_keys 0|1]
 #include <cmath>

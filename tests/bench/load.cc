@@ -61,8 +61,8 @@ class Connection {
     return SSL_connect(ssl_.get()) == 1 ? absl::OkStatus() : Broken("TLS handshake");
   }
 
-  // Requests are small: they fit into what the kernel keeps of a connection that has nothing under
-  // way.
+  // Requests are small enough for the kernel's buffer of a connection that has nothing else to
+  // send.
   absl::Status Send(std::string_view request) {
     left_ = 0;
     sent_ = SteadyClock::now();
@@ -72,7 +72,7 @@ class Connection {
     return sent == size ? absl::OkStatus() : Broken("send");
   }
 
-  // Reads what has come; true when the answer is whole.
+  // Reads what has arrived. Returns true if the answer is complete.
   absl::StatusOr<bool> Receive(std::vector<char>& buffer) {
     do {
       const auto size = ssl_ ? SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()))
@@ -92,7 +92,7 @@ class Connection {
   SteadyClock::time_point sent() const { return sent_; }
 
  private:
-  // Of an answer, by its head, which is taken to come in one piece.
+  // Returns the length of an answer from its head, which is assumed to arrive in one piece.
   static absl::StatusOr<std::size_t> Length(std::string_view bytes) {
     const std::size_t head = bytes.find(kHeadEnd);
     const std::size_t length = bytes.substr(0, head).find(kLength);
@@ -144,7 +144,7 @@ absl::StatusOr<LoadResult> RunLoad(const LoadOptions& options) {
   std::unique_ptr<SSL_CTX, FreeSsl> tls;
   if (options.tls) {
     tls.reset(SSL_CTX_new(TLS_client_method()));
-    // A record in one read, not its head and then its body.
+    // Reads a whole record at once, not first its head and then its body.
     SSL_CTX_set_read_ahead(tls.get(), 1);
   }
   std::vector<std::unique_ptr<Connection>> connections;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what other threads or processes do, with an end: a test that waits in vain fails.
+// Waits for other threads or processes up to a limit, so that a test that waits in vain fails.
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,10 @@
 
 namespace shoal::doubles {
 
-// How long a test waits for what is to come; far longer than it takes on a busy machine.
+// How long a test waits. This is far longer than it takes on a busy machine.
 inline constexpr std::chrono::seconds kLongWait{30};
 
-// Asks again and again; false when `condition` did not become true in time.
+// Polls until `condition` is true. Returns false if it is not in time.
 template <typename Condition>
 bool Eventually(const Condition& condition, std::chrono::milliseconds patience = kLongWait) {
   const auto deadline = std::chrono::steady_clock::now() + patience;

@@ -2,8 +2,8 @@
 // A Clock that stands still until the test moves it.
 //
 // Thread-safe. A waiter wakes when Advance passes its deadline or its condition is notified.
-// `waits` counts the calls of WaitUntil, so that a test can tell a thread that waits from one that
-// has not come so far.
+// `waits` counts the calls of WaitUntil, which tells a thread that waits from one that has not come
+// so far.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class ManualClock final : public runtime::Clock {
     return runtime::TimePoint(std::chrono::nanoseconds(nanos_.load()));
   }
   std::uint64_t UnixNanos() const override { return static_cast<std::uint64_t>(nanos_.load()); }
-  // Polls: real waiting is bounded, so a test that forgets to advance still ends.
+  // Polls in real time with a limit, so that a test that forgets to advance the clock ends, too.
   bool WaitUntil(runtime::CondVar& condition, runtime::Mutex& mutex,
                  runtime::TimePoint deadline) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     ++waits_;
@@ -35,7 +35,7 @@ class ManualClock final : public runtime::Clock {
   std::uint64_t waits() const { return waits_.load(); }
 
  private:
-  // Sequentially consistent: tests read the time on one thread and move it on another.
+  // Sequentially consistent, since tests read the time on one thread and advance it on another.
   std::atomic<std::int64_t> nanos_{1'000'000'000};
   std::atomic<std::uint64_t> waits_{0};
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several ranks in one test: each is a thread with its member of one group over loopback sockets.
+// Runs several ranks in one test: each is a thread with its member of one group over loopback
+// sockets.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -17,15 +18,15 @@
 
 namespace shoal::doubles {
 
-// What one rank does. It runs on a thread of its own, where Catch's macros must not be used: what
-// goes wrong there is the status that it returns.
+// The work of one rank. It runs on a thread of its own, where Catch's macros must not be used; it
+// reports errors by the status that it returns.
 using RankWork =
     std::function<absl::Status(std::size_t rank, collectives::GradientReducer& reducer)>;
 
 inline constexpr collectives::GroupOptions kPatientGroup = {
     .join_timeout = std::chrono::seconds(60), .call_timeout = std::chrono::seconds(60)};
 
-// The environment of rank 0 of a group that can be joined at a port of its own.
+// Returns the environment of rank 0 of a new group with a port of its own.
 inline collectives::RankEnvironment NewGroup(std::size_t ranks) {
   collectives::RankEnvironment environment;
   environment.world_size = static_cast<std::int64_t>(ranks);
@@ -35,7 +36,7 @@ inline collectives::RankEnvironment NewGroup(std::size_t ranks) {
   return environment;
 }
 
-// The environment of another rank of that group.
+// Returns the environment of another rank of that group.
 inline collectives::RankEnvironment MemberOf(const collectives::RankEnvironment& group,
                                              std::size_t rank) {
   collectives::RankEnvironment environment = group;
@@ -44,8 +45,8 @@ inline collectives::RankEnvironment MemberOf(const collectives::RankEnvironment&
   return environment;
 }
 
-// Runs `work` as every rank of one group; by rank, how it ended. A rank that cannot join the group
-// ends with that error, one that throws with INTERNAL.
+// Runs `work` as every rank of one group and returns the status of each by rank. A rank that cannot
+// join the group ends with that error, and one that throws ends with INTERNAL.
 inline std::vector<absl::Status> TryRanks(
     std::size_t ranks, const RankWork& work,
     const collectives::GroupOptions& options = kPatientGroup) {
@@ -66,7 +67,7 @@ inline std::vector<absl::Status> TryRanks(
   return ends;
 }
 
-// The same; fails the test unless every rank of the group came to its end without an error.
+// Runs `work` in the same way, and fails the test unless every rank ends without an error.
 inline void RunRanks(std::size_t ranks, const RankWork& work) {
   const std::vector<absl::Status> ends = TryRanks(ranks, work);
   for (std::size_t rank = 0; rank < ranks; ++rank) {

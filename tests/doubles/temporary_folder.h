@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that a test case writes into, removed at its end.
+// A folder for the files of a test case, which is removed at its end.
 #pragma once
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
 
-  // Writes a file below the folder, making folders on the way; returns its path.
+  // Writes a file below the folder, creates the folders on the way, and returns its path.
   std::string Write(const std::string& name, std::string_view bytes) const {
     const std::filesystem::path file = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(file.parent_path());

@@ -10,7 +10,7 @@ namespace {
 
 using Position = BatchStream::Position;
 
-// Texts of 3, 4, 5, ... tokens; the first token of each is its number. Every third has no span.
+// Texts of 3, 4, 5, ... tokens. The first token of each is its number, and every third has no span.
 struct Texts {
   explicit Texts(std::int32_t count) {
     for (std::int32_t i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("texts without a target are passed over; where none has one there is n
   }
   REQUIRE(seen == std::set<std::int32_t>{1, 2, 4, 5, 7, 8});
   REQUIRE(stream.Next(TokenChoice::Parse("array").value(), 12).empty());
-  // A text of one token has no target, nor has one whose only target is its first token.
+  // A text of one token has no target, nor has a text whose only target is its first token.
   const std::vector<std::int32_t> one = {5};
   const std::vector<dataset::Span> first = {{dataset::SpanKind::kTarget, 0, 1}};
   const std::vector<std::int32_t> two = {5, 6};

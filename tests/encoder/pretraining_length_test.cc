@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a run lasts, and how much of what is held out is measured.
+// How long a run lasts, and how much of the held-out captures is measured.
 #include <catch2/catch.hpp>
 #include <sstream>
 #include <string>
@@ -21,7 +21,7 @@ TEST_CASE("a run that is asked to stop saves, says how to go on, and ends with t
   PretrainingOptions options = Options(folder, "run");
   options.resume = true;
   std::string said;
-  // Between two checkpoints, at one, and at once.
+  // The run stops between two checkpoints, at a checkpoint, and at once.
   for (const int steps : {3, 2, 0, 4}) {
     REQUIRE(Run(options, &said, After(steps)).ok());
     REQUIRE(said.ends_with("with --resume the same command goes on from there\n"));

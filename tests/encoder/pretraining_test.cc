@@ -23,7 +23,7 @@ namespace {
 using doubles::TemporaryFolder;
 using nlohmann::json;
 
-// As if the process had been killed some steps after checkpoint `kept`.
+// Makes `run` look as if its process had been killed some steps after checkpoint `kept`.
 void CutAfter(const std::string& run, std::int64_t kept) {
   for (const auto& entry : std::filesystem::directory_iterator(run + "/checkpoints")) {
     const std::string name = entry.path().filename().string();
@@ -76,7 +76,7 @@ TEST_CASE("a run that was killed goes on with the same curve and ends with the s
     REQUIRE(Run(options).ok());
     REQUIRE(Rows(options.output) == rows);
     REQUIRE(Bytes(options.output + "/model/model.safetensors") == weights);
-    // A run that is over stays what it is.
+    // A finished run does not change when it is started again.
     REQUIRE(Run(options).ok());
     REQUIRE(Rows(options.output) == rows);
   }
@@ -139,7 +139,7 @@ TEST_CASE("the curriculum decides which tokens count, and when") {
     if (!row.contains("stage")) continue;
     REQUIRE(row["stage"] == (row["step"] <= 6 ? "actions" : "response"));
   }
-  // What is held out is measured on the last stage's tokens: three of each of the four texts.
+  // The held-out measure uses the last stage's tokens: three of each of the four texts.
   REQUIRE(Rows(options.output).back()["held_out_targets"] == 12);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command printed, taken apart.
+// Parses what a command printed.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 
 namespace shoal::encoder {
 
-// The last line, without its end, which must be there.
+// Returns the last line without its newline, which must be there.
 inline std::string LastLine(const std::ostringstream& out) {
   std::string text = out.str();
   REQUIRE(text.ends_with('\n'));

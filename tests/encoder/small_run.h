@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of `encoder train` so small that one takes a moment.
+// Runs of `encoder train` that are small enough to take a moment.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ inline collectives::SingleRank& Alone() {
   return alone;
 }
 
-// Texts that count up from somewhere, modulo the vocabulary: easy to learn.
+// Texts that count up from some number, modulo the vocabulary. They are easy to learn.
 struct Corpus {
   Corpus() {
     for (std::int32_t i = 0; i < 24; ++i) {
@@ -44,7 +44,7 @@ struct Corpus {
   TrainingMaterial material;
 };
 
-// A model so small that a run takes a moment.
+// A model that is small enough for a run to take a moment.
 inline std::string SmallModel(const doubles::TemporaryFolder& folder) {
   const language::Gpt2Config config{.vocabulary_size = kVocabulary,
                                     .positions = 16,
@@ -87,7 +87,7 @@ inline std::vector<nlohmann::json> Rows(const std::string& run) {
 
 inline bool Never() { return false; }
 
-// True from the `steps`-th time on that it is asked.
+// Returns true from its call number `steps` + 1 on.
 inline std::function<bool()> After(int steps) {
   return [steps]() mutable { return steps-- <= 0; };
 }

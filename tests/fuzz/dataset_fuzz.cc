@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two files that a dataset's reader must not trust: they must neither crash it nor lead it out
-// of the file, be refused with the place that is wrong, or come back the same when written again.
+// Fuzzes the reader of the two files of a dataset. They must neither crash it nor make it read
+// outside the file. The reader must refuse them and name the wrong place, or write them again
+// unchanged.
 //
-// Input: a manifest where it begins with '{', else chunks.
+// Input: a manifest if it begins with '{', and otherwise chunks.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer sends, in any pieces, through RequestParser: it must neither crash nor depend on the
-// pieces, and what it takes for a request must keep to the limits.
+// Fuzzes RequestParser with the bytes of a peer in any pieces. It must not crash, its result must
+// not depend on the pieces, and the requests that it accepts must keep to the limits.
 //
-// Input: four control bytes, then the peer's bytes. The first control byte, if odd, sets limits so
-// tight that they are met; the others are the sizes of the pieces, less one, in turn.
+// Input: four control bytes, then the peer's bytes. If the first control byte is odd, limits are so
+// tight that inputs reach them. The other three are the sizes of the pieces, less one, in turn.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -31,7 +31,7 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A request as text, every part of it looked at.
+// Returns a request as text after looking at every part of it.
 std::string Describe(const RequestParser& parser, const ServerOptions& options) {
   const ServerRequest request = parser.request();
   Require(static_cast<std::int64_t>(request.body().size()) <= options.max_body_bytes);
@@ -44,7 +44,7 @@ std::string Describe(const RequestParser& parser, const ServerOptions& options) 
          (parser.is_http_10() ? "0" : "1");
 }
 
-// Parses until more is needed; false when the connection would be closed.
+// Parses until it needs more bytes. Returns false if the connection would be closed.
 bool ParseAll(RequestParser& parser, const ServerOptions& options,
               std::vector<std::string>& requests) {
   for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mirror's index, which comes from whoever runs the mirror: it must be refused with the place
-// that is wrong, or name nothing but plain files, and come back the same when it is written again.
+// Fuzzes the index of a mirror, which is not trusted. It must be refused with the wrong place, or
+// name only plain files and be unchanged when it is written again.
 //
 // Input: the index.
 #include <cstddef>

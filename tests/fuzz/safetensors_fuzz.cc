@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A weight file, whole, through SafetensorsView: it must neither crash nor read outside the file;
-// what it takes must come back the same when it is written again, and its floats must be readable.
+// Fuzzes SafetensorsView with whole weight files. It must neither crash nor read outside the file.
+// An accepted file must be unchanged when it is written again, and its floats must be readable.
 //
 // Input: the file's bytes.
 #include <algorithm>

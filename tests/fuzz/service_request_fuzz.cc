@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request's parts through Instance::Handle: no bytes from a peer may crash it, be answered with
-// 500, or make it write what is no JSON; and no GET may change the tree.
+// Fuzzes Instance::Handle with the parts of a request. No bytes may crash it, be answered with 500,
+// or make it write invalid JSON, and no GET may change the tree.
 //
 // Input: one byte that chooses the method, then the URI, a newline, and the body. The service is
-// dmtf-rackmount1, as it was captured before each input.
+// dmtf-rackmount1 in its captured state before each input.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -23,7 +23,7 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// Of the repository's root, where the fuzzer is started.
+// Reads files of the repository's root, where the fuzzer is started.
 std::shared_ptr<const World> LoadWorld() {
   auto schema = redfish::Schema::Load("data/schema/redfish.schema.zst");
   auto capture = redfish::Capture::Load("data/captures/dmtf-rackmount1.tar.xz");

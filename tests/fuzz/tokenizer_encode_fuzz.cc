@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes through tokenizers: what comes back must be what went in, whatever was remembered of
-// words before, and every id must be a token.
+// Fuzzes tokenizers with any bytes. Decoding must return the input, whatever words the encoder
+// remembers, and every id must be a token.
 //
 // Input: one byte that chooses the tokenizer, then the text.
 #include <cstddef>
@@ -26,7 +26,7 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// With words by PCRE2.
+// Returns the tokenizer with words split by PCRE2.
 TokenizerPointer WithSplit(const Tokenizer& tokenizer) {
   Tokenizer::Parts parts;
   for (std::int32_t id = 0; id < tokenizer.vocabulary().size(); ++id) {
@@ -40,7 +40,7 @@ TokenizerPointer WithSplit(const Tokenizer& tokenizer) {
 }
 
 std::deque<TokenEncoder> MakeEncoders() {
-  // Of the repository's root, where the fuzzer is started.
+  // Reads files of the repository's root, where the fuzzer is started.
   const auto gpt2 = LoadTokenizer("data/gpt2").value();
   const auto extended = gpt2->Extend({{.content = "/redfish/v1"},
                                       {.content = "/redfish/v1/Systems", .single_word = true},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A malformed tokenizer.json: it must be refused with the file's name, or be a tokenizer that is
-// read back as it is written, and that encodes.
+// Fuzzes the reader of tokenizer.json. A document must be refused with the file's name, or be a
+// tokenizer that encodes and that is unchanged when it is written and read again.
 //
-// Input: a document; or a JSON Merge Patch (RFC 7396), which is applied to a small whole document.
+// Input: a document, or a JSON Merge Patch (RFC 7396), which is applied to a small complete
+// document.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -10,7 +10,7 @@
 namespace shoal::layering {
 namespace {
 
-// What a folder must not see.
+// The libraries that a folder must not include.
 enum Ban { kGrpc, kProtobuf, kTorch, kBoost, kSockets };
 
 struct Folder {
@@ -18,8 +18,7 @@ struct Folder {
   std::set<Ban> bans;
 };
 
-// In the order in which the root CMakeLists.txt adds them; a room stands before the folder that it
-// is in.
+// The order is that of the root CMakeLists.txt. A room stands before the folder that it is in.
 const std::vector<Folder> kTable = {
     {"proto", {}},
     {"platform/runtime", {kGrpc, kProtobuf, kTorch, kBoost}},
@@ -78,7 +77,7 @@ const std::vector<Folder> kTable = {
 };
 const std::set<std::string> kProcesses = {"encoder", "mockserver", "replay", "inference",
                                           "learner", "actor",      "cli"};
-// What serves the simulated service over HTTP; the actor links what is behind it.
+// These serve the simulated service over HTTP. The actor links only what is behind them.
 const std::vector<std::string> kMockserverFront = {"mockserver/process/", "mockserver/proxy/"};
 const std::set<std::string> kTooMuchTorch = {"torch/torch.h", "torch/script.h", "torch/extension.h",
                                              "torch/all.h"};
@@ -91,8 +90,8 @@ const std::map<Ban, std::pair<std::string, std::vector<std::string>>> kHeaders =
     {kSockets, {"sockets", {"sys/socket.h", "netinet/", "arpa/", "boost/asio", "boost/beast"}}},
 };
 
-// "platform/http" of "lib/platform/http/server.cc", "actor" of "actor/main.cc"; empty for tests and
-// the like.
+// Returns "platform/http" for "lib/platform/http/server.cc" and "actor" for "actor/main.cc".
+// Returns an empty string for tests and the like.
 std::string FolderOf(const std::string& path) {
   const std::string rest = path.starts_with("lib/") ? path.substr(4) : path;
   for (const Folder& folder : kTable) {
@@ -101,7 +100,7 @@ std::string FolderOf(const std::string& path) {
   return "";
 }
 
-// "mockserver" of "mockserver/rules": the process whose folder or room it is.
+// Returns the process of a folder or room, such as "mockserver" for "mockserver/rules".
 std::string ProcessOf(const std::string& folder) {
   const std::string first = folder.substr(0, folder.find('/'));
   return kProcesses.contains(first) ? first : folder;
@@ -121,7 +120,8 @@ bool Matches(Ban ban, const std::string& header) {
                      [&](const std::string& prefix) { return header.starts_with(prefix); });
 }
 
-// A process sees another through its client folder; the actor also what the simulated service is.
+// A process may use another one through its client folder. The actor may also use the simulated
+// service.
 bool MayUseProcess(const std::string& user, const std::string& header) {
   const std::string used = ProcessOf(FolderOf(header));
   if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;
@@ -163,7 +163,7 @@ void CheckShape(const std::string& path, const std::string& text,
 
 std::vector<std::string> Breaches(const std::string& path, const std::string& text) {
   static const std::regex include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"].*");
-  // glog comes in through torch and would make an abort of Catch's CHECK.
+  // Torch includes glog, whose CHECK would turn Catch's CHECK into an abort.
   static const std::regex check("(^|[^A-Za-z0-9_])CHEC[K](_[A-Z_]+)?\\s*\\(.*");
   std::vector<std::string> breaches;
   CheckShape(path, text, breaches);

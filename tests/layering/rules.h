@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The include table of the house, as a function of (file, text): what breaks it.
+// The include table of this repository as a function of (file, text) that returns what breaks it.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace shoal::layering {
 
-// One sentence for each breach in the source file `path` ("lib/platform/http/server.cc") that holds
-// `text`.
+// Returns one sentence for each breach in the source file `path` ("lib/platform/http/server.cc")
+// with the contents `text`.
 std::vector<std::string> Breaches(const std::string& path, const std::string& text);
 
-// Folders in order: a folder may use those before it.
+// Returns the folders in order: a folder may use those before it.
 const std::vector<std::string>& Folders();
 
 }  // namespace shoal::layering

@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t kRanks = 2;
 constexpr std::int64_t kUpdates = 4;
 
-// A member of a group whose sum of floats, which is once in an update here, throws at one update:
-// to the trainer it is an exception of torch on this rank alone.
+// A member of a group whose sum of floats, which happens once in an update here, throws at one
+// update. To the trainer this is an exception of torch on this rank alone.
 class ThrowingReducer final : public collectives::GradientReducer {
  public:
   ThrowingReducer(collectives::GradientReducer& inner, int throws_at)
@@ -68,7 +68,7 @@ LearnerSetup Setup(const doubles::TemporaryFolder& folder, const std::string& sh
   return setup;
 }
 
-// Unrolls of the epoch, more than the updates take.
+// Adds unrolls of the epoch, more than the updates take.
 void Fill(replay::Shard& shard, std::int64_t epoch) {
   for (std::uint64_t i = 0; i < 32; ++i) {
     proto::Unroll unroll = MakeDiscrete(static_cast<std::uint64_t>(100 * epoch) + i, 2, 0);
@@ -87,7 +87,8 @@ void Fill(replay::Shard& shard, std::int64_t epoch) {
   }
 }
 
-// Runs the group until every rank has ended. The last rank throws at update `throws_at`; 0: never.
+// Runs the group until every rank has ended. The last rank throws at update `throws_at`, or never
+// if 0.
 std::vector<absl::Status> RunLearners(const LearnerSetup& setup, int throws_at) {
   return doubles::TryRanks(kRanks, [&](std::size_t rank, collectives::GradientReducer& group) {
     auto member = std::make_unique<ThrowingReducer>(group, rank + 1 == kRanks ? throws_at : 0);

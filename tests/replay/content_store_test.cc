@@ -240,7 +240,7 @@ TEST_CASE("what a reader forgot it is given again, a list with its own candidate
   REQUIRE(ContentsFor(store, *item, other).empty());
 }
 
-// Memory in use, as the allocator counts it.
+// Returns the memory in use, as the allocator counts it.
 std::size_t UsedBytes() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;

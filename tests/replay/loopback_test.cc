@@ -31,7 +31,7 @@ struct ClientsOptions {
   bool samples = true;
 };
 
-// Clients of some shards, as inference and the learner have them.
+// The clients of some shards, as inference and the learner have them.
 struct Clients {
   explicit Clients(std::vector<std::string> addresses, const ClientsOptions& options = {}) {
     catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
@@ -60,7 +60,7 @@ struct Clients {
     return item;
   }
 
-  // Waits for room like an inference server whose environments are parked.
+  // Waits for room, like an inference server whose environments are parked.
   void Insert(std::uint64_t number, std::uint64_t step = 0) {
     proto::Item item = Item(number, step);
     for (;;) {
@@ -195,7 +195,7 @@ TEST_CASE("a uniform table gives items again and again, with the priorities that
   REQUIRE(most > 2);
 }
 
-// Lets every content go as soon as it came, and counts how often each came.
+// Evicts every content as soon as it comes, and counts how often each came.
 class ForgetfulSink final : public client::ContentSink {
  public:
   void AddEmbeddings(const proto::Embeddings& embeddings) override {

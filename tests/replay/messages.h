@@ -66,7 +66,7 @@ inline proto::Item ItemOf(std::uint64_t environment, std::uint64_t step = 0,
   return item;
 }
 
-// Knows every content, and the catalogs that it was told. Counts what it was asked for.
+// Knows every content, and the catalogs that it was given. Counts the requests.
 class FakeProvider final : public client::ContentProvider {
  public:
   absl::StatusOr<proto::Embeddings> FindEmbeddings(std::span<const std::string> keys) override {

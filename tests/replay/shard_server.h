@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shard on a loopback port, for tests: its memory goes with it.
+// A shard on a loopback port, for tests. Its contents are lost with it.
 #pragma once
 
 #include <catch2/catch.hpp>

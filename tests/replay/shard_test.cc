@@ -121,13 +121,13 @@ TEST_CASE("whoever awaits a change is woken by one, and by closing") {
   REQUIRE(shard->closed());
 }
 
-// Catch's macros are for one thread: the threads count what went wrong.
+// Catch's macros may be used on one thread only, so the threads count errors.
 struct Tally {
   void Fail() ABSL_LOCKS_EXCLUDED(mutex) {
     const runtime::MutexLock lock(mutex);
     ++failures;
   }
-  // False once all `expected` came.
+  // Returns false once all `expected` items have come.
   bool Add(const SampleBatch& batch, std::size_t expected) ABSL_LOCKS_EXCLUDED(mutex) {
     const runtime::MutexLock lock(mutex);
     for (const SampledItem& sample : batch.samples) drawn.push_back(sample.item->id.environment_id);

@@ -263,8 +263,8 @@ TEST_CASE("a table below its minimum size gives items while contents in use leav
   REQUIRE(contents.Put(EmbeddingNumber(2)).ok());
 }
 
-// The same rules, written down as plainly as can be. What a selector draws at random the model is
-// told: it says only whether that was allowed.
+// A plain model of the same rules. The model is told what a selector chose at random, and checks
+// only whether the choice was allowed.
 struct Model {
   struct Held {
     Item item;
@@ -288,7 +288,7 @@ struct Model {
     }
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  // Whether a selector of `kind` may choose that item now.
+  // Returns whether a selector of `kind` may choose this item now.
   bool Allows(SelectorKind kind, const UnrollId& chosen) const {
     const std::size_t at = Find(chosen);
     return at < items.size() && (kind != SelectorKind::kFifo || at == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal capture` as a person starts it.
+// Tests `shoal capture` as a person starts it.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ EndedRun Capture(std::vector<std::string> arguments) {
   return RunToEnd(std::move(arguments));
 }
 
-// Three resources, one with secrets, and a manifest.
+// Writes three resources, one of them with secrets, and a manifest.
 std::string Small(const doubles::TemporaryFolder& folder, const std::string& name) {
   folder.Write("tree/redfish/v1/index.json", kRoot);
   folder.Write("tree/redfish/v1/Systems/index.json", kSystems);
@@ -105,7 +105,7 @@ TEST_CASE("a redacted copy has no secrets and is whole", "[capture]") {
   REQUIRE(Capture({"verify", out}).code == 0);
   REQUIRE(Capture({"redact", small, "--out", out, "--serials"}).code == 0);
   REQUIRE(runtime::ReadFile(out + system).value().find("SN-1") == std::string::npos);
-  // The original is left alone.
+  // The original does not change.
   REQUIRE(runtime::ReadFile(small + system).value().find("s3cret") != std::string::npos);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// As many threads that do nothing but count.
+// Runs this many threads that only count.
 class BusyCores {
  public:
   explicit BusyCores(int threads) {
@@ -81,7 +81,7 @@ TEST_CASE("two learner ranks learn CartPole and agree in every bit after every u
   INFO(run.output());
   REQUIRE(run.exit().code == 0);
   REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
-  // A rank that differs ends the learner.
+  // A rank with different parameters would have ended the learner.
   REQUIRE(run.output().find("event=ended") == std::string::npos);
 }
 

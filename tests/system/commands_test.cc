@@ -16,7 +16,7 @@ TEST_CASE("a run in process without one capture is judged on it too, again later
   REQUIRE(run.exit().code == 0);
   REQUIRE(run.last_line().starts_with("result success="));
   REQUIRE(run.output().find("zero-shot") != std::string::npos);
-  // What has seen the capture that is held out must not encode.
+  // The run has an encoder of its own, since the shipped one has seen the held-out capture.
   REQUIRE_FALSE(run.File("encoder.idf").empty());
   REQUIRE(run.File("config.toml").find("/run/encoder.idf") != std::string::npos);
 

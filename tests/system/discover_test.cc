@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal discover` as a person starts it, against a mockserver of its own.
+// Tests `shoal discover` as a person starts it, against a mockserver of its own.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 const std::string kCrawled = "data/captures/openbmc-stock.tar.xz";
 
-// All of a service, as the shipped capture has it.
+// Returns a crawl of the whole service, in the form of the shipped capture.
 std::vector<std::string> Crawl(const std::string& url, const std::string& folder,
                                const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"discover",   url,        "--out", folder,    "--logs",
@@ -36,7 +36,7 @@ void RequireWhole(const std::string& folder) {
   REQUIRE(RunToEnd({"capture", "verify", folder}).code == 0);
 }
 
-// Exit code 2, and an error that says `words`.
+// Requires exit code 2 and an error that contains `words`.
 void RequireRefused(std::vector<std::string> arguments, const std::vector<std::string>& words) {
   const EndedRun ended = RunToEnd(std::move(arguments));
   INFO(ended.output);

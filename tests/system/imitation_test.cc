@@ -27,7 +27,7 @@ TEST_CASE("a policy that copied experts reaches five goals before any reinforcem
   REQUIRE(again.exit().code == 0);
   REQUIRE(again.output().find("300 demonstrations of 5 goals and captures") != std::string::npos);
 
-  // One update, so that the run ends; what is judged is the policy before it.
+  // The run ends after one update; the result is that of the policy before the update.
   ShoalRun run({"train", "deploy/local/imitation.toml", "--capture", "dmtf-rackmount1", "--goals",
                 "1,2,3,4,5", "--episodes", "20", "--set", "learner.demonstrations=\"" + file + "\"",
                 "--set", "learner.updates=1", "--set", "train.baselines=[\"initial\"]", "--set",

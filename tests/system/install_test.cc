@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A tree made by `cmake --install` and then moved to another folder, which is gone afterwards.
+// A tree that was made by `cmake --install` and then moved. The destructor removes it.
 class MovedTree {
  public:
   MovedTree() {
@@ -33,7 +33,7 @@ class MovedTree {
 
   std::string root() const { return folder_ + "/moved"; }
 
-  // What a command prints to standard output when it is typed in the tree; it REQUIREs exit code 0.
+  // Returns what the command prints to standard output in the tree. REQUIREs exit code 0.
   std::string Type(const std::string& command) const {
     const auto output = cli::RunToEnd({"/bin/sh", "-c", "cd " + root() + " && " + command});
     INFO(command << ": " << output.status().ToString());

@@ -28,7 +28,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 Deadline After(seconds limit) { return std::chrono::steady_clock::now() + limit; }
 
-// Environment steps and updates grow, measured from what is recorded after this call.
+// Returns whether environment steps and updates grow, measured from what is recorded after this
+// call.
 bool Flows(ShoalRun& run, Deadline deadline) {
   const std::size_t rows = run.recorded_rows();
   if (!Eventually(deadline, [&] { return run.recorded_rows() > rows; })) return false;
@@ -38,7 +39,8 @@ bool Flows(ShoalRun& run, Deadline deadline) {
       deadline, [&] { return run.environment_steps() > steps && run.updates() >= updates + 2; });
 }
 
-// Ids as the learner logged them before each update: environment, incarnation, first sequence.
+// Reads the ids that the learner logged before each update: environment, incarnation, first
+// sequence.
 void RequireNoneTwice(const ShoalRun& run) {
   std::set<std::string> seen;
   std::istringstream lines(run.File("unrolls.log"));
@@ -102,7 +104,7 @@ TEST_CASE("a shard that dies again and again makes no unroll train twice", "[kil
 TEST_CASE("a kill during the final evaluation does not cost the result", "[kills]") {
   for (const char* kind : {"inference", "actor"}) {
     INFO(kind);
-    // The first evaluation on the way ends training, and its version is what is judged.
+    // The first evaluation during training ends it, and its version is the one that is evaluated.
     ShoalRun run(ShortRun("2", {"train.stop_score=0", "train.stop_evaluations=1",
                                 "train.stop_mutations=0", "train.evaluate_every_seconds=5",
                                 "train.evaluate_episodes=2", "train.final_episodes=30"}));

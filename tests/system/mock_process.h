@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mockserver as a process of its own, on a free port of loopback.
+// Runs the mockserver as a process of its own, on a free port of loopback.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ namespace shoal::tests {
 
 class MockProcess {
  public:
-  // `settings` are "key=value" of section [mockserver], values in TOML; without any it simulates
-  // dmtf-rackmount1. Returns once it listens; REQUIREs that it does.
+  // `settings` are "key=value" of the section [mockserver] with values in TOML. Without any it
+  // simulates dmtf-rackmount1. Returns once the server listens, and REQUIREs that it does.
   explicit MockProcess(std::vector<std::string> settings);
   MockProcess(const MockProcess&) = delete;
   MockProcess& operator=(const MockProcess&) = delete;
 
-  // "127.0.0.1:8000".
+  // Returns an address such as "127.0.0.1:8000".
   const std::string& address() const { return address_; }
   std::string log() const;
 
-  // As an operator ends it; its exit code. REQUIREs that it ends soon.
+  // Ends the process as an operator does, and returns its exit code. REQUIREs that it ends soon.
   int Stop();
-  // As a crash does.
+  // Ends the process as a crash does.
   void Kill();
 
  private:
@@ -35,14 +35,14 @@ class MockProcess {
   std::unique_ptr<cli::ChildProcess> process_;
 };
 
-// A mockserver that does not come to listen: its exit code, and what it logged.
+// The exit code and the log of a mockserver that failed to start.
 struct FailedStart {
   int code = -1;
   std::string log;
 };
 FailedStart StartAndFail(std::vector<std::string> settings);
 
-// Settings for a capture of data/captures, with a quiet clock.
+// Returns settings for a capture of data/captures, with a quiet clock.
 std::vector<std::string> Simulating(const std::string& capture);
 
 }  // namespace shoal::tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures that a person brings along: named by path, alike everywhere, and perhaps of a host that
-// refuses what a goal begins with.
+// Tests captures that a person brings along: every command takes them by path, and they may be of a
+// host that refuses the start of a goal.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -18,8 +18,8 @@ using std::chrono::seconds;
 
 constexpr char kTenCaptures[] = "deploy/local/redfish.toml";
 
-// A folder with a shipped capture whose passwords must be so long that goal 8 cannot make the
-// account with which some of its episodes begin: the service answers 400.
+// Writes a folder with a shipped capture that requires such long passwords that goal 8 cannot
+// create the account with which some of its episodes start: the service answers 400.
 std::string StrictCapture(const doubles::TemporaryFolder& folder) {
   std::string path = folder.At("strict");
   REQUIRE(
@@ -64,7 +64,7 @@ TEST_CASE("a goal whose start a host refuses is named, and training and evaluati
   const std::size_t pair = output.find("8 add_operator  strict", table);
   REQUIRE(pair != std::string::npos);
   REQUIRE(output.substr(pair, output.find('\n', pair) - pair).find("400") != std::string::npos);
-  // Goal 3 was judged all the same.
+  // Goal 3 was evaluated all the same.
   REQUIRE(NumberIn(evaluation.last_line(), "episodes") == 3);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `encoder train` as a person starts and ends it.
+// Tests `encoder train` as a person starts and ends it.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -27,7 +27,7 @@ std::string RunEncoder(std::vector<std::string> arguments) {
   return *output;
 }
 
-// A dataset of a small capture and vocabulary.
+// Writes a dataset of a small capture with a small vocabulary.
 std::string Dataset(const std::string& folder) {
   const std::string tokenizer = folder + "/tokenizer.json";
   RunEncoder({"tokenizer", "train", "--captures", kCapture, "--vocabulary-size", "400", "--output",
@@ -47,7 +47,7 @@ std::vector<std::int64_t> StepsOf(const std::string& run) {
   return steps;
 }
 
-// Starts a run without end, asks it to stop `more` steps after `from`, and returns what it said.
+// Starts a run without end, asks it to stop `more` steps after `from`, and returns its output.
 std::string RunAndStop(std::vector<std::string> command, const std::string& run, std::size_t from,
                        std::size_t more) {
   const std::string log = run + ".log";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mockserver that stands in for another one, as processes.
+// Tests a mockserver that is a proxy in front of another one, as processes.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -46,7 +46,7 @@ TEST_CASE("a proxy records what is crawled through it, killed or ended, as a cap
     proxy.Kill();
   }
   MockProcess proxy(settings);
-  // What the killed one left.
+  // This is what the killed proxy has left.
   REQUIRE(Shoal({"capture", "verify", recorded.path()}) == 0);
   REQUIRE(Shoal({"discover", "http://" + proxy.address(), "--out", crawled.path(), "--logs",
                  "--sessions", "--redact", "none", "--known", kProxied}) == 0);

@@ -20,7 +20,8 @@ namespace {
 
 std::string Read(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
 
-// Words of a process's command line, each ended by a newline; empty when it is gone.
+// Returns the words of a process's command line, each followed by a newline, or nothing if it is
+// gone.
 std::string CommandOf(pid_t pid) {
   std::string text = Read("/proc/" + std::to_string(pid) + "/cmdline");
   for (char& c : text) c = c == '\0' ? '\n' : c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal` as a person starts it: a real process with real children, in a folder of its own.
+// Runs `shoal` as a person starts it: a real process with real children, in a folder of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -18,38 +18,39 @@ namespace shoal::tests {
 
 class ShoalRun {
  public:
-  // `arguments` follow the program's name. Runs are written to a temporary folder, gone afterwards
+  // `arguments` follow the program's name. Runs are written to a temporary folder, which is removed
   // unless the test failed.
   explicit ShoalRun(std::vector<std::string> arguments);
   ~ShoalRun();
   ShoalRun(const ShoalRun&) = delete;
   ShoalRun& operator=(const ShoalRun&) = delete;
 
-  // False when it still runs after `limit`.
+  // Returns false if it still runs after `limit`.
   bool WaitForExit(std::chrono::seconds limit);
-  // REQUIRES: WaitForExit was true.
+  // REQUIRES: WaitForExit has returned true.
   cli::ExitState exit() const { return *exit_; }
-  // All that it printed, standard output and error together.
+  // Returns all that it printed to standard output and standard error.
   std::string output() const;
-  // The last line that it printed.
+  // Returns the last line that it printed.
   std::string last_line() const;
-  // The text of a file below the run directory; empty when it is not there.
+  // Returns the text of a file in the run directory, or an empty text if there is none.
   std::string File(const std::string& name) const;
   std::string folder() const { return folder_; }
 
-  // Newest values of metrics.jsonl.
+  // Return the newest values of metrics.jsonl.
   double environment_steps() const { return Last("metrics.jsonl", "environment_steps"); }
   double updates() const { return Last("metrics.jsonl", "updates"); }
-  // `key` of the last line of a .jsonl file below the run directory; 0 when it is not there.
+  // Returns `key` of the last line of a .jsonl file in the run directory, or 0 if it is not there.
   double Last(const std::string& file, const std::string& key) const;
-  // Lines of metrics.jsonl.
+  // Returns the number of lines of metrics.jsonl.
   std::size_t recorded_rows() const;
 
-  // Pids of what this run started; `program`: "actor", ...; empty: all.
+  // Returns the process ids of this run's children: those of `program` ("actor", ...), or all if it
+  // is empty.
   std::vector<pid_t> Children(const std::string& program = "") const;
-  // As Ctrl-C does.
+  // Ends the run as Ctrl-C does.
   void Interrupt();
-  // As a crash does: SIGKILL to shoal alone.
+  // Ends shoal alone by SIGKILL, as a crash does.
   void Kill();
 
  private:
@@ -58,8 +59,8 @@ class ShoalRun {
   std::optional<cli::ExitState> exit_;
 };
 
-// `shoal` with these arguments, run to its end, which REQUIREs to come within a minute. The exit
-// code is -1 where a signal ended it.
+// The result of `shoal` with some arguments, which is REQUIREd to end within a minute. The exit
+// code is -1 if a signal ended it.
 struct EndedRun {
   int code = -1;
   std::string output = {};
@@ -69,12 +70,12 @@ struct EndedRun {
 };
 EndedRun RunToEnd(std::vector<std::string> arguments);
 
-// Asks again every 50 ms until `condition` holds; false after `limit`, or at `deadline`.
+// Polls every 50 ms until `condition` holds. Returns false after `limit` or at `deadline`.
 bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition);
 bool Eventually(std::chrono::steady_clock::time_point deadline,
                 const std::function<bool()>& condition);
 
-// The number after `key`= in a result line; -1 when it is not there.
+// Returns the number after `key`= in a result line, or -1 if it is not there.
 double NumberIn(const std::string& line, const std::string& key);
 
 }  // namespace shoal::tests

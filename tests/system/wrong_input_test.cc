@@ -20,8 +20,7 @@ using std::chrono::seconds;
 
 constexpr char kRedfish[] = "deploy/local/redfish.toml";
 
-// Starts and expects one clear error that holds `words`, with the exit code of a wrong
-// configuration.
+// Requires one clear error that contains `words`, and the exit code of a wrong configuration.
 void RequireRefused(std::vector<std::string> arguments, const std::vector<std::string>& words) {
   ShoalRun run(std::move(arguments));
   REQUIRE(run.WaitForExit(seconds(60)));

@@ -32,7 +32,7 @@ const std::vector<redfish::Candidate>& RecorderCandidates() {
   return RecorderData().tasks->catalogs.at(kRecordedCapture).catalog->candidates();
 }
 
-// "GET", "PATCH", "POST", "WAIT" of each step.
+// Returns "GET", "PATCH", "POST" or "WAIT" for each step.
 std::vector<std::string> MethodsOf(const PlayedEpisode& episode) {
   std::vector<std::string> methods;
   for (const PlayedStep& step : episode.steps) {
@@ -41,7 +41,7 @@ std::vector<std::string> MethodsOf(const PlayedEpisode& episode) {
   return methods;
 }
 
-// The first episode of the goal that begins where something is to be done.
+// Plays the first episode of the goal that starts with the goal unmet.
 PlayedEpisode PlayOpen(PlanPlayer& player, const std::string& goal) {
   for (std::uint64_t episode = 0; episode < 50; ++episode) {
     auto played = player.Play(PairOf(RecorderData(), goal), episode);
@@ -76,7 +76,7 @@ TEST_CASE("The expert looks, sets the override, looks again and restarts") {
   REQUIRE(std::count(methods.begin(), methods.end(), "POST") == 1);
   REQUIRE(played.facts.success);
   REQUIRE(played.facts.mutations == played.facts.optimum);
-  // What it saw before each choice is in the episode: nothing at first, then the system.
+  // The episode has what the expert saw before each choice: nothing at first, then the system.
   REQUIRE(played.steps[0].observation.contents[2].key.IsZero());
   REQUIRE(played.steps[1].observation.contents[2].text->find("BootSourceOverrideTarget") !=
           std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("A request is a candidate by method, canonical URI and bound body") {
     const std::int64_t index = redfish::FindCandidate(RecorderCandidates(), request, values);
     REQUIRE(index >= 0);
     REQUIRE(RecorderCandidates()[static_cast<std::size_t>(index)].key == candidate.key);
-    // Unbound, a slot would be filled by chance.
+    // Without a binding a slot would be filled at random.
     REQUIRE(redfish::FindCandidate(RecorderCandidates(), request, {}) == -1);
     return;
   }

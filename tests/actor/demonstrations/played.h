@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests that play episodes share: data that is loaded, calls that are waited for, pairs by
-// name, walks.
+// Helpers for tests that play episodes: they load data, wait for calls, find pairs by name and
+// walk.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -20,14 +20,14 @@
 
 namespace shoal::actor {
 
-// `options` must outlive it.
+// `options` must outlive the result.
 inline SourceConfig ConfigOf(const EnvironmentOptions& options, std::uint64_t seed = 5) {
   static const runtime::ClusterOptions cluster;
   return {.environment = options, .cluster = cluster, .seed = seed, .captures = options.captures};
 }
 
-// With services in this process. Reading a capture takes longer than most cases: keep what it
-// returns.
+// Loads data with services in this process. Reading a capture takes longer than most cases, so keep
+// the result.
 inline RedfishData LoadInProcess(EnvironmentOptions options, std::uint64_t seed = 5) {
   options.access = "inprocess";
   auto loaded = LoadRedfishData(ConfigOf(options, seed));
@@ -36,8 +36,8 @@ inline RedfishData LoadInProcess(EnvironmentOptions options, std::uint64_t seed 
   return *std::move(loaded);
 }
 
-// What `call` ends with, which must be OK. The environment's service runs on `context`; null: in
-// process.
+// Returns the result of `call`, which must be OK. The environment's service runs on `context`, or
+// in this process if that is null.
 inline Transition Await(boost::asio::io_context* context,
                         const std::function<void(Environment::Done)>& call) {
   std::optional<absl::StatusOr<Transition>> answer;
@@ -51,7 +51,7 @@ inline Transition Await(boost::asio::io_context* context,
   return **answer;
 }
 
-// Index of the first pair of the goal, "1 power_on".
+// Returns the index of the first pair of the goal, such as "1 power_on".
 inline std::size_t PairOf(const RedfishData& data, const std::string& goal) {
   const auto& pairs = data.tasks->pairs;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -60,8 +60,8 @@ inline std::size_t PairOf(const RedfishData& data, const std::string& goal) {
   throw std::runtime_error("no pair for " + goal);
 }
 
-// Keys, numbers and rewards of a walk by arithmetic over all actions; `player` has Reset, Step and
-// actions(), their number.
+// Returns the keys, numbers and rewards of a walk that visits all actions by arithmetic. `player`
+// has Reset, Step and actions(), which is the number of actions.
 template <typename Player>
 std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int episodes) {
   std::vector<std::string> trace;

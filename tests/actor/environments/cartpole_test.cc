@@ -7,7 +7,7 @@
 namespace shoal::actor {
 namespace {
 
-// What an in-process environment answered.
+// Returns the answer of an in-process environment.
 Transition Played(const std::function<void(Environment::Done)>& call) {
   std::optional<absl::StatusOr<Transition>> answer;
   call([&](absl::StatusOr<Transition> transition) { answer = std::move(transition); });
@@ -24,8 +24,8 @@ void RequireClose(const CartPoleState& state, const CartPoleState& expected) {
 }
 
 TEST_CASE("One push from rest moves the cart and pole as the equations say") {
-  // At rest cos = 1, sin = 0: temp = 10 / 1.1, the pole's acceleration
-  // -temp / (0.5 (4/3 - 0.1 / 1.1)), the cart's temp - 0.05 * that / 1.1.
+  // At rest cos = 1 and sin = 0, so temp = 10 / 1.1. The pole's acceleration is -temp / (0.5 (4/3 -
+  // 0.1 / 1.1)), and the cart's is temp - 0.05 * that / 1.1.
   const double temp = 10.0 / 1.1;
   const double pole = -temp / (0.5 * (4.0 / 3.0 - 0.1 / 1.1));
   const double cart = temp - 0.05 * pole / 1.1;

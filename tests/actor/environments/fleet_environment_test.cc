@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kFleetCapture = "openbmc-stock";
 constexpr std::size_t kMembers = 3;
-// What a member of this capture draws.
+// The power that a member of this capture draws.
 constexpr std::int64_t kWatts = 500;
 
 EnvironmentOptions Options(std::int64_t budget_watts) {
@@ -41,7 +41,7 @@ const RedfishData& FleetData() {
   return data;
 }
 
-// As FleetData, with another budget.
+// Like FleetData, but with another budget.
 std::shared_ptr<const FleetTasks> Fleet(std::int64_t budget_watts) {
   RedfishData data = FleetData();
   auto tasks = std::make_shared<RedfishTasks>(*data.tasks);
@@ -77,7 +77,7 @@ std::int64_t GetSystem(std::size_t member) {
 
 std::int64_t WaitAction() { return static_cast<std::int64_t>(kMembers * FleetCandidates().size()); }
 
-// A fleet whose calls are waited for.
+// A fleet whose calls the test waits for.
 class FleetPlayer {
  public:
   using Make = std::function<std::unique_ptr<RedfishService>(std::size_t member)>;
@@ -104,7 +104,7 @@ class FleetPlayer {
   FleetEnvironment& environment() { return *environment_; }
   std::size_t actions() const { return static_cast<std::size_t>(WaitAction()) + 1; }
 
-  // Members whose goal does not hold.
+  // Returns the members whose goal does not hold.
   std::vector<std::size_t> Open() const {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < kMembers; ++i) {
@@ -118,7 +118,7 @@ class FleetPlayer {
   std::unique_ptr<FleetEnvironment> environment_;
 };
 
-// Begins the first episode of `goal` in which so many members are left to do.
+// Starts the first episode of `goal` in which the goal of exactly `open` members does not hold.
 Transition Begin(FleetPlayer& player, const std::string& goal, std::size_t open) {
   for (std::uint64_t episode = 0; episode < 200; ++episode) {
     Transition first =
@@ -239,7 +239,7 @@ TEST_CASE("Side effects of all members add up") {
   };
   for (const std::size_t member : {0, 2}) {
     player.Step(indicate(member, true));
-    // It was so at the start.
+    // Without a side effect the indicator was on already, so it is turned off instead.
     if (player.environment().member(member).facts().collateral == 0) {
       player.Step(indicate(member, false));
     }

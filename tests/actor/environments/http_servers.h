@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mock server's front and control API over HTTP, in this process.
+// The mock server's service port and control API over HTTP, in this process.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -31,7 +31,7 @@ struct HttpServers {
         {}, [this](const http::ServerRequest& request) { return control->Handle(request); });
   }
 
-  // At most so many, that run on `context`.
+  // Makes at most `count` connections, which run on `context`.
   std::shared_ptr<HttpConnections> Connect(boost::asio::io_context& context,
                                            std::size_t count) const {
     return std::make_shared<HttpConnections>(

@@ -13,7 +13,7 @@ namespace {
 const std::string kServedCapture = "openbmc-stock";
 const std::string kSystem = "/redfish/v1/Systems/system";
 
-// A service of one capture on which `fault` strikes.
+// A service of one capture with the fault `fault`.
 class Faulty {
  public:
   explicit Faulty(const mockserver::Json& fault)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goals that need what comes during an episode, or a value that is a list, reached by what the
-// environment offers.
+// Goals that need something that appears during an episode, or a value that is a list, are reached
+// by the actions that the environment offers.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ class MembersPlayer {
     }
   }
 
-  // What the list offers first of this request; `body` null for any.
+  // Takes the first action of the list with this request. A null `body` matches any.
   void Ask(const std::string& method, const std::string& uri, const Json& body = nullptr) {
     const auto& list = *transition_.observation.catalog;
     for (std::size_t i = 0; i < list.size(); ++i) {

@@ -25,7 +25,7 @@ const RedfishData& Data() {
 
 const redfish::Catalog& Catalog() { return *Data().tasks->catalogs.at(kCapture).catalog; }
 
-// Index of the first candidate for which `wanted` holds.
+// Returns the index of the first candidate for which `wanted` holds.
 std::int64_t Find(const std::function<bool(const redfish::Candidate&)>& wanted) {
   const auto& candidates = Catalog().candidates();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -46,7 +46,7 @@ std::int64_t ResetTo(const std::string& type) {
   });
 }
 
-// An environment whose calls are waited for.
+// An environment whose calls the test waits for.
 class Player {
  public:
   explicit Player(std::unique_ptr<RedfishService> service,
@@ -69,7 +69,7 @@ class Player {
   RedfishEnvironment environment_;
 };
 
-// The first episode of `goal` whose goal does (not) hold at the start.
+// Finds the first episode of `goal` whose goal holds at the start, or does not.
 EpisodeStart EpisodeWhere(Player& player, const std::string& goal, bool satisfied) {
   for (std::uint64_t episode = 0; episode < 100; ++episode) {
     const EpisodeStart start{.environment_id = 1, .episode = episode, .pair = PairOf(Data(), goal)};
@@ -224,7 +224,7 @@ TEST_CASE("A read that can tell nothing new costs what its knob says, whatever i
   REQUIRE(Judge(options, {.status = 200}).reward == Approx(-0.01));
 }
 
-// The first PATCH that the service answers 4xx in this episode.
+// Returns the first PATCH that the service answers 4xx in this episode.
 std::int64_t FindRefusedPatch(Player& player, const EpisodeStart& start) {
   const auto& candidates = Catalog().candidates();
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -247,7 +247,7 @@ TEST_CASE("A read repeats what is known until something changes or time goes by"
   const std::int64_t other = Find([&](const auto& candidate) {
     return candidate.method == "GET" && candidate.uri.find("/Chassis/") != std::string::npos;
   });
-  // What is refused changes nothing.
+  // A refused request changes nothing.
   const std::int64_t refused = FindRefusedPatch(player, start);
   const auto repeats = [&](std::int64_t action) {
     const Transition transition = player.Step(action);
@@ -365,10 +365,10 @@ TEST_CASE("Bodies that differ in ETags alone are one, unless they are no JSON") 
   REQUIRE(*first->content.text == R"({"Name":"a","Part":{}})");
   REQUIRE(bodies.Read(tagged("22", "a")) == first);
   REQUIRE(*bodies.Read(tagged("1", "b"))->content.text == R"({"Name":"b","Part":{}})");
-  // Whether it is JSON does not hang on what was seen before.
+  // Whether a body is JSON does not depend on the bodies seen before.
   REQUIRE(*bodies.Read(tagged("\n", "c"))->content.text != R"({"Name":"c","Part":{}})");
   REQUIRE(*bodies.Read(tagged("3", "c"))->content.text == R"({"Name":"c","Part":{}})");
-  // Neither a text that speaks of one, nor what ends within one.
+  // Neither a text that mentions an ETag nor a body that ends within one is taken for it.
   const auto saying = [](const std::string& value) {
     return R"({"Name":"\"@odata.etag\":\")" + value + R"(\""})";
   };

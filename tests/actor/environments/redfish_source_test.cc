@@ -21,7 +21,7 @@ absl::StatusOr<RedfishData> Load(const std::vector<std::int64_t>& goals,
   return LoadRedfishData(ConfigOf(options));
 }
 
-// Of the goals that are played.
+// Returns the numbers of the goals that are played.
 std::set<int> NumbersOf(const RedfishData& data) {
   std::set<int> numbers;
   for (const Pair& pair : data.tasks->pairs) numbers.insert(std::stoi(pair.goal));
@@ -32,7 +32,7 @@ TEST_CASE("Without numbers all goals are played where they apply, and no request
   const std::set<int> all = NumbersOf(Load({}).value());
   REQUIRE(*all.begin() == 1);
   REQUIRE(all.contains(19));
-  // 101 applies here, as the next case shows.
+  // Request sequence 101 applies here, as the next case shows, but is not played.
   REQUIRE(*all.rbegin() < 101);
 }
 

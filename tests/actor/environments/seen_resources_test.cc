@@ -33,7 +33,8 @@ Json Accounts(const std::vector<std::string>& names) {
           {"Members", std::move(members)}};
 }
 
-// Two accounts, the second of which the collection lists and nobody recorded; an operator's role.
+// A service with two accounts and an operator's role. Its collection lists the second account, but
+// the capture does not have it.
 const ServiceCatalog& Service() {
   static const ServiceCatalog service = [] {
     const Json role = {{"@odata.id", "/redfish/v1/AccountService/Roles/Operator"},
@@ -75,7 +76,7 @@ class Eyes {
     See("GET", kAccounts, 200, Accounts(names));
   }
 
-  // Requests to `uri` that the list appends, "GET" or "PATCH {...}".
+  // Returns the requests to `uri` that the list appends, such as "GET" or "PATCH {...}".
   std::vector<std::string> Appended(const std::string& uri) const {
     std::vector<std::string> found;
     for (std::size_t i = Service().catalog->size(); i < seen_.list()->size(); ++i) {
@@ -87,7 +88,7 @@ class Eyes {
     }
     return found;
   }
-  // The first action that looks at `uri`.
+  // Returns the first action that reads `uri`.
   std::int64_t Look(const std::string& uri) const {
     return seen_.Find({.method = "GET", .uri = uri, .body = nullptr, .token = ""}, {});
   }

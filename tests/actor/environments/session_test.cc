@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The written rule of sessions: who made one by POST uses it.
+// The rule of sessions: a client that creates a session by POST uses it from then on.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 const std::string kSessions = "/redfish/v1/SessionService/Sessions";
 
-// Answers as it was told to, and keeps what it was asked with.
+// Gives scripted answers and records the requests.
 class ScriptedService final : public RedfishService {
  public:
   struct Script {

@@ -17,7 +17,7 @@ using test::Scripted;
 using test::ScriptedServer;
 using test::SeenRow;
 
-// Episodes of four steps that end in a way that their number chooses: terminated, truncated, lost.
+// Plays episodes of four steps that end by number: terminated, truncated or lost.
 class ScriptedEnvironment final : public Environment {
  public:
   void Reset(const EpisodeStart& start, Done done) override {
@@ -129,8 +129,8 @@ TEST_CASE("The rows of environments that are ready together leave in one message
   REQUIRE(sizes[4] == 80);
 }
 
-// Ends a server of epoch 1 while row 2 of each environment is unanswered, starts one of `epoch` at
-// its address, and returns environment 0's rows there.
+// Stops a server of epoch 1 while row 2 of each environment is unanswered, starts one of `epoch` at
+// its address, and returns environment 0's rows at the new server.
 std::vector<SeenRow> RowsAfterRestart(std::uint64_t epoch) {
   Fixture fixture;
   auto first = std::make_unique<ScriptedServer>(
@@ -164,7 +164,7 @@ TEST_CASE("A server that comes back with the same epoch gets the unanswered rows
   REQUIRE(rows[0].episode_id == 1);
 }
 
-// Shuts the loop's thread in.
+// Holds the loop's thread until it is opened.
 class Gate {
  public:
   void Open() {
@@ -186,7 +186,7 @@ class Gate {
   bool open_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Episodes of one step; every reset but the first waits at the gate, on the loop's thread.
+// Plays episodes of one step. Every reset but the first waits at the gate, on the loop's thread.
 class GatedEnvironment final : public Environment {
  public:
   GatedEnvironment(boost::asio::any_io_executor executor, Gate& gate)
@@ -324,7 +324,7 @@ TEST_CASE("An evaluation plays each episode of each pair and policy exactly once
   REQUIRE(policies == std::set<std::string>{"current: true", "uniform: true"});
 }
 
-// Refuses to begin episodes of its first pair.
+// Refuses to start episodes of its first pair.
 class RefusingEnvironment final : public Environment {
  public:
   explicit RefusingEnvironment(int& refused) : refused_(refused) {}

@@ -17,7 +17,7 @@ using std::chrono::seconds;
 const Pair kPower = {.goal = "1 power", .capture = "a"};
 const Pair kLight = {.goal = "2 light", .capture = "a"};
 
-// A plan, and what it told.
+// What a plan has reported.
 struct Told {
   std::vector<std::string> given_up;
   std::vector<absl::Status> ends;
@@ -43,7 +43,7 @@ EpisodeResult Played(bool satisfied_at_start = false) {
   return result;
 }
 
-// Plays all that the plan hands out, one after the other; how many of each policy and goal.
+// Plays all that the plan hands out, one after the other, and counts it by policy and goal.
 std::map<std::string, int> PlayAll(EvaluationPlan& plan, const std::vector<Pair>& pairs) {
   std::map<std::string, int> played;
   while (const auto assignment = plan.Next(0)) {

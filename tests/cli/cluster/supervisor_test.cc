@@ -24,7 +24,7 @@ ProcessSpec Shell(const doubles::TemporaryFolder& folder, const std::string& nam
 
 std::string TextOf(const std::string& path) { return runtime::ReadFile(path).value_or(""); }
 
-// Polls until `condition` holds; false after ten seconds.
+// Polls until `condition` holds. Returns false after ten seconds.
 template <typename Condition>
 bool Eventually(Supervisor& supervisor, absl::Status& status, const Condition& condition) {
   const auto end = runtime::SystemClock().Now() + seconds(10);
@@ -68,7 +68,7 @@ TEST_CASE("a configuration error ends the run with the process's own words") {
   REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));
   REQUIRE(runtime::Message(status) == "a cannot start: a.toml:3: unknown key");
   REQUIRE(supervisor.restarts() == 0);
-  // It is said once: nothing else tells of the end.
+  // The end was reported by the status, so there is no event.
   REQUIRE(supervisor.TakeEvents().empty());
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("a permanent error ends the run at once, though the process did start 
                              "code=NOT_FOUND message=\"no capture \\\"x\\\"\"'; echo bye; exit 78";
   REQUIRE(supervisor.Start(Shell(folder, "a", script), 0).ok());
   absl::Status status;
-  // The process settles: a configuration error would get further tries now.
+  // The process settles, after which a configuration error is retried.
   const auto settled = runtime::SystemClock().Now() + milliseconds(60);
   REQUIRE(Eventually(supervisor, status, [&] { return runtime::SystemClock().Now() > settled; }));
   folder.Write("go", "");

@@ -15,7 +15,7 @@ bool Has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// A file that is gone with it.
+// A file that its destructor removes.
 class GoalFile {
  public:
   explicit GoalFile(const std::string& text)

@@ -24,7 +24,7 @@ std::string ActorText(int steps, int episodes, int clean, double returns) {
          std::to_string(returns) + "\n";
 }
 
-// The line by which a process describes one of its metrics.
+// Returns the line by which a process describes one of its metrics.
 std::string Info(const std::string& metric, const std::string& more) {
   return "shoal_metric_info{metric=\"" + metric + "\"," + more + "} 1\n";
 }

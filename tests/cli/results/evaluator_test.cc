@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// An evaluator whose actor is a shell script; $OUTPUT is the file of episodes.
+// An evaluator whose actor is a shell script. $OUTPUT is the file of episodes.
 class Scripted {
  public:
   explicit Scripted(const std::string& script) {
@@ -27,7 +27,7 @@ class Scripted {
         EvaluatorOptions{.program = program, .config_path = "", .folder = folder.path()}, clock);
   }
 
-  // What Poll comes to say; the script has ten seconds.
+  // Polls until the evaluation has ended, for at most ten seconds, and returns its result.
   absl::StatusOr<Evaluation> Outcome() {
     const auto end = runtime::SystemClock().Now() + seconds(10);
     while (runtime::SystemClock().Now() < end) {

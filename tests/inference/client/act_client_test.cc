@@ -119,7 +119,7 @@ void AwaitCount(const ActClient& client, proto::RowStatus status, std::uint64_t 
   }
 }
 
-// Of the rows that a server saw, in order: environment and sequence.
+// Returns environment and sequence of the rows that a server saw, in order.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> Order(const ScriptedServer& server) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
   for (const SeenRow& row : server.rows()) order.emplace_back(row.environment_id, row.sequence);

@@ -15,7 +15,7 @@ proto::EnvironmentSpec Spec() {
   return spec;
 }
 
-// Texts that go with a row whose body is `body`.
+// Returns the texts that are sent with a row whose body is `body`.
 std::vector<std::string> TextsWith(RowEncoder& encoder, const std::string& body) {
   Row row;
   row.contents = {{.key = content::KeyOf(body), .text = std::make_shared<const std::string>(body)}};

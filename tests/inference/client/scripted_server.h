@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An inference server that answers by a script and remembers what it was sent.
+// An inference server that answers by a script and records what it is sent.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct SeenRow {
   float reward = 0;
   std::uint32_t flags = 0;
   std::vector<float> observation;
-  // One a field.
+  // One key for each content field.
   std::vector<std::string> content_keys;
   std::string catalog_key;
   std::string policy;
@@ -55,7 +55,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
   }
   ~ScriptedServer() override { Stop(); }
 
-  // Like a killed process: streams break.
+  // Breaks the streams, as a killed process does.
   void Stop() {
     if (server_ != nullptr) server_->Shutdown(std::chrono::milliseconds(0));
     server_.reset();
@@ -67,7 +67,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     const runtime::MutexLock lock(mutex_);
     return rows_;
   }
-  // Key and text of every content, in order of arrival.
+  // Returns key and text of every content, in order of arrival.
   std::vector<std::pair<std::string, std::string>> contents() const {
     const runtime::MutexLock lock(mutex_);
     return contents_;
@@ -76,12 +76,12 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     const runtime::MutexLock lock(mutex_);
     return catalogs_;
   }
-  // Rows in each message.
+  // Returns the number of rows in each message.
   std::vector<std::size_t> message_sizes() const {
     const runtime::MutexLock lock(mutex_);
     return message_sizes_;
   }
-  // Blocks until a client said hello; false after ten seconds.
+  // Blocks until a client has said hello. Returns false after ten seconds.
   bool AwaitHello() const {
     const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
     const runtime::MutexLock lock(mutex_);
@@ -90,7 +90,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     }
     return greeted_;
   }
-  // Blocks until `condition` holds for the rows so far; false after ten seconds.
+  // Blocks until `condition` holds for the rows so far. Returns false after ten seconds.
   bool Await(const std::function<bool(const std::vector<SeenRow>&)>& condition) const {
     const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
     const runtime::MutexLock lock(mutex_);
@@ -204,7 +204,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
   std::unique_ptr<transport::Server> server_;
 };
 
-// The usual server: an end row is accepted, any other gets action 0.
+// The usual script: an end row is accepted, and any other row gets action 0.
 inline Scripted Agree(const SeenRow& row) {
   constexpr std::uint32_t kEnds = proto::ROW_FLAG_TERMINATED | proto::ROW_FLAG_TRUNCATED;
   return {.status = (row.flags & kEnds) != 0 ? proto::ROW_ACCEPTED : proto::ROW_OK};

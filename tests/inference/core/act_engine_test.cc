@@ -12,8 +12,8 @@ namespace {
 using testing::MakeRows;
 using testing::RecordingSink;
 
-// Action and value of a row are its observation; the core state counts rows; version shows in
-// draws.
+// Action and value of a row are its observation, the core state counts rows, and sampled actions
+// show the version.
 class CountingPolicy final : public ActingPolicy {
  public:
   explicit CountingPolicy(std::size_t core) : core_(core) {}

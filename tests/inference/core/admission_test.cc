@@ -11,7 +11,8 @@ namespace {
 using content::ContentKey;
 using testing::RecordingSink;
 
-// Encodes nothing until the test opens the gate, and never a slice with a text that begins "bad".
+// Encodes nothing until the test opens the gate, and fails for a slice with a text that begins
+// "bad".
 class GatedEncoder final : public tokens::TextEncoder {
  public:
   const std::string& version() const override { return version_; }
@@ -45,7 +46,7 @@ struct AdmissionFixture {
   }
   ~AdmissionFixture() { encoder.Open(); }
 
-  // Rows of environments 0, 1, ... that name these texts.
+  // Makes rows of environments 0, 1, ... with these texts.
   Arrival Message(const std::vector<std::string>& texts) {
     std::vector<testing::RowSpec> specs;
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -139,7 +140,7 @@ TEST_CASE("A text that cannot be encoded is refused with its rows, not with its 
   REQUIRE(answers[0].error.find(content::KeyOf("bad").ToHex()) != std::string::npos);
   REQUIRE(answers[0].error.find("of all texts this one") != std::string::npos);
   REQUIRE(fixture.batcher.Take().rows.size() == 2);
-  // Not asked for again; sent again all the same, it is tried again.
+  // The text is not asked for again, but it is tried again if it is sent again.
   fixture.admission.Admit(fixture.Message({"bad"}));
   REQUIRE(fixture.sink->Take(1)[0].status == RowStatus::kInvalid);
   const auto& failures = fixture.registry.Counter("shoal_inference_encoding_failures_total", "");

@@ -60,7 +60,7 @@ TEST_CASE("A waiting Take sees the clock move") {
     rows = fixture.batcher.Take().rows.size();
     taken = true;
   });
-  // It has looked at the clock and waits for the time to be over.
+  // Take has looked at the clock and waits for the delay to pass.
   const bool waits = doubles::Eventually([&] { return taken || fixture.clock.waits() > 0; });
   const bool early = taken;
   fixture.clock.Advance(milliseconds(5));

@@ -113,7 +113,7 @@ struct SmallFixture : CatalogStoreFixture {
               return std::shared_ptr<const model::CandidateTable>();
             },
             max_bytes) {}
-  // Many lists of one candidate each, which nobody resolves.
+  // Adds many lists of one candidate each, which nobody resolves.
   void Flood() {
     for (int number = 1000; number < 1100; ++number) {
       REQUIRE(small.Add(Catalog({number})).ok());

@@ -11,7 +11,7 @@ namespace {
 using testing::MakeRow;
 using Kind = EnvironmentSlot::Decision::Kind;
 
-// Takes and answers.
+// Takes the row and stores an answer to it.
 EnvironmentSlot::Decision Step(EnvironmentSlot& slot, const testing::RowSpec& spec,
                                std::int64_t action = 0) {
   const Row row = MakeRow(spec);

@@ -19,7 +19,7 @@ constexpr int kBaseCandidates = 2000;
 constexpr std::size_t kStoreBytes = std::size_t{8} << 20;
 constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
 
-// Memory in use, as the allocator counts it.
+// Returns the memory in use, as the allocator counts it.
 std::size_t UsedBytes() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
@@ -35,7 +35,7 @@ model::PolicySpec Spec() {
   return spec;
 }
 
-// A store, a policy that acts on its tables, and texts whose embeddings are made up.
+// A store, a policy that acts on its tables, and texts with made-up embeddings.
 class OverlayChurn {
  public:
   OverlayChurn() {
@@ -45,7 +45,7 @@ class OverlayChurn {
     REQUIRE(Act(base_.key));
   }
 
-  // An environment's episode of its own: it adds three candidates, takes one away, and acts.
+  // Runs one environment's episode: it appends three candidates, removes one, and acts.
   bool Episode() {
     CandidateList overlay;
     overlay.base = base_.key;

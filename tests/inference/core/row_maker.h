@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows for tests of the core: one field after another, the rest sensible.
+// Makes rows for tests of the core: a test sets some fields, and the others have sensible values.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class RecordingSink final : public ReplySink {
     const runtime::MutexLock lock(mutex_);
     return released_;
   }
-  // Number of answers that had come when the last message was released.
+  // The number of answers that had come when the last message was released.
   std::size_t delivered_at_release() const {
     const runtime::MutexLock lock(mutex_);
     return delivered_at_release_;

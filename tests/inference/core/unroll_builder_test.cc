@@ -27,12 +27,12 @@ std::vector<T> Values(const Unroll& unroll, const std::string& name) {
   return {values.begin(), values.end()};
 }
 
-// Row `sequence` observes 10 * sequence, takes action `sequence`, has value 100 + sequence.
+// Row `sequence` observes 10 * sequence, takes action `sequence` and has the value 100 + sequence.
 class Life {
  public:
   explicit Life(const UnrollCut& cut) : builder_(kShape, cut) {}
 
-  // One row; `reward` of the action before it.
+  // Adds one row. `reward` is that of the action before it.
   std::optional<Unroll> Go(std::uint8_t flags, float reward = 0) {
     const std::uint64_t sequence = sequence_++;
     std::optional<Unroll> done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real server with a real network on loopback, spoken to over the wire.
+// Tests a real server with a real network on loopback, over the wire.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ using std::chrono::seconds;
 
 class Caller final : public transport::ClientStream<proto::ActRequest, proto::ActReply> {
  public:
-  // The next reply, or nothing at the stream's end.
+  // Returns the next reply, or nothing at the stream's end.
   std::optional<proto::ActReply> Next() {
     const runtime::MutexLock lock(mutex_);
     while (replies_.empty() && !ended_) changed_.Wait(mutex_);
@@ -60,7 +60,7 @@ class Caller final : public transport::ClientStream<proto::ActRequest, proto::Ac
 enum class Sees : std::uint8_t { kNumbers, kTexts, kTextsByLanguageModel };
 
 struct ActServiceFixture {
-  // `learner`: address of the publisher; empty: parameters lie in a folder.
+  // `learner` is the publisher's address. If it is empty, parameters lie in a folder.
   explicit ActServiceFixture(Sees sees = Sees::kNumbers, const std::string& learner = "") {
     config.policy.hidden = {8};
     config.policy.value_hidden = {8};
@@ -98,7 +98,8 @@ struct ActServiceFixture {
     stub = proto::Inference::NewStub(transport::CreateChannel(server->address()));
   }
 
-  // A stream that is left holds the channel, which must not go with its last reaction.
+  // A stream that is still open holds the channel, which must not be destroyed in its last
+  // reaction.
   ~ActServiceFixture() {
     for (const auto& caller : callers) {
       caller->Cancel();
@@ -132,7 +133,7 @@ struct ActServiceFixture {
   std::vector<std::shared_ptr<Caller>> callers;
 };
 
-// FIRST rows of environments 0, 1, ... with these incarnations' sequence 0.
+// Makes FIRST rows of environments 0, 1, ... with sequence 0.
 proto::ActRequest FirstRows(int count) {
   proto::ActRequest request;
   proto::Rows& rows = *request.mutable_rows();
@@ -153,7 +154,7 @@ proto::ActRequest FirstRows(int count) {
   return request;
 }
 
-// Statuses by environment, until `count` rows are answered.
+// Collects the statuses by environment until `count` rows are answered.
 std::map<std::uint64_t, proto::RowStatus> Statuses(Caller& caller, std::size_t count) {
   std::map<std::uint64_t, proto::RowStatus> statuses;
   while (statuses.size() < count) {
@@ -290,7 +291,7 @@ TEST_CASE("Contents and catalogs: asked for, verified, then acted on") {
   REQUIRE(caller->AwaitEnd().ok());
 }
 
-// A first row with a goal and two candidates, all it names in the same message.
+// Makes a first row with a goal and two candidates, and sends all its contents in the same message.
 proto::ActRequest RowWithTexts() {
   proto::ActRequest request = FirstRows(1);
   std::string candidates;
@@ -351,7 +352,7 @@ TEST_CASE("Health follows parameters, and draining ends streams and health") {
   REQUIRE(runtime::Message(end) == "draining");
 }
 
-// Version 1.`step` of this policy's parameters.
+// Returns version 1.`step` of this policy's parameters.
 parameters::Parameters VersionOf(const model::PolicySpec& policy, std::uint64_t step) {
   return {.version = {1, step},
           .spec_digest = policy.Digest(),
@@ -360,8 +361,8 @@ parameters::Parameters VersionOf(const model::PolicySpec& policy, std::uint64_t 
               model::InitialParameters(policy, step + 1).value())};
 }
 
-// How a row of a new environment that names its policy ends: it is sent until it is no longer to
-// come again.
+// Sends a row of a new environment that names its policy until the answer is final, and returns the
+// answer.
 proto::RowReplies Evaluate(Caller& caller, const proto::PolicySelector& selector) {
   static std::uint64_t environments = 1000;
   ++environments;
@@ -411,7 +412,7 @@ TEST_CASE("Two servers answer by the same versions though one of them came late"
     REQUIRE(refused.statuses(0) == proto::ROW_INVALID);
     REQUIRE(refused.errors(0).find("1.99 cannot be had") != std::string::npos);
   }
-  // The run's first version is there again at the next start, though the learner is not asked.
+  // The run's first version is there at the next start without asking the learner.
   REQUIRE(parameters::ParametersFolder(late.folder.path() + "/initial").List().size() == 1);
 }
 

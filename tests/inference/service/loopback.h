@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test or bench needs to speak to a real inference server of a policy.
+// Helpers of tests and benches that speak to a real inference server.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace shoal::inference::testing {
 
-// Initial parameters of `policy`, seed 1, as version (1, 0), where a server without a learner looks
-// for them.
+// Saves initial parameters of `policy` with seed 1 as version (1, 0), where a server without a
+// learner looks for them.
 inline absl::Status SaveInitialParameters(const model::PolicySpec& policy,
                                           const std::string& folder) {
   SHOAL_ASSIGN_OR_RETURN(std::string bytes, model::InitialParameters(policy, 1));
@@ -28,7 +28,7 @@ inline absl::Status SaveInitialParameters(const model::PolicySpec& policy,
   return parameters::ParametersFolder(folder).Save(initial);
 }
 
-// The first message of an environment that fits `policy`; its numbers are called "state".
+// Returns the first message of an environment that fits `policy`. Its observation is named "state".
 inline proto::ActRequest HelloFor(const model::PolicySpec& policy) {
   proto::ActRequest request;
   proto::ActHello& hello = *request.mutable_hello();

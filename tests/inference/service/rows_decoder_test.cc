@@ -15,7 +15,7 @@ namespace {
 
 const PolicyShape kShape = testing::PlainShape();
 
-// Two rows, all well.
+// Returns two valid rows.
 proto::Rows TwoRows() {
   proto::Rows rows;
   for (std::uint64_t i = 0; i < 2; ++i) {

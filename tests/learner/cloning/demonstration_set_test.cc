@@ -27,7 +27,7 @@ model::PolicySpec Spec() {
   return spec;
 }
 
-// Episodes whose actions are 1, 2 in the first, 0, 2 in the second, and so on.
+// Records episodes whose actions are 1, 2 in the first, 0, 2 in the second, and so on.
 proto::DemonstrationChunk Recording(int episodes) {
   proto::DemonstrationChunk all = demonstrations::SomeDemonstrations();
   all.clear_demonstrations();
@@ -55,12 +55,12 @@ absl::Status Load(const proto::DemonstrationChunk& recording, const model::Polic
   return absl::OkStatus();
 }
 
-// First actions of the columns.
+// Returns the first action of each column.
 std::vector<std::int64_t> FirstActions(const algorithms::UnrollBatch& batch) {
   return {batch.action.begin(), batch.action.begin() + batch.columns};
 }
 
-// Cloning of so many demonstrations, and trainers for it.
+// Cloning from `episodes` demonstrations, and trainers for it.
 struct Copying {
   explicit Copying(int episodes) {
     LearnerOptions options;
@@ -100,7 +100,7 @@ TEST_CASE("demonstrations come with embeddings of their texts, every row to be l
   REQUIRE(batch.weight == std::vector<float>{1, 1, 1, 1});
   REQUIRE(batch.tables.size() == 1);
   REQUIRE(batch.tables[0]->size() == 3);
-  // "goal" and "b": nothing else is named by a row.
+  // The rows name only the contents "goal" and "b".
   REQUIRE(batch.embeddings.size() == 2 * 512);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("after the phase the demonstrations' weight falls to nothing", "[cloni
     coefficients.push_back(report->cloning_coefficient);
   }
   REQUIRE(coefficients == std::vector<double>{1, 0.5, 0});
-  // What was trained is not cloned again.
+  // Once the trainer has done an update, nothing is cloned again.
   REQUIRE(
       cloning.Run(*trainer, 0, 1, [](const auto&) { return runtime::Internal("cloned"); }).ok());
 }

@@ -10,7 +10,7 @@
 namespace shoal::learner {
 namespace {
 
-// An unroll of `length` rows in the middle of an episode; each row is worth 1 and valued at 4.
+// An unroll of `length` rows in the middle of an episode. Each row has reward 1 and value 4.
 DecodedUnroll Middle(std::int64_t length) {
   const auto steps = static_cast<std::size_t>(length);
   DecodedUnroll unroll;
@@ -42,7 +42,8 @@ TEST_CASE("a short unroll that does not end its episode bootstraps from its own 
   REQUIRE(batch.Validate(TwoActionSpec()).ok());
   const algorithms::Targets targets = algorithms::GeneralisedTargets(
       batch, algorithms::BehaviourView(batch), {.gamma = 0.5, .lambda = 1.0});
-  // The short one is column 1 of 2: 1 + 0.5 * 4 - 4 in its row 1, and half of that more in row 0.
+  // The short unroll is column 1 of 2. Its row 1 has 1 + 0.5 * 4 - 4, and row 0 has half of that
+  // more.
   REQUIRE(targets.advantage[3] == Approx(-1));
   REQUIRE(targets.advantage[1] == Approx(-1.5));
   const std::vector<float> weights = algorithms::RowWeights(batch);

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Gives its unrolls, then lets a second pass at each call.
+// Gives its unrolls, then lets one second pass at each call.
 class ScriptedSource final : public UnrollSource {
  public:
   explicit ScriptedSource(doubles::ManualClock& clock) : clock_(clock) {}

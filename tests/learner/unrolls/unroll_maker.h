@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unrolls as inference would send them, small, for tests to spoil.
+// Makes small unrolls as inference would send them, which tests may spoil.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ void SetColumn(proto::NamedTensor& column, const std::string& name, proto::DType
   tensor.set_data(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// T rows and the bootstrap row; the version that acted is 1.`step`.
+// Makes T rows and the bootstrap row. Version 1.`step` acted.
 inline proto::Unroll MakeDiscrete(std::uint64_t environment, std::int64_t length = 2,
                                   std::int64_t step = 5) {
   const auto rows = static_cast<std::size_t>(length);
@@ -117,7 +117,7 @@ inline void AddEmbeddings(ContentTable& table, const std::vector<std::string>& t
   table.AddEmbeddings(embeddings);
 }
 
-// A catalog of three candidates "a", "b", "c" under the key of "catalog".
+// Adds a catalog of three candidates "a", "b", "c" under the key of "catalog".
 inline void AddCatalog(ContentTable& table) {
   AddEmbeddings(table, {"a", "b", "c"});
   proto::Catalog catalog;
@@ -127,7 +127,7 @@ inline void AddCatalog(ContentTable& table) {
   table.AddCatalog(catalog);
 }
 
-// Row contents: goal "goal", request zero.
+// The rows have the content "goal" as their goal and no request.
 inline proto::Unroll MakeCandidates(std::uint64_t environment, std::int64_t length = 2) {
   proto::Unroll unroll = MakeDiscrete(environment, length);
   const auto rows = static_cast<std::size_t>(length) + 1;

@@ -9,7 +9,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// The captures whose accounts come by POST.
+// The captures whose accounts are created by POST.
 constexpr Service kPosting[] = {kServices[0], kServices[1], kServices[2]};
 
 Json NewAccount(const std::string& user) {
@@ -269,7 +269,7 @@ TEST_CASE("ChangePassword changes a password for who knows their own") {
                                  {"RoleId", "ReadOnly"},
                                  {"PasswordChangeRequired", true}});
   REQUIRE(made.status == 201);
-  // A new account has no action of its own; a captured one does.
+  // A new account offers no action of its own, but a captured account does.
   const std::string target =
       std::string(service.account) + "/Actions/ManagerAccount.ChangePassword";
   const auto change = [&](const std::string& token, const std::string& own, const Json& password) {

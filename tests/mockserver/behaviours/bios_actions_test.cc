@@ -26,7 +26,7 @@ struct BiosActions {
     const std::string target = At(instance, active, "/Actions/#Bios." + action + "/target");
     return Post(instance, target, body);
   }
-  // To the settings object.
+  // Writes to the settings object.
   Response Write(const char* attribute, const Json& value) {
     const Json link = At(instance, active, "/@Redfish.Settings/SettingsObject");
     return Patch(instance, redfish::LinkTarget(link), {{"Attributes", {{attribute, value}}}});
@@ -37,7 +37,7 @@ struct BiosActions {
   }
   void Boot() { mockserver::Boot(instance, system); }
   Json Attributes() const { return At(instance, active, "/Attributes"); }
-  // What a reset makes of the attributes.
+  // Returns the attributes after ResetBios.
   Json Defaults() const {
     Json defaults = Attributes();
     for (auto& [name, value] : defaults.items()) {
@@ -53,7 +53,7 @@ struct BiosActions {
   const redfish::AttributeRegistry* registry = nullptr;
 };
 
-// An attribute that can be Enabled and Disabled, by capture.
+// Returns an attribute of the capture that can be Enabled and Disabled.
 const char* Attribute(const std::string& capture) {
   return capture == "hpe-dl380a-gen12" ? "MemFastTraining"
          : capture == "dell-r750"      ? "SriovGlobalEnable"
@@ -79,7 +79,7 @@ TEST_CASE("Drifted BIOS attributes have their defaults after a reset to them and
     REQUIRE(bios.Attributes() == defaults);
     const Json pending = At(bios.instance, bios.active, "/ResetBiosToDefaultsPending");
     REQUIRE((pending.is_null() || pending == false));
-    // Once: an attribute that is changed after stays so.
+    // The reset applies once: an attribute that is changed afterwards stays changed.
     REQUIRE(bios.Write(Attribute(name), drifted).status == 200);
     bios.Boot();
     bios.Boot();
@@ -139,7 +139,7 @@ TEST_CASE("A BIOS password is changed by who knows the old one, and recorded") {
     REQUIRE(record.kind == redfish::kPasswordRecord);
     REQUIRE(record.uri == redfish::CanonicalUri(record.uri));
     REQUIRE(record.detail == Json{{"PasswordName", which}, {"NewPassword", "second"}});
-    // Each name has its own.
+    // Each password name has a password of its own.
     REQUIRE(bios.ChangePassword("SysPassword", "", "other").status == 200);
     REQUIRE(bios.instance.changed_resources() == 0);
     REQUIRE(bios.instance.Reset().ok());

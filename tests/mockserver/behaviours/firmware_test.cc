@@ -19,7 +19,7 @@ struct Known {
   std::string bmc;
 };
 
-// By capture: the inventory items of its BIOS and its BMC.
+// The inventory items of BIOS and BMC, by capture.
 const std::map<std::string, Known> kKnown = {
     {"dmtf-rackmount1", {"BIOS", "BMC"}},
     {"hpe-dl380a-gen12", {"2", "1"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client must not reach by a detour.
+// Tests that a client cannot reach forbidden things by a detour.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -25,7 +25,7 @@ Response As(Instance& instance, const std::string& user, Method method, std::str
   return ByBasic(instance, method, uri, user, kPasswordOfAll, body);
 }
 
-// A reader beside the capture's administrator.
+// Adds an account that may only read, besides the capture's administrator.
 void AddReader(Instance& instance, const Service& service) {
   const Json reader = {{"UserName", "reader"},
                        {"Password", kPasswordOfAll},

@@ -157,7 +157,7 @@ TEST_CASE("Parameters are checked against what the service lists") {
     REQUIRE(Messages(post("{}")) == Names{"ActionParameterMissing"});
     REQUIRE(Messages(post("{\"ResetType\":\"Explode\"}")) ==
             Names{"ActionParameterValueNotInList"});
-    // Known to the standard, not listed by these services.
+    // The standard has this value, but these services do not list it.
     REQUIRE(Messages(post("{\"ResetType\":\"Suspend\"}")) ==
             Names{"ActionParameterValueNotInList"});
     REQUIRE(Messages(post("{\"ResetType\":5}")) == Names{"ActionParameterValueTypeError"});

@@ -17,7 +17,7 @@ int StatusOfAction(Instance& instance, const std::string& uri, const std::string
   return Post(instance, target.get<std::string>(), parameters).status;
 }
 
-// A world whose resource at `uri` has these members and offers `action`.
+// Returns a world whose resource at `uri` has these members and offers `action`.
 std::shared_ptr<const World> Offering(const std::string& capture, const std::string& uri,
                                       const std::string& action, const Json& members) {
   const Json* const present = WorldOf(capture)->capture().Find(uri);

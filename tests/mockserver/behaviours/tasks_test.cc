@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 const InstanceOptions kSlow{.task_duration = seconds(8)};
 
-// Sets the asset tag of the first system when it ends.
+// Returns a task that sets the asset tag of the first system when it ends.
 Task Tagging(const std::string& system, const std::string& tag) {
   return {.name = "Tag", .complete = [system, tag](Editor& later) {
             later.Set(*later.Find(system), "/AssetTag", tag);

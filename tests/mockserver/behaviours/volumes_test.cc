@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The first storage subsystem that has at least two drives and volumes.
+// The first storage subsystem that has volumes and at least two drives.
 struct Storage {
   explicit Storage(const std::string& capture, InstanceOptions options = {})
       : instance(WorldOf(capture), options) {
@@ -50,7 +50,7 @@ struct Storage {
     return {{"RAIDType", raid}, {"Links", {{"Drives", Links(count)}}}};
   }
   Response Make(const Json& body) { return Post(instance, volumes, body); }
-  // POST, and the boot that it may wait for; the new volume's URI.
+  // Sends the POST, boots if the volume waits for that, and returns the new volume's URI.
   std::string Made(const Json& body) {
     const Response started = Make(body);
     INFO(*started.body);
@@ -63,7 +63,7 @@ struct Storage {
     return made.location;
   }
   void Boot() { mockserver::Boot(instance, system); }
-  // Deletes what occupies drives.
+  // Deletes the volumes that occupy drives.
   void Clear() {
     for (const std::string& volume : Members()) Delete(instance, volume);
     Boot();
@@ -144,7 +144,7 @@ TEST_CASE("Where a collection applies on reset alone nothing happens before the 
   now["@Redfish.OperationApplyTime"] = "OnReset";
   REQUIRE(storage.Make(now).status == 202);
   storage.Boot();
-  // The slower of two that want the same drives fails.
+  // Of two tasks that want the same drives, the slower one fails.
   REQUIRE(storage.Members().size() == storage.captured.size() + 1);
   REQUIRE(Get(storage.instance, started.location).status == 201);
   std::vector<std::string> states;

@@ -101,7 +101,7 @@ TEST_CASE("The retry policy decides over a subscriber that cannot be reached") {
     std::string policy;
     int status;
     Json state;
-    // Attempts at two events, the second a day after the first.
+    // The attempts to deliver two events, of which the second comes a day after the first.
     std::size_t attempts;
   };
   const Case cases[] = {{"TerminateAfterRetries", 404, Json(), 4},

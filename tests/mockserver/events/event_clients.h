@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client does to be told of events, for tests.
+// What clients do to receive events, for tests.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -23,14 +23,14 @@ inline Json SubscriptionTo(const std::string& destination) {
   return {{"Destination", destination}, {"Protocol", "Redfish"}, {"Context", "ours"}};
 }
 
-// Boots the service's system, whatever its state: one ResourcePoweredOn.
+// Boots the service's system, whatever its state, which sends one ResourcePoweredOn.
 inline void Boot(Instance& instance) {
   const std::string system = LandmarksOf(instance.world()).system;
   const bool is_off = At(instance, system, "/PowerState") == Json("Off");
   REQUIRE(ResetOf(instance, system, is_off ? "On" : "ForceRestart").status < 300);
 }
 
-// The new subscription's URI.
+// Returns the new subscription's URI.
 inline std::string Subscribe(Instance& instance, const Json& subscription) {
   const Response response = Post(instance, kSubscriptions, subscription);
   REQUIRE(response.status == 201);
@@ -45,7 +45,7 @@ inline std::vector<redfish::HistoryRecord> EventRecords(const Instance& instance
   return records;
 }
 
-// The names of the messages of all attempts at `destination`, in order.
+// Returns the names of the messages of all attempts at `destination`, in order.
 inline std::vector<std::string> MessagesTo(const Instance& instance,
                                            const std::string& destination) {
   std::vector<std::string> names;

@@ -23,7 +23,8 @@ Response Open(Instance& instance, const std::string& query = "",
   return instance.Handle({.method = Method::kGet, .uri = uri, .accept = accept});
 }
 
-// The payloads of server-sent events; each is "id: <Id>", "data: <payload>" and a blank line.
+// Returns the payloads of server-sent events. Each is "id: <Id>", "data: <payload>" and a blank
+// line.
 std::vector<Json> Parse(std::string text) {
   std::vector<Json> payloads;
   while (!text.empty()) {

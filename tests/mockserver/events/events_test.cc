@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kCollector = "http://10.0.0.1/events";
 
-// An instance that hands its events out instead of deciding their fate, with events on.
+// An instance with events on. It hands its deliveries to the test instead of deciding about them.
 class Publisher {
  public:
   explicit Publisher(const std::string& capture, InstanceOptions options = {})
@@ -20,7 +20,7 @@ class Publisher {
     EnableEvents(instance);
   }
 
-  // What was published to our subscriptions since the last call.
+  // Returns what was published to our subscriptions since the last call.
   std::vector<Json> Published() {
     std::vector<Json> published;
     for (const Delivery& delivery : instance.TakeDeliveries()) {
@@ -160,7 +160,7 @@ TEST_CASE("A subscription gets what its filters let through") {
     Json filter;
     Names gets;
   };
-  // A power event and a change of the system's Secure Boot.
+  // The events are a power event and a change of the system's Secure Boot.
   const Names power = {"ResourcePoweredOn"};
   const Names change = {"ResourceChanged"};
   const Names both = {"ResourcePoweredOn", "ResourceChanged"};

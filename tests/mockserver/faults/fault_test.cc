@@ -24,14 +24,14 @@ Instance WithFault(const Json& one, InstanceOptions options = {}) {
   return WithFaults(Json::array({one}), options);
 }
 
-// How `count` GETs of the system are answered: "..5." for one 5xx.
+// Returns how `count` GETs of the system are answered, such as "..5." with one 5xx.
 std::string Pattern(Instance& instance, int count, const std::string& uri = kOpenBmcSystem) {
   std::string pattern;
   for (int i = 0; i < count; ++i) pattern += Get(instance, uri).status >= 500 ? '5' : '.';
   return pattern;
 }
 
-// All that a client sees of a response.
+// Returns all that a client sees of a response.
 std::string Bytes(const Response& response) {
   std::string bytes = std::to_string(response.status) + (response.dropped ? " dropped " : " ") +
                       response.etag + ' ' + std::to_string(response.latency.count()) + '\n';
@@ -48,7 +48,7 @@ std::string Bytes(const Instance& instance) {
   return bytes;
 }
 
-// Mixed requests and what came of them, the history last.
+// Sends mixed requests and returns their answers, followed by the history.
 std::string Use(Instance& instance, int rounds) {
   std::string bytes;
   for (int i = 0; i < rounds; ++i) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// That no start of a goal needs fewer mutations than it says, by a search over what can be reached.
+// Tests by a search over reachable states that no start of a goal needs fewer mutations than its
+// optimum.
 //
-// For starts of at most four mutations. Moves are what the catalog has for properties and actions
-// of resources that the goal's side-effect budget names, those of the expert, and DELETE of members
-// of collections that the budget names; with and without the token of the last login. Breadth
-// first, each state once: bodies of the resources moves are for, members of collections, and what
-// has happened so far as a set.
+// The test covers starts of at most four mutations. Moves are the catalog's requests to properties
+// and actions of resources that the goal's side-effect budget names, the requests of the expert,
+// and DELETE of members of collections that the budget names, each with and without the token of
+// the last login. The search is breadth-first and visits each state once. A state is the bodies of
+// the resources that moves name, the members of collections, and the set of what has happened so
+// far.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <deque>
@@ -45,7 +47,7 @@ class Search {
     REQUIRE(instance.Evaluate().satisfied);
     for (const Move& move : expert.moves()) moves_.insert(move);
     AddBudget();
-    // Who asks matters to some goals alone.
+    // Only for goals about sessions does it matter which session sends a request.
     if (episode.watch->ToJson().dump().find("\"Session\"") != std::string::npos) {
       for (const Move& move : std::set<Move>(moves_)) {
         moves_.insert({move.method, move.uri, move.body, !move.by_session});
@@ -54,7 +56,7 @@ class Search {
     for (const Move& move : moves_) shown_.insert(redfish::CanonicalUri(move.uri));
   }
 
-  // The least number of moves that reach the goal, or `limit` when fewer do not.
+  // Returns the least number of moves that reach the goal, or `limit` if fewer do not.
   std::int64_t Least(std::int64_t limit) {
     std::deque<Node> open = start_;
     std::set<std::string> seen;
@@ -107,7 +109,7 @@ class Search {
     }
   }
 
-  // Whether the PATCH writes a property that the goal may change.
+  // Returns whether the PATCH writes a property that the goal may change.
   bool IsWithinBudget(const std::string& uri, const Json& body) const {
     const Json flat = body.flatten();
     return std::any_of(flat.items().begin(), flat.items().end(),

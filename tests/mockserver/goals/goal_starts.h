@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goals of the suite on instances of the shipped captures, and an expert that asks one.
+// Goals of the suite on instances of the shipped captures, and an expert that sends requests to
+// one.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -31,7 +32,7 @@ inline const AppliedGoals& GoalsOf(const std::string& capture) {
   return goals->second;
 }
 
-// Null where it does not apply.
+// Returns null if the goal does not apply.
 inline const redfish::AppliedGoal* FindGoal(const std::string& capture, const std::string& name) {
   for (const auto& goal : GoalsOf(capture)) {
     if (goal->goal().name() == name) return goal.get();
@@ -39,7 +40,7 @@ inline const redfish::AppliedGoal* FindGoal(const std::string& capture, const st
   return nullptr;
 }
 
-// Whether some episode starts in the situation.
+// Returns whether some episode starts in the situation.
 inline bool CanStart(const redfish::AppliedGoal& goal, const std::string& situation) {
   for (std::uint64_t number = 0; number < 200; ++number) {
     const auto episode = goal.DrawEpisode(5, number, redfish::Split::kTrain);
@@ -67,7 +68,7 @@ struct Move {
   bool operator==(const Move& other) const { return (*this <=> other) == 0; }
 };
 
-// `token` is that of the last login, and follows.
+// Sends the move and returns its status. `token` is the token of the last login and is updated.
 inline int Make(Instance& instance, const Move& move, std::string& token) {
   const std::string body = move.body.is_null() ? std::string() : move.body.dump();
   const Response response =
@@ -100,7 +101,7 @@ class InstanceClient : public redfish::PlanClient {
   }
   void Wait(std::chrono::seconds time) override { instance_.Advance(time); }
 
-  // What was sent beside GET.
+  // Returns the requests that were sent, except GETs.
   const std::vector<Move>& moves() const { return moves_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every goal of the suite, on every capture that it applies to, against the service itself.
+// Plays every goal of the suite against the service itself, on every capture that it applies to.
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -22,7 +22,7 @@ std::string Label(const redfish::AppliedGoal& goal) {
   return std::to_string(goal.goal().id()) + " " + goal.goal().name();
 }
 
-// A service that is busy, or whose answer is lost, every fifth time.
+// A client whose service is busy, or whose answer is lost, for every fifth request.
 class FaultyClient final : public InstanceClient {
  public:
   FaultyClient(Instance& instance, std::uint64_t seed) : InstanceClient(instance), random_(seed) {}
@@ -47,7 +47,7 @@ class FaultyClient final : public InstanceClient {
 struct WrongOrder {
   const char* goal;
   const char* situation;
-  // Of the requests that the expert sends, from 0.
+  // The numbers of the expert's requests, counted from 0, in the order of sending.
   std::vector<std::size_t> order;
 };
 
@@ -71,8 +71,9 @@ const std::vector<WrongOrder> kWrongOrders = {
     {"iso_boot", "stale_image", {0, 1, 2, 4, 3}},
     {"firmware_update", "old", {1, 0}},
     {"event_pipeline", "dead_1", {0, 2, 1}},
-    // Without the reset between them; the volume after the last; subscribed after it; the sessions
-    // ended before the last login.
+    // The first order has no reset between the two changes, the second creates the volume after the
+    // last reset, the third subscribes after it, and the fourth ends the sessions before the last
+    // login.
     {"commission_server",
      "legacy_stripe",
      {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 11, 13, 14, 15, 16, 17}},
@@ -87,7 +88,7 @@ const std::vector<WrongOrder> kWrongOrders = {
      {0, 1, 16, 17, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
 };
 
-// An episode in the situation, or, without any, one with as many mutations.
+// Returns an episode that starts in the situation or, without a situation, has as many mutations.
 Episode EpisodeFor(const redfish::AppliedGoal& goal, const WrongOrder& wrong) {
   for (std::uint64_t number = 0;; ++number) {
     REQUIRE(number < 1000);

@@ -19,7 +19,7 @@ const std::set<Method> kChanging = {Method::kPatch, Method::kPost, Method::kPut,
 const std::set<int> kStatuses = {200, 201, 202, 204, 304, 400, 401, 403,
                                  404, 405, 406, 409, 412, 415, 501, 503};
 
-// Draws requests: some right, some nearly so, some made to do harm.
+// Makes random requests: some valid, some nearly valid, some meant to do harm.
 class Attacker {
  public:
   Attacker(const Instance& instance, std::uint64_t seed) : instance_(instance), random_(seed) {
@@ -66,7 +66,7 @@ class Attacker {
     }
   }
 
-  // What an ordinary client might ask for.
+  // Returns a request that an ordinary client might send.
   Drawn Right() {
     const auto& [uri, name] = writable_[random_.Below(writable_.size())];
     const Json* const resource = instance_.Find(uri);
@@ -113,7 +113,7 @@ class Attacker {
     }
   }
 
-  // A value that may fit anywhere or nowhere.
+  // Returns a value that may fit anywhere or nowhere.
   Json Value(int depth = 0) {
     switch (random_.Below(depth < 3 ? 11 : 9)) {
       case 0:
@@ -144,7 +144,7 @@ class Attacker {
     }
   }
 
-  // Properties that the resource has, some with their own values.
+  // Returns properties that the resource has, some with their own values.
   std::string Patch(const std::string& uri) {
     const Json* const resource = instance_.Find(uri);
     Json body = Json::object();

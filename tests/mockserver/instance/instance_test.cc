@@ -330,7 +330,7 @@ TEST_CASE("A path may be percent-encoded, in requests of every kind") {
   REQUIRE(Get(instance, "/redfish/v1/Chassis/%44isk.Bay.7%3aEnclosure/").status == 200);
   REQUIRE(Patch(instance, encoded, {{"AssetTag", "x"}}).status == 200);
   REQUIRE(At(instance, uri, "/AssetTag") == "x");
-  // Those would change what the path means, or are none.
+  // These escapes would change the meaning of the path, or are invalid.
   for (const char* other : {"/redfish/v1%2FChassis", "/redfish/v1/Chassis%00", "/redfish/v1/%",
                             "/redfish/v1/%zz", "/redfish/v1/Chassis%3Fa"}) {
     INFO(other);

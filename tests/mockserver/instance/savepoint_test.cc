@@ -17,7 +17,8 @@ std::string BodyBytes(const Response& response) {
   return response.body == nullptr ? bytes : bytes + *response.body;
 }
 
-// Logs in, changes, resets, lets time pass, with faults: what came of it, the history last.
+// Logs in, makes changes, resets and lets time pass, with faults. Returns all answers, then the
+// history.
 std::string Use(Instance& instance, const Service& service) {
   const redfish::Landmarks places = LandmarksOf(instance.world());
   std::string bytes;
@@ -57,7 +58,7 @@ TEST_CASE("The same requests after a restore give the same bytes, on every captu
     const std::string first = Use(instance, service);
     REQUIRE(instance.Restore("mid").ok());
     REQUIRE(Use(instance, service) == first);
-    // Neither a reset nor what was saved later touches it.
+    // Neither a reset nor a later savepoint changes this savepoint.
     REQUIRE(instance.Save("late").ok());
     REQUIRE(instance.Reset().ok());
     REQUIRE(Use(instance, service) == before);

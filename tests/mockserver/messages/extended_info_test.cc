@@ -13,7 +13,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// Arguments in the braces that `text` goes on with after a comma; none when it does not.
+// Counts the arguments if `text` continues with a comma and braces, and otherwise returns 0.
 std::size_t CountArguments(const std::string& text) {
   static const std::regex kStart(R"(^\s*,\s*\{)");
   std::smatch start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many instances at once over HTTP, with faults and virtual time: what each answers and remembers
-// is a matter of its seed and its own requests alone.
+// Uses many instances at once over HTTP, with faults and virtual time. What an instance answers and
+// remembers depends only on its seed and its own requests.
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <string>
@@ -37,7 +37,7 @@ std::string Text(const absl::StatusOr<http::ClientResponse>& answer) {
   return text + answer->body + '\n';
 }
 
-// Makes instance `number` and uses it: what came back, and its history.
+// Creates instance `number` and uses it. Returns its answers and its history.
 std::string Use(Running& running, std::size_t number) {
   const std::string id = "n" + std::to_string(number);
   const std::string prefix = "/i/" + id;
@@ -68,7 +68,8 @@ std::string Use(Running& running, std::size_t number) {
             running.Control("POST", "instances/" + id + "/advance", R"({"milliseconds":700})").body;
         break;
       case 5:
-        // What it changed goes to the next one that changes the same.
+        // The trees that it changed are reused by the next instance that changes the same
+        // resources.
         text += running.Control("GET", "instances/" + id + "/history").body;
         text += running.Control("POST", "instances/" + id + "/reset", "{}").body;
         break;
@@ -79,7 +80,7 @@ std::string Use(Running& running, std::size_t number) {
   return text + running.Control("GET", "instances/" + id + "/history").body;
 }
 
-// What each of all instances had to say, driven from several threads at once.
+// Returns the answers of all instances, which several threads use at once.
 std::vector<std::string> UseAll(std::size_t first) {
   Running running;
   std::vector<std::string> texts(kInstances);
@@ -100,7 +101,7 @@ std::vector<std::string> UseAll(std::size_t first) {
 
 TEST_CASE("64 instances driven at once repeat byte for byte with the same seeds") {
   const std::vector<std::string> once = UseAll(0);
-  // In another order, on other threads.
+  // The second run uses another order and other threads.
   const std::vector<std::string> again = UseAll(13);
   for (std::size_t i = 0; i < kInstances; ++i) {
     INFO("instance " << i);

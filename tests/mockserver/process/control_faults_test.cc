@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults and savepoints as clients and the control API meet them, over HTTP.
+// Tests faults and savepoints as clients and the control API see them, over HTTP.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <optional>
@@ -20,7 +20,7 @@ Json Records(Running& running, const std::string& id) {
   return Json::parse(running.Control("GET", "instances/" + id + "/history").body).at("records");
 }
 
-// 0: there will be no answer.
+// Returns 0 if there will be no answer.
 int StatusOf(const std::optional<http::ServerResponse>& answer) {
   return answer.has_value() ? answer->status : 0;
 }
@@ -86,7 +86,7 @@ TEST_CASE("A dropped answer is a connection that closes, and a malformed one arr
   const auto malformed = running.Service("GET", "/i/a/redfish/v1/Chassis");
   REQUIRE(malformed.status == 200);
   REQUIRE(!Json::accept(malformed.body));
-  // Time on a virtual clock passes without anybody waiting.
+  // On a virtual clock time passes without anybody waiting.
   REQUIRE(running.Service("GET", "/i/a/redfish/v1/Managers").status == 200);
   REQUIRE(Json::parse(running.Control("GET", "instances/a/history").body).at("now") == 3.0);
 }
@@ -136,7 +136,7 @@ TEST_CASE("The front makes the clients of a real clock wait") {
                        R"({"id":"a","clock":"real",
                            "faults":[{"name":"slow","path":"/**","latency_ms":300}]})")
               .status == 201);
-  // Of the clock, moved by another thread, the client knows nothing but that it waits for it.
+  // Another thread moves the clock, and the client only waits for it.
   const runtime::TimePoint start = clock.Now();
   std::atomic<bool> answered{false};
   runtime::Thread mover("mover", [&] {

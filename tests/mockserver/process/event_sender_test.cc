@@ -24,7 +24,7 @@ struct Received {
   std::string body;
 };
 
-// A subscriber on loopback, which answers what it is told to, then 204.
+// A subscriber on loopback that gives scripted answers, then 204.
 class Listener {
  public:
   explicit Listener(std::vector<int> answers = {})
@@ -60,8 +60,8 @@ class Listener {
   std::unique_ptr<http::Server> server_;
 };
 
-// A mock server whose events are sent, without its ports: requests go to the front as the HTTP
-// server would give them.
+// A mock server without ports that sends its events. Requests go to the front as the HTTP server
+// would pass them.
 class RunningSender {
  public:
   explicit RunningSender(EventSenderOptions options = {})
@@ -78,7 +78,7 @@ class RunningSender {
   Json Control(const std::string& method, const std::string& path, const Json& body) {
     return Send(control_, method, "/shoal/v1/instances/default/" + path, body);
   }
-  // The details of the first `count` events in the history, once they are there.
+  // Waits for the first `count` events in the history and returns their details.
   std::vector<Json> AwaitEvents(std::size_t count) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (true) {
@@ -129,14 +129,14 @@ class StreamClient {
   }
 
   const std::string& head() const { return head_; }
-  // The next event's payload.
+  // Returns the next event's payload.
   Json Next() {
     const std::string event = peer_.ReadUntil("\n\n");
     const std::size_t data = event.find("data: ");
     REQUIRE(data != std::string::npos);
     return Json::parse(event.substr(data + 6));
   }
-  // Until the server ends it.
+  // Reads until the server ends the stream.
   std::string Rest() { return peer_.ReadAll(); }
   void Close() { peer_.Close(); }
 

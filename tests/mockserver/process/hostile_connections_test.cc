@@ -27,7 +27,7 @@ constexpr std::size_t kHalfOpen = 64;
 const std::set<int> kRefusals = {200, 204, 304, 400, 404, 405, 406, 408,
                                  411, 412, 413, 415, 417, 431, 501, 503};
 
-// What one connection sends: requests, or what only begins like some.
+// Makes what one connection sends: requests, or bytes that only begin like requests.
 class Peer {
  public:
   Peer(const World& world, std::uint64_t seed) : world_(world), random_(seed) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mock server's services and control API, as clients reach them.
+// Gives tests a mock server's services and control API as clients reach them.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace shoal::mockserver {
 
-// Both ports of a mock server, on loopback.
+// A mock server with both ports on loopback.
 class Running {
  public:
   explicit Running(InstanceTableOptions options = {},
@@ -42,7 +42,7 @@ class Running {
                                const std::string& body = "", const http::Headers& headers = {}) {
     return Try(method, target, body, headers).value();
   }
-  // The same where no answer may come.
+  // Like Service, for a request that may get no answer.
   absl::StatusOr<http::ClientResponse> Try(const std::string& method, const std::string& target,
                                            const std::string& body = "",
                                            const http::Headers& headers = {}) {

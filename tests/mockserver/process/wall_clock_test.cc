@@ -15,7 +15,7 @@ InstanceTableOptions WithClock(ClockKind clock) {
   return {.instance = {.power_transient = std::chrono::seconds(2), .clock = clock}};
 }
 
-// Turns the default instance's system off and says what it is then.
+// Turns the default instance's system off and returns its power state right after.
 Json TurnOff(InstanceTable& table) {
   const auto slot = table.Default();
   const runtime::MutexLock lock(slot->mutex);

@@ -19,7 +19,7 @@ namespace {
 
 using Outcome = absl::StatusOr<http::ClientResponse>;
 
-// A host that answers when it is told to, but for what a session needs.
+// A host that holds its answers until the test releases them, except those that a session needs.
 class HoldingHost {
  public:
   HoldingHost()
@@ -54,7 +54,7 @@ class HoldingHost {
   std::atomic<int> logins_ = 0;
   std::atomic<int> logouts_ = 0;
   runtime::BoundedQueue<http::Responder> holding_{1024};
-  // Last: its threads use what is above.
+  // The server comes last, since its threads use the members above.
   const std::unique_ptr<http::Server> server_;
 };
 

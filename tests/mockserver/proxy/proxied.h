@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A proxy on loopback in front of a service, which is a capture's, or says what a test wants.
+// A proxy on loopback in front of a service, which is a capture's or gives the answers of a test.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -40,14 +40,15 @@ inline http::ServerResponse Text(const std::string& text, const std::string& lin
   return {.header_lines = lines, .body = std::make_shared<const std::string>(text)};
 }
 
-// `response` where /redfish/v1/`name` is asked for.
+// Returns `response` if the request is for /redfish/v1/`name`.
 inline Said SaidAt(const http::ServerRequest& request, const std::string& name,
                    http::ServerResponse response) {
   const bool is_it = request.target() == "/redfish/v1/" + name;
   return is_it ? Said(std::move(response)) : Said();
 }
 
-// Of the service at `address`, which anyone may ask for everything below what `allowed` names.
+// Returns settings for the service at `address`, where anyone may read everything and send the
+// requests that `allowed` names.
 inline ProxySettings SettingsFor(const std::string& address,
                                  const std::vector<std::string>& allowed = {}) {
   ProxySettings settings;
@@ -56,7 +57,7 @@ inline ProxySettings SettingsFor(const std::string& address,
   return settings;
 }
 
-// A recording into `folder`, without redaction.
+// Returns options that record into `folder` without redaction.
 inline RecordingOptions RecordingOf(const std::string& address, const std::string& folder) {
   return {.folder = folder,
           .source = "http://" + address,
@@ -83,7 +84,7 @@ class Proxied {
   }
   http::ClientResponse Get(const std::string& target) { return Ask("GET", target); }
 
-  // As the process ends.
+  // Closes the proxy as the end of the process does.
   absl::Status Close(std::chrono::milliseconds patience = std::chrono::milliseconds(5'000)) {
     server_->Drain(patience);
     return proxy_->Close(patience);
@@ -92,7 +93,7 @@ class Proxied {
  private:
   runtime::Metrics metrics_;
   const std::unique_ptr<Proxy> proxy_;
-  // Last: its threads use what is above.
+  // The server comes last, since its threads use the members above.
   const std::unique_ptr<http::Server> server_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a proxy is at the host, and that nobody learns it.
+// Tests with which credentials a proxy speaks to the host, and that no client learns them.
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -40,7 +40,7 @@ TEST_CASE("A proxy with a user logs in once, in place of its clients, and out at
   Proxied proxied(std::move(settings));
   REQUIRE(host.methods().empty());
   for (int i = 0; i < 3; ++i) REQUIRE(proxied.Get(kSystem).status == 200);
-  // A client's own is not what counts.
+  // The client's own token has no effect.
   REQUIRE(proxied.Ask("GET", kSystem, "", Header("X-Auth-Token", "stolen")).status == 200);
   REQUIRE(host.methods().count("POST") == 1);
   REQUIRE(host.methods().count("DELETE") == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a proxy records is a capture that can be verified, served and crawled again.
+// A proxy's recording is a capture that can be verified, served and crawled again.
 #include "mockserver/proxy/proxy_recording.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ std::string JournalOf(const std::string& folder) {
   return runtime::ReadFile(folder + "/.proxy/journal").value();
 }
 
-// All that a recording wrote, in one text.
+// Returns all that a recording wrote as one text.
 std::string AllIn(const std::string& folder) {
   std::string all;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -141,7 +141,7 @@ TEST_CASE("Every exchange is in the journal, with what was sent and what was sai
   REQUIRE(records[2].at("said").contains("error"));
   REQUIRE(records[2].at("headers").contains("OData-Version"));
   REQUIRE(records[3].at("method") == "HEAD");
-  // Without the service root it is no capture yet.
+  // Without the service root it is not a capture yet.
   REQUIRE_FALSE(std::filesystem::exists(folder.path() + "/redfish"));
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("A recording that was cut off is a capture at the next start, and goes
   const Host host(kRack);
   const doubles::TemporaryFolder folder;
   {
-    // Never closed, as by a kill.
+    // This proxy is never closed, as if it were killed.
     Proxied killed(Recording(host, folder.path()));
     killed.Get("/redfish/v1");
     killed.Get(kSystem);

@@ -66,7 +66,7 @@ TEST_CASE("A mutation is passed on when its method and path are named, and not o
   refused(Method::kPost, "/redfish/v1/Systems/1/2/Actions/ComputerSystem.Reset");
   refused(Method::kPost, kSystemReset + "/More");
   refused(Method::kPost, "/redfish/v1/SessionService/Sessions");
-  // Where a host may look for another method, or another path.
+  // In these targets a host might see another method or another path.
   refused(Method::kPost, kSystemReset + "?_method=DELETE");
   refused(Method::kPost, kSystemReset + ";x=y");
   refused(Method::kPost, "/redfish/v1/Systems/%31/Actions/ComputerSystem.Reset");

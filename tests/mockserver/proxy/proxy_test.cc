@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A proxy in front of a second, real instance over loopback: what passes, and what does not.
+// Tests what a proxy passes on to a second, real instance over loopback, and what it does not.
 #include "mockserver/proxy/proxy.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string ErrorOf(const http::ClientResponse& response) {
   return body.at("error").at("message");
 }
 
-// Nothing of it that the network may not change.
+// Compares everything that the network must not change.
 void RequireSame(const http::ClientResponse& got, const http::ClientResponse& expected) {
   REQUIRE(got.status == expected.status);
   REQUIRE(got.body == expected.body);
@@ -89,7 +89,7 @@ TEST_CASE("A mutation is refused unless it was named, and then does at the host 
   REQUIRE(passed.status == 200);
   REQUIRE(host.methods().count("PATCH") == 1);
   REQUIRE(Json::parse(proxied.Get(kSystem).body).at("AssetTag") == "by proxy");
-  // What the host refuses is its own to say.
+  // A request that the host refuses gets the host's answer.
   const auto bad = proxied.Ask("PATCH", kSystem, R"({"AssetTag": 7})");
   REQUIRE(bad.status == 400);
   REQUIRE(proxied.Ask("TRACE", "/redfish/v1").status == 501);
@@ -205,7 +205,7 @@ TEST_CASE("A host that speaks noise is a 502, whatever the noise") {
     const std::string address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
     std::atomic<bool> stopping = false;
     std::thread speaker([&] {
-      // A request of which no byte of an answer came is sent again.
+      // The client sends a request again if no byte of an answer came.
       while (true) {
         boost::asio::ip::tcp::socket socket(context);
         acceptor.accept(socket);

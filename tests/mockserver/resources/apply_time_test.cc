@@ -27,7 +27,7 @@ struct Settings {
     after = before == "Enabled" ? "Disabled" : "Enabled";
     body = {{"Attributes", {{attribute, after}}}};
   }
-  // The first volume of a Dell: one that can be changed at once.
+  // Uses the first volume of the Dell, which can be changed at once.
   void UseVolume() {
     active =
         "/redfish/v1/Systems/System.Embedded.1/Storage/CPU.1/Volumes/"
@@ -128,7 +128,7 @@ TEST_CASE("A boot applies settings in their maintenance window alone") {
     settings.Boot();
     const bool is_inside = at >= 3600 && at < 3660;
     REQUIRE(settings.Current() == (is_inside ? settings.after : settings.before));
-    // A later choice counts.
+    // A later choice replaces an earlier one.
     REQUIRE(settings.Write({{"ApplyTime", "OnReset"}}).status == 200);
     settings.Boot();
     REQUIRE(settings.Current() == settings.after);

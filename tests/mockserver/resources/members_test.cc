@@ -7,7 +7,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// A collection that takes POST and has no behaviour of its own, and a member for it.
+// A collection that accepts POST and has no behaviour of its own, and a member for it.
 struct Place {
   std::string capture;
   std::string collection;

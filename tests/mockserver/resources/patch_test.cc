@@ -51,7 +51,7 @@ TEST_CASE("What is wrong with a property is said in the registry's words") {
       {{{"Boot", nullptr}}, "PropertyValueTypeError"},
       {{{"IndicatorLED", "Purple"}}, "PropertyValueNotInList"},
       {{{"Boot", {{"BootSourceOverrideTarget", "Teapot"}}}}, "PropertyValueNotInList"},
-      // In the standard's list, but not in the resource's AllowableValues.
+      // The standard's list has this value, but the resource's AllowableValues do not.
       {{{"Boot", {{"BootSourceOverrideTarget", "Usb"}}}}, "PropertyValueNotInList"},
   };
   const Response before = Get(instance, system);
@@ -108,7 +108,7 @@ TEST_CASE("Very deep JSON is refused before anything walks it") {
   const Response response =
       instance.Handle({.method = Method::kPatch, .uri = system, .body = deep});
   REQUIRE(Messages(response) == Names{"MalformedJSON"});
-  // Brackets inside a text are no nesting.
+  // Brackets inside a text are not nesting.
   const std::string text = "{\"NoSuchThing\":\"" + std::string(300, '[') + "\\\"[[\"}";
   REQUIRE(Messages(instance.Handle({.method = Method::kPatch, .uri = system, .body = text})) ==
           Names{"PropertyUnknown"});

@@ -12,7 +12,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// Links of a collection's members, as the service stores it.
+// Returns the links to a collection's members as the service stores them.
 std::vector<std::string> MembersOf(const Json& collection) {
   std::vector<std::string> members;
   for (const Json& link : collection.at("Members")) members.push_back(redfish::LinkTarget(link));
@@ -35,7 +35,7 @@ Json BodyOf(Instance& instance, const std::string& uri) {
   return *response.json;
 }
 
-// A literal of $filter.
+// Returns a literal of $filter.
 std::string Literal(const Json& value) {
   if (!value.is_string()) return value.dump();
   std::string text = "'";

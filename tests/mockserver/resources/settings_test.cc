@@ -21,7 +21,7 @@ struct Bios {
         At(instance, active, "/AttributeRegistry").get<std::string>());
   }
 
-  // An enumerated attribute, and another value that its registry (or nobody) forbids it.
+  // An enumerated attribute, and another value that its registry, if there is one, allows.
   struct Change {
     std::string name;
     Json before;
@@ -78,7 +78,7 @@ TEST_CASE("A BIOS attribute is pending until the system boots, and current from 
     bios.instance.Advance(std::chrono::hours(1));
     REQUIRE(ResetOf(bios.instance, bios.system, "ForceRestart").status < 300);
     REQUIRE(*bios.instance.Find(bios.active) == applied);
-    // Pending alone is listed where it was, everything where that was.
+    // The settings object still lists only pending attributes, or all of them, as it did before.
     REQUIRE(At(bios.instance, bios.settings, "/Attributes").size() == untouched.size());
     if (At(bios.instance, bios.active, "/@Redfish.Settings").contains("Time")) {
       REQUIRE(At(bios.instance, bios.active, "/@Redfish.Settings/Time") == "1970-01-01T00:00:00Z");

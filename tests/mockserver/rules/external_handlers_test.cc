@@ -25,7 +25,7 @@ std::shared_ptr<const ExternalHandlers> Handlers(const std::vector<Json>& list) 
   return handlers;
 }
 
-// A static service with one handler of the system's resets and changes.
+// Returns a static service with a handler for the system's resets and one for its changes.
 Instance Asking(std::uint64_t seed = 0) {
   Instance instance(WorldOf("openbmc-stock"), {.seed = seed, .mode = Mode::kStatic});
   instance.SetExternalHandlers(Handlers({Handler("reset", "POST", "/redfish/v1/Systems/*/**"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as they are written: what is refused, and what files hold.
+// Tests rules as they are written: which are refused, and what files hold.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>

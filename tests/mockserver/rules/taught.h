@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules, and a service in which nothing happens but what they teach.
+// Rules, and a service whose only behaviour is what they teach.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ inline Json Set(const std::string& pointer, const Json& value) {
   return {{"set", {{"pointer", pointer}, {"value", value}}}};
 }
 
-// A service in which nothing happens that `list` does not teach.
+// A service whose only behaviour is what `list` teaches.
 class Taught {
  public:
   explicit Taught(const Json& list, Mode mode = Mode::kStatic,
@@ -45,7 +45,7 @@ class Taught {
 
 inline Json One(const Json& rule) { return Json::array({rule}); }
 
-// A rule for PATCH of systems with `more` members.
+// Returns a rule for PATCH of systems with the members `more`.
 inline Json Rule(const std::string& name, const Json& more) {
   Json rule = {{"name", name}, {"method", "PATCH"}, {"path", "/redfish/v1/Systems/*"}};
   if (more.is_object()) rule.update(more);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running service is taught through its control API, by rules and by a program outside.
+// Tests what clients teach a running service through its control API, by rules and by a program.
 #include <catch2/catch.hpp>
 #include <future>
 
@@ -19,7 +19,7 @@ http::ServerResponse Answer(const Json& body, int status = 200) {
   return {.status = status, .body = std::make_shared<const std::string>(body.dump())};
 }
 
-// Someone's program: answers what it is asked with what `behaviour` makes of it.
+// A program outside, which answers questions with the result of `behaviour`.
 class Program {
  public:
   using Behaviour = std::function<http::ServerResponse(const Json& question)>;
@@ -37,7 +37,7 @@ class Program {
   std::unique_ptr<http::Server> server_;
 };
 
-// Requests that a program has not answered yet.
+// The requests that a program has not answered yet.
 using Waiting = runtime::BoundedQueue<http::Responder>;
 
 http::Responder Next(Waiting& waiting) {

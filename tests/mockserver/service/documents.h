@@ -17,7 +17,7 @@ inline std::shared_ptr<const StandardDocuments> TestDocuments() {
   return kDocuments;
 }
 
-// A world with them beside its resources, as the program makes it.
+// Returns a world that hosts the documents beside its resources, as the program does.
 inline std::shared_ptr<const World> HostingWorldOf(const std::string& name) {
   return MadeWorld(name, {.documents = TestDocuments()});
 }

@@ -22,7 +22,7 @@ const redfish::Watch& WatchOfIndicator() {
   return kWatch;
 }
 
-// A captured resource and its body as a plain tree, to which the same is written.
+// A captured resource and a plain copy of its body; both get the same writes.
 struct Twins {
   explicit Twins(const std::string& capture)
       : resource(WorldOf(capture)->resource(
@@ -31,7 +31,7 @@ struct Twins {
         plain(*resource.json),
         start(plain) {}
 
-  // Writes to some leaf, or to a member that is new.
+  // Writes to some leaf or to a new member.
   void WriteAnywhere(runtime::Random& random) {
     const Json leaves = plain.flatten();
     auto leaf = leaves.begin();
@@ -202,7 +202,7 @@ TEST_CASE(
         REQUIRE(*used.Find(resource.uri) == *resource.json);
       }
     }
-    // Trees that waited come into use.
+    // A change uses one of the trees that the resets have put back.
     const std::size_t waiting = trees->size();
     REQUIRE(waiting > 0);
     const Response one = Patch(used, system, {{"AssetTag", "after"}});

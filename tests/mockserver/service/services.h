@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the shipped captures have their services, and requests to them by a user.
+// Where the shipped captures have their services, and how a user sends requests to them.
 #pragma once
 
 #include <absl/strings/escaping.h>
@@ -52,7 +52,7 @@ inline Response ByBasic(Instance& instance, Method method, std::string_view uri,
   return instance.Handle({.method = method, .uri = uri, .body = text, .authorization = header});
 }
 
-// A new account of the name, made as the service makes them; its URI.
+// Creates an account with this name as the service does, and returns its URI.
 inline std::string MakeAccount(Instance& instance, const std::string& user,
                                const std::string& password, const std::string& role) {
   const Json body = {{"UserName", user}, {"Password", password}, {"RoleId", role}};
@@ -67,7 +67,7 @@ inline std::string MakeAccount(Instance& instance, const std::string& user,
   return made.location;
 }
 
-// How many records of the kind the history has.
+// Returns how many records of this kind the history has.
 inline int Count(const Instance& instance, std::string_view kind) {
   int count = 0;
   for (const redfish::HistoryRecord& record : instance.history()) count += record.kind == kind;

@@ -13,7 +13,7 @@
 namespace shoal::mockserver {
 namespace {
 
-// The hosted file of each namespace that a $metadata includes.
+// Returns the hosted file of each namespace that a $metadata includes.
 std::map<std::string, std::string> Included(const std::string& metadata) {
   pugi::xml_document document;
   REQUIRE(document.load_string(metadata.c_str()));
@@ -104,7 +104,7 @@ TEST_CASE("A client that follows the metadata needs no schema file from elsewher
       REQUIRE(document.load_string(DocumentsOf(name).Find(uri).bytes->c_str()));
       for (const auto& reference : document.child("edmx:Edmx").children("edmx:Reference")) {
         const std::string target = reference.attribute("Uri").as_string();
-        // Swordfish is another standard; OData's own vocabularies are known to every client.
+        // Swordfish is another standard, and every client knows OData's own vocabularies.
         if (target.find("redfish.dmtf.org/schemas/v1/") == std::string::npos) continue;
         for (const auto& include : reference.children("edmx:Include")) {
           INFO(uri << " " << target << " " << include.attribute("Namespace").as_string());
@@ -167,7 +167,7 @@ TEST_CASE("A service without schema files lists the hosted ones, and every link 
     REQUIRE(member.at("@odata.id") == uri);
     const Json& place = member.at("Location").at(0);
     const Json schema = JsonAt(documents, place.at("Uri"));
-    // The title of what defines complex types alone names no type.
+    // A schema that defines only complex types has a title that is not the name of a type.
     const std::string title = schema.at("title");
     REQUIRE(member.at("Schema").get<std::string>().starts_with(title));
   }
@@ -203,7 +203,7 @@ TEST_CASE("A service without registries lists the hosted ones") {
   REQUIRE(has_base);
 }
 
-// A service that names `file` as its Base registry, and has `own` as well.
+// Returns a service that names `file` as its Base registry and also has `own`.
 std::shared_ptr<const World> NamingWorld(const std::string& file, const std::string& own) {
   redfish::Capture::Resources resources = WorldOf("openbmc-stock")->capture().resources();
   resources["/redfish/v1/Registries/Base"] = {{"Registry", "Base.1.5"},

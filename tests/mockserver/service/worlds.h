@@ -22,7 +22,7 @@
 namespace shoal::mockserver {
 
 inline const std::string kOpenBmcSystem = "/redfish/v1/Systems/system";
-// Those whose systems have a Bios resource.
+// The captures whose systems have a Bios resource.
 inline const std::vector<std::string> kWithBios = {"dmtf-rackmount1", "hpe-dl380a-gen12",
                                                    "dell-r750"};
 
@@ -32,7 +32,7 @@ inline const std::vector<std::string>& CaptureNames() {
   return kNames;
 }
 
-// All that ship: those, and DMTF's further mockups, which are parts of services.
+// All shipped captures: the ones above, and DMTF's further mockups, which are parts of services.
 inline const std::vector<std::string>& ShippedNames() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names = CaptureNames();
@@ -66,7 +66,7 @@ inline std::shared_ptr<const World> WorldOf(const std::string& name) {
   return world;
 }
 
-// The shipped capture with further resources, or others in place of its own.
+// Returns the shipped capture with `others` added, or in place of its own resources.
 inline std::shared_ptr<const World> WorldWith(const std::string& name,
                                               const redfish::Capture::Resources& others) {
   redfish::Capture::Resources resources = WorldOf(name)->capture().resources();
@@ -100,7 +100,7 @@ inline Response Patch(Instance& instance, std::string_view uri, const Json& body
       {.method = Method::kPatch, .uri = uri, .body = text, .if_match = if_match});
 }
 
-// POSTs {"ResetType": type} to the system's, or the chassis's, reset action.
+// POSTs {"ResetType": type} to the reset action of a system or chassis.
 inline Response ResetOf(Instance& instance, const std::string& uri, const std::string& type) {
   const Json& resource = *instance.Find(uri);
   for (const auto& [name, action] : resource.at("Actions").items()) {
@@ -120,13 +120,13 @@ inline Json At(const Instance& instance, const std::string& uri, const std::stri
   return value == nullptr ? Json() : *value;
 }
 
-// Boots the system, be it on or off.
+// Boots the system, whether it is on or off.
 inline void Boot(Instance& instance, const std::string& system) {
   const bool is_off = At(instance, system, "/PowerState") == "Off";
   REQUIRE(ResetOf(instance, system, is_off ? "On" : "ForceRestart").status < 300);
 }
 
-// The names of all messages in an error or an annotated body.
+// Returns the names of all messages in an error or an annotated body.
 inline std::vector<std::string> Messages(const Response& response) {
   std::vector<std::string> names;
   REQUIRE(response.json != nullptr);

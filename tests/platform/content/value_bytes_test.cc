@@ -18,7 +18,7 @@ std::string BytesOf(const Json& value) {
   return bytes;
 }
 
-// Small ones, so that equal and nearly equal values are drawn often.
+// Makes small random values, so that equal and nearly equal ones are frequent.
 Json DrawValue(runtime::Random& random, int depth) {
   static const std::vector<std::string> kNames = {"", "a", "ab", "Updated", "Name", "[", "s"};
   switch (random.Below(depth > 0 ? 9 : 7)) {

@@ -56,7 +56,7 @@ TEST_CASE("an event file begins with its version, then holds scalars by tag") {
                         "brain.Event:2"));
   const std::string scalar = TakeRecord(bytes);
   REQUIRE(bytes.empty());
-  // 1: double, 2: varint 300, 5: {1: {1: "loss", 2: float 0.5}}.
+  // Field 1 is a double, field 2 the varint 300, field 5 is {1: {1: "loss", 2: float 0.5}}.
   const std::string expected("\x10\xac\x02\x2a\x0d\x0a\x0b\x0a\x04loss\x15\x00\x00\x00\x3f", 18);
   REQUIRE(scalar.substr(0, 1) == "\x09");
   REQUIRE(scalar.substr(9) == expected);

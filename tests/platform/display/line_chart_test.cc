@@ -80,7 +80,7 @@ TEST_CASE("Axes have a handful of ticks, whatever the values") {
     const double other_y = near ? y * (1 + 1e-12) : value();
     const std::string svg = Drawn({{x, y}, {other_x, other_y}});
     INFO(x << " " << y << " " << other_x << " " << other_y);
-    // The title, and at most ten an axis.
+    // There is the title, and at most ten labels on each axis.
     REQUIRE(CountOf(svg, "<text class=\"t\"") <= 21);
     REQUIRE(svg.find("nan") == std::string::npos);
     REQUIRE(svg.find("inf") == std::string::npos);

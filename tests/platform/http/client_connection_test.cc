@@ -23,8 +23,8 @@ ServerResponse Answer(const ServerRequest& request) {
   return {.body = std::make_shared<const std::string>(std::string(request.target()))};
 }
 
-// Accepts one connection after another and answers each one's first request with `reply`, then
-// closes it.
+// Accepts connections one after the other, answers the first request of each with the next of
+// `replies`, and closes it.
 class OneShotServer {
  public:
   explicit OneShotServer(std::vector<std::string> replies) : replies_(std::move(replies)) {

@@ -15,7 +15,7 @@
 namespace shoal::http {
 namespace {
 
-// A TLS server with a certificate for localhost, 127.0.0.1 and ::1 that it signed itself.
+// A TLS server with a self-signed certificate for localhost, 127.0.0.1 and ::1.
 class SecureServer {
  public:
   explicit SecureServer(const std::string& listen = "127.0.0.1:0") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A development certificate for localhost, 127.0.0.1 and ::1, and its key, gone with this.
+// A development certificate for localhost, 127.0.0.1 and ::1 with its key, removed by the
+// destructor.
 #pragma once
 
 #include <catch2/catch.hpp>

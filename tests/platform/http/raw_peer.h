@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that writes what it likes, and what is found in the answers to it.
+// A peer that writes any bytes and reads the answers to them.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -22,7 +22,7 @@ class RawPeer {
     socket_.set_option(boost::asio::ip::tcp::no_delay(true));
   }
   void Write(const std::string& bytes) { boost::asio::write(socket_, boost::asio::buffer(bytes)); }
-  // False once the server has closed.
+  // Returns false once the server has closed the connection.
   bool TryWrite(const std::string& bytes) {
     boost::system::error_code error;
     boost::asio::write(socket_, boost::asio::buffer(bytes), error);
@@ -34,7 +34,7 @@ class RawPeer {
     bytes.resize(socket_.read_some(boost::asio::buffer(bytes), ignored));
     return bytes;
   }
-  // Up to and with `end`, or until the server closes.
+  // Reads up to and including `end`, or until the server closes.
   std::string ReadUntil(const std::string& end) {
     boost::system::error_code ignored;
     const std::size_t size =
@@ -43,7 +43,7 @@ class RawPeer {
     ahead_.erase(0, size);
     return bytes;
   }
-  // Until the server closes.
+  // Reads until the server closes.
   std::string ReadAll() {
     std::string bytes = std::exchange(ahead_, {});
     boost::system::error_code ignored;
@@ -56,7 +56,7 @@ class RawPeer {
  private:
   boost::asio::io_context context_;
   boost::asio::ip::tcp::socket socket_{context_};
-  // Read, and after what ReadUntil was asked for.
+  // Bytes that were read beyond the end that ReadUntil was asked for.
   std::string ahead_;
 };
 

@@ -11,10 +11,10 @@ namespace {
 using Progress = RequestParser::Progress;
 
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: x\r\n";
-// Outlives the parsers that borrow it.
+// It must outlive the parsers that use it.
 const ServerOptions kDefaults;
 
-// Gives `bytes` to the parser, `piece` at a time, until it has made up its mind.
+// Gives `bytes` to the parser, `piece` at a time, until it accepts or rejects them.
 Progress Feed(RequestParser& parser, std::string_view bytes, std::size_t piece) {
   Progress progress = Progress::kMore;
   while (!bytes.empty() && progress != Progress::kWhole && progress != Progress::kRejected) {
@@ -27,7 +27,8 @@ Progress Feed(RequestParser& parser, std::string_view bytes, std::size_t piece) 
   return progress;
 }
 
-// The status of the rejection of `bytes`, 0 when they are a request; the same whatever the pieces.
+// Returns the status with which `bytes` are rejected, or 0 if they are a request. Checks that the
+// pieces make no difference.
 int StatusOf(const std::string& bytes, const ServerOptions& options = {}) {
   int status = -1;
   for (const std::size_t piece : {std::size_t{16384}, std::size_t{7}, std::size_t{1}}) {
@@ -103,7 +104,8 @@ TEST_CASE("One field more than the limit is 431") {
 
 TEST_CASE("The header's limit holds for the sum of its lines, each in a packet of its own") {
   const ServerOptions options{.max_header_bytes = 2000};
-  // Each packet ends with the first byte of the next line: Beast keeps nothing of those before.
+  // Each packet ends with the first byte of the next line, so Beast keeps nothing of the earlier
+  // lines.
   const std::string line = ": " + std::string(95, 'x') + "\r\nX";
   RequestParser parser(options);
   REQUIRE(Feed(parser, std::string(kGet) + "X", 1000) == Progress::kMore);

@@ -20,7 +20,7 @@ ServerResponse Text(const std::string& text) {
   return {.body = std::make_shared<const std::string>(text)};
 }
 
-// Defers requests to /later and hands their responders out in order; others are answered at once.
+// Defers requests to /later and hands out their responders in order. It answers others at once.
 class Deferring {
  public:
   explicit Deferring(ServerOptions options = {})
@@ -50,7 +50,7 @@ std::string Get(const std::string& target) {
   return "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n";
 }
 
-// Another connection gets its answer in the end.
+// Returns whether another connection gets its answer in time.
 bool IsServed(const Deferring& deferring) {
   return doubles::Eventually([&] {
     const auto answer = Fetch(deferring.address(), {.target = "/now"});
@@ -80,7 +80,7 @@ TEST_CASE("A deferred answer may take longer than any deadline") {
   RawPeer peer(deferring.address());
   peer.Write(Get("/later"));
   const Responder responder = deferring.Next();
-  // One that came later is closed for being idle.
+  // A connection that came later is closed because it is idle.
   REQUIRE(RawPeer(deferring.address()).ReadAll().empty());
   responder.Send(Text("at last"));
   REQUIRE(peer.ReadUntil("at last").starts_with("HTTP/1.1 200 OK\r\n"));
@@ -137,7 +137,7 @@ TEST_CASE("An answer to a peer that has gone does nothing") {
     peer.Close();
     responder.Send(Text("too late"));
   }
-  // Served only once the connection before it has gone.
+  // A request is served only once the earlier connection has gone.
   REQUIRE(IsServed(deferring));
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("What a peer sends while its answer is deferred is answered after it")
   for (int round = 0; round < 3; ++round) {
     peer.Write(Get("/later"));
     const Responder responder = deferring.Next();
-    // The next one in two pieces, the second when the answer is there.
+    // The next request comes in two pieces, the second of which is sent after the answer.
     peer.Write("GET /no");
     responder.Send(Text("at last"));
     REQUIRE(peer.ReadUntil("at last").starts_with("HTTP/1.1 200 "));

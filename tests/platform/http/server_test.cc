@@ -154,7 +154,7 @@ TEST_CASE("A header that comes a byte at a time is cut at the request deadline")
   while (peer.TryWrite("x")) {
     REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
   }
-  // The socket closes a moment before the server counts it.
+  // The socket closes shortly before the server counts it.
   while (server->counts().rejected_total == 0) {
     REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
   }

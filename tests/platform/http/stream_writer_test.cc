@@ -138,7 +138,7 @@ TEST_CASE("A peer that reads too slowly loses its stream at the bound") {
   auto closed = WhenClosed(writer);
   REQUIRE(!writer.Write(std::string(100'001, 'x')));
   closed.wait();
-  // No last chunk: the answer is not whole.
+  // There is no last chunk, so the answer is not complete.
   REQUIRE(!peer.ReadAll().ends_with("0\r\n\r\n"));
 
   RawPeer silent(streaming.address());
@@ -149,7 +149,7 @@ TEST_CASE("A peer that reads too slowly loses its stream at the bound") {
   std::size_t written = 0;
   while (second.Write(piece)) {
     written += piece.size();
-    // The kernel's buffers and the bound.
+    // The limit is the kernel's buffers plus the bound of the stream.
     REQUIRE(written < 200'000'000);
   }
   closed.wait();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRoom = 64 * 1024;
 
-// OpenSSL's own client between two memories.
+// OpenSSL's own client between two memory BIOs.
 class Client {
  public:
   Client() {
@@ -60,7 +60,7 @@ class Client {
   };
   const std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>> context_{SSL_CTX_new(TLS_client_method())};
   const std::unique_ptr<SSL, Free<SSL_free>> ssl_{SSL_new(context_.get())};
-  // Of ssl_.
+  // `ssl_` owns these.
   BIO* const input_ = BIO_new(BIO_s_mem());
   BIO* const output_ = BIO_new(BIO_s_mem());
 };
@@ -71,7 +71,7 @@ std::string Output(TlsEngine& engine) {
   return bytes;
 }
 
-// Both ends, a byte at a time from the client.
+// Runs the handshake of both ends, with one byte at a time from the client.
 void Connect(Client& client, TlsEngine& engine) {
   TlsEngine::Step step = TlsEngine::Step::kMore;
   while (!client.Handshake() || step == TlsEngine::Step::kMore) {

@@ -90,7 +90,7 @@ class TlsPeer {
     asio::read_until(*stream_, asio::dynamic_buffer(bytes), end, error);
     return bytes;
   }
-  // Until the server says by TLS that nothing follows; `error` says whether it did.
+  // Reads until the server ends the TLS stream. `error` says whether it did so properly.
   std::string ReadAll() {
     std::string bytes;
     asio::read(*stream_, asio::dynamic_buffer(bytes), error);
@@ -314,7 +314,7 @@ TEST_CASE("Half a handshake harms nobody") {
   options.request_deadline = std::chrono::milliseconds(200);
   const auto server = Server::Create(options, AnswerPath).value();
   RawPeer half(server->address());
-  // The record header of a ClientHello that never comes.
+  // This is the record header of a ClientHello that never comes.
   half.Write(std::string("\x16\x03\x01\x02\x00\x01", 6));
   RawPeer silent(server->address());
   RawPeer gone(server->address());

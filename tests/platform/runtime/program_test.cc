@@ -10,7 +10,7 @@
 namespace shoal::runtime {
 namespace {
 
-// Runs a process that parses its flags, writes a byte and does `then`; sends it SIGTERM after the
+// Runs a process that parses its flags, writes a byte and calls `then`. Sends it SIGTERM after the
 // byte and returns its exit code.
 template <typename Then>
 int ExitCodeAfterSignal(const Then& then) {

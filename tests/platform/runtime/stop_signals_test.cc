@@ -17,7 +17,7 @@ bool IsBlocked(int signal) {
   return ::sigismember(&blocked, signal) == 1;
 }
 
-// Whoever is not blocked, or not taken before it is let through again, ends this test.
+// A signal that is not blocked, or that is still pending when it is unblocked, would end this test.
 TEST_CASE("a signal to stop is seen and ends nothing, neither then nor afterwards") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     {

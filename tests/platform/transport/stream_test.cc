@@ -62,7 +62,7 @@ class Caller final : public ClientStream<proto::ActRequest, proto::ActReply> {
     request.mutable_rows()->add_sequences(sequence);
     return Send(std::move(request));
   }
-  // Waits until `count` replies came.
+  // Waits until `count` replies have come.
   std::vector<std::uint64_t> Await(std::size_t count) {
     const runtime::MutexLock lock(mutex_);
     while (sequences_.size() < count && !ended_) changed_.Wait(mutex_);
@@ -102,7 +102,8 @@ struct StreamFixture {
     server = std::move(*created);
     stub = proto::Inference::NewStub(CreateChannel(server->address()));
   }
-  // A stream that is left holds the channel, which must not go with its last reaction.
+  // A stream that is still open holds the channel, which must not be destroyed in its last
+  // reaction.
   ~StreamFixture() {
     for (const auto& caller : callers) {
       caller->Cancel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Importing, writing, checking, comparing and packing captures.
+// Tests importing, writing, checking, comparing and packing captures.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
@@ -245,7 +245,7 @@ TEST_CASE("A packed capture has the same bytes each time, a licence, and reads a
   REQUIRE(Capture::Load(path).value()->resources() == imported.capture->resources());
   REQUIRE(CheckCapture(path)->faults.empty());
   REQUIRE(ReadArchive(path, "LICENSE")->files.at(0).bytes == "MIT");
-  // From what it was unpacked to, the same again.
+  // Packing the unpacked folder again gives the same bytes.
   REQUIRE(WriteCapture(Imported(path), folder.path() + "/out", std::nullopt).ok());
   REQUIRE(Packed(Imported(folder.path() + "/out")) == bytes);
   REQUIRE_FALSE(PackCapture(imported, "../it", "MIT", {}).ok());

@@ -17,7 +17,7 @@ Json Redacted(const std::string& text, const RedactionOptions& options = {}) {
   return body;
 }
 
-// A value of another type, or a member more or less, is a break.
+// Returns false if a value has another type, or a member is added or missing.
 bool SameShape(const Json& a, const Json& b) {
   if (a.type() != b.type() || a.size() != b.size()) return false;
   if (a.is_object()) {

@@ -14,7 +14,7 @@ namespace shoal::redfish {
 
 inline constexpr const char* kShipped[] = {"dell-r750", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                            "openbmc-stock"};
-// DMTF's further mockups: parts of services, on which some goals apply too.
+// DMTF's further mockups, which are parts of services. Some goals apply to them, too.
 inline constexpr const char* kMockups[] = {"dmtf-acd", "dmtf-catfish",  "dmtf-liquid-cooled-server",
                                            "dmtf-mpf", "dmtf-smartnic", "dmtf-telemetry"};
 

@@ -37,7 +37,7 @@ TEST_CASE("A service that closes connections in the middle of answers is crawled
   const auto cut = [&](const http::ServerRequest&) {
     std::optional<http::ServerResponse> response;
     if (runtime::UniformAt(5, 0, 0, count++) < 0.1) {
-      // More than may wait: the connection is closed at once.
+      // This exceeds the bytes that may wait, so the connection is closed at once.
       response = http::ServerResponse{.stream = [](http::StreamWriter writer) {
         writer.Write("{\"Id\":");
         writer.Write(std::string(200, ' '));

@@ -29,7 +29,7 @@ constexpr const char* kFolder = "SHOAL_TEST_FOLDER";
 constexpr const char* kRequests = "SHOAL_TEST_REQUESTS";
 constexpr const char* kMicros = "SHOAL_TEST_MICROS";
 
-// What RunChild starts.
+// The hidden test case that RunChild starts.
 TEST_CASE("crawls as its environment says", "[.child]") {
   REQUIRE(std::getenv(kFolder) != nullptr);
   const CrawlToKill crawl{.capture = std::getenv(kCapture),
@@ -49,7 +49,7 @@ TEST_CASE("crawls as its environment says", "[.child]") {
   REQUIRE(result.ok());
 }
 
-// True when it came to its end.
+// Returns true if the crawl came to its end.
 bool RunChild(const CrawlToKill& crawl, std::int64_t requests, int micros) {
   ::setenv(kCapture, crawl.capture.c_str(), 1);
   ::setenv(kAddress, crawl.address.c_str(), 1);
@@ -71,7 +71,7 @@ bool RunChild(const CrawlToKill& crawl, std::int64_t requests, int micros) {
   return WIFEXITED(state);
 }
 
-// What a machine that lost power leaves: the journal's last bytes are gone, or are noise.
+// Does what a loss of power may do: the journal's last bytes are lost, or are noise.
 void TearJournal(const std::string& folder, runtime::Random& random) {
   const fs::path journal = fs::path(folder) / ".crawl" / "journal";
   if (!fs::exists(journal)) return;
@@ -104,7 +104,7 @@ void RequireSameAfterKills(const std::string& capture, int kills) {
   const doubles::TemporaryFolder folder;
   const CrawlToKill crawl{
       .capture = capture, .address = service.address(), .folder = folder.path()};
-  // So that most kills are of one crawl, over all of its length.
+  // Most kills then hit one crawl, spread over its whole length.
   const std::uint64_t most = 2 * service.resources().size() / static_cast<std::uint64_t>(kills);
   int killed = 0;
   while (killed < kills) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Crawls in processes of their own that end by SIGKILL. A program that uses it is started again as
-// the child, so it holds killed_crawl.cc's hidden case.
+// Runs crawls in processes of their own that end by SIGKILL. A test program that uses this is
+// started again as the child, so it must contain the hidden test case of killed_crawl.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace shoal::discovery {
 
-// Of the shipped capture that the service at `address` was made from, whole, into `folder`.
+// A complete crawl of the service at `address`, which was made from the shipped capture, into
+// `folder`.
 struct CrawlToKill {
   std::string capture;
   std::string address;
@@ -19,15 +20,16 @@ struct CrawlToKill {
 
 Discovery DiscoveryOf(const CrawlToKill& crawl);
 
-// Kills it when it has made `requests` requests. True when it came to its end before; 0 lets it.
+// Kills the crawl when it has made `requests` requests, or never if 0. Returns true if it ended
+// before.
 bool CrawlAndDie(const CrawlToKill& crawl, std::int64_t requests);
 
-// The same `micros` microseconds after nearly all was answered, while the capture is written; of
-// captures with more than 250 resources.
+// Kills the crawl `micros` microseconds after nearly all requests were answered, while the capture
+// is written. Only for captures with more than 250 resources.
 bool CrawlAndDieWriting(const CrawlToKill& crawl, int micros);
 
-// Crawls a shipped capture, killed `kills` times at random moments, some with the journal's end
-// lost or torn, and REQUIREs each capture that comes of it to be the service's.
+// Crawls a shipped capture that is killed `kills` times at random moments, sometimes with the
+// journal's end lost or torn, and REQUIREs that each resulting capture equals the service's.
 void RequireSameAfterKills(const std::string& capture, int kills);
 
 }  // namespace shoal::discovery

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shipped capture behind the real front, on loopback, with the standard's documents beside it as
-// the program hosts them, and crawls of it.
+// Crawls of a shipped capture that the real front serves on loopback, with the standard's documents
+// beside it as the program hosts them.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ namespace shoal::discovery {
 
 class Service {
  public:
-  // Answers instead of the front when it says something.
+  // Its answer, if it has one, replaces that of the front.
   using Fault = std::function<std::optional<http::ServerResponse>(const http::ServerRequest&)>;
 
   explicit Service(const std::string& capture, mockserver::InstanceTableOptions options = {},
@@ -43,13 +43,13 @@ class Service {
   const std::string& address() const { return server_->address(); }
   const http::Server& server() const { return *server_; }
   const redfish::Capture::Resources& resources() const { return world_->capture().resources(); }
-  // Methods of all requests so far.
+  // Returns the methods of all requests so far.
   std::multiset<std::string> methods() {
     const std::lock_guard lock(mutex_);
     return methods_;
   }
 
-  // A crawl of all that is there, without redaction, into `folder`.
+  // Returns a crawl of the whole service into `folder`, without redaction.
   Discovery Whole(const std::string& folder) const {
     Discovery discovery{.source = "http://" + address(), .folder = folder};
     discovery.crawl.connection.address = address();
@@ -80,11 +80,11 @@ class Service {
   const Fault fault_;
   std::mutex mutex_;
   std::multiset<std::string> methods_;
-  // Last: its threads use what is above.
+  // The server comes last, since its threads use the members above.
   const std::unique_ptr<http::Server> server_;
 };
 
-// What nothing in a shipped capture links to, so that a crawl must be told of it.
+// The resources of shipped captures that nothing links to, so that a crawl must be told of them.
 inline const std::map<std::string, std::vector<std::string>>& Unlinked() {
   static const std::map<std::string, std::vector<std::string>> kUnlinked = {
       {"dell-r750", {"/redfish/v1/Managers/iDRAC.Embedded.1/Attributes"}},
@@ -92,7 +92,7 @@ inline const std::map<std::string, std::vector<std::string>>& Unlinked() {
        {"/redfish/v1/AccountService/Accounts/2", "/redfish/v1/Chassis/1U/Sensors/CPU1Power",
         "/redfish/v1/Systems/437XR1138R2/SecureBoot/SecureBootDatabases/dbDefault/Signatures/1",
         "/redfish/v1/Systems/437XR1138R2/SecureBoot/SecureBootDatabases/dbxDefault/Signatures/1"}},
-      // Linked in small letters, and without a name of their own that would tell they are these.
+      // These are linked in lower case, and have no name of their own that would identify them.
       {"hpe-dl380a-gen12",
        {"/redfish/v1/RegistryStore/registries/en/biosattributeregistryu72.v1_1_34",
         "/redfish/v1/RegistryStore/registries/en/hpebiosmessageregistry.v1_0_0",
@@ -141,7 +141,7 @@ inline DiscoveryResult Crawled(const Discovery& discovery) {
   return *std::move(result);
 }
 
-// REQUIREs that the capture in `folder` is the service's, resource by resource.
+// REQUIREs that the capture in `folder` equals the service's, resource by resource.
 inline void RequireSame(const std::string& folder, const redfish::Capture::Resources& expected) {
   const auto capture = redfish::Capture::Load(folder);
   INFO(capture.status().ToString());

@@ -14,7 +14,7 @@ namespace shoal::redfish {
 class FakeState : public StateView {
  public:
   FakeState() = default;
-  // Starts as `capture`, which outlives this; only what is edited is copied.
+  // Starts as `capture`, which must outlive this object. Only edited resources are copied.
   explicit FakeState(const Capture& capture) : capture_(&capture) {}
 
   const nlohmann::json* Find(std::string_view uri) const override {
@@ -24,7 +24,7 @@ class FakeState : public StateView {
   }
   const std::vector<HistoryRecord>& history() const override { return records; }
 
-  // The resource's own copy, to be changed.
+  // Returns the state's own copy of the resource, for editing.
   nlohmann::json& Edit(const std::string& uri) {
     const auto found = resources.find(uri);
     if (found != resources.end()) return found->second;

@@ -6,7 +6,7 @@
 namespace shoal::redfish {
 namespace {
 
-// Of two names: one is that of the other in braces.
+// Fills two names, one of which has the other in braces as its value.
 std::string Filled(std::string_view text) {
   return FillNames(text, [](std::string_view name) -> std::optional<std::string> {
     if (name == "system") return "/redfish/v1/Systems/1";

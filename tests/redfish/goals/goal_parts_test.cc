@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 const std::string kPhrasings = "train = [\"x\"]\nevaluate = [\"y\"]\n";
 
-// A goal that wants `value` at /A of the system; it starts in "no" or "later".
+// Returns a goal that wants `value` at /A of the system and starts in "no" or "later".
 std::string Part(int id, const std::string& name, const std::string& value,
                  const std::string& more = {}) {
   return "id = " + std::to_string(id) + "\nname = \"" + name + "\"\n" + kPhrasings +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goals with situations read in a capture, and how often they start in which.
+// Tests what goals with situations read in a capture, and how often they start in each situation.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -40,7 +40,7 @@ double SatisfiedShare(const AppliedGoal& goal) {
 }  // namespace
 
 TEST_CASE("As many starts are satisfied where a capture allows fewer of the other situations") {
-  // No legacy boot mode on the one, no waiting volumes on the other.
+  // One capture has no legacy boot mode, and the other has no volumes that wait for a boot.
   for (const char* file : {"13-secure_boot_chain", "16-raid1"}) {
     const double one = SatisfiedShare(*GoalOn(file, "hpe-dl380a-gen12"));
     const double other = SatisfiedShare(*GoalOn(file, "dell-r750"));

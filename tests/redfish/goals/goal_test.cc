@@ -62,7 +62,7 @@ bool Watched(const Episode& episode, const std::string& uri) {
                      [&](const PropertyPath& path) { return path.uri == uri; });
 }
 
-// An episode of the goal that starts as asked for.
+// Returns an episode of the goal whose start has this optimum.
 Episode DrawStart(const AppliedGoal& goal, std::int64_t optimum) {
   for (std::uint64_t number = 0; number < 1000; ++number) {
     Episode episode = *goal.DrawEpisode(5, number, Split::kTrain);
@@ -72,7 +72,7 @@ Episode DrawStart(const AppliedGoal& goal, std::int64_t optimum) {
   throw;
 }
 
-// Whether starts are properties alone; the others need a service (tests/mockserver).
+// Returns whether starts consist of properties only. Other goals need a service (tests/mockserver).
 bool HasTargets(const AppliedGoal& goal) { return !goal.goal().definition().targets.empty(); }
 
 TEST_CASE("The goals that apply to each capture are the frozen ones") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an error says something.
+// Tells whether an error mentions something.
 #pragma once
 
 #include <absl/status/status.h>

@@ -53,7 +53,7 @@ TEST_CASE("Each word goes as often as was asked for") {
     left += static_cast<int>(WordsOf(text).size()) - 1;
     texts.insert(text);
   }
-  // 28,000 draws: five standard deviations are 0.013.
+  // With 28,000 samples five standard deviations are 0.013.
   REQUIRE(left / (7.0 * kDraws) == Approx(0.75).margin(0.013));
   REQUIRE(texts.size() > 100);
 }

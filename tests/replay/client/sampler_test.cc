@@ -20,7 +20,7 @@ using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
 
 constexpr std::chrono::seconds kPatience{20};
 
-// A shard whose answer to each message of a sampler is what the test says.
+// A shard that answers each message of a sampler as the test says.
 class ScriptedShard final : public proto::Replay::CallbackService {
  public:
   using Script = std::function<std::vector<proto::SampleReply>(const proto::SampleRequest&)>;
@@ -36,7 +36,7 @@ class ScriptedShard final : public proto::Replay::CallbackService {
 
   const std::string& address() const { return server_->address(); }
 
-  // Blocks until a stream has ended; false after a while.
+  // Blocks until a stream has ended. Returns false if none ends in time.
   bool AwaitEnd() {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     const runtime::MutexLock lock(mutex_);
@@ -211,7 +211,7 @@ TEST_CASE("contents that a sink let go are named to the shard before it gets mor
     }
 
    private:
-    // Of the sampler's thread.
+    // Used by the sampler's thread only.
     int added_ = 0;
   };
   runtime::Mutex mutex;

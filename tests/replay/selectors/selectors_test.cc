@@ -17,7 +17,7 @@ std::vector<SelectorKind> AllKinds() {
   return kinds;
 }
 
-// The probability with which a selector of `kind` must choose each item, by the plain rule.
+// Returns the probability with which a selector of `kind` must choose each item by its definition.
 std::map<Handle, double> Expected(SelectorKind kind, const std::map<Handle, double>& priorities) {
   std::map<Handle, double> expected;
   for (const auto& [handle, priority] : priorities) {
@@ -82,7 +82,7 @@ TEST_CASE("a uniform selector draws every item equally often, after removals too
     ++counts[choice.handle];
   }
   REQUIRE(counts.size() == in.size());
-  // 99 degrees of freedom: the statistic is above 148.2 once in a thousand seeds.
+  // With 99 degrees of freedom the statistic exceeds 148.2 for one seed in a thousand.
   REQUIRE(ChiSquare(counts, Expected(SelectorKind::kUniform, in), kDraws) < 148.2);
 }
 

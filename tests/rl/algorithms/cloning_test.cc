@@ -20,7 +20,8 @@ UnrollBatch Demonstrations(const model::PolicySpec& spec, std::int64_t columns =
   return expert.Play(*PolicyOf(*Trainer(spec), spec), 9);
 }
 
-// Success of the policy as it is, by its own choices, in episodes that were not demonstrated.
+// Returns the success of the current policy by its own choices, in episodes that were not
+// demonstrated.
 double SuccessOf(const PolicyTrainer& trainer, const model::PolicySpec& spec) {
   PointerTask task(spec, {.columns = 32, .seed = 3});
   task.Play(*PolicyOf(trainer, spec), 18);

@@ -88,7 +88,7 @@ TEST_CASE("on the policy's own data V-trace is the return to the end") {
   RequireClose(targets.value, {1 + .5 * (2 + .5 * (3 + .5 * 8)), 2 + .5 * (3 + .5 * 8), 7}, 1e-5);
 }
 
-// One row with the importance weight `ratio`.
+// Returns one row with the importance weight exp(`log_ratio`).
 PolicyRows Row(double log_ratio, double advantage) {
   const auto scalar = [](double value) { return at::full({1}, value, at::kDouble); };
   return {.log_probability = scalar(log_ratio),

@@ -34,7 +34,7 @@ void Append(const std::vector<std::uint16_t>& from, std::vector<std::uint16_t>& 
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// Rows `begin` to `begin + count` of `embeddings` [N, D].
+// Returns rows `begin` to `begin + count` of `embeddings` [N, D].
 runtime::Tensor Rows(const std::vector<std::uint16_t>& embeddings, std::int64_t begin,
                      std::int64_t count, std::int64_t size) {
   runtime::Tensor tensor(runtime::DType::kFloat16, {count, size});

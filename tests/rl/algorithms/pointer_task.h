@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small task for policies: the goal is the (noisy) embedding of one candidate, and asking for
-// that candidate is worth 1.
+// A small task for policies: the goal is the (noisy) embedding of one candidate, and choosing that
+// candidate has reward 1.
 //
-// Episodes have three steps; every third column ends them by truncation with a final observation,
-// the others by termination. Plays the part of actor and inference.
+// Episodes have three steps. Every third column ends them by truncation with a final observation,
+// and the other columns by termination. The task plays the part of actor and inference.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ namespace shoal::algorithms {
 struct PointerTaskOptions {
   std::vector<std::int64_t> table_sizes = {6, 9};
   std::int64_t columns = 8;
-  // Deviation of the noise on each goal, relative to its norm.
+  // The standard deviation of the noise on each goal, relative to its norm.
   double noise = 0.0;
   std::uint64_t seed = 1;
-  // The right candidate is asked for, whatever the policy would do.
+  // If true, the right candidate is chosen, whatever the policy would do.
   bool expert = false;
 };
 
 class PointerTask {
  public:
-  // `spec`: as SmallSpec, with any sizes, head, core and past_requests.
+  // `spec` is like SmallSpec, with any sizes, head, core and past_requests.
   PointerTask(const model::PolicySpec& spec, const PointerTaskOptions& options);
 
-  // The next `length` rows of every column, by `policy`, and the one that follows.
+  // Plays the next `length` rows of every column with `policy`, and the row that follows.
   UnrollBatch Play(const model::Policy& policy, std::int64_t length);
 
-  // Share of right answers since the last call.
+  // Returns the share of right answers since the last call.
   double TakeSuccess();
 
  private:
@@ -41,7 +41,7 @@ class PointerTask {
     std::size_t table = 0;
     std::int64_t target = 0;
     std::vector<std::uint16_t> goal;
-    // Row within the episode; -1: the final observation.
+    // The row within the episode, or -1 for the final observation.
     std::int64_t step = 0;
     std::int64_t episode = 0;
     std::vector<std::uint16_t> request;
@@ -57,7 +57,7 @@ class PointerTask {
 
   const model::PolicySpec spec_;
   const PointerTaskOptions options_;
-  std::vector<std::vector<std::uint16_t>> embeddings_;  // a table's [N, D]
+  std::vector<std::vector<std::uint16_t>> embeddings_;  // [N, D] of each table
   std::vector<std::shared_ptr<const model::CandidateTable>> tables_;
   std::vector<Column> columns_;
   model::SimilarityCache cache_;
@@ -66,8 +66,8 @@ class PointerTask {
   double answers_ = 0;
 };
 
-// Candidates, 12 numbers an embedding, projections of 8, hidden 16; the similarity tells nothing
-// (weight 0).
+// Candidates with 12 numbers in an embedding, projections of 8 and hidden layers of 16. The
+// similarity has weight 0.
 model::PolicySpec SmallSpec();
 
 }  // namespace shoal::algorithms

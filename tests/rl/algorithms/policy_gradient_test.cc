@@ -105,7 +105,7 @@ void RequireGradient(const model::PolicySpec& spec, const std::string& name) {
   }
 }
 
-// Every algorithm, for each of them on its own.
+// Checks the gradients of every algorithm.
 void RequireGradients(const model::PolicySpec& spec) {
   for (const std::string_view name : AlgorithmNames()) {
     INFO(name);
@@ -150,7 +150,7 @@ TEST_CASE("The gradient of every algorithm's loss over discrete actions is that 
 
 at::Tensor Unit(const at::Tensor& rows) { return rows.div(rows.norm(2, {1}, true)); }
 
-// The loss of a row with a factor of its own for each of the two numbers.
+// The loss of a row is linear, with a factor for each of the two numbers.
 HeadDerivatives Linear(const HeadRows& rows) {
   return {.by_log_probability = at::full_like(rows.log_probability, 0.7),
           .by_entropy = at::full_like(rows.entropy, -0.3)};
@@ -178,7 +178,7 @@ TEST_CASE("The candidate head equals log-softmax and autograd over base and over
   const std::vector<std::uint32_t> removed = {4, 11};
   const auto overlay = model::CandidateTable::Create(halves(kAppended), removed, base).value();
 
-  // Two rows of one goal: the catalog, and its overlay.
+  // There are two rows of one goal: one with the catalog, one with its overlay.
   UnrollBatch batch;
   batch.length = 1;
   batch.columns = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks' shares of a batch, and what they end with.
+// The ranks' shares of a batch, and the parameters that they end with.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ namespace shoal::algorithms {
 
 using doubles::RunRanks;
 
-// Of rows [.., columns, width].
+// Keeps columns begin..end-1 of rows [.., columns, width].
 template <typename T>
 void TakeColumns(std::vector<T>& values, std::size_t columns, std::size_t width, std::size_t begin,
                  std::size_t end) {
@@ -30,7 +30,7 @@ void TakeColumns(std::vector<T>& values, std::size_t columns, std::size_t width,
   values = std::move(kept);
 }
 
-// Columns begin..end-1 of the batch.
+// Returns columns begin..end-1 of the batch.
 inline UnrollBatch Columns(const UnrollBatch& batch, const model::PolicySpec& spec,
                            std::size_t begin, std::size_t end) {
   UnrollBatch part = batch;

@@ -9,7 +9,7 @@
 namespace shoal::algorithms {
 namespace {
 
-// One column of rewards 1 and values 10, 20, 30, ...
+// Returns one column with rewards 1 and values 10, 20, 30, ...
 UnrollBatch Column(const std::vector<std::uint8_t>& flags) {
   UnrollBatch batch;
   batch.length = static_cast<std::int64_t>(flags.size()) - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trainer that is its only rank, and the policy that it has come to.
+// A trainer that is its only rank, and its current policy.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kNames[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"};
 
-// Exactly these variables while it lives, none after.
+// Sets exactly these variables while it lives, and none afterwards.
 class Variables {
  public:
   explicit Variables(const std::map<std::string, std::string>& values) {
@@ -34,12 +34,12 @@ class Variables {
   }
 };
 
-// A process of its own that launches `world_size` ranks of `body`; its exit code.
+// Runs a process that launches `world_size` ranks of `body`, and returns its exit code.
 int Launch(std::int64_t world_size, const std::function<int()>& body,
            const std::function<void(pid_t)>& meanwhile = {}) {
   const pid_t launcher = ::fork();
   if (launcher == 0) {
-    // Catch reports a signal as a failure of the case.
+    // Catch would report a signal as a failure of the test case.
     for (const int signal : {SIGTERM, SIGABRT}) ::signal(signal, SIG_DFL);
     const auto result = LaunchRanks(world_size);
     if (!result.ok()) ::_exit(99);

@@ -79,7 +79,8 @@ TEST_CASE("a lost rank is an error that names it, on the hub and on the others")
 
 TEST_CASE("a rank that fails alone ends the call of every other, which name it and its reason") {
   for (const std::size_t culprit : {0U, 1U, 2U}) {
-    // More than sockets hold: the others are still sending when the failure reaches them.
+    // The second size exceeds the sockets' buffers, so the others are still sending when the
+    // failure arrives.
     for (const std::size_t size : {std::size_t{4}, std::size_t{4} << 20}) {
       const auto begin = std::chrono::steady_clock::now();
       const auto statuses = TryRanks(3, [&](std::size_t rank, GradientReducer& reducer) {

@@ -19,7 +19,7 @@
 namespace shoal::demonstrations {
 namespace {
 
-// What a reader says of `chunk`, with sound checksums.
+// Returns the reader's status for `chunk` with valid checksums.
 absl::Status Verdict(const proto::DemonstrationChunk& chunk) {
   const std::vector<std::string> chunks = {chunk.SerializeAsString()};
   return ParseDemonstrations(PackChunks(chunks).value()).status();
@@ -86,7 +86,7 @@ TEST_CASE("a damaged file is refused by name and offset, whichever byte it is") 
 }
 
 TEST_CASE("bytes that are spoiled under sound checksums never crash the reader") {
-  // It complains of each text that is no UTF-8.
+  // Protobuf logs an error for each text that is not UTF-8.
   const google::protobuf::LogSilencer silence;
   const std::string plain = SomeDemonstrations().SerializeAsString();
   runtime::Random random(7);

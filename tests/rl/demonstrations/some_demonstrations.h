@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small sound recording, for tests to spoil.
+// A small valid recording, which tests may spoil.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ void AddColumn(proto::Unroll& unroll, const std::string& name, proto::DType dtyp
                                     values.size() * sizeof(T));
 }
 
-// Two rows: `first`, then `second`; candidates are "a", "b" and "c".
+// Returns two rows with the actions `first`, then `second`. The candidates are "a", "b" and "c".
 inline proto::Demonstration OneOf(std::uint64_t episode, std::int64_t first, std::int64_t second) {
   proto::Demonstration demonstration;
   demonstration.set_goal("5 pxe_once");

@@ -21,7 +21,7 @@ std::vector<float> Logits(std::size_t size, double deviation, std::uint64_t seed
   return logits;
 }
 
-// Softmax in double precision, by its definition.
+// Computes the softmax in double precision by its definition.
 std::vector<double> Probabilities(const std::vector<float>& logits) {
   const double maximum = *std::max_element(logits.begin(), logits.end());
   std::vector<double> p;

@@ -12,7 +12,7 @@
 namespace shoal::model {
 namespace {
 
-// The first `count` rows of `whole` from `begin`.
+// Returns `count` rows of `whole` from `begin` on.
 runtime::Tensor Slice(const runtime::Tensor& whole, std::int64_t begin, std::int64_t count) {
   const std::int64_t size = whole.shape()[1];
   runtime::Tensor part(runtime::DType::kFloat16, {count, size});

@@ -58,7 +58,7 @@ TEST_CASE("floats are read from every floating-point dtype") {
                                               {"F16", view(DType::kFloat16, halves)},
                                               {"BF16", view(DType::kBFloat16, brains)},
                                               {"I32", view(DType::kInt32, counts)}};
-  // One byte further than a multiple of anything.
+  // The bytes start one byte after an aligned address.
   const std::string bytes = "x" + WriteSafetensors(items, {{"format", "pt"}});
   const SafetensorsView file = SafetensorsView::Parse(std::string_view(bytes).substr(1)).value();
   for (const char* name : {"F32", "F64", "F16", "BF16"}) {
@@ -111,18 +111,18 @@ TEST_CASE("hostile headers are refused") {
   };
   const std::string data(8, 'x');
   REQUIRE_FALSE(refused(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", data));
-  // Not JSON, not an object, nested without end.
+  // These are not JSON, not an object, or nested too deeply.
   REQUIRE(refused("", ""));
   REQUIRE(refused("[]", ""));
   REQUIRE(refused("{", ""));
   REQUIRE(refused(std::string(100'000, '['), ""));
   REQUIRE(refused("{\"a\":" + std::string(100'000, '{'), ""));
   REQUIRE(refused("{\"\xff\":1}", ""));
-  // Twice the same name.
+  // These have the same name twice.
   const std::string entry = R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
   REQUIRE(refused("{" + entry + "," + entry + "}", data));
   REQUIRE(refused(R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})", data));
-  // Wrong fields.
+  // These have wrong fields.
   REQUIRE(refused(R"({"a":{"dtype":"F33","shape":[2],"data_offsets":[0,8]}})", data));
   REQUIRE(refused(R"({"a":{"dtype":7,"shape":[2],"data_offsets":[0,8]}})", data));
   REQUIRE(refused(R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})", data));

@@ -87,7 +87,7 @@ inline PolicyOutputs Act(const Policy& policy, const PolicyInputs& inputs) {
   return policy.Act(inputs, cache).value();
 }
 
-// The policy's distribution over the candidates of row 0.
+// Returns the policy's distribution over the candidates of row 0.
 inline std::vector<double> Distribution(const Policy& policy, PolicyInputs inputs,
                                         std::int64_t count) {
   std::vector<double> probabilities;

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// One version over a fetcher of its own.
+// Fetches one version with a fetcher of its own.
 absl::StatusOr<Parameters> Fetch(const std::string& address, const WantedVersion& wanted,
                                  FetcherOptions options = {}) {
   std::promise<absl::StatusOr<Parameters>> promise;
@@ -39,7 +39,7 @@ TEST_CASE("versions that were skipped and the first one of the run can be fetche
   const ParametersFolder files(folder.path());
   for (const std::uint64_t step : {0U, 5U}) REQUIRE(files.Save(ParametersOf(1, step)).ok());
   PublisherServer server("127.0.0.1:0", {.folder = folder.path()});
-  // Three parts.
+  // Parameters of this size are sent in three parts.
   constexpr std::size_t kBytes = std::size_t{5} << 19;
   for (const std::uint64_t step : {6U, 7U}) {
     REQUIRE(server.publisher().Publish(ParametersOf(1, step, kBytes)));

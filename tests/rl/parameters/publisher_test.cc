@@ -29,7 +29,7 @@ class Reader {
     if (known) *request.mutable_known() = ToProto(*known);
     call_ = stub_->Subscribe(&context_, request);
   }
-  // The next whole version; nothing when the stream ended.
+  // Returns the next complete version, or nothing if the stream ended.
   std::optional<Parameters> Next() {
     proto::ParametersPart part;
     while (call_->Read(&part)) {

@@ -16,7 +16,7 @@
 namespace shoal::parameters {
 namespace {
 
-// What a subscriber handed over, in order.
+// The versions that a subscriber handed over, in order.
 struct Taken {
   void operator()(const Parameters& parameters) ABSL_LOCKS_EXCLUDED(mutex) {
     const runtime::MutexLock lock(mutex);
@@ -63,7 +63,7 @@ struct Subscribed {
   std::unique_ptr<Subscriber> subscriber;
 };
 
-// Sends the parts that the test wrote, to each subscriber once, then ends the stream.
+// Sends the parts that the test wrote to each subscriber once, then ends the stream.
 class Script final : public proto::Parameters::Service {
  public:
   explicit Script(std::vector<proto::ParametersPart> parts) : parts_(std::move(parts)) {

@@ -16,7 +16,7 @@ TEST_CASE("The last wake has returned when the end of a subscription is known") 
   for (int i = 0; i < 20; ++i) {
     const auto wakes = std::make_shared<std::atomic<int>>(0);
     const auto subscription = std::make_shared<Subscription>([wakes] {
-      // A waiter that could come back would.
+      // This gives AwaitEnd time to return too early.
       for (int turn = 0; turn < 1'000; ++turn) std::this_thread::yield();
       ++*wakes;
     });

@@ -11,7 +11,7 @@
 namespace shoal::training {
 namespace {
 
-// Parameters, their gradient and an optimiser of both, all of whose floats decay.
+// Parameters, their gradient, and an optimiser with weight decay on all of them.
 struct Flat {
   Flat(const OptimiserOptions& options, const std::vector<float>& start)
       : parameters(at::tensor(start)),

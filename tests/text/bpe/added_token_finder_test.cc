@@ -10,7 +10,7 @@
 namespace shoal::tokens {
 namespace {
 
-// "[x]" for a token, "x" for text between.
+// Writes "[x]" for a token and "x" for the text between tokens.
 std::string Describe(const std::vector<AddedToken>& tokens, std::string_view text) {
   std::vector<std::string> forms;
   for (const AddedToken& token : tokens) forms.push_back(token.content);

@@ -13,7 +13,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// By the definition, a merge at a time.
+// Merges by the definition, one merge at a time.
 Ids MergeByHand(const MergeTable& table, Ids ids) {
   for (;;) {
     std::size_t best = ids.size();
@@ -31,7 +31,7 @@ Ids MergeByHand(const MergeTable& table, Ids ids) {
   }
 }
 
-// Ids below 4 are letters; any two tokens may become one, in no sensible order.
+// Returns a random table: ids below 4 are letters, and any two tokens may become one.
 MergeTable RandomTable(runtime::Random& random) {
   std::vector<MergeRule> rules;
   std::int32_t next = 4;
@@ -48,7 +48,7 @@ MergeTable RandomTable(runtime::Random& random) {
 }
 
 TEST_CASE("the pair of lowest rank goes first, the leftmost of equals", "[byte_pair_merger]") {
-  // 0 0 -> 1, 1 0 -> 2
+  // The rules are 0 0 -> 1 and 1 0 -> 2.
   const MergeTable table({{0, 0, 1}, {1, 0, 2}});
   BytePairMerger merger;
   Ids ids = {9, 0, 0, 0};

@@ -29,7 +29,8 @@ TEST_CASE("every code point is read back as it was written", "[code_points]") {
 }
 
 TEST_CASE("a byte that belongs to no sequence stands alone", "[code_points]") {
-  // Lone continuation, overlong, surrogate, past the end, cut off, bytes that never occur.
+  // A lone continuation, overlong forms, a surrogate, a code point past the end, cut-off sequences,
+  // and bytes that never occur.
   for (const std::string_view text :
        {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
         "\xE2\x82", "\xF0\x9F\x98", "\xFF", "\xC3"}) {
@@ -47,14 +48,14 @@ TEST_CASE("classes are those of Unicode", "[code_points]") {
   REQUIRE(ClassesOf('a') == (kLetter | kWordCharacter));
   REQUIRE(ClassesOf(0x4E00) == (kLetter | kWordCharacter));
   REQUIRE(ClassesOf('7') == (kNumber | kWordCharacter));
-  REQUIRE(ClassesOf(0xBD) == kNumber);  // one half: a number, but no decimal one
+  REQUIRE(ClassesOf(0xBD) == kNumber);  // one half: a number, but not a decimal one
   REQUIRE(ClassesOf('_') == kWordCharacter);
   REQUIRE(ClassesOf(0x301) == kWordCharacter);   // a combining mark
   REQUIRE(ClassesOf(0x200D) == kWordCharacter);  // joins emoji
   REQUIRE(ClassesOf(0x85) == kSpace);
   REQUIRE(ClassesOf(0x3000) == kSpace);
   REQUIRE(ClassesOf(0x180E) == 0);   // a space until Unicode 6.3
-  REQUIRE(ClassesOf(0x200B) == 0);   // named a space, and none
+  REQUIRE(ClassesOf(0x200B) == 0);   // its name says space, but it is none
   REQUIRE(ClassesOf(0x1F600) == 0);  // a face
   REQUIRE(ClassesOf(0x323AF) != 0);  // a letter since Unicode 15
   REQUIRE(ClassesOf(0x10FFFF) == 0);

@@ -28,7 +28,7 @@ json System() {
     "@Redfish.Settings": {"SettingsObject": {"@odata.id": "/redfish/v1/Systems/1/Settings"}, "Time": 3}})");
 }
 
-// Count and kind of a text; count 0 where it was not found.
+// Returns count and kind of a text. The count is 0 if it was not found.
 TokenHarvest::Found Find(const TokenHarvest& harvest, const std::string& text) {
   for (const auto& found :
        harvest.Best({.minimum_count = 1, .minimum_length = 1, .limit = 100'000})) {
@@ -102,7 +102,7 @@ TEST_CASE("documents in any order give the same tokens, which a tokenizer takes"
   const TokenHarvest::Options options{.minimum_count = 1, .minimum_length = 2, .limit = 100};
   const auto tokens = TokenHarvest::Tokens(forwards.Best(options), *Gpt2());
   REQUIRE(tokens == TokenHarvest::Tokens(backwards.Best(options), *Gpt2()));
-  // GPT-2 has them.
+  // Tokens that GPT-2 has already are left out.
   for (const AddedToken& token : tokens) REQUIRE(token.content != "On");
 
   const auto extended = Gpt2()->Extend(tokens);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids against those of Hugging Face's tokenizers: tests/golden/tokenizer_golden.py.
+// Compares ids with those of Hugging Face's tokenizers (tests/golden/tokenizer_golden.py).
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
@@ -38,7 +38,7 @@ std::uint32_t TakeNumber(std::string_view& bytes) {
   return number;
 }
 
-// Those that are UTF-8, or those that are not.
+// Returns the texts that are UTF-8, or those that are not.
 std::vector<std::string> GoldenTexts(bool well_formed) {
   std::vector<std::string> texts;
   std::string_view rest = Golden().at("texts");
@@ -69,7 +69,7 @@ TokenizerPointer GoldenTokenizer(const std::string& name) {
   return *tokenizer;
 }
 
-// `may_lack`: texts that were not asked have no ids.
+// If `may_lack` is true, some texts have no expected ids, since the other tokenizer was not asked.
 void RequireIds(const TokenizerPointer& tokenizer, const std::vector<std::string>& texts,
                 const std::string& file, bool may_lack = false) {
   const std::vector<Ids> expected = GoldenIds(file);

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Texts = std::vector<std::string>;
 
-// Of the bytes and "ab", "abc".
+// A tokenizer of the bytes, "ab" and "abc".
 json SmallDocument() {
   static const json kDocument = [] {
     const auto tokenizer = TrainedOn({"abc,abc,abc,ab"}, {.vocabulary_size = 259});
@@ -99,7 +99,7 @@ TEST_CASE("what is written is read as the same tokenizer", "[tokenizer_json]") {
   REQUIRE(TokensOf(**again, "A\"  B") == Texts{"a", "ā", "b"});
 }
 
-// Applies a JSON Patch to the small document; the error must hold `expected`.
+// Applies a JSON Patch to the small document. The error must contain `expected`.
 void RequireError(const std::string& patch, const std::string& expected) {
   const std::string error = ErrorOf(SmallDocument().patch(json::parse(patch)));
   INFO(patch << " gave " << error);

@@ -16,7 +16,8 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("the most frequent pair becomes a token first", "[tokenizer_trainer]") {
   const auto tokenizer = TrainedOn({"hug hug hug pug pug bun"}, {.vocabulary_size = 260});
-  // 257 ids are special or bytes; "ug" 5 times, then "hug" with its space, 2 times, and "pug".
+  // 257 ids are special or bytes. "ug" occurs 5 times, then "hug" 3 times; " hug" and "pug" occur 2
+  // times each.
   REQUIRE(tokenizer->TokenText(0) == kEndOfText);
   REQUIRE(tokenizer->TokenText(1) == "!");
   REQUIRE(tokenizer->TokenText(257) == "ug");
@@ -43,7 +44,7 @@ TEST_CASE("pairs that are too rare become no tokens", "[tokenizer_trainer]") {
   const TokenizerTrainer::Options often{.vocabulary_size = 1000, .minimum_count = 3};
   REQUIRE(TrainedOn({"ab ab cd"}, often)->size() == 257);
   const TokenizerTrainer::Options once{.vocabulary_size = 1000, .minimum_count = 1};
-  // ab, its space, cd, its space.
+  // The merges are ab, its space, cd, and its space.
   REQUIRE(TrainedOn({"ab ab cd"}, once)->size() == 261);
 }
 

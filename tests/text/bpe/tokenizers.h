@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizers that tests share, and what they do with them.
+// Tokenizers that tests share, and helpers to use them.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -25,7 +25,7 @@ Words ScannedWords(std::string_view text) {
   return words;
 }
 
-// Ranges in which no character came or changed after Unicode 14, which PCRE2 knows.
+// Ranges in which no character was added or changed after Unicode 14, which PCRE2 knows.
 constexpr std::pair<char32_t, char32_t> kOldRanges[] = {
     {0x00, 0x7F},     {0x20, 0x2F},     {0x27, 0x27},     {0x61, 0x7A},       {0x80, 0x17F},
     {0x300, 0x36F},   {0x660, 0x669},   {0x1680, 0x1680}, {0x180E, 0x180E},   {0x2000, 0x2064},

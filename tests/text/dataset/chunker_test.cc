@@ -24,7 +24,7 @@ std::string TextOf(const Tokenizer& tokenizer, std::span<const std::int32_t> ids
   return tokenizer.Decode(ids).value();
 }
 
-// What the spans of a kind say, one after the other.
+// Returns the texts of the spans of a kind, one after the other.
 std::vector<std::string> SpanTexts(const Tokenizer& tokenizer, const Chunk& chunk, SpanKind kind) {
   std::vector<std::string> texts;
   for (const Span& span : chunk.spans) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Changes one byte of a file, and not its size.
+// Changes one byte of a file, but not its size.
 void Damage(const std::string& path, std::size_t offset) {
   std::string bytes = ContentsOf(path);
   bytes.at(offset) = static_cast<char>(bytes[offset] ^ 1);
@@ -71,7 +71,7 @@ TEST_CASE("a file of another size is not opened, a changed one is not verified")
     folder.Write("data/" + std::string(file), whole + "x");
     REQUIRE(Says(Dataset::Open(folder.At("data")).status(), path + " has"));
     folder.Write("data/" + std::string(file), whole);
-    // A token's lowest bit, and a byte of a tokenizer.
+    // This changes a token's lowest bit, or a byte of a tokenizer.
     Damage(path, file == kChunksFile ? whole.size() / 2 / 4 * 4 : whole.size() / 2);
     const auto dataset = Dataset::Open(folder.At("data"));
     const absl::Status status = dataset.ok() ? (*dataset)->Verify() : dataset.status();

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kPiece = 500;
 
-// A mirror of one dataset, "small", behind a web server that fails as it is told.
+// A mirror of one dataset, "small", behind a web server with scripted failures.
 class SmallMirror {
  public:
   explicit SmallMirror(http::ServerOptions options = {}) {
@@ -48,7 +48,7 @@ class SmallMirror {
   std::string PartOf(const std::string& destination) const {
     return folder_.At(destination) + "." + archive_.sha256.substr(0, 16) + ".part";
   }
-  // The ranges that were asked for, in order.
+  // Returns the requested ranges in order.
   std::vector<std::string> ranges() {
     const runtime::MutexLock lock(mutex_);
     return ranges_;
@@ -59,10 +59,10 @@ class SmallMirror {
   }
   const doubles::TemporaryFolder& folder() const { return folder_; }
 
-  // Ranged answers that are whole, before the next `cuts` are cut midway.
+  // How many ranged answers are complete before the next `cuts` answers are cut midway.
   std::atomic<int> whole_before_cuts = 0;
   std::atomic<int> cuts = 0;
-  // Ranged requests that are answered 503.
+  // How many ranged requests are answered 503.
   std::atomic<int> refusals = 0;
   std::atomic<bool> knows_ranges = true;
   std::atomic<bool> gives_other_range = false;
@@ -94,7 +94,7 @@ class SmallMirror {
                            std::to_string(bytes.size()));
     if (whole_before_cuts-- <= 0 && cuts > 0) {
       --cuts;
-      // What would wait is more than may: the answer ends where it is.
+      // This exceeds the bytes that may wait, so the answer ends there.
       response.stream = [half = piece.substr(0, piece.size() / 2)](http::StreamWriter writer) {
         writer.Write(half);
         writer.Write(std::string(4 * kPiece, 'x'));

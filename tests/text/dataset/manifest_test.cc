@@ -30,7 +30,7 @@ Manifest SmallManifest() {
   return manifest;
 }
 
-// What becomes of the manifest with `value` at `pointer`.
+// Returns the status of the manifest with `value` at `pointer`.
 absl::Status ParsedWith(const char* pointer, const Json& value) {
   Json json = Json::parse(SmallManifest().ToJson());
   json[Json::json_pointer(pointer)] = value;

@@ -32,7 +32,7 @@ absl::StatusOr<std::string> PackSmall(const doubles::TemporaryFolder& folder) {
   return PackDataset(*Dataset::Open(folder.At("data")).value(), "small", {});
 }
 
-// Unpacks an archive of `files` into "out"; nothing may be left there.
+// Unpacks an archive of `files` into "out", which must fail and leave nothing there.
 absl::Status RefusalOf(const doubles::TemporaryFolder& folder, const Files& files) {
   const std::string archive =
       folder.Write("hostile.tar.xz", redfish::PackArchive(files, {}).value());
@@ -43,7 +43,7 @@ absl::Status RefusalOf(const doubles::TemporaryFolder& folder, const Files& file
   return status;
 }
 
-// A tar archive of one symbolic link.
+// Writes a tar archive of one symbolic link.
 void WriteLink(const std::string& path, const char* name, const char* target) {
   archive* const writer = archive_write_new();
   archive_write_set_format_pax_restricted(writer);
@@ -125,7 +125,7 @@ TEST_CASE("an archive that is cut, too large, missing or no archive is named") {
   };
   const std::size_t most = redfish::kMaximumUnpackedBytes;
   REQUIRE(Says(refusal(archive, 1000), "small.tar.xz unpacks to more than 1000 bytes"));
-  // Zeros fill its last block; only what is before them can be missed.
+  // Zeros fill the last block, so only a cut before them loses something.
   const std::string cut =
       folder.Write("cut.tar.xz", bytes.substr(0, bytes.find_last_not_of('\0') / 2));
   REQUIRE(absl::IsDataLoss(refusal(cut, most)));

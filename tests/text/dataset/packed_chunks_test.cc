@@ -21,7 +21,7 @@ std::vector<Chunk> ThreeChunks() {
           {.tokens = {0, 0, 0, 7}, .spans = {{SpanKind::kArray, 3, 4}}, .capture = 1}};
 }
 
-// Bytes where a view of them may be.
+// Bytes at an address that is aligned for a view of them.
 class AlignedBytes {
  public:
   explicit AlignedBytes(const std::string& bytes) : words_(bytes.size() / 8 + 1) {
@@ -73,8 +73,8 @@ TEST_CASE("no chunks at all are a file too") {
 }
 
 TEST_CASE("a packed file is refused with the byte at which it is wrong") {
-  // 3 chunks, 8 tokens, 3 spans: ends from 32 and 56, captures from 80, zeros from 92, tokens from
-  // 96, spans from 128.
+  // 3 chunks, 8 tokens and 3 spans: ends from 32 and 56, captures from 80, zeros from 92, tokens
+  // from 96, spans from 128.
   const std::string whole = PackChunks(ThreeChunks());
   REQUIRE(whole.size() == 164);
   REQUIRE(RefusalOf("").starts_with("byte 0: "));

@@ -26,7 +26,7 @@ inline bool Says(const absl::Status& status, const std::string& part) {
   return std::string(status.message()).find(part) != std::string::npos;
 }
 
-// A tokenizer whose tokens are bytes, and "<|endoftext|>", which is token 0.
+// Writes a tokenizer whose tokens are the bytes and "<|endoftext|>", which is token 0.
 inline std::string WriteByteTokenizer(const doubles::TemporaryFolder& folder) {
   auto trainer = tokens::TokenizerTrainer::Create({.vocabulary_size = 257}).value();
   const std::string path = folder.At("bytes/tokenizer.json");
@@ -34,7 +34,7 @@ inline std::string WriteByteTokenizer(const doubles::TemporaryFolder& folder) {
   return path;
 }
 
-// A service root, a system with an action, and a schema file.
+// Writes a service root, a system with an action, and a schema file.
 inline std::string WriteSmallCapture(const doubles::TemporaryFolder& folder,
                                      const std::string& name) {
   const std::string root = name + "/redfish/v1/";

@@ -17,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// What each kind is to select, in order; the whole body is the last object.
+// The texts that each kind must select, in order. The whole body is the last object.
 struct GoldenResource {
   std::string capture;
   std::string uri;

@@ -22,7 +22,7 @@ std::shared_ptr<const Tokenizer> ByteTokenizer(bool split_camel_case, bool lower
   return trainer.Train({}).value();
 }
 
-// Of each token: the bytes of `text` that it stands for.
+// Returns, for each token, the bytes of `text` that it stands for.
 std::vector<std::string> PartsOf(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::int32_t> ids;
   REQUIRE(tokenizer.Encode(text, ids).ok());
@@ -53,7 +53,8 @@ TEST_CASE("a blank that a normaliser puts in has no bytes") {
 
 TEST_CASE("letters of other alphabets keep their place when they become small") {
   const auto tokenizer = ByteTokenizer(false, true);
-  // Two bytes as capital and as small letter; three bytes that become one; one that becomes three.
+  // Lower case keeps the two bytes of the first text, turns three bytes into one, and two into
+  // three.
   for (const std::string text : {"x\xC3\x84y", "x\xE2\x84\xAAy", "x\xC4\xB0y"}) {
     const std::vector<std::string> parts = PartsOf(*tokenizer, text);
     REQUIRE(parts.front() == "x");

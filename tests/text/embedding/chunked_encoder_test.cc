@@ -38,7 +38,8 @@ std::string LongText(int seed, std::size_t bytes) {
   return text;
 }
 
-// Calls visit with the whole after each change of one number, text or truth value, then undoes it.
+// Calls `visit` with the whole after each change of one number, text or truth value, then undoes
+// it.
 void ChangeEach(const nlohmann::json& whole, nlohmann::json& part,
                 const std::function<void(const nlohmann::json&)>& visit) {
   if (part.is_structured()) {
@@ -102,7 +103,7 @@ TEST_CASE(
     for (const std::string_view segment : SplitSegments(changed_text, {})) {
       if (!original.contains(segment)) cut_anew.insert(segment);
     }
-    // A memory of its own: what an earlier change made is not free.
+    // The encoder has a memory of its own, so that chunks of an earlier change are encoded again.
     Chunked chunked;
     EncodeAll(*chunked.encoder, {text});
     const std::size_t before = chunked.calls.count();

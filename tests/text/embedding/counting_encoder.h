@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An encoder that makes of each text a vector of its own, and remembers what it was asked.
+// An encoder that makes a distinct vector of each text and records the texts.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@
 
 namespace shoal::embedding {
 
-// The calls, of one encoder or of several; outlives them.
+// The calls of one or several encoders. It must outlive them.
 struct Calls {
   std::vector<std::vector<std::string>> texts;
   std::mutex mutex;
@@ -82,7 +82,7 @@ class CountingEncoder final : public tokens::TextEncoder {
   const std::string version_;
 };
 
-// Row `row` of what an encoder made.
+// Returns row `row` of an encoder's result.
 inline std::vector<std::uint16_t> RowOf(const runtime::Tensor& tensor, std::size_t row) {
   const auto size = static_cast<std::size_t>(tensor.shape()[1]);
   const auto* begin = reinterpret_cast<const std::uint16_t*>(tensor.bytes().data()) + row * size;

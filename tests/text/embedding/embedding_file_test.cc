@@ -62,7 +62,7 @@ TEST_CASE("two open at once see what the other puts, from several threads") {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // A machine that stands still for a while makes insertions fail: each is whole or counted.
+  // If the machine stalls, insertions may fail. Each is either complete or counted as a failure.
   const std::uint64_t failures = one->failures() + two->failures();
   std::uint64_t lost = 0;
   for (std::uint64_t group = 0; group < 40; ++group) {

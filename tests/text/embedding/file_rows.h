@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows for an EmbeddingFile that are told apart by number, and what a test asks of such a file.
+// Numbered rows for an EmbeddingFile, and what a test asks of such a file.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ namespace shoal::embedding {
 
 inline constexpr std::size_t kDimension = 64;
 
-// Keys and vectors of numbers [first, first + count).
+// The keys and vectors of the numbers [first, first + count).
 struct Rows {
   Rows(std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t number = first; number < first + count; ++number) {
@@ -48,7 +48,7 @@ inline void Put(EmbeddingFile& file, const Rows& rows, const std::string& versio
   file.Insert(version, kDimension, rows.keys, rows.values);
 }
 
-// How many are found; REQUIREs that those are what was put.
+// Returns how many rows are found, and REQUIREs that they are the ones that were put.
 inline std::size_t CountFound(EmbeddingFile& file, const Rows& rows,
                               const std::string& version = "v") {
   const auto found = file.Find(version, kDimension, rows.keys);

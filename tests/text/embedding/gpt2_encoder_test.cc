@@ -24,7 +24,7 @@ std::unique_ptr<Gpt2Encoder> Load(const std::string& folder,
   return *std::move(encoder);
 }
 
-// The last of one falls into several sequences.
+// The last text is split into several sequences.
 const std::vector<std::string>& Texts() {
   static const std::vector<std::string> kTexts = [] {
     std::vector<std::string> texts = {"set the asset tag", "x", "", "{\"AssetTag\":\"\u00fc\"}"};
@@ -36,7 +36,7 @@ const std::vector<std::string>& Texts() {
   return kTexts;
 }
 
-// One sequence at a time, all hidden states added up.
+// Encodes one sequence at a time and averages all hidden states.
 std::vector<double> BruteForce(const language::Gpt2& model, std::string_view text) {
   const auto ids = tokens::IdsOf(*SmallTokenizer(), text);
   std::vector<double> mean(kSmallWidth);

@@ -12,7 +12,7 @@ TEST_CASE("joined vectors have length 1, and their cosine is the mean of both co
   Calls calls;
   const CountingEncoder first(calls, 24, "words");
   const CountingEncoder second(calls, 40, "language");
-  // The two must not be parts of one random vector.
+  // The two results must not be parts of one random vector.
   const JoinedEncoder joined(std::make_unique<CountingEncoder>(calls, 24, "words"),
                              std::make_unique<CountingEncoder>(calls, 40, "language"));
   REQUIRE(joined.version() == "words+language");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder with a language model so small that a test case runs it in a moment, and a tokenizer
-// that fits it.
+// A folder with a language model that is small enough to run in a moment, and a tokenizer that fits
+// it.
 #pragma once
 
 #include <catch2/catch.hpp>

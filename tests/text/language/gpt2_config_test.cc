@@ -11,7 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-// As the Hub has it for its oldest GPT-2, with what says nothing about the architecture.
+// The Hub's configuration of its oldest GPT-2, including fields that are not about the
+// architecture.
 json HubConfig() {
   return json::parse(R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This side of huggingface_test.py: models and token ids in, files out.
+// The C++ side of huggingface_test.py: it reads models and token ids, and writes files.
 //
 //   gpt2_driver init <preset> <seed> <folder>            random parameters, large enough to matter
 //   gpt2_driver copy <folder> <folder>                   read and written again

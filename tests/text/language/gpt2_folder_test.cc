@@ -20,7 +20,7 @@ using doubles::TemporaryFolder;
 using model::SafetensorsItem;
 using runtime::Tensor;
 
-// A file's tensors, to be changed and written again.
+// A file's tensors, which a test changes and writes again.
 struct Tensors {
   explicit Tensors(const std::string& folder) : path(folder + "/" + kWeightsFile) {
     const auto file = model::SafetensorsFile::Open(path).value();

@@ -20,7 +20,7 @@ Generated Generate(const Ids& prompt, const GenerateOptions& options) {
   return SmallModel().Generate(prompt, options).value();
 }
 
-// What Generate promises, by running the whole sequence again for each token.
+// Computes what Generate promises by running the whole sequence again for each token.
 Ids RunAgainEachTime(Ids sequence, const GenerateOptions& options) {
   const auto vocabulary = static_cast<std::size_t>(SmallModel().config().vocabulary_size);
   runtime::Random random(options.seed);

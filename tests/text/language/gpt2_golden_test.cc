@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against what transformers computes: golden/make_golden.py wrote the model and the values.
+// Compares with transformers: golden/make_golden.py wrote the model and the values.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>

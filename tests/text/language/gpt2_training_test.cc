@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that a trainer is made of: gradients by every way of computing them, and the loss.
+// Tests the parts of a trainer: gradients by every way to compute them, and the loss.
 #include <ATen/ops/abs.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/log_softmax.h>
@@ -39,7 +39,7 @@ std::vector<float> Weights() {
   return weights;
 }
 
-// The loss as it is defined, from all logits: what the fused one must equal.
+// Computes the loss by its definition from all logits. The fused loss must equal it.
 at::Tensor PlainSum(const Gpt2Network& network, const at::Tensor& hidden, const TokenBatch& batch,
                     const std::vector<float>& weights) {
   const at::Tensor log_probabilities = at::log_softmax(network.Logits(hidden), 1);
@@ -92,7 +92,8 @@ TEST_CASE("the loss is the weighted cross-entropy, with its gradients, however m
     REQUIRE(fused.sum == Approx(plain.sum).epsilon(1e-5));
     REQUIRE(Greatest(fused.gradient.sub(plain.gradient)) < 1e-4 * Greatest(plain.gradient));
   }
-  // 30 tokens, every third without weight, one of 2.5; of the three first ones, one has a weight.
+  // Of 30 tokens every third has no weight and one has 2.5. The first tokens of the three
+  // sequences, one of which has a weight, do not count.
   REQUIRE(Train(Loss::kFused, {}).weight == Approx(20 + 1.5 - 1));
 }
 
@@ -176,7 +177,8 @@ TEST_CASE("the loss counts what was the most probable token") {
   batch.Append(SomeIds(9, 1));
   const at::Tensor hidden = network.Hidden(PackedTokens(batch, at::kCPU), 3);
   const at::Tensor best = network.Logits(hidden).argmax(1);
-  // Targets moved to what the model thinks; hidden states stay those of the old ids.
+  // The targets become the model's most probable tokens, while hidden states stay those of the old
+  // ids.
   batch.ids[3] = static_cast<std::int32_t>(best[2].item<std::int64_t>());
   batch.ids[5] = static_cast<std::int32_t>(best[4].item<std::int64_t>());
   const auto correct = [&](std::size_t target) {

@@ -26,7 +26,7 @@ std::unique_ptr<LanguageTrainer> Trainer(const TrainerOptions& options,
   return LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
 }
 
-// Sequences of unequal lengths, a third of whose tokens do not count.
+// Returns sequences of unequal lengths, in which a third of the tokens have no weight.
 WeightedBatch Batch(std::uint64_t seed, std::size_t sequences = 6) {
   WeightedBatch batch;
   for (std::size_t i = 0; i < sequences; ++i) {
@@ -38,7 +38,7 @@ WeightedBatch Batch(std::uint64_t seed, std::size_t sequences = 6) {
   return batch;
 }
 
-// Every `count`-th sequence from `first` on.
+// Returns every `count`-th sequence from `first` on.
 WeightedBatch Share(const WeightedBatch& batch, std::size_t first, std::size_t count) {
   WeightedBatch share;
   for (std::size_t s = first; s + 1 < batch.tokens.starts.size(); s += count) {
@@ -53,8 +53,8 @@ WeightedBatch Share(const WeightedBatch& batch, std::size_t first, std::size_t c
   return share;
 }
 
-// Without the biases of keys: they move every logit of a query alike and so change nothing, their
-// gradient is rounding alone, and AdamW makes whole steps of it.
+// Leaves out the biases of keys: they move all logits of a query alike and so change nothing. Their
+// gradient is only rounding, which AdamW turns into whole steps.
 double LargestDifference(const Gpt2Parameters& a, const Gpt2Parameters& b) {
   double largest = 0;
   const std::int64_t width = a.config.width;
@@ -69,7 +69,7 @@ double LargestDifference(const Gpt2Parameters& a, const Gpt2Parameters& b) {
   return largest;
 }
 
-// Loss and accuracy as they are defined, from the logits of the plain model.
+// Computes loss and accuracy by their definition from the logits of the plain model.
 LossReport BruteForce(const Gpt2Parameters& parameters, const WeightedBatch& batch) {
   const auto model = Gpt2::Create(parameters, nullptr, {}).value();
   const runtime::Tensor logits = model->Logits(batch.tokens).value();
@@ -126,7 +126,7 @@ TEST_CASE("a batch that is cut into slices makes the step that it makes as a who
   for (const Kind kind : {Kind::kAdamW, Kind::kSgd, Kind::kLion}) {
     const auto whole = Trainer({.optimiser = {.kind = kind}});
     const auto cut = Trainer({.slice_tokens = 8, .optimiser = {.kind = kind}});
-    // A sign is no continuous function: Lion is compared before rounding can turn one.
+    // The sign function is not continuous, so Lion is compared before rounding can flip a sign.
     const std::uint64_t steps = kind == Kind::kLion ? 1 : 3;
     for (std::uint64_t step = 0; step < steps; ++step) {
       const StepReport a = whole->Step(Batch(step), 1e-3).value();
@@ -170,7 +170,7 @@ TEST_CASE("two ranks with a share of each batch become what one rank becomes, an
   REQUIRE(evaluated[0] == Approx(alone->Evaluate(Batch(9))->loss).epsilon(1e-5));
 }
 
-// With AdamW norms drift apart by rounding that it enlarges, which says nothing about the sums.
+// With AdamW norms differ, because it enlarges rounding errors, which says nothing about the sums.
 TEST_CASE(
     "gradients of two ranks, or of many slices, stay those of one where nothing enlarges "
     "rounding") {
@@ -253,7 +253,8 @@ TEST_CASE("AdamW is what its paper says, and spares biases and norms from decay"
   const Gpt2Parameters start = SmallGpt2();
   const auto layout = Gpt2Layout(start.config);
   const double rate = 1e-2;
-  // The first step moves each parameter by the rate, against the gradient's sign; then decay.
+  // The first step moves each parameter by the rate against the gradient's sign, then applies
+  // decay.
   const TrainerOptions plain{.max_gradient_norm = 0, .optimiser = {.weight_decay = 0}};
   const TrainerOptions decaying{.max_gradient_norm = 0, .optimiser = {.weight_decay = 0.5}};
   const auto without = Trainer(plain);

@@ -14,7 +14,7 @@ using Logits = std::vector<float>;
 
 constexpr int kDraws = 20'000;
 
-// How often each id comes, of kDraws.
+// Returns how often each id comes in kDraws samples.
 std::vector<double> Frequencies(const Logits& logits, const TokenMask& mask,
                                 const SamplerOptions& options) {
   runtime::Random random(1);
@@ -25,7 +25,7 @@ std::vector<double> Frequencies(const Logits& logits, const TokenMask& mask,
   return counts;
 }
 
-// Logits of probabilities 0.1, 0.4, 0.2, 0.3.
+// Logits of the probabilities 0.1, 0.4, 0.2 and 0.3.
 const Logits kLogits = {std::log(0.1F), std::log(0.4F), std::log(0.2F), std::log(0.3F)};
 
 void RequireClose(const std::vector<double>& found, const std::vector<double>& expected) {
@@ -48,7 +48,7 @@ TEST_CASE("a temperature of one draws by the model's probabilities") {
 }
 
 TEST_CASE("a low temperature sharpens") {
-  // Squares of the probabilities, normed.
+  // These are the squares of the probabilities, normalised.
   RequireClose(Frequencies(kLogits, TokenMask(4), {.temperature = 0.5}),
                {0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3});
 }
@@ -66,7 +66,7 @@ TEST_CASE("top-p draws among the fewest that reach p") {
   RequireClose(Frequencies(kLogits, TokenMask(4), {.temperature = 1, .top_p = 0.65}),
                {0, 4.0 / 7, 0, 3.0 / 7});
   RequireClose(Frequencies(kLogits, TokenMask(4), {.temperature = 1, .top_p = 0}), {0, 1, 0, 0});
-  // Of what top-k left, 4/7 reaches one half.
+  // In what top-k has left, the most probable token has 4/7, which exceeds one half.
   RequireClose(Frequencies(kLogits, TokenMask(4), {.temperature = 1, .top_k = 2, .top_p = 0.5}),
                {0, 1, 0, 0});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPT-2 so small that a test case runs it in a moment, with parameters so large that they matter.
+// A GPT-2 that is small enough to run in a moment, with parameters that are large enough to matter.
 #pragma once
 
 #include <cstdint>

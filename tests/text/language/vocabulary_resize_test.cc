@@ -25,7 +25,7 @@ TEST_CASE("old parameters stay, new rows are near the mean of the old ones") {
     double mean = 0;
     for (std::size_t row = 0; row < 50; ++row) mean += old.flat[row * 16 + column] / 50;
     for (std::size_t row = 50; row < 60; ++row) {
-      // The rows' deviation is about 0.2, the noise a tenth of it.
+      // The rows' standard deviation is about 0.2, and the noise is a tenth of it.
       REQUIRE(std::abs(resized.flat[row * 16 + column] - mean) < 0.1);
       REQUIRE(resized.flat[row * 16 + column] != static_cast<float>(mean));
     }
