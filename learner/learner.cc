@@ -200,7 +200,7 @@ absl::Status Learner::Resume() {
 
 absl::Status Learner::CloneDemonstrations() {
   Parts& parts = *parts_;
-  LearnerOptions options = setup_.learner;
+  CloningOptions options = setup_.learner.cloning;
   options.encoder.batch_independent = setup_.run.deterministic;
   options.embedding_cache = options.embedding_cache.In(setup_.run.path());
   SHOAL_ASSIGN_OR_RETURN(parts.cloning,
@@ -210,7 +210,7 @@ absl::Status Learner::CloneDemonstrations() {
   parts.encoder_version = parts.cloning->demonstrations().encoder_version();
   const auto on_cloned = [&](const algorithms::CloningReport& report) {
     if (parts.reports != nullptr) parts.reports->RecordCloning(report);
-    const bool last = report.cloning == setup_.learner.demonstration_updates;
+    const bool last = report.cloning == setup_.learner.cloning.demonstration_updates;
     if (last || report.cloning % kShownClonings == 0) {
       spdlog::info("event=cloned cloning={} loss={} agreement={}", report.cloning, report.loss,
                    report.agreement);

@@ -8,32 +8,6 @@ namespace {
 
 constexpr double kMany = 1e9;
 
-void VisitDemonstrations(LearnerOptions& options, runtime::Visitor& visitor) {
-  visitor.Knob("demonstrations", options.demonstrations,
-               {.help = "file that `shoal demonstrations record` wrote; empty: none"});
-  visitor.Knob("demonstration_unrolls", options.demonstration_unrolls,
-               {.help = "demonstrations in a cloning or update, all ranks together",
-                .unit = "unrolls",
-                .min = 1,
-                .max = 1 << 20});
-  visitor.Knob("demonstration_updates", options.demonstration_updates,
-               {.help = "clonings of demonstrations before the first publication",
-                .unit = "updates",
-                .min = 0,
-                .max = kMany});
-  visitor.Knob("demonstration_learning_rate", options.demonstration_learning_rate,
-               {.help = "Adam's rate in them", .min = 0, .max = 1});
-  visitor.Knob("demonstration_coefficient", options.demonstration_coefficient,
-               {.help = "weight of cloning in the first update; it falls to 0 in a straight line",
-                .min = 0,
-                .max = 1000});
-  visitor.Knob(
-      "demonstration_anneal_updates", options.demonstration_anneal_updates,
-      {.help = "update at which that weight is 0", .unit = "updates", .min = 1, .max = kMany});
-  options.encoder.Visit(visitor);
-  options.embedding_cache.Visit(visitor);
-}
-
 }  // namespace
 
 void LearnerOptions::Visit(runtime::Visitor& visitor) {
@@ -86,7 +60,7 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "threads",
                 .min = 1,
                 .max = 256});
-  VisitDemonstrations(*this, visitor);
+  cloning.Visit(visitor);
   visitor.Knob("unroll_id_window", unroll_id_window,
                {.help = "ids of trained unrolls that are remembered",
                 .unit = "unrolls",

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "learner/cloning/cloning_options.h"
 #include "platform/runtime/config.h"
 #include "rl/collectives/gradient_reducer.h"
-#include "text/embedding/encoder_source.h"
 
 namespace shoal::learner {
 
@@ -39,21 +39,7 @@ struct LearnerOptions {
   std::int64_t updates = 0;
   // The number of threads that torch uses inside one operation.
   std::int64_t torch_threads = 1;
-  // The file of demonstrations (docs/demonstrations.md). If empty, there are none.
-  std::string demonstrations = "";
-  // The number of demonstrations in one cloning step or update, on all ranks together.
-  std::int64_t demonstration_unrolls = 64;
-  // The number of cloning steps before the first publication.
-  std::int64_t demonstration_updates = 300;
-  double demonstration_learning_rate = 1e-3;
-  // The weight of the demonstrations' cross-entropy in the first update after cloning. It falls
-  // linearly to 0.
-  double demonstration_coefficient = 0;
-  std::int64_t demonstration_anneal_updates = 100;
-  // The encoder of inference, which embeds the demonstrations' texts. Not read without
-  // demonstrations.
-  embedding::EncoderSource encoder;
-  embedding::EmbeddingCacheOptions embedding_cache;
+  CloningOptions cloning;
   // The number of ids of trained unrolls that are remembered.
   std::int64_t unroll_id_window = std::int64_t{1} << 20;
   // Memory for embeddings, for catalogs and overlays, and for tables of candidates, a third each.

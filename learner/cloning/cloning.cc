@@ -8,10 +8,10 @@
 
 namespace shoal::learner {
 
-Cloning::Cloning(const LearnerOptions& options, std::unique_ptr<DemonstrationSet> demonstrations)
+Cloning::Cloning(const CloningOptions& options, std::unique_ptr<DemonstrationSet> demonstrations)
     : options_(options), demonstrations_(std::move(demonstrations)) {}
 
-absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const LearnerOptions& options,
+absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const CloningOptions& options,
                                                          std::uint64_t seed,
                                                          const model::PolicySpec& spec,
                                                          ContentTable& contents) {

@@ -10,8 +10,8 @@
 #include <functional>
 #include <memory>
 
+#include "learner/cloning/cloning_options.h"
 #include "learner/cloning/demonstration_set.h"
-#include "learner/learner_options.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/policy_trainer.h"
 
@@ -24,7 +24,7 @@ class Cloning {
   // Reads learner.demonstrations and returns null if it is empty. Returns INVALID_ARGUMENT if it is
   // empty but demonstration_coefficient is above 0, and otherwise the errors of
   // DemonstrationSet::Load.
-  static absl::StatusOr<std::unique_ptr<Cloning>> Create(const LearnerOptions& options,
+  static absl::StatusOr<std::unique_ptr<Cloning>> Create(const CloningOptions& options,
                                                          std::uint64_t seed,
                                                          const model::PolicySpec& spec,
                                                          ContentTable& contents);
@@ -46,9 +46,9 @@ class Cloning {
   const DemonstrationSet& demonstrations() const { return *demonstrations_; }
 
  private:
-  Cloning(const LearnerOptions& options, std::unique_ptr<DemonstrationSet> demonstrations);
+  Cloning(const CloningOptions& options, std::unique_ptr<DemonstrationSet> demonstrations);
 
-  const LearnerOptions options_;
+  const CloningOptions options_;
   const std::unique_ptr<DemonstrationSet> demonstrations_;
 };
 

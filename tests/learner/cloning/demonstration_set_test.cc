@@ -63,7 +63,7 @@ std::vector<std::int64_t> FirstActions(const algorithms::UnrollBatch& batch) {
 // Cloning from `episodes` demonstrations, and trainers for it.
 struct Copying {
   explicit Copying(int episodes) {
-    LearnerOptions options;
+    CloningOptions options;
     options.demonstrations = folder.At("expert.demos");
     options.demonstration_unrolls = 4;
     options.demonstration_updates = 6;
@@ -161,7 +161,7 @@ TEST_CASE("a demonstration that does not fit is named with file, offset and colu
 
 TEST_CASE("knobs that ask for demonstrations need a file of them", "[cloning]") {
   ContentTable contents{ContentTableOptions{}};
-  LearnerOptions options;
+  CloningOptions options;
   REQUIRE(Cloning::Create(options, kSeed, Spec(), contents).value() == nullptr);
   options.demonstration_coefficient = 0.5;
   REQUIRE(absl::IsInvalidArgument(Cloning::Create(options, kSeed, Spec(), contents).status()));
