@@ -12,8 +12,8 @@ tests/text/bpe/tokenizer_golden_test.cc reads the archive, which holds:
   gpt2.other.ids   the same for every other text
 
 `encoder tokenizer train` makes the tokenizers trained and normalized, which Hugging Face reads. Hugging Face makes
-theirs (by its BpeTrainer on the corpus), prefixed, split and flagged, which we read. Hugging Face takes only UTF-8.
-For other texts it is asked how it splits the text with U+FFFD for each stray byte, and for the ids of each piece's bytes.
+theirs (by its BpeTrainer on the corpus), prefixed, split and flagged, which we read. Hugging Face takes only UTF-8. For
+other texts it is asked how it splits the text with U+FFFD for each stray byte, and for the ids of each piece's bytes.
 """
 import argparse
 import io

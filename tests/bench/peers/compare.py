@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints one JSON line for several rounds: compare.py BENCH FILE METRIC [METRIC ...]
 
-FILE holds two JSON lines for each round, ours and then the peer's. Figures are medians, and a ratio is the median of the
-rounds' ratios, so that other load on the machine affects both. The first metric is `ours`, `peer` and `ratio`; the others
-have their name before these. Both must have counted the same `tokens`.
+FILE holds two JSON lines for each round, ours and then the peer's. Figures are medians, and a ratio is the median of
+the rounds' ratios, so that other load on the machine affects both. The first metric is `ours`, `peer` and `ratio`; the
+others have their name before these. Both must have counted the same `tokens`.
 """
 import json
 import statistics
