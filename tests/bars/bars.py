@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proofs that take too long for every change: `./test --bars` lists them, `./test --bars NAME [--again]` runs one.
 
-What is finished is kept in runs/bars/NAME-REVISION, so the same line typed again goes on; --again starts afresh.
+Finished pieces are kept in runs/bars/NAME-REVISION, so the same command continues a proof; --again starts afresh.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def main():
     folder = ROOT / "runs/bars" / f"{arguments.name}-{revision()}"
     if arguments.again:
         shutil.rmtree(folder, ignore_errors=True)
-    # A program that ends another one sends SIGTERM: what runs is then stopped as by Ctrl-C.
+    # SIGTERM stops the running piece as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return 0 if proof.run(proofs[arguments.name], folder) else 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs that take hours: made of pieces, run one after the other, resumable, summed up in one table.
+"""Proofs that take hours. A proof consists of pieces that run one after the other. It is resumable and ends in a table.
 
-What a finished piece measured is kept as FOLDER/PIECE.json. A proof that was interrupted goes on with the first piece
-that has no such file; a piece that was interrupted starts again. A piece that fails or takes too long is finished, too.
+The measurements of a finished piece are kept as FOLDER/PIECE.json. An interrupted proof continues with the first piece
+that has no such file, and an interrupted piece starts again. A piece that fails or takes too long counts as finished.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ import time
 from typing import Callable
 
 LIMIT_SECONDS = 2.5 * 3600
-# What an interrupted program gets to stop its own children.
+# The time that an interrupted program has to stop its own children.
 GRACE_SECONDS = 30
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le}
@@ -25,13 +25,13 @@ COMPARISONS = {">=": operator.ge, "<=": operator.le}
 
 @dataclasses.dataclass
 class Piece:
-    """One command; `{folder}` in its words is an empty folder of its own."""
+    """A command; `{folder}` in its words is replaced by an empty folder of its own."""
 
     name: str
     command: list[str]
-    # What it measured, by name, from its own folder and its output.
+    # Returns the measurements by name, from the piece's folder and its output.
     measure: Callable[[pathlib.Path, str], dict[str, float]] = lambda folder, output: {}
-    # What must hold of a measured value: {"success": (">=", 0.97)}.
+    # The bars for measured values, such as {"success": (">=", 0.97)}.
     bars: dict[str, tuple[str, float]] = dataclasses.field(default_factory=dict)
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     limit_seconds: float = LIMIT_SECONDS
@@ -40,7 +40,7 @@ class Piece:
 @dataclasses.dataclass
 class Proof:
     name: str
-    # One line: what it proves, how long it takes, what stands for it in CI.
+    # One line: what the proof shows, how long it takes, and which test covers it in CI.
     says: str
     pieces: list[Piece]
 
@@ -60,7 +60,7 @@ def stop(process):
 
 
 def run_piece(piece, folder):
-    """What the piece measured, and why it failed, if it did."""
+    """Runs the piece and returns its measurements, and why it failed if it did."""
     own = folder / piece.name
     shutil.rmtree(own, ignore_errors=True)
     own.mkdir(parents=True)
@@ -94,7 +94,7 @@ def broken_bars(piece, values):
 
 
 def run(proof, folder, say=print):
-    """Runs what is not finished yet, prints the table, returns whether all bars hold."""
+    """Runs the pieces that are not finished, prints the table and returns whether all bars hold."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for piece in proof.pieces:

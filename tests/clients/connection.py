@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain requests over one kept connection, with nothing added that the test did not ask for."""
+"""Sends plain requests over one persistent connection and adds nothing to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Answer:
 
 
 class Connection:
-    """One HTTP/1.1 connection to a service; a context manager. Broken answers are raised."""
+    """An HTTP/1.1 connection to a service, as a context manager. Broken answers raise an error."""
 
     def __init__(self, address: str) -> None:
         self._http = http.client.HTTPConnection(address, timeout=10)
@@ -42,7 +42,7 @@ class Connection:
         self._http.close()
 
     def send(self, method: str, uri: str, body: Any = None, **headers: str) -> Answer:
-        """Sends `body` as JSON; a header's name is written with underscores: If_Match."""
+        """Sends `body` as JSON. Names of headers have underscores, as in If_Match."""
         lines = {name.replace("_", "-"): value for name, value in headers.items()}
         data = None
         if body is not None:
@@ -53,18 +53,18 @@ class Connection:
         return Answer(response.status, response.headers, response.read())
 
     def get(self, uri: str, **headers: str) -> Any:
-        """The body of a resource that must be there."""
+        """Returns the body of a resource, which must exist."""
         answer = self.send("GET", uri, **headers)
         if answer.status != 200:
             raise AssertionError(f"GET {uri}: {answer.status} {answer.body[:300]!r}")
         return answer.json
 
     def system(self) -> Any:
-        """The first computer system."""
+        """Returns the first computer system."""
         return self.get(self.get(f"{ROOT}/Systems")["Members"][0]["@odata.id"])
 
     def crawl(self) -> Iterator[tuple[str, Answer]]:
-        """Every resource that links lead to, each once, from the service root on."""
+        """Yields every resource that links from the service root lead to, each once."""
         seen = {ROOT}
         waiting = [ROOT]
         while waiting:
@@ -80,7 +80,7 @@ class Connection:
 
 
 def links(value: Any) -> Iterator[str]:
-    """Paths below the service root that `value` refers to, without fragment and trailing slash."""
+    """Yields the paths below the service root in `value`, without fragment and trailing slash."""
     if isinstance(value, list):
         for element in value:
             yield from links(element)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The failures that known_failures.txt allows: no other may occur, and none may be gone."""
+"""Reads the failures that known_failures.txt allows: no other may occur, and each must occur."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FILE = Path(__file__).with_name("known_failures.txt")
 
 @dataclass(frozen=True, order=True)
 class Failure:
-    """`path` is a property's path in the resource, "-" for the resource as a whole."""
+    """A failure. `path` is a property's path in the resource, or "-" for the whole resource."""
 
     uri: str
     path: str
@@ -23,7 +23,7 @@ class Failure:
 
 
 def read() -> list[Failure]:
-    """Lines "uri path kind # cause"; '*' in a URI stands for anything."""
+    """Reads the lines "uri path kind # cause". '*' in a URI stands for anything."""
     known = []
     for line in _FILE.read_text().splitlines():
         if not line or line.startswith("#"):
@@ -42,7 +42,7 @@ def matches(known: Failure, failure: Failure) -> bool:
 
 
 def differences(failures: list[Failure]) -> str:
-    """What the list lacks and what of the list is gone, a line each; empty when all is known."""
+    """Returns a line for each failure that is not listed, and for each listed one that is gone."""
     known = read()
     unknown = [f for f in failures if not any(matches(k, f) for k in known)]
     gone = [k for k in known if not any(matches(k, f) for f in failures)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs of other mock servers, each as a test that ours does not have it."""
+"""Tests that the mockserver does not have known bugs of other mock servers."""
 
 import json
 import socket
@@ -14,7 +14,7 @@ from service_case import ServiceCase
 
 
 def captured_bodies(capture: str) -> dict[str, object]:
-    """What the archive holds, by URI; read here on its own, so that the service can be wrong."""
+    """Returns the bodies of the archive by URI, read independently of the service."""
     bodies = {}
     with tarfile.open(REPOSITORY / "data" / "captures" / f"{capture}.tar.xz") as archive:
         for member in archive:
@@ -29,7 +29,7 @@ def captured_bodies(capture: str) -> dict[str, object]:
 
 
 def reachable(bodies: dict[str, object]) -> set[str]:
-    """URIs among `bodies` that links lead to from the service root."""
+    """Returns the URIs among `bodies` that links from the service root lead to."""
     found = {ROOT}
     waiting = [ROOT]
     while waiting:
@@ -41,7 +41,7 @@ def reachable(bodies: dict[str, object]) -> set[str]:
 
 
 def exchange(address: str, request: bytes, answers: int) -> list[bytes]:
-    """Status lines of `answers` responses to bytes sent as they are, over one connection."""
+    """Sends bytes unchanged over one connection and returns the status lines of the answers."""
     host, port = address.rsplit(":", 1)
     lines = []
     with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -133,7 +133,7 @@ class MockBugs(ServiceCase):
 
 
 class Tokens(ServiceCase):
-    """A token that is always the same and never looked at."""
+    """The bug: a token is always the same, and the server never checks it."""
 
     authentication = True
 

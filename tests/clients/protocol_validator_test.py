@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMTF's Redfish Protocol Validator over TLS: what a service answers, header by header."""
+"""Runs DMTF's Redfish Protocol Validator over TLS, which checks answers header by header."""
 
 import csv
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from service import CAPTURES, PASSWORD, Service
 
-# The validator never asks for the stream of events: its own source has that switched off.
+# The validator never asks for the stream of events, since its own source has switched that off.
 _SWITCHED_OFF = {
     "SEC_SESSION_TERMINATION_SIDE_EFFECTS",
     "SERV_SSE_BLANK_LINES_BETWEEN_EVENTS",
@@ -30,7 +30,7 @@ _SWITCHED_OFF = {
     "SERV_SSE_SUCCESSFUL_RESPONSE",
     "SERV_SSE_UNSUCCESSFUL_RESPONSE",
 }
-# It would need an answer to multicast; the service sends none.
+# These need an answer to multicast, which the service does not send.
 _DISCOVERY = {
     "SERV_SSDP_AL_HEADER_POINTS_TO_SERVICE_ROOT",
     "SERV_SSDP_CAN_BE_DISABLED",
@@ -40,10 +40,10 @@ _DISCOVERY = {
     "SERV_SSDP_USN_MATCHES_SERVICE_ROOT_UUID",
     "SERV_SSDP_UUID_IN_CANONICAL_FORMAT",
 }
-# It would need one of its own POSTs to be refused, and then tests less of the rest.
+# This needs one of the validator's own POSTs to be refused; it would then test less of the rest.
 _NOTHING_REFUSED = {"REQ_DATA_MOD_ERRORS"}
 _EVERYWHERE = _SWITCHED_OFF | _DISCOVERY | _NOTHING_REFUSED
-# What the validator reads and looks no further into. There the service fails.
+# The validator reads these without looking into them. The test makes the service fail there.
 _FAILING = {
     "dmtf-rackmount1": "/redfish/v1/CertificateService",
 }
@@ -52,14 +52,14 @@ _OF_CAPTURE = {
     "hpe-dl380a-gen12": {"RESP_HEADERS_WWW_AUTHENTICATE", "SEC_DEFAULT_CERT_REPLACE"},
 }
 _WARNED = {
-    # Its accounts were captured without @odata.etag, and one of them is made into a new one.
+    # Its accounts were captured without @odata.etag, and a new account is made from one of them.
     "dell-r750": {"PROTO_ETAG_HEADER_AND_PROPERTY"},
 }
-# Two tests of randomness, each with a chance of one in a hundred to doubt a random token.
+# Two tests of randomness reject a random token with a probability of one in a hundred each.
 _BY_CHANCE = {"RESP_HEADERS_X_AUTH_TOKEN"}
 
 
-# These would go before --ca-bundle.
+# These variables would override --ca-bundle.
 _ENVIRONMENT = {
     name: value
     for name, value in os.environ.items()
@@ -106,7 +106,7 @@ def validate(capture: str) -> Report:
 
 
 class ProtocolValidator(unittest.TestCase):
-    """All captures at once: the validator spends its time waiting for multicast answers."""
+    """Runs all captures at once, since the validator mostly waits for multicast answers."""
 
     def test_nothing_fails_and_what_can_be_tested_is(self) -> None:
         with ThreadPoolExecutor(len(CAPTURES)) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMTF's python-redfish library over TLS: log in, change, reset, make an account, follow a task."""
+"""Uses DMTF's python-redfish over TLS: log in, change, reset, create an account, follow a task."""
 
 import unittest
 
@@ -22,7 +22,7 @@ class PythonRedfish(unittest.TestCase):
         self.service.reset()
 
     def client(self, user: str = "", password: str = PASSWORD) -> HttpClient:
-        """Logged in by a session, and out at the end of the test."""
+        """Returns a client that has a session, which ends with the test."""
         client = redfish.redfish_client(
             base_url=self.service.url,
             username=user or self.service.user,

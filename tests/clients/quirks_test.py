@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ordinary clients do besides the standard, request by request, as their sources have it."""
+"""Repeats what ordinary clients do beyond the standard, request by request, after their sources."""
 
 import base64
 import unittest
@@ -11,11 +11,11 @@ from service_case import ServiceCase
 
 
 class Quirks(ServiceCase):
-    """One service for all; each test begins with the capture as it was loaded."""
+    """One service for all tests. Each test starts with the capture as it was loaded."""
 
 
 class Xcat(Quirks):
-    """It takes no success but 200 and 201, and parses every body as JSON."""
+    """The client takes only 200 and 201 for success, and parses every body as JSON."""
 
     def test_a_patch_answers_200_with_json(self) -> None:
         system = self.connection.system()
@@ -43,7 +43,7 @@ class Xcat(Quirks):
 
 
 class Maas(Quirks):
-    """It repeats a request with a slash at the end, follows 308, takes If-Match from the body."""
+    """The client repeats requests with a final slash, follows 308, takes If-Match from bodies."""
 
     def send(self, method: str, uri: str, body: object = None, **headers: str):
         answer = self.connection.send(method, uri, body, **headers)
@@ -78,7 +78,7 @@ class Maas(Quirks):
 
 
 class EtagInBody(unittest.TestCase):
-    """MAAS has no other; one that was captured must not stay when the resource changes."""
+    """MAAS takes ETags from bodies. A captured ETag must change when the resource changes."""
 
     def test_an_etag_in_a_body_names_the_version_that_the_body_is(self) -> None:
         for capture in CAPTURES:
@@ -97,7 +97,7 @@ class EtagInBody(unittest.TestCase):
 
 
 class Sushy(Quirks):
-    """On 412 it repeats with the ETag made strong, then without one."""
+    """After 412 the client repeats the request with the ETag made strong, then without one."""
 
     def patch(self, uri: str, etag: str, body: object) -> list[int]:
         statuses = []
@@ -126,7 +126,7 @@ class Sushy(Quirks):
 
 
 class Ansible(Quirks):
-    """It sends If-Match whenever the resource has an ETag."""
+    """The client sends If-Match whenever the resource has an ETag."""
 
     def test_each_change_under_the_newest_etag_succeeds(self) -> None:
         uri = self.connection.system()["@odata.id"]
@@ -162,7 +162,7 @@ class Paging(Quirks):
 
 
 class Login(ServiceCase):
-    """How clients get in, on a service that asks everyone who they are."""
+    """Clients log in to a service that requires authentication."""
 
     authentication = True
 
@@ -207,7 +207,7 @@ class Login(ServiceCase):
 
 
 class Gofish(unittest.TestCase):
-    """It finds sessions by the root's links alone."""
+    """The client finds sessions only by the links of the service root."""
 
     def test_the_root_of_every_capture_links_its_sessions(self) -> None:
         for capture in CAPTURES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMTF's redfishtool: one command a process, as an operator types it."""
+"""Runs DMTF's redfishtool with one process for each command, as an operator types it."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ class Redfishtool(ServiceCase):
         )
 
     def ask(self, *words: str) -> Any:
-        """What a command that must succeed prints, parsed when it prints anything."""
+        """Runs a command that must succeed and returns its parsed output, if there is any."""
         run = self.run_tool(*words)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return json.loads(run.stdout) if run.stdout else None

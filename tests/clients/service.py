@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mockserver as a process: started on free loopback ports, stopped by its process id."""
+"""Starts the mockserver as a process on free loopback ports and stops it by its process id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CAPTURES = ("dmtf-rackmount1", "openbmc-stock", "hpe-dl380a-gen12", "dell-r750")
-# An account of each capture that may do everything, and its password where none is configured.
+# An account of each capture with all privileges, and its password unless another is configured.
 ADMINISTRATORS = {
     "dmtf-rackmount1": "Administrator",
     "openbmc-stock": "root",
@@ -26,11 +26,11 @@ _PROGRAMS = Path(os.environ.get("SHOAL_PROGRAMS", REPOSITORY / "build" / "bin"))
 
 
 class Service:
-    """One mockserver with one capture; a context manager.
+    """A mockserver with one capture, as a context manager.
 
-    Options of the program are spelled here and nowhere else in these tests. The default instance
-    serves the capture, so that clients need no prefix; its virtual time moves by `advance` alone.
-    Open to everyone unless `authentication`; plain HTTP unless `tls`.
+    Only this class knows the options of the program. The default instance serves the capture, so
+    that clients need no prefix. Its virtual time moves only by `advance`. The service is open to
+    everyone unless `authentication`, and uses plain HTTP unless `tls`.
     """
 
     def __init__(self, capture: str, authentication: bool = False, tls: bool = False) -> None:
@@ -81,15 +81,15 @@ class Service:
         self._ask("POST", "advance", {"milliseconds": int(seconds * 1000)})
 
     def set_faults(self, *faults: dict) -> None:
-        """What goes wrong from now on (mockserver/faults/fault.h)."""
+        """Sets the faults that apply from now on (mockserver/faults/fault.h)."""
         self._ask("PUT", "faults", {"faults": faults})
 
     def reset(self) -> None:
-        """Puts the capture back as it was loaded."""
+        """Resets the service to the capture as it was loaded."""
         self._ask("POST", "reset", {})
 
     def stop(self) -> int:
-        """Ends the process as an operator does, and gives its exit code."""
+        """Ends the process as an operator does and returns its exit code."""
         if self._process.poll() is None:
             self._process.terminate()
         code = self._process.wait(timeout=20)
@@ -122,7 +122,7 @@ class Service:
 
 
 def _make_certificate(certificate: Path, key: Path) -> None:
-    """For 127.0.0.1, signed by itself."""
+    """Makes a self-signed certificate for 127.0.0.1."""
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of one service: each begins with the capture as it was loaded."""
+"""A base class of tests of one service. Each test starts with the capture as it was loaded."""
 
 import unittest
 
@@ -8,7 +8,7 @@ from service import Service
 
 
 class ServiceCase(unittest.TestCase):
-    """dmtf-rackmount1, open to everyone unless `authentication`."""
+    """Tests of dmtf-rackmount1, which is open to everyone unless `authentication`."""
 
     authentication = False
 

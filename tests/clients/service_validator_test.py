@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DMTF's Redfish Service Validator: every body against the CSDL that the service hosts."""
+"""Runs DMTF's Redfish Service Validator: it checks bodies against the CSDL that the service hosts."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ import known_failures
 from known_failures import Failure
 from service import PASSWORD, Service
 
-# Nobody listens there: what the validator would fetch from elsewhere, it does without.
+# Nobody listens there, so that the validator cannot fetch schemas from elsewhere.
 _NOWHERE = "http://127.0.0.1:9"
 _VALIDATING = re.compile(r"Validating (\S+)\.\.\.$")
 _FAIL = re.compile(r" - ERROR - FAIL - (?:(/\S*) \(.*?\): )?([A-Z][A-Za-z ]* Error): (.*)$")
@@ -20,7 +20,7 @@ _TOTALS = re.compile(r"\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|")
 
 
 def failures_in(log: str) -> list[Failure]:
-    """The validator names a resource before what it finds in it."""
+    """Reads the validator's log, which names a resource before its failures."""
     failures = []
     uri = "-"
     for line in log.splitlines():

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tokenizer.tar.xz: texts, and the ids that Hugging Face's tokenizers gives them.
+"""Makes tokenizer.tar.xz: texts and their ids by Hugging Face's tokenizers.
 
   .deps/tokenizers/bin/python tests/golden/tokenizer_golden.py [--encoder build/bin/encoder]
 
-The archive holds, read by tests/text/bpe/tokenizer_golden_test.cc:
+tests/text/bpe/tokenizer_golden_test.cc reads the archive, which holds:
   texts            all texts: a 32-bit size each (little endian), then its bytes
-  corpus           what the trained tokenizers were trained on, one text
+  corpus           the one text that the trained tokenizers were trained on
   NAME.json        tokenizers; gpt2 is the pair in data/gpt2 and has none
-  NAME.ids         for every text that is in UTF-8: a 32-bit count, then so many 32-bit ids
-  gpt2.other.ids   the same for every text that is not
+  NAME.ids         for every text in UTF-8: a 32-bit count, then that many 32-bit ids
+  gpt2.other.ids   the same for every other text
 
-Trained by `encoder tokenizer train` and read back by Hugging Face: trained, normalized. Made by Hugging Face and read by
-us: theirs (its BpeTrainer on the corpus), prefixed, split, flagged. A text that is no UTF-8 cannot be asked of it as it
-is: it is asked how it splits the text with U+FFFD for each stray byte, and what its model makes of each piece's bytes.
+`encoder tokenizer train` makes the tokenizers trained and normalized, which Hugging Face reads. Hugging Face makes
+theirs (by its BpeTrainer on the corpus), prefixed, split and flagged, which we read. Hugging Face takes only UTF-8. For
+other texts it is asked how it splits the text with U+FFFD for each stray byte, and for the ids of each piece's bytes.
 """
 import argparse
 import io
@@ -32,7 +32,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = ["dell-r750", "hpe-dl380a-gen12", "openbmc-stock", "dmtf-rackmount1", "dmtf-telemetry"]
 VOCABULARY = 1500
-# As in common tokenizers of 2023 and later, in terms that every regular expression engine reads alike.
+# The split of common tokenizers of 2023 and later, in terms that all regular expression engines read alike.
 SPLIT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 BY_HAND = """
@@ -51,7 +51,7 @@ def stretch(draw, characters, low, high):
 
 
 def classes():
-    """Code points by what a tokenizer sees in them."""
+    """Returns code points by what a tokenizer sees in them."""
     found = {}
     for code_point in range(0x110000):
         if 0xD800 <= code_point <= 0xDFFF:
@@ -61,23 +61,23 @@ def classes():
 
 
 def resources():
-    """Bodies of captured resources, as they are and without white space."""
+    """Returns the bodies of captured resources."""
     bodies = []
     for name in CAPTURES:
         with tarfile.open(ROOT / f"data/captures/{name}.tar.xz") as archive:
-            # In the archive's order: going back in it is slow.
+            # This reads in the archive's order, since seeking backwards is slow.
             bodies += [archive.extractfile(member).read() for member in archive if member.name.endswith("/index.json")]
     return bodies
 
 
 def texts(draw):
-    """Texts as bytes; every kind of text that may go wrong."""
+    """Returns texts as bytes, with every kind of text that may go wrong."""
     found = [part.encode() for line in BY_HAND.strip("\n").split("\n") for part in [line, *line.split("|")]]
     found.append(b"")
     found += [bytes([byte]) for byte in range(256)]
     by_class = classes()
     names = sorted(by_class)
-    # Words of random classes.
+    # These are words of random classes.
     for _ in range(2000):
         text = ""
         for _ in range(draw.randint(1, 8)):
@@ -91,20 +91,20 @@ def texts(draw):
             else:
                 text += stretch(draw, by_class[kind], 1, 4)
         found.append(text.encode())
-    # All of Unicode, evenly.
+    # These cover all of Unicode evenly.
     for start in range(0, 0x110000, 0x110000 // 900):
         some = [c for c in range(start, min(start + 7, 0x110000)) if not 0xD800 <= c <= 0xDFFF]
         found.append("".join(f"a{chr(c)}1 {chr(c)}" for c in some).encode())
     for name in names:
         for _ in range(40):
             found.append(" ".join(stretch(draw, by_class[name], 1, 3) for _ in range(5)).encode())
-    # Long runs.
+    # These are long runs of one character.
     for unit in [" ", "  x", "a", "aB", "0", "07", "\n", "\t ", "-", "=", "'", "\u00e9", "\u4e2d", "\U0001f600", "\x00", " \n"]:
         for size in [1, 2, 3, 7, 16, 31, 32, 33, 34, 63, 64, 65, 127, 255, 400]:
             found.append((unit * size).encode())
             found.append(("x" + unit * size + "y").encode())
     found.append(b"a" * 4000 + b" " * 4000 + b"1" * 2000)
-    # What services say.
+    # These are texts of services.
     bodies = resources()
     for body in draw.sample(bodies, 12):
         found.append(body[:6000].decode().encode())
@@ -114,7 +114,7 @@ def texts(draw):
             body = json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False)
         start = draw.randrange(len(body))
         found.append(body[start : start + draw.randint(20, 200)].encode())
-    # Bytes that are no text, alone and amid text.
+    # These are invalid bytes, alone and within text.
     for _ in range(350):
         found.append(bytes(draw.randrange(256) for _ in range(draw.randint(2, 30))))
     for _ in range(350):
@@ -134,7 +134,7 @@ def is_text(data):
 
 
 def characters(data):
-    """(character, bytes) one after the other; a stray byte is U+FFFD."""
+    """Yields (character, bytes) one after the other; a stray byte is U+FFFD."""
     at = 0
     while at < len(data):
         for size in range(1, 5):
@@ -198,7 +198,7 @@ def prefixed(base):
 def split(base):
     document = json.loads(base.to_str())
     document["model"]["ignore_merges"] = True
-    # A word that no merge makes.
+    # This word is not the result of any merge.
     document["model"]["vocab"]["\u0120Systems"] = len(document["model"]["vocab"])
     document["model"]["merges"] = [" ".join(pair) for pair in document["model"]["merges"]]
     document["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
@@ -233,7 +233,7 @@ def train(encoder, folder, name, flags):
 
 
 def old(text):
-    """No character is younger than what PCRE2 knows of."""
+    """Checks that PCRE2 knows the Unicode version of every character."""
     return all(unicodedata.category(c) != "Cn" for c in text)
 
 

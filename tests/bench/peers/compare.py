@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One JSON line of several rounds: compare.py BENCH FILE METRIC [METRIC ...]
+"""Prints one JSON line for several rounds: compare.py BENCH FILE METRIC [METRIC ...]
 
-FILE holds two JSON lines a round, ours and then the peer's. Figures are medians, a ratio is the median of the rounds'
-ratios, so that what else runs on the machine weighs on both. The first metric is `ours`, `peer` and `ratio`; the others
-have their name before these. What both count (`tokens`) must be equal.
+FILE holds two JSON lines for each round, ours and then the peer's. Figures are medians, and a ratio is the median of
+the rounds' ratios, so that other load on the machine affects both. The first metric is `ours`, `peer` and `ratio`; the
+others have their name before these. Both must have counted the same `tokens`.
 """
 import json
 import statistics

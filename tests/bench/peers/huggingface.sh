@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Our language tools against Hugging Face's, in turn in one run, one thread each on the same processor.
+# Compares our language tools with Hugging Face's, in turn in one run, with one thread each on the same processor.
 #
 #   tests/bench/peers/huggingface.sh [--rounds 7] [--seconds 1] [tokenizer] [encoder]
 #
-# tokenizer: texts of captures to GPT-2's ids, megabytes a second, long texts and short ones; both must count equal ids.
-# encoder: hidden states of GPT-2, tokens a second (huggingface_encoder.sh, which fetches 5 GB once).
-# Fetches the peer from PyPI into .deps when it is missing. Each bench, all when none is named, ends with one JSON line:
+# tokenizer: megabytes per second from texts of captures to GPT-2's ids, for long and short texts; both must count equal
+# ids. encoder: tokens per second of GPT-2's hidden states (huggingface_encoder.sh, which fetches 5 GB once).
+# Fetches the peer from PyPI into .deps if it is missing. Without a name all benches run. Each ends with one JSON line:
 # {"bench":…,"ours":…,"peer":…,"ratio":…,…}.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"

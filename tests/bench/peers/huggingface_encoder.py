@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""transformers' side of bench_encoder: the same model, batches and threads, in turn with ours.
+"""The peer of bench_encoder: transformers with the same model, batches and threads, in turn with ours.
 
-Batches are padded to their longest text, as transformers takes them. It runs them with the attention mask and without
-(right of a text nothing is read, so a causal model needs none), and the faster of the two is the peer. Started by
-huggingface_encoder.sh.
+Batches are padded to their longest text, as transformers needs them. They run with and without the attention mask (a
+causal model needs none, since it reads nothing to the right of a text), and the faster of the two is the peer.
+huggingface_encoder.sh starts this.
 """
 import argparse
 import json
@@ -35,7 +35,7 @@ class Peer:
 
     @torch.inference_mode()
     def round(self, masked):
-        """Seconds, and the mean size of a number in the results that are no padding."""
+        """Runs a round and returns its seconds and the mean absolute number of the results without padding."""
         seconds = total = numbers = 0
         for ids, mask in self.batches:
             start = time.perf_counter()

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Hidden states of real captured texts of unequal lengths, ours against transformers: the same model, batches and number
-# of threads, in turn, round by round.
+# Compares hidden states of real captured texts of unequal lengths, ours and those of transformers: the same model,
+# batches and number of threads, in turn, round by round.
 #
 #   tests/bench/peers/huggingface_encoder.sh [--preset tiny|small|...] [--texts 256] [--batch 32] [--threads 2] [--rounds 7]
 #
 # Installs transformers and torch (5 GB, once) into .deps/huggingface. The last line is one JSON object:
-# {"bench":"encoder","ours":…,"peer":…,"ratio":…,…}, tokens a second.
+# {"bench":"encoder","ours":…,"peer":…,"ratio":…,…} in tokens per second.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh

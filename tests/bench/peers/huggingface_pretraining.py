@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""transformers' side of bench_pretraining: the same model, blocks, optimiser and threads, in turn with ours.
+"""The peer of bench_pretraining: transformers with the same model, blocks, optimiser and threads, in turn with ours.
 
-A step is forward, backward, clipping and torch's fused AdamW, as Trainer makes it, without Trainer's own time. Both
-sides start from the same weights and take the same steps, so their losses are compared too. Started by
-huggingface_pretraining.sh.
+A step is forward, backward, clipping and torch's fused AdamW, as Trainer does it, without Trainer's own overhead. Both
+sides start from the same weights and take the same steps, so their losses are compared, too.
+huggingface_pretraining.sh starts this.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from rounds import Ours, figures
 
 SAME = 1e-3
-# Ours, by language/language_trainer.h.
+# Our values, from language/language_trainer.h.
 CLIP, BETAS, DECAY = 1.0, (0.9, 0.95), 0.1
 
 
@@ -35,7 +35,7 @@ class Peer:
         self.batches = load_file(pathlib.Path(folder) / "batches.safetensors")["ids"].to(self.device)
 
     def round(self):
-        """Seconds, and the mean loss."""
+        """Runs a round and returns its seconds and the mean loss."""
         loss = 0
         start = time.perf_counter()
         for ids in self.batches:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast Hugging Face's tokenizers encodes what `bench_tokenizer --write-texts FOLDER` wrote: one JSON line.
+"""Measures how fast Hugging Face's tokenizers encodes the texts of `bench_tokenizer --write-texts`. Prints a JSON line.
 
   huggingface_tokenizer.py FOLDER [--seconds 1]
 
-Whole sets at once, without offsets: the fastest that it offers. The caller keeps it to one thread by environment.
+It encodes whole sets at once without offsets, its fastest way. The caller limits it to one thread by the environment.
 """
 import argparse
 import json

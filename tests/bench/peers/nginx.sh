@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# GET of a system, the simulated service against nginx serving the same bytes from a file: each with one worker on one
-# processor, in turn under the same client on another.
+# Compares GET of a system by the simulated service and by nginx, which serves the same bytes from a file. Each has one
+# worker on one processor, and the same client measures them in turn from another processor.
 #
 #   tests/bench/peers/nginx.sh [--tls] [--capture dell-r750] [options of bench_peer: --connections 32 --rounds 7 ...]
 #
-# Installs Debian's nginx when it is missing, or says what to type. The last line is one JSON object:
-# {"bench":…,"ours":…,"peer":…,"ratio":…,…}, requests a second.
+# Installs Debian's nginx if it is missing, or says what to type. The last line is one JSON object:
+# {"bench":…,"ours":…,"peer":…,"ratio":…,…} in requests per second.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh
@@ -35,7 +35,7 @@ finish() {
   rm -rf "$folder"
 }
 trap finish EXIT
-# nginx's worker gives up root.
+# nginx's worker does not run as root.
 chmod 755 "$folder"
 
 server=() client=()
@@ -62,14 +62,14 @@ pids+=("$ours_pid")
 wait_until grep -q event=listening "$folder/ours.log"
 ours="$(sed -n 's/.*event=listening address=\([^ ]*\).*/\1/p' "$folder/ours.log")"
 
-# The first system, as the client of any service finds it.
+# This finds the first system as any client does.
 get() { curl --silent --fail --insecure "$scheme://$ours$1"; }
 member() { sed 's/.*"Members":\[{"@odata.id":"\([^"]*\)".*/\1/'; }
 path="$(get /redfish/v1/Systems | member)"
 mkdir -p "$folder/files$(dirname "$path")"
 get "$path" >"$folder/files$path"
 
-# What nginx is fastest with on small files: descriptors kept open, no log, answers written as one piece.
+# nginx is fastest on small files with these: open descriptors, no log, answers written in one piece.
 port=$((20000 + $$ % 20000)) ssl="" keys=""
 if [ "${#tls[@]}" -gt 0 ]; then
   ssl=" ssl"

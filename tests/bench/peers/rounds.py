@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounds in turn with one of our programs (tests/bench/rounds.h), and both sides' figures."""
+"""Runs rounds in turn with one of our programs (tests/bench/rounds.h) and computes both sides' figures."""
 import json
 import statistics
 import subprocess
 
 
 class Ours:
-    """A program that runs a round when it is asked."""
+    """A program that runs a round on request."""
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -14,19 +14,19 @@ class Ours:
             raise SystemExit(f"{command[0]} did not start")
 
     def round(self):
-        """Seconds, and the result."""
+        """Runs a round and returns its seconds and its result."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return [float(number) for number in self.process.stdout.readline().split()]
 
     def end(self):
-        """Its JSON line."""
+        """Ends the program and returns its JSON line."""
         out, _ = self.process.communicate()
         return json.loads(out.splitlines()[-1])
 
 
 def figures(tokens, ours, peer):
-    """Of the seconds of rounds of so many tokens: rates are medians, the ratio is the median of the rounds' ratios."""
+    """Returns figures for rounds of `tokens` tokens. Rates are medians; the ratio is that of the rounds' ratios."""
     ratios = sorted(theirs / mine for theirs, mine in zip(peer, ours))
     return {
         "ours": round(tokens / statistics.median(ours)), "peer": round(tokens / statistics.median(peer)),

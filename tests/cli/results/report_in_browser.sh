@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Opens the report of a small run in a headless Chromium and asks the page that the browser made of it: what it leads
-# with, what is folded, whether curves are drawn, whether the small learning rate is told from zero.
+# Opens the report of a small run in a headless Chromium and checks the rendered page: its first section, the folded
+# parts, the curves, and that the small learning rate is distinguished from zero.
 #
-# Usage: report_in_browser.sh SHOAL. Exits with 77, which ctest counts as skipped, where no chromium is installed.
+# Usage: report_in_browser.sh SHOAL. Without chromium it exits with 77, which ctest counts as skipped.
 set -euo pipefail
 
 shoal="$1"
@@ -43,7 +43,7 @@ cat > "$run/metrics_table.json" <<'JSON'
 JSON
 "$shoal" report "$run" > "$folder/said"
 
-# A page of ours looks at the report in a frame and writes down what it sees.
+# A page of ours loads the report in a frame and writes down what it finds.
 cat > "$folder/look.html" <<'HTML'
 <!doctype html><meta charset="utf-8"><iframe src="run/report.html" width="1400" height="900"></iframe><pre id="seen"></pre>
 <script>

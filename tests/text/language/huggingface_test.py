@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our GPT-2 and transformers', each reading what the other wrote: presets tiny and small.
+"""Our GPT-2 and that of transformers read each other's files, for the presets tiny and small.
 
     tests/text/language/huggingface_test.sh build/bin/gpt2_driver
 """

@@ -94,7 +94,7 @@ def main():
         previous = last
     print("// SPDX-License-Identifier: Apache-2.0")
     print("// Made by lib/text/bpe/tool/code_point_tables.py; see code_point_tables.h.")
-    print('#include "tokens/code_point_tables.h"\n\nnamespace shoal::tokens {\nnamespace {\n')
+    print('#include "text/bpe/code_point_tables.h"\n\nnamespace shoal::tokens {\nnamespace {\n')
     print("// clang-format off")
     print(f"constexpr std::int32_t kClasses[] = {{\n{rows(classes)}\n}};\n")
     print(f"constexpr std::int32_t kLowered[] = {{\n{rows(small)}\n}};")

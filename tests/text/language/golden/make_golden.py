@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes golden values of GPT-2 with transformers: a small model with random weights, and what it computes.
+"""Writes golden values of GPT-2 with transformers: a small model with random weights and its results.
 
     .deps/huggingface/bin/python tests/text/language/golden/make_golden.py
 
-The environment is made by `deploy/install.sh install_huggingface`. Run again only to change what is compared; the
-values are transformers' own, float32, one sequence at a time.
+`deploy/install.sh install_huggingface` makes the environment. Run this again only to change what is compared. The
+values are computed by transformers in float32, one sequence at a time.
 """
 import pathlib
 
@@ -21,7 +21,7 @@ def make_model():
     torch.manual_seed(1)
     config = GPT2Config(vocab_size=200, n_positions=64, n_embd=32, n_layer=3, n_head=4, bos_token_id=0, eos_token_id=0)
     model = GPT2LMHeadModel(config).eval()
-    # Large enough that every part matters: norms, biases and softmax away from where they are trivial.
+    # The weights are large enough for every part to matter: norms, biases and softmax are far from trivial.
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
