@@ -6,12 +6,14 @@
 // a line on `progress`, or nowhere when that is null.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "encoder/action.h"
 #include "platform/runtime/status.h"
 #include "text/dataset/build.h"
 #include "text/dataset/fetch.h"
@@ -73,5 +75,11 @@ struct ShowDatasetOptions {
 };
 
 absl::Status ShowDataset(const ShowDatasetOptions& options, std::ostream& out);
+
+// The flags of `encoder dataset`.
+
+// Adds `dataset` with its commands to `app`. Parsing one sets `action`. `app` and `action` must
+// outlive the parsing and the call of `action`. Progress goes to standard error.
+void AddDatasetCommands(CLI::App& app, Action& action);
 
 }  // namespace shoal::encoder

@@ -3,9 +3,9 @@
 #include <functional>
 #include <iostream>
 
-#include "encoder/dataset_flags.h"
+#include "encoder/dataset_commands.h"
 #include "encoder/lexical_commands.h"
-#include "encoder/tokenizer_flags.h"
+#include "encoder/tokenizer_commands.h"
 #include "platform/runtime/program.h"
 #ifdef SHOAL_TORCH
 #include "encoder/pretraining_flags.h"

@@ -10,6 +10,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
+#include <thread>
 #include <utility>
 
 #include "encoder/batch_stream.h"
@@ -18,11 +20,15 @@
 #include "encoder/training_log.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
+#include "platform/runtime/stop_signals.h"
+#include "rl/model/policy.h"
 #include "rl/training/checkpoint.h"
+#include "text/dataset/dataset.h"
 #include "text/language/gpt2_folder.h"
 #include "text/language/language_trainer.h"
 
 namespace shoal::encoder {
+
 namespace {
 
 using language::LanguageTrainer;
@@ -333,6 +339,136 @@ absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial&
   out << pretraining.Summary() << std::endl;
   if (const std::string line = pretraining.HowToGoOn(); !line.empty()) out << line << std::endl;
   return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status AtLeast(const char* flag, std::int64_t value, std::int64_t least) {
+  if (value >= least) return absl::OkStatus();
+  return runtime::InvalidArgument(std::string(flag) + " " + std::to_string(value) +
+                                  " is less than " + std::to_string(least));
+}
+
+}  // namespace
+
+absl::StatusOr<runtime::DType> PretrainingOptions::WeightsType() const {
+  if (weights == "float32") return runtime::DType::kFloat32;
+  if (weights == "float16") return runtime::DType::kFloat16;
+  if (weights == "bfloat16") return runtime::DType::kBFloat16;
+  return runtime::InvalidArgument("--weights '" + weights +
+                                  "' is none of float32, float16, bfloat16");
+}
+
+absl::Status PretrainingOptions::Validate() const {
+  SHOAL_RETURN_IF_ERROR(AtLeast("--tokens", tokens, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--steps", steps, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--epochs", epochs, 1));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--batch-tokens", batch_tokens, 1));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--evaluate-every", evaluate_every, 1));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--checkpoint-every", checkpoint_every, 1));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--keep-checkpoints", keep_checkpoints, 1));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--patience", patience, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--lora-rank", lora_rank, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--threads", threads, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--positions", positions, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--evaluate-tokens", evaluate_tokens, 0));
+  if (tokens > 0 && steps > 0) {
+    return runtime::InvalidArgument("--tokens and --steps are two ways to say the same");
+  }
+  if (!(least_improvement >= 0 && std::isfinite(least_improvement))) {
+    return runtime::InvalidArgument("--least-improvement is negative or not finite");
+  }
+  if (patience > 0 && hold_out.empty()) {
+    return runtime::InvalidArgument("--patience needs --hold-out");
+  }
+  if (output.empty()) return runtime::InvalidArgument("--output is empty");
+  return absl::OkStatus();
+}
+
+std::string PretrainingOptions::Identity() const {
+  return nlohmann::json{{"preset", preset},
+                        {"model", model},
+                        {"positions", positions},
+                        {"hold_out", hold_out},
+                        {"tokens", tokens},
+                        {"steps", steps},
+                        {"epochs", epochs},
+                        {"batch_tokens", batch_tokens},
+                        {"loss", loss},
+                        {"attention", attention},
+                        {"evaluate_on", evaluate_on},
+                        {"evaluate_tokens", evaluate_tokens},
+                        {"optimiser", optimiser},
+                        {"learning_rate", learning_rate},
+                        {"schedule", schedule},
+                        {"warmup", warmup},
+                        {"floor", floor},
+                        {"beta1", beta1},
+                        {"beta2", beta2},
+                        {"weight_decay", weight_decay},
+                        {"max_gradient_norm", max_gradient_norm},
+                        {"lora_rank", lora_rank},
+                        {"lora_alpha", lora_alpha},
+                        {"evaluate_every", evaluate_every},
+                        {"patience", patience},
+                        {"least_improvement", least_improvement},
+                        {"seed", seed},
+                        {"bfloat16", bfloat16}}
+      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+namespace {
+
+absl::StatusOr<TrainingMaterial> Divide(const dataset::Dataset& data,
+                                        const PretrainingOptions& options) {
+  const std::set<std::string> wanted(options.hold_out.begin(), options.hold_out.end());
+  std::set<std::string> found;
+  TrainingMaterial material;
+  material.vocabulary_size = data.manifest().vocabulary_size;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const Chunk chunk{data.tokens(i), data.spans(i)};
+    if (chunk.tokens.empty()) continue;
+    material.longest = std::max(material.longest, static_cast<std::int64_t>(chunk.tokens.size()));
+    const bool held_out = wanted.contains(data.capture(i));
+    if (held_out) found.insert(data.capture(i));
+    (held_out ? material.held_out : material.training).push_back(chunk);
+  }
+  for (const std::string& name : wanted) {
+    if (!found.contains(name)) {
+      return runtime::NotFound(options.dataset + " has no text of a capture '" + name + "'");
+    }
+  }
+  const auto file = data.manifest().files.find(dataset::kChunksFile);
+  if (file != data.manifest().files.end()) material.fingerprint = file->second.sha256;
+  const auto tokenizer = std::filesystem::path(options.dataset) / dataset::kTokenizerFile;
+  std::error_code error;
+  if (std::filesystem::exists(tokenizer, error)) material.tokenizer = tokenizer.string();
+  return material;
+}
+
+int ThreadsOf(const PretrainingOptions& options, std::int64_t ranks) {
+  if (options.threads > 0) return options.threads;
+  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  return static_cast<int>(std::max<std::int64_t>(1, processors / ranks));
+}
+
+}  // namespace
+
+absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out) {
+  SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
+  SHOAL_ASSIGN_OR_RETURN(const TrainingMaterial material, Divide(*data, options));
+  SHOAL_ASSIGN_OR_RETURN(const auto reducer, collectives::JoinGroup(options.group));
+  const runtime::StopSignals signals;
+  model::SetTorchThreads(ThreadsOf(options, reducer->world_size()));
+  if (reducer->rank() == 0) {
+    out << options.dataset << ": texts=" << material.training.size()
+        << " held_out=" << material.held_out.size() << " vocabulary=" << material.vocabulary_size
+        << " ranks=" << reducer->world_size() << std::endl;
+  }
+  const absl::Status end = Pretrain(
+      options, material, *reducer, [&] { return signals.pending(); }, out);
+  if (!end.ok()) reducer->Abort(end);
+  return end;
 }
 
 }  // namespace shoal::encoder

@@ -2,7 +2,7 @@
 // The flags of `encoder train`.
 #pragma once
 
-#include "encoder/tokenizer_flags.h"
+#include "encoder/tokenizer_commands.h"
 
 namespace shoal::encoder {
 

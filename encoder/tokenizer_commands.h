@@ -5,12 +5,14 @@
 // name the file. The output ends with one line that sums up.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "encoder/action.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::encoder {
@@ -64,5 +66,11 @@ struct EncodeTextOptions {
 // Prints a line for each token with its id and text, then the number of tokens, and whether they
 // decode to the same bytes.
 absl::Status EncodeText(const EncodeTextOptions& options, std::ostream& out);
+
+// The flags of `encoder tokenizer`.
+
+// Adds `tokenizer` with its commands to `app`. Parsing one sets `action`. `app` and `action` must
+// outlive the parsing and the call of `action`.
+void AddTokenizerCommands(CLI::App& app, Action& action);
 
 }  // namespace shoal::encoder

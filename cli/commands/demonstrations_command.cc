@@ -10,7 +10,6 @@
 #include "cli/cluster/local_cluster.h"
 #include "cli/commands/command_result.h"
 #include "rl/demonstrations/demonstration_file.h"
-#include "rl/demonstrations/demonstration_summary.h"
 
 namespace shoal::cli {
 namespace {

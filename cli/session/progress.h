@@ -14,6 +14,8 @@
 
 #include "cli/metrics/metric_table.h"
 #include "cli/metrics/metric_totals.h"
+#include "platform/display/live_line.h"
+#include "platform/runtime/clock.h"
 
 namespace shoal::cli {
 
@@ -68,5 +70,24 @@ std::string StatusLine(const Progress& progress, const Extent& extent, int bar_w
 
 // Returns one line of metrics.jsonl.
 std::string ToJson(const Progress& progress);
+
+// Shows a person how a run goes: keeps the status line (progress.h) up to date on a live line
+// (live_line.h).
+//
+// Not thread-safe.
+
+class StatusDisplay {
+ public:
+  StatusDisplay(runtime::Duration plain_interval, runtime::Clock& clock);
+
+  void Show(const Progress& progress, const Extent& extent);
+  // Shows another line, about work other than training.
+  void Show(const std::string& line);
+  // Prints a line that stays.
+  void Note(const std::string& text);
+
+ private:
+  display::LiveLine line_;
+};
 
 }  // namespace shoal::cli

@@ -20,7 +20,6 @@
 #include "cli/results/evaluator.h"
 #include "cli/session/progress.h"
 #include "cli/session/run_directory.h"
-#include "cli/session/status_display.h"
 #include "cli/session/stop_rule.h"
 #include "cli/session/train_options.h"
 #include "platform/display/event_writer.h"

@@ -32,6 +32,7 @@
 #include "inference/client/row.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/status.h"
+#include "proto/act.pb.h"
 
 namespace shoal::inference::client {
 
@@ -96,5 +97,22 @@ class ActClient {
 // same addresses choose the same, and few blocks move when a server comes or goes.
 // REQUIRES: `addresses` is not empty.
 std::size_t ChooseServer(const std::vector<std::string>& addresses, std::uint64_t block);
+
+// Checks a server's replies before any other code uses their arrays.
+
+struct RowReply {
+  std::uint64_t environment_id = 0;
+  std::uint64_t sequence = 0;
+  proto::RowStatus status = proto::ROW_OK;
+  // Set for ROW_OK.
+  std::int64_t action = -1;
+  std::uint64_t policy_epoch = 0;
+  std::uint64_t policy_step = 0;
+  // Set for ROW_INVALID.
+  std::string error = "";
+};
+
+// Returns INVALID_ARGUMENT, which names the array, if a length, dtype or value is wrong.
+absl::StatusOr<std::vector<RowReply>> ReadReplies(const proto::RowReplies& replies);
 
 }  // namespace shoal::inference::client

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "platform/runtime/check.h"
@@ -147,6 +149,153 @@ Unroll UnrollBuilder::Finish() {
   Summarise(unroll);
   Clear();
   return unroll;
+}
+
+namespace {
+
+using runtime::DType;
+using runtime::Tensor;
+
+template <typename T>
+void Add(std::vector<UnrollColumn>& columns, std::string name, runtime::Shape shape,
+         const std::vector<T>& values) {
+  Tensor tensor = Tensor::Of<T>(
+      shape,
+      std::span<const T>(values).first(static_cast<std::size_t>(*runtime::CountElements(shape))));
+  columns.push_back({std::move(name), std::move(tensor)});
+}
+
+// A part of each row: `width` bytes from `offset` on, out of every `stride` bytes.
+struct Part {
+  std::size_t offset = 0;
+  std::size_t width = 0;
+  std::size_t stride = 0;
+};
+
+Tensor Gather(DType dtype, runtime::Shape shape, const std::byte* from, const Part& part) {
+  const auto rows = static_cast<std::size_t>(shape.front());
+  Tensor tensor(dtype, std::move(shape));
+  for (std::size_t row = 0; row < rows && part.width > 0; ++row) {
+    std::memcpy(tensor.mutable_bytes().data() + row * part.width,
+                from + row * part.stride + part.offset, part.width);
+  }
+  return tensor;
+}
+
+runtime::Shape WithRows(std::int64_t rows, const runtime::Shape& shape) {
+  runtime::Shape whole = {rows};
+  whole.insert(whole.end(), shape.begin(), shape.end());
+  return whole;
+}
+
+Tensor Booleans(runtime::Shape shape, const std::vector<std::uint8_t>& values) {
+  Tensor tensor(DType::kBool, std::move(shape));
+  std::memcpy(tensor.mutable_bytes().data(), values.data(), tensor.bytes().size());
+  return tensor;
+}
+
+}  // namespace
+
+void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) const {
+  Part part{.stride = layout_->observation_bytes};
+  for (const RowColumn& column : layout_->observations) {
+    part.width = column.bytes;
+    unroll.step_columns.push_back(
+        {"observation/" + column.name,
+         Gather(column.dtype, WithRows(rows, column.shape), observations_.data(), part)});
+    part.offset += part.width;
+  }
+  part = {.stride = layout_->extras_bytes};
+  for (const RowColumn& column : layout_->extras) {
+    part.width = column.bytes;
+    unroll.step_columns.push_back(
+        {"extras/" + column.name,
+         Gather(column.dtype, WithRows(rows, column.shape), extras_.data(), part)});
+    part.offset += part.width;
+  }
+}
+
+void UnrollBuilder::AddContents(Unroll& unroll, std::int64_t rows) const {
+  constexpr std::size_t kBytes = content::ContentKey::kBytes;
+  const auto* bytes = reinterpret_cast<const std::byte*>(contents_.data());
+  for (std::size_t field = 0; field < shape_.content_count; ++field) {
+    const Part part{field * kBytes, kBytes, shape_.content_count * kBytes};
+    unroll.step_columns.push_back(
+        {"content/" + layout_->content_fields[field],
+         Gather(DType::kUInt8, {rows, static_cast<std::int64_t>(kBytes)}, bytes, part)});
+  }
+  std::unordered_set<content::ContentKey> seen;
+  for (const content::ContentKey& key : contents_) {
+    if (!key.IsZero() && seen.insert(key).second) unroll.content_keys.push_back(key);
+  }
+  if (!shape_.candidates) return;
+  Add(unroll.step_columns, "catalog", {rows}, catalogs_);
+  for (const auto& candidates : used_catalogs_) unroll.catalog_keys.push_back(candidates->key);
+  for (const auto& candidates : used_catalogs_) {
+    if (!candidates->base) continue;
+    const auto known =
+        std::find(unroll.catalog_keys.begin(), unroll.catalog_keys.end(), candidates->base->key);
+    if (known == unroll.catalog_keys.end()) unroll.catalog_keys.push_back(candidates->base->key);
+  }
+}
+
+void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
+  const std::int64_t steps = rows - 1;
+  auto& columns = unroll.step_columns;
+  if (!legal_.empty()) {
+    columns.push_back(
+        {"legal", Booleans({rows, static_cast<std::int64_t>(shape_.action_count)}, legal_)});
+  }
+  Add(columns, "action", {steps}, actions_);
+  Add(columns, "behaviour_log_probability", {steps}, log_probabilities_);
+  Add(columns, "value", {rows}, values_);
+  if (std::find(forced_.begin(), forced_.end(), 1) != forced_.end()) {
+    columns.push_back({"forced", Booleans({steps}, forced_)});
+  }
+  std::vector<std::int64_t> epochs;
+  std::vector<std::int64_t> version_steps;
+  for (const parameters::Version& version : versions_) {
+    epochs.push_back(static_cast<std::int64_t>(version.epoch));
+    version_steps.push_back(static_cast<std::int64_t>(version.step));
+  }
+  Add(columns, "policy_epoch", {steps}, epochs);
+  Add(columns, "policy_step", {steps}, version_steps);
+}
+
+void UnrollBuilder::AddEnvironment(Unroll& unroll, std::int64_t rows) const {
+  Add(unroll.step_columns, "reward", {rows - 1}, rewards_);
+  Add(unroll.step_columns, "flags", {rows}, flags_);
+  Add(unroll.step_columns, "episode_id", {rows}, episodes_);
+}
+
+void UnrollBuilder::AddUnrollColumns(Unroll& unroll) const {
+  if (shape_.core_state_size > 0) {
+    Add(unroll.unroll_columns, "core/state", {static_cast<std::int64_t>(core_state_.size())},
+        core_state_);
+  }
+  if (shape_.past_requests) {
+    Add(unroll.unroll_columns, "past_requests", {static_cast<std::int64_t>(past_requests_.size())},
+        past_requests_);
+  }
+  if (group_) {
+    Add(unroll.unroll_columns, "group_id", {1},
+        std::vector<std::int64_t>{static_cast<std::int64_t>(*group_)});
+  }
+  if (shape_.policy_id != 0) {
+    Add(unroll.unroll_columns, "policy_id", {1}, std::vector<std::int64_t>{shape_.policy_id});
+  }
+}
+
+void UnrollBuilder::Summarise(Unroll& unroll) const {
+  const auto end = versions_.begin() + unroll.length;
+  const auto [oldest, newest] = std::minmax_element(versions_.begin(), end);
+  unroll.oldest = *oldest;
+  unroll.newest = *newest;
+  for (std::size_t row = 0; row < unroll.length; ++row) {
+    const bool final_row = (flags_[row] & kFinal) != 0;
+    const bool lost = (flags_[row] & kTruncated) != 0 && (flags_[row + 1] & kFinal) == 0;
+    if (!final_row && !lost) ++unroll.steps;
+  }
 }
 
 }  // namespace shoal::inference

@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "inference/core/row_block.h"
 #include "platform/transport/server_stream.h"
 #include "proto/act.grpc.pb.h"
+#include "proto/act.pb.h"
 #include "rl/model/policy_spec.h"
 
 namespace shoal::inference {
@@ -62,6 +64,26 @@ class ActStream final : public transport::ServerStream<proto::ActRequest, proto:
   const std::uint64_t server_epoch_;
   // Used by the reading reaction only. Null before the hello.
   std::shared_ptr<const RowLayout> layout_;
+};
+
+// Encodes answers as a message. A pure function.
+
+proto::ActReply EncodeReply(std::span<const RowAnswer> answers, std::uint64_t server_epoch);
+
+// The service of proto/act.proto. It opens one ActStream for each call.
+
+class ActService final : public proto::Inference::CallbackService {
+ public:
+  // `context` must outlive the service.
+  explicit ActService(const ActContext& context) : context_(context) {}
+
+  grpc::ServerBidiReactor<proto::ActRequest, proto::ActReply>* Act(
+      grpc::CallbackServerContext* /*call*/) override {
+    return std::make_shared<ActStream>(context_)->Start();
+  }
+
+ private:
+  const ActContext& context_;
 };
 
 }  // namespace shoal::inference

@@ -5,7 +5,7 @@
 
 #include "inference/core/acting_stage.h"
 #include "inference/core/admission.h"
-#include "inference/service/act_service.h"
+#include "inference/service/act_stream.h"
 #include "inference/service/intake.h"
 #include "inference/service/model_policy.h"
 #include "inference/service/replay_sink.h"

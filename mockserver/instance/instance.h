@@ -29,10 +29,10 @@
 #include <vector>
 
 #include "mockserver/faults/fault_injector.h"
-#include "mockserver/instance/savepoint.h"
 #include "mockserver/messages/message.h"
 #include "mockserver/service/instance_core.h"
 #include "mockserver/service/instance_options.h"
+#include "mockserver/service/instance_state.h"
 #include "mockserver/service/world.h"
 #include "platform/runtime/status.h"
 #include "redfish/goals/goal.h"
@@ -40,6 +40,20 @@
 #include "redfish/goals/watch.h"
 
 namespace shoal::mockserver {
+
+// A copy of an instance at a moment (Instance::Save), except for the numbers that it must not give
+// out twice (Editor::NewNumber). It is a value that only Instance reads.
+
+class ExternalHandlers;
+class RuleSet;
+
+struct Savepoint {
+  InstanceState state;
+  // The rules and external handlers of the instance.
+  std::shared_ptr<const RuleSet> rules;
+  std::shared_ptr<const ExternalHandlers> external_handlers;
+  FaultInjector faults;
+};
 
 class Editor;
 class ExternalHandlers;

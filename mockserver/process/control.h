@@ -47,6 +47,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mockserver/instance/instance.h"
+#include "mockserver/messages/message.h"
 #include "mockserver/process/event_sender.h"
 #include "mockserver/process/instance_ports.h"
 #include "mockserver/process/instance_table.h"
@@ -88,5 +90,19 @@ class Control {
   prometheus::Gauge& instances_;
   prometheus::Counter& resets_;
 };
+
+// The part of the control API that saves an instance as it is and restores it.
+
+struct SavepointRequest {
+  std::string_view method;
+  // The path after the instance's id: "savepoint", "restore", "savepoints", "savepoints/<name>".
+  std::string_view verb;
+  const Json& body;
+};
+
+bool IsSavepoint(std::string_view verb);
+
+// REQUIRES: IsSavepoint(request.verb).
+http::ServerResponse HandleSavepoint(const SavepointRequest& request, Instance& instance);
 
 }  // namespace shoal::mockserver

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/process/control_teaching.h"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "mockserver/faults/fault.h"
 #include "mockserver/process/control_response.h"
-#include "mockserver/process/external_url.h"
 #include "mockserver/rules/external_handlers.h"
 #include "mockserver/rules/rules.h"
+#include "platform/http/url.h"
 
 namespace shoal::mockserver {
+
 namespace {
 
 constexpr std::string_view kRules = "rules";
@@ -109,6 +113,33 @@ http::ServerResponse HandleTeaching(const TeachingRequest& request,
   }
   if (request.method != "DELETE") return ControlMethodNotAllowed("DELETE");
   return DeleteHandler(request.verb.substr(kHandlerPrefix.size()), slot);
+}
+
+namespace {
+
+bool IsThisMachine(const std::string& host) {
+  in_addr four{};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  return host == "localhost" || host == "::1";
+}
+
+}  // namespace
+
+absl::StatusOr<ExternalUrl> ParseExternalUrl(std::string_view url,
+                                             std::span<const std::string> hosts) {
+  const auto wrong = [url](const std::string& what) {
+    return runtime::InvalidArgument("\"url\" " + std::string(url) + ": " + what);
+  };
+  const absl::StatusOr<http::Url> parsed = http::ParseUrl(url);
+  if (!parsed.ok() || parsed->secure || url.find('#') != std::string_view::npos) {
+    return wrong("not http://host:port/path");
+  }
+  const http::Address& address = parsed->address;
+  if (!IsThisMachine(address.host) &&
+      std::find(hosts.begin(), hosts.end(), address.host) == hosts.end()) {
+    return wrong("the host is not this machine, nor one of external_handler_hosts");
+  }
+  return ExternalUrl{http::Format(address), parsed->target};
 }
 
 }  // namespace shoal::mockserver

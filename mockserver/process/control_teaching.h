@@ -9,6 +9,7 @@
 #include "mockserver/messages/message.h"
 #include "mockserver/process/instance_table.h"
 #include "platform/http/message.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::mockserver {
 
@@ -25,5 +26,18 @@ bool IsTeaching(std::string_view verb);
 // may be.
 http::ServerResponse HandleTeaching(const TeachingRequest& request,
                                     std::span<const std::string> hosts, InstanceTable::Slot& slot);
+
+// The URL of an external handler: "http://host:port/path". The default port is 80.
+
+struct ExternalUrl {
+  // The format is that of http::ClientOptions.
+  std::string address;
+  std::string target;
+};
+
+// Returns INVALID_ARGUMENT when `url` does not have this form, has a user name or a fragment, or
+// its host is neither this machine (localhost, 127.x.x.x, ::1) nor one of `hosts`.
+absl::StatusOr<ExternalUrl> ParseExternalUrl(std::string_view url,
+                                             std::span<const std::string> hosts);
 
 }  // namespace shoal::mockserver

@@ -8,7 +8,6 @@
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/targets.h"
-#include "rl/algorithms/vtrace.h"
 
 namespace shoal::algorithms {
 

@@ -40,4 +40,10 @@ absl::StatusOr<DemonstrationFile> ParseDemonstrations(std::string_view bytes);
 // Returns a name such as "demonstration 12, 5 pxe_once on dell-r750".
 std::string NameOf(const DemonstrationFile& file, int demonstration);
 
+// A readable summary of a file of demonstrations.
+
+// Returns a line for each goal and capture (episodes, mean length, mutations relative to the
+// optimum), then what was left out and why, then totals.
+std::string Summarise(const DemonstrationFile& file);
+
 }  // namespace shoal::demonstrations

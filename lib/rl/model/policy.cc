@@ -8,21 +8,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
-#include "rl/model/choose.h"
 #include "rl/model/key_cache.h"
 #include "rl/model/network.h"
 #include "rl/model/parameter_layout.h"
-#include "rl/model/policy_inputs.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 
 namespace shoal::model {
+
 namespace {
 
 using Rows = std::vector<std::int64_t>;
@@ -288,6 +289,160 @@ absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint6
   std::vector<float> flat(static_cast<std::size_t>(layout.total));
   layout.Initialise(seed, flat);
   return layout.Write(flat, spec, {});
+}
+
+namespace {
+
+absl::Status CheckSize(const char* name, std::size_t size, std::int64_t expected) {
+  if (size == static_cast<std::size_t>(expected)) return absl::OkStatus();
+  return runtime::InvalidArgument(std::string("policy inputs: ") + name + " has " +
+                                  std::to_string(size) + " elements instead of " +
+                                  std::to_string(expected));
+}
+
+absl::Status BadRow(const char* what, std::size_t row) {
+  return runtime::InvalidArgument(std::string("policy inputs: ") + what + " of row " +
+                                  std::to_string(row) + " is out of range");
+}
+
+absl::Status CheckRow(const PolicySpec& spec, const PolicyInputs& inputs, std::size_t row) {
+  if (!(inputs.draw[row] >= 0 && inputs.draw[row] < 1)) return BadRow("draw", row);
+  std::int64_t actions = spec.action_count;
+  if (spec.has_candidates()) {
+    const std::int32_t table = inputs.table[row];
+    if (inputs.choice[row] == Choice::kValueOnly) return absl::OkStatus();
+    if (table < 0 || static_cast<std::size_t>(table) >= inputs.tables.size()) {
+      return BadRow("table", row);
+    }
+    actions = inputs.tables[static_cast<std::size_t>(table)]->size();
+  }
+  switch (inputs.choice[row]) {
+    case Choice::kForced:
+      if (row >= inputs.forced_action.size() || inputs.forced_action[row] < 0 ||
+          inputs.forced_action[row] >= actions) {
+        return BadRow("forced_action", row);
+      }
+      return absl::OkStatus();
+    case Choice::kSimilarity:
+      if (!spec.has_candidates() || row >= inputs.similarity_rank.size() ||
+          inputs.similarity_rank[row] < 0) {
+        return BadRow("similarity_rank", row);
+      }
+      return absl::OkStatus();
+    default:
+      return absl::OkStatus();
+  }
+}
+
+}  // namespace
+
+absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
+  const std::int64_t rows = inputs.rows;
+  if (rows < 0) return runtime::InvalidArgument("policy inputs: negative number of rows");
+  const std::int64_t size = spec.embedding_size;
+  SHOAL_RETURN_IF_ERROR(
+      CheckSize("observation", inputs.observation.size(), rows * spec.observation_size));
+  SHOAL_RETURN_IF_ERROR(
+      CheckSize("contents", inputs.contents.size(), rows * spec.content_count() * size));
+  if (spec.past_requests) {
+    SHOAL_RETURN_IF_ERROR(CheckSize("past_requests", inputs.past_requests.size(), rows * size));
+  }
+  SHOAL_RETURN_IF_ERROR(
+      CheckSize("core_state", inputs.core_state.size(), rows * spec.core_state_size()));
+  SHOAL_RETURN_IF_ERROR(CheckSize("first", inputs.first.size(), rows));
+  SHOAL_RETURN_IF_ERROR(CheckSize("choice", inputs.choice.size(), rows));
+  SHOAL_RETURN_IF_ERROR(CheckSize("draw", inputs.draw.size(), rows));
+  if (spec.has_candidates()) {
+    SHOAL_RETURN_IF_ERROR(CheckSize("table", inputs.table.size(), rows));
+    SHOAL_RETURN_IF_ERROR(CheckSize("goal_keys", inputs.goal_keys.size(), rows * 16));
+    for (const auto& table : inputs.tables) {
+      if (table == nullptr || table->embedding_size() != size) {
+        return runtime::InvalidArgument("policy inputs: a table is null or of another dimension");
+      }
+    }
+  } else if (!inputs.legal.empty()) {
+    SHOAL_RETURN_IF_ERROR(CheckSize("legal", inputs.legal.size(), rows * spec.action_count));
+  }
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+    SHOAL_RETURN_IF_ERROR(CheckRow(spec, inputs, row));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// A threshold: the logits of legal actions lie above it, those of illegal actions below it.
+constexpr float kSurelyIllegal = kIllegalLogit / 2;
+
+std::size_t Sample(std::span<const float> logits, const SoftmaxRow& softmax, double draw) {
+  thread_local std::vector<float> weights;
+  weights.resize(logits.size());
+  Exponentials(logits, softmax.maximum, weights);
+  const double target = draw * softmax.sum;
+  double cumulative = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] > 0)) continue;
+    cumulative += weights[i];
+    last = i;
+    if (cumulative > target) break;
+  }
+  return last;
+}
+
+std::vector<std::size_t> LegalActions(std::span<const float> logits) {
+  std::vector<std::size_t> legal;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] > kSurelyIllegal) legal.push_back(i);
+  }
+  return legal;
+}
+
+std::size_t MostSimilar(std::span<const float> logits, std::span<const float> similarity,
+                        std::int64_t rank) {
+  std::vector<std::size_t> order = LegalActions(logits);
+  if (order.empty()) return 0;
+  const auto chosen = order.begin() + rank % static_cast<std::int64_t>(order.size());
+  std::nth_element(order.begin(), chosen, order.end(), [&](std::size_t a, std::size_t b) {
+    return similarity[a] != similarity[b] ? similarity[a] > similarity[b] : a < b;
+  });
+  return *chosen;
+}
+
+}  // namespace
+
+void ChooseAction(const RowLogits& row_logits, const PolicyInputs& inputs, std::int64_t row,
+                  PolicyOutputs& outputs) {
+  const auto r = static_cast<std::size_t>(row);
+  const std::span<const float> logits = row_logits.logits;
+  if (inputs.choice[r] == Choice::kValueOnly) return;
+  if (inputs.choice[r] == Choice::kUniform) {
+    const std::vector<std::size_t> legal = LegalActions(logits);
+    if (legal.empty()) return;
+    const auto count = static_cast<double>(legal.size());
+    const std::size_t action = legal[static_cast<std::size_t>(inputs.draw[r] * count)];
+    outputs.action[r] = static_cast<std::int64_t>(action);
+    outputs.log_probability[r] = static_cast<float>(-std::log(count));
+    return;
+  }
+  const SoftmaxRow softmax = Summarise(logits);
+  std::size_t action = 0;
+  switch (inputs.choice[r]) {
+    case Choice::kSample:
+      action = Sample(logits, softmax, inputs.draw[r]);
+      break;
+    case Choice::kForced:
+      action = static_cast<std::size_t>(inputs.forced_action[r]);
+      break;
+    case Choice::kSimilarity:
+      action = MostSimilar(logits, row_logits.similarity(), inputs.similarity_rank[r]);
+      break;
+    default:
+      action =
+          static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  }
+  outputs.action[r] = static_cast<std::int64_t>(action);
+  outputs.log_probability[r] = static_cast<float>(softmax.LogProbability(logits[action]));
 }
 
 }  // namespace shoal::model

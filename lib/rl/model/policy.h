@@ -10,7 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,5 +100,25 @@ absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint6
 // unless this is called before any other use of this folder; later calls do nothing. Results are
 // the same bits only for the same number of threads.
 void SetTorchThreads(int threads);
+
+// Checks whether inputs fit a spec.
+
+// Returns INVALID_ARGUMENT naming the vector and the row.
+absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs);
+
+// Chooses one row's action from its logits. It is a pure function of the inputs and the logits.
+
+struct RowLogits {
+  // [n], kIllegalLogit where the action is illegal.
+  std::span<const float> logits;
+  // Returns the similarity of each action to the goal, [n]. It is called for kSimilarity only.
+  std::function<std::vector<float>()> similarity;
+};
+
+// Writes the action and the log_probability of `row`; writes nothing for kValueOnly. Sampling
+// inverts the cumulative distribution in the order of the actions. REQUIRES: CheckInputs accepted
+// `inputs`.
+void ChooseAction(const RowLogits& logits, const PolicyInputs& inputs, std::int64_t row,
+                  PolicyOutputs& outputs);
 
 }  // namespace shoal::model

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "cli/cluster/loopback_ports.h"
+#include "cli/cluster/local_cluster.h"
 #include "platform/runtime/atomic_file.h"
 #include "tests/doubles/temporary_folder.h"
 

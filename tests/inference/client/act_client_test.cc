@@ -7,7 +7,6 @@
 #include <set>
 #include <thread>
 
-#include "inference/client/reply_reader.h"
 #include "platform/runtime/mutex.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/inference/client/scripted_server.h"

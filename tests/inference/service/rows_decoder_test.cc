@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "inference/service/act_stream.h"
 #include "inference/service/replay_sink.h"
-#include "inference/service/reply_encoder.h"
 #include "platform/transport/wire_tensor.h"
 #include "tests/inference/core/row_maker.h"
 

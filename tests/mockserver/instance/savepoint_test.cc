@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mockserver/instance/savepoint.h"
+#include "mockserver/instance/instance.h"
 
 #include <catch2/catch.hpp>
 

@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "mockserver/process/external_url.h"
-#include "mockserver/rules/rules.h"
 #include "mockserver/instance/instance.h"
+#include "mockserver/process/control_teaching.h"
+#include "mockserver/rules/rules.h"
 #include "tests/mockserver/service/worlds.h"
 
 namespace shoal::mockserver {

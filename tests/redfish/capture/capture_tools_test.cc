@@ -8,7 +8,6 @@
 #include "redfish/capture/capture_check.h"
 #include "redfish/capture/capture_difference.h"
 #include "redfish/capture/capture_import.h"
-#include "redfish/capture/capture_pack.h"
 #include "redfish/capture/capture_writer.h"
 #include "redfish/capture/paged_collection.h"
 #include "tests/doubles/temporary_folder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redfish/discovery/spelling.h"
+#include "redfish/discovery/assembly.h"
 
 #include <catch2/catch.hpp>
 

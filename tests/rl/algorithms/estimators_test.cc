@@ -5,9 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "rl/algorithms/gae.h"
 #include "rl/algorithms/policy_loss.h"
-#include "rl/algorithms/vtrace.h"
+#include "rl/algorithms/targets.h"
 
 namespace shoal::algorithms {
 namespace {

@@ -12,7 +12,6 @@
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/random.h"
 #include "rl/demonstrations/chunk_file.h"
-#include "rl/demonstrations/demonstration_summary.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/rl/demonstrations/some_demonstrations.h"
 
