@@ -269,6 +269,14 @@ bool IsNamedByUser(const Editor& editor, const std::vector<ResourceId>& accounts
          });
 }
 
+// Returns the account types of `other` with "Redfish", which a new account has by the schema.
+Json AccountTypesLike(const Json& other) {
+  Json types = other.value("AccountTypes", Json::array());
+  if (!types.is_array()) types = Json::array();
+  if (std::find(types.begin(), types.end(), "Redfish") == types.end()) types.push_back("Redfish");
+  return types;
+}
+
 Json NewAccount(const Editor& editor, const std::vector<ResourceId>& others,
                 const std::string& type, const Json& body) {
   Json account = {{"@odata.type", type},
@@ -277,13 +285,10 @@ Json NewAccount(const Editor& editor, const std::vector<ResourceId>& others,
                   {"Description", "User Account"},
                   {kPassword, nullptr},
                   {"Enabled", true},
-                  {"PasswordChangeRequired", false},
-                  {"AccountTypes", Json::array({"Redfish"})}};
-  if (!others.empty()) {
-    const Json& other = editor.Read(others.front());
-    if (other.contains("Locked")) account["Locked"] = false;
-    if (other.contains("AccountTypes")) account["AccountTypes"] = other["AccountTypes"];
-  }
+                  {"PasswordChangeRequired", false}};
+  const Json other = others.empty() ? Json::object() : editor.Read(others.front());
+  if (other.contains("Locked")) account["Locked"] = false;
+  account["AccountTypes"] = AccountTypesLike(other);
   for (const auto& [name, value] : body.items()) {
     if (name.find('@') == std::string::npos) account[name] = value;
   }

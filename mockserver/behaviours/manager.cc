@@ -4,6 +4,7 @@
 #include <string>
 
 #include "mockserver/access/credentials.h"
+#include "mockserver/messages/extended_info.h"
 #include "mockserver/resources/captured_state.h"
 #include "redfish/capture/uri.h"
 #include "redfish/goals/predicate.h"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 from dataclasses import dataclass
@@ -12,6 +13,11 @@ from urllib.parse import urlsplit
 
 ROOT = "/redfish/v1"
 SESSIONS = f"{ROOT}/SessionService/Sessions"
+
+
+def basic(user: str, password: str) -> str:
+    """Returns the value of an Authorization header."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repeats what ordinary clients do beyond the standard, request by request, after their sources."""
 
-import base64
 import unittest
 from urllib.parse import urlsplit
 
-from connection import ROOT, SESSIONS, Connection
+from connection import ROOT, SESSIONS, Connection, basic
 from service import CAPTURES, PASSWORD, Service
 from service_case import ServiceCase
 
@@ -170,9 +169,6 @@ class Login(ServiceCase):
         super().setUp()
         self.account = {"UserName": self.service.user, "Password": PASSWORD}
 
-    def basic(self, user: str, password: str) -> str:
-        return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-
     def test_gofish_finds_the_sessions_without_authentication(self) -> None:
         sessions = self.connection.get(f"{ROOT}/")["Links"]["Sessions"]["@odata.id"]
         self.assertEqual(self.connection.send("POST", sessions, self.account).status, 201)
@@ -191,11 +187,11 @@ class Login(ServiceCase):
         answer = self.connection.send("GET", f"{ROOT}/Systems")
         self.assertEqual(answer.status, 401)
         self.assertIn("Basic", answer.headers["WWW-Authenticate"])
-        authorization = self.basic(self.service.user, PASSWORD)
+        authorization = basic(self.service.user, PASSWORD)
         self.connection.get(f"{ROOT}/Systems", Authorization=authorization)
 
     def test_sushy_gets_a_location_and_a_time_to_wait_with_202(self) -> None:
-        authorization = self.basic(self.service.user, PASSWORD)
+        authorization = basic(self.service.user, PASSWORD)
         action = f"{ROOT}/UpdateService/Actions/UpdateService.SimpleUpdate"
         image = {"ImageURI": "https://images.example/bmc-1.1.bin"}
         answer = self.connection.send("POST", action, image, Authorization=authorization)

@@ -9,7 +9,9 @@ import subprocess
 import tempfile
 import threading
 import urllib.request
+from contextlib import AbstractContextManager
 from pathlib import Path
+from unittest import mock
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CAPTURES = ("dmtf-rackmount1", "openbmc-stock", "hpe-dl380a-gen12", "dell-r750")
@@ -79,6 +81,10 @@ class Service:
     def advance(self, seconds: float) -> None:
         """Moves the virtual clock."""
         self._ask("POST", "advance", {"milliseconds": int(seconds * 1000)})
+
+    def waits(self) -> AbstractContextManager[object]:
+        """Makes time.sleep move the virtual clock instead of waiting, until the context ends."""
+        return mock.patch("time.sleep", lambda seconds: self.advance(float(seconds)))
 
     def set_faults(self, *faults: dict) -> None:
         """Sets the faults that apply from now on (mockserver/faults/fault.h)."""

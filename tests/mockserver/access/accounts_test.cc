@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/access/accounts.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "mockserver/access/credentials.h"
@@ -51,6 +52,20 @@ TEST_CASE("An account lives from POST to DELETE, looks like the others, and Rese
     REQUIRE(instance.Reset().ok());
     REQUIRE(*instance.Find(kAccounts) == before);
     REQUIRE(LogIn(instance, "anna", "secret-1234").status == 401);
+  }
+}
+
+TEST_CASE("A new account may use what the others may and Redfish, or what it was made for") {
+  for (const Service& service : kPosting) {
+    INFO(service.capture);
+    Instance instance(WorldOf(service.capture));
+    Json types = instance.Find(service.account)->value("AccountTypes", Json::array());
+    const auto redfish = std::find(types.begin(), types.end(), "Redfish");
+    if (redfish == types.end()) types.push_back("Redfish");
+    REQUIRE(Post(instance, kAccounts, NewAccount("anna")).json->at("AccountTypes") == types);
+    Json asked = NewAccount("bert");
+    asked["AccountTypes"] = {"Redfish", "KVMIP"};
+    REQUIRE(Post(instance, kAccounts, asked).json->at("AccountTypes") == asked["AccountTypes"]);
   }
 }
 
