@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `encoder train`: pre-training and fine-tuning of a language model on a dataset.
 //
-// The output folder gets run.json (the options), checkpoints/ (training/checkpoint.h), model/ with
-// config.json, model.safetensors and tokenizer.json, and the files of training_log.h. model/ holds
-// the parameters that did best on the held-out texts, or the latest ones if nothing is held out. A
-// run that is asked to stop writes a checkpoint. A run that ended in any way goes on from its
-// latest checkpoint. On as many ranks and threads as before it computes the same bits as if it had
-// not ended; on other numbers of them, the same up to rounding.
+// The output folder gets run.json (the options), checkpoints/ (rl/training/checkpoint.h), model/
+// with config.json, model.safetensors and tokenizer.json, and the files of training_log.h. model/
+// holds the parameters that did best on the held-out texts, or the latest ones if nothing is held
+// out. A run that is asked to stop writes a checkpoint. A run that ended in any way goes on from
+// its latest checkpoint. On as many ranks and threads as before it computes the same bits as if it
+// had not ended; on other numbers of them, the same up to rounding.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,8 @@ struct PretrainingOptions {
   double beta2 = 0.95;
   double weight_decay = 0.1;
   double max_gradient_norm = 1;
-  // 0 trains all parameters. Otherwise only an adapter of this rank is trained (language/lora.h).
+  // 0 trains all parameters. Otherwise only an adapter of this rank is trained
+  // (text/language/lora.h).
   std::int64_t lora_rank = 0;
   double lora_alpha = 16;
 

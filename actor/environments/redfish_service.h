@@ -53,8 +53,8 @@ struct ServiceResponse {
 };
 
 // Returns the body as a value and parses it if it came only as text. The value is null when there
-// is no body and discarded when the body is no JSON (content/parse_json.h). The pointer is never
-// null.
+// is no body and discarded when the body is no JSON (platform/content/parse_json.h). The pointer is
+// never null.
 std::shared_ptr<const nlohmann::json> JsonOf(const ServiceResponse& response);
 
 class RedfishService {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command of `shoal` ends: the text that it prints and its exit code (runtime/program.h).
+// How a command of `shoal` ends: the text that it prints and its exit code
+// (platform/runtime/program.h).
 #pragma once
 
 #include <string>

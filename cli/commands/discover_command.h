@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal discover URL --out FOLDER`: crawls a Redfish service into a capture
-// (discovery/discover.h).
+// (redfish/discovery/discover.h).
 #pragma once
 
 #include <CLI/App.hpp>

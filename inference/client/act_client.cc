@@ -283,7 +283,7 @@ void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId&
     case proto::ROW_NEED_CATALOG:
       if (++pending.attempts <= kMaxAttempts) {
         if (pending.row.catalog != nullptr) {
-          encoder_->ForgetCatalog(std::string(pending.row.catalog->key().AsBytes()));
+          encoder_->ForgetCatalog(pending.row.catalog->key());
         }
         ResendLocked(id, std::chrono::milliseconds(0));
         return;
@@ -316,8 +316,17 @@ void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId&
 }
 
 void ActClient::Implementation::ForgetLocked(const proto::RowReplies& replies) {
-  for (const std::string& key : replies.missing_keys()) encoder_->ForgetContent(key);
-  for (const std::string& key : replies.missing_catalogs()) encoder_->ForgetCatalog(key);
+  // A key that is not 16 bytes long was never sent.
+  for (const std::string& bytes : replies.missing_keys()) {
+    if (const auto key = content::ContentKey::FromBytes(bytes); key.ok()) {
+      encoder_->ForgetContent(*key);
+    }
+  }
+  for (const std::string& bytes : replies.missing_catalogs()) {
+    if (const auto key = content::ContentKey::FromBytes(bytes); key.ok()) {
+      encoder_->ForgetCatalog(*key);
+    }
+  }
 }
 
 runtime::TimePoint ActClient::Implementation::NextDue() const {

@@ -125,23 +125,21 @@ std::vector<proto::ActRequest> RowEncoder::Encode(std::span<const Row* const> ro
 void RowEncoder::AddContent(const ContentReference& content,
                             std::vector<proto::ActRequest>& messages, std::size_t& bytes) {
   if (content.text == nullptr) return;
-  std::string key = std::string(content.key.AsBytes());
-  if (contents_.contains(key)) return;
+  if (contents_.contains(content.key)) return;
   if (bytes > 0 && bytes + content.text->size() > kMaxContentBytes) {
     messages.emplace_back();
     bytes = 0;
   }
-  bytes += content.text->size() + key.size();
+  bytes += content.text->size() + content::ContentKey::kBytes;
   proto::Content* out = messages.back().add_contents();
-  out->set_key(key);
+  out->set_key(std::string(content.key.AsBytes()));
   out->set_text(*content.text);
-  contents_.insert(std::move(key));
+  contents_.insert(content.key);
 }
 
 void RowEncoder::AddCatalog(const CandidateList& catalog, std::vector<proto::ActRequest>& messages,
                             std::size_t& bytes) {
-  std::string key = std::string(catalog.key().AsBytes());
-  if (catalogs_.contains(key)) return;
+  if (catalogs_.contains(catalog.key())) return;
   if (catalog.base() != nullptr) AddCatalog(*catalog.base(), messages, bytes);
   for (const ContentReference& candidate : catalog.candidates()) {
     AddContent(candidate, messages, bytes);
@@ -152,7 +150,7 @@ void RowEncoder::AddCatalog(const CandidateList& catalog, std::vector<proto::Act
   } else {
     *messages.back().add_overlays() = catalog.AsOverlay();
   }
-  catalogs_.insert(std::move(key));
+  catalogs_.insert(catalog.key());
 }
 
 void RowEncoder::FillRows(std::span<const Row* const> rows, proto::Rows& out) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "inference/client/row.h"
+#include "platform/content/content_key.h"
 #include "platform/runtime/tensor.h"
 
 namespace shoal::inference::client {
@@ -27,18 +28,17 @@ class RowEncoder {
 
   // `max_known` is the limit on remembered contents, and on remembered catalogs; one message may
   // exceed it. REQUIRES: the dtypes and shapes of `spec` are valid.
-  explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 20);
+  explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 17);
 
   // Returns the messages that carry `rows`, to be sent in order. The last one has the rows.
   // REQUIRES: there is a row, and all rows have the contents, numbers of observation and bytes of
   // extras that the spec says.
   std::vector<proto::ActRequest> Encode(std::span<const Row* const> rows);
 
-  // The server asked for this content again: the next row that uses it carries it. Keys have 16
-  // bytes; others are ignored.
-  void ForgetContent(const std::string& key) { contents_.erase(key); }
+  // The server asked for this content again: the next row that uses it carries it.
+  void ForgetContent(const content::ContentKey& key) { contents_.erase(key); }
   // Like ForgetContent: the catalog is sent again with those of its candidates that were forgotten.
-  void ForgetCatalog(const std::string& key) { catalogs_.erase(key); }
+  void ForgetCatalog(const content::ContentKey& key) { catalogs_.erase(key); }
 
  private:
   void AddContent(const ContentReference& content, std::vector<proto::ActRequest>& messages,
@@ -62,9 +62,8 @@ class RowEncoder {
   const std::vector<Column> observations_;
   const std::vector<Column> extras_;
   const std::size_t max_known_;
-  // The keys as bytes.
-  absl::flat_hash_set<std::string> contents_;
-  absl::flat_hash_set<std::string> catalogs_;
+  absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> contents_;
+  absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> catalogs_;
 };
 
 }  // namespace shoal::inference::client

@@ -189,12 +189,7 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
     const runtime::MutexLock lock(mutex_);
     const auto list = lists_.find(key);
     if (list != lists_.end()) TouchList(list->second);
-    const auto kept = std::find_if(tables_.begin(), tables_.end(),
-                                   [&name](const auto& table) { return table.first == name; });
-    if (kept != tables_.end()) {
-      tables_.splice(tables_.begin(), tables_, kept);
-      return tables_.front().second;
-    }
+    if (const TablePointer kept = KeptTable(name)) return kept;
     if (list == lists_.end()) return runtime::NotFound("catalog " + key.ToHex());
     auto candidates = Candidates(encoder_version, list->second);
     if (!candidates.ok()) {
@@ -213,9 +208,19 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
   SHOAL_ASSIGN_OR_RETURN(TablePointer table,
                          MakeTable(vectors, removed, std::move(base), options_));
   const runtime::MutexLock lock(mutex_);
+  // Another caller may have made it meanwhile.
+  if (const TablePointer kept = KeptTable(name)) return kept;
   tables_.emplace_front(name, table);
   TrimTables();
   return table;
+}
+
+ContentTable::TablePointer ContentTable::KeptTable(const Name& name) {
+  const auto kept = std::find_if(tables_.begin(), tables_.end(),
+                                 [&name](const auto& table) { return table.first == name; });
+  if (kept == tables_.end()) return nullptr;
+  tables_.splice(tables_.begin(), tables_, kept);
+  return kept->second;
 }
 
 void ContentTable::TrimTables() {

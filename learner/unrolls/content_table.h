@@ -103,6 +103,8 @@ class ContentTable final : public replay::client::ContentSink {
   void LetCandidateGo(const content::ContentKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TrimContents() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TrimTables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the table and makes it the most recently used one, or returns null.
+  TablePointer KeptTable(const Name& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<Vector>> Candidates(std::string_view encoder_version,
                                                  const List& list) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -22,8 +22,8 @@
 
 namespace shoal::learner {
 
-// One unroll of T rows and the bootstrap row. Vectors are row-major. model/policy.h defines O, F,
-// D, S, n.
+// One unroll of T rows and the bootstrap row. Vectors are row-major. rl/model/policy.h defines O,
+// F, D, S, n.
 struct DecodedUnroll {
   replay::UnrollId key;
   std::int64_t length = 0;  // T

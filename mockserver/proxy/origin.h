@@ -4,10 +4,10 @@
 //
 // Origin has a thread of its own and a few connections to the host. Further requests wait in order:
 // at most kMaximumWaiting of them, and none longer than the deadline of its answer. When it has a
-// user of its own, it logs in before the first request (discovery/login.h), logs in again when the
-// host has forgotten the session, at most once in kRenewalPause, and logs out at the end. A login
-// that the host refuses is not repeated, because that could lock the account. During a login all
-// other requests wait. Thread-safe.
+// user of its own, it logs in before the first request (redfish/discovery/login.h), logs in again
+// when the host has forgotten the session, at most once in kRenewalPause, and logs out at the end.
+// A login that the host refuses is not repeated, because that could lock the account. During a
+// login all other requests wait. Thread-safe.
 #pragma once
 
 #include <chrono>

@@ -2,11 +2,11 @@
 // Records the traffic of a proxy as a capture: every exchange in a journal, and the resources that
 // were read in the folder format of lib/redfish/capture/capture.h.
 //
-// The folder holds .proxy/journal (discovery/journal.h) with one record per exchange: method,
-// target, status, headers, milliseconds, and both bodies where they are JSON objects. Headers with
-// credentials and, unless redaction is off, secrets in bodies are removed before anything is
-// written. A recording that was killed at any point continues from its journal, and the journal
-// stays beside the capture.
+// The folder holds .proxy/journal (redfish/discovery/journal.h) with one record per exchange:
+// method, target, status, headers, milliseconds, and both bodies where they are JSON objects.
+// Headers with credentials and, unless redaction is off, secrets in bodies are removed before
+// anything is written. A recording that was killed at any point continues from its journal, and the
+// journal stays beside the capture.
 //
 // A resource is the newest answer to its GET that was 200, or 404 or 410, which make it absent.
 // Pages are joined to their collections. Everything else is only in the journal. Not thread-safe.

@@ -88,8 +88,8 @@ class Editor {
   // Returns whether the resource differs, or once differed, from the world's.
   bool IsChanged(ResourceId id) const { return instance_.deltas_.contains(id); }
 
-  // Writes `value` at `pointer`, and does nothing when it is already there. Returns false when the
-  // pointer leads nowhere.
+  // Writes `value` at `pointer`, making objects on the way, and does nothing when it is already
+  // there. Returns false when something on the way is no object.
   bool Set(ResourceId id, std::string_view pointer, Json value);
   // Does the same as Set, but only where a property exists.
   void SetPresent(ResourceId id, std::string_view pointer, Json value);

@@ -53,7 +53,7 @@ using ElsewhereHandler = std::function<std::optional<Response>(
 enum class BootStage : std::uint8_t {
   kApply,  // requested changes become current
   kStart,  // the boot's target is chosen
-  kUp,     // the boot is recorded, and overrides of Once have reverted
+  kUp,     // the boot is recorded, and overrides of Once have reverted: react to it here
 };
 
 // Reacts to a boot of `system`. `boot` is the detail of the history's record; it has "target" from

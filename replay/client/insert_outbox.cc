@@ -16,7 +16,7 @@ constexpr int kMaxMisses = 8;
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 // The number of vectors that are requested first, before their size is known.
 constexpr std::size_t kFirstStep = 32;
-constexpr std::size_t kMaxKnown = std::size_t{1} << 20;
+constexpr std::size_t kMaxKnown = std::size_t{1} << 17;
 
 bool Same(const proto::UnrollId& a, const proto::UnrollId& b) {
   return a.environment_id() == b.environment_id() && a.incarnation() == b.incarnation() &&

@@ -51,11 +51,18 @@ def all_proofs():
                 for preset in sorted((ROOT / "deploy/local").glob("cartpole*.toml")) for seed in range(1, 6)]
     soak = [proof.Piece("hour", ["ctest", "--test-dir", "build", "--label-regex", "soak", "--no-tests=error",
                                  "--output-on-failure"], environment={"SHOAL_SOAK_SECONDS": "3600"})]
+    def test(name, environment):
+        return [proof.Piece(name, ["ctest", "--test-dir", "build", "--tests-regex", f"^{name}$", "--no-tests=error",
+                                   "--output-on-failure"], environment=environment)]
     return [
         proof.Proof("learn", "./run learns every pair with seeds 1 to 3; half an hour (in CI: system_commands)", learn),
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
+        proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
+                    "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),
+        proof.Proof("crawl", "a crawl of each capture equals it though it is killed at 50 moments; three minutes (in CI: "
+                    "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
     ]
 
 

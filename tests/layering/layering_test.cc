@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <sstream>
 
 #include "rules.h"
 
@@ -39,6 +40,37 @@ bool Breaks(const std::string& path, const std::string& include) {
   return !Breaches(path, kStart + ("#include " + include + "\n")).empty();
 }
 
+// Returns the comment lines of a source, or the whole of a document.
+std::string Prose(const fs::path& path) {
+  const std::string text = Read(path);
+  if (path.extension() == ".md") return text;
+  static const std::regex comment("[ \\t]*//.*");
+  std::istringstream lines(text);
+  std::string comments;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, comment)) comments += line + "\n";
+  }
+  return comments;
+}
+
+// Returns the paths of files that the text names and that are nowhere: neither from the root, nor
+// from lib/, nor from the folder of `path` or the one above it.
+std::vector<std::string> StalePaths(const fs::path& path, const std::string& text) {
+  static const std::regex named(
+      "(^|[^A-Za-z0-9_/.:$<{-])((?:[A-Za-z0-9_-]+/)+[A-Za-z0-9_.-]+\\.(?:h|cc|md|proto|py|sh|toml))"
+      "(?![A-Za-z0-9_])");
+  std::vector<std::string> stale;
+  const fs::path folder = path.parent_path();
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), named);
+       it != std::sregex_iterator(); ++it) {
+    const std::string file = (*it)[2];
+    const auto there = [&file](const fs::path& base) { return fs::exists(base / file); };
+    if (there(".") || there("lib") || there(folder) || there(folder.parent_path())) continue;
+    stale.push_back(path.string() + " names " + file + ", which is not there");
+  }
+  return stale;
+}
+
 }  // namespace
 
 TEST_CASE("every source file keeps to the include table") {
@@ -49,6 +81,24 @@ TEST_CASE("every source file keeps to the include table") {
   }
   INFO(all);
   REQUIRE(all.empty());
+}
+
+TEST_CASE("every file that a comment or a document names is there") {
+  std::string all;
+  for (const char* folder : {"actor", "cli", "data", "deploy", "docs", "encoder", "inference",
+                             "learner", "lib", "mockserver", "proto", "replay", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      const fs::path& path = entry.path();
+      // A decision tells of the tree as it was.
+      if (path.parent_path() == "docs/decisions") continue;
+      if (!IsSource(path) && path.extension() != ".md") continue;
+      for (const std::string& stale : StalePaths(path, Prose(path))) all += stale + "\n";
+    }
+  }
+  INFO(all);
+  REQUIRE(all.empty());
+  REQUIRE(StalePaths("docs/a.md", "see `lib/no/such.h`.").size() == 1);
+  REQUIRE(StalePaths("docs/a.md", "see tests/layering/rules.h").empty());
 }
 
 TEST_CASE("the build adds folders in the order of the table") {

@@ -350,7 +350,9 @@ struct Model {
 };
 
 TableOptions RandomOptions(runtime::Random& random) {
-  const auto kind = [&random] { return static_cast<SelectorKind>(random.Below(2)); };
+  const auto kind = [&random] {
+    return static_cast<SelectorKind>(random.Below(SelectorNames().size()));
+  };
   TableOptions options;
   options.sampler = kind();
   if (random.Below(2) == 0) options.remover = kind();

@@ -94,9 +94,9 @@ void Metrics::Describe(MetricInfo info, const std::string& kind) {
   const std::string words = WordsOf(info.name);
   if (info.title.empty()) info.title = words;
   if (info.group.empty()) info.group = words.substr(0, words.find(' '));
-  if (info.unit.empty()) info.unit = UnitOf(words);
   const Draw draw =
-      info.draw.value_or(kind == "counter" && info.over.empty() ? Draw::kNever : Draw::kValue);
+      info.draw.value_or(kind == "counter" && info.over.empty() ? Draw::kRate : Draw::kValue);
+  if (info.unit.empty()) info.unit = draw == Draw::kRate ? "per second" : UnitOf(words);
   prometheus::BuildGauge()
       .Name("shoal_metric_info")
       .Help("What each metric of this process is, and how it is shown.")

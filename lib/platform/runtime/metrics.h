@@ -51,11 +51,12 @@ struct MetricInfo {
   std::string help;
   // The heading under which the metric stands; empty: the word after "shoal_" in its name.
   std::string group = {};
-  // "s", "bytes", "rows", ...; empty: the unit in which the name ends, or none.
+  // "s", "bytes", "rows", ...; empty: "per second" for a rate, otherwise the unit in which the name
+  // ends, or none.
   std::string unit = {};
   // The title that people read; empty: the name without "shoal_" and "_total", in words.
   std::string title = {};
-  // Without a value it is kNever for a counter without `over`, and kValue for all others.
+  // Without a value it is kRate for a counter without `over`, and kValue for all others.
   std::optional<Draw> draw = std::nullopt;
   // The name of a counter whose increase divides this one's, which gives a mean over the last
   // seconds.

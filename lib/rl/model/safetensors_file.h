@@ -13,8 +13,8 @@
 
 namespace shoal::model {
 
-// A file that stays mapped as long as this object lives (runtime/mapped_file.h), so nobody may
-// truncate it meanwhile. WriteSafetensorsFile only ever replaces files, which is safe.
+// A file that stays mapped as long as this object lives (platform/runtime/mapped_file.h), so nobody
+// may truncate it meanwhile. WriteSafetensorsFile only ever replaces files, which is safe.
 class SafetensorsFile {
  public:
   // Returns the errors of MappedFile::Open and SafetensorsView::Parse.
@@ -31,8 +31,8 @@ class SafetensorsFile {
   SafetensorsView view_;
 };
 
-// Writes the whole file or nothing (runtime/atomic_file.h), without copying the tensors' bytes.
-// REQUIRES: what WriteSafetensors requires.
+// Writes the whole file or nothing (platform/runtime/atomic_file.h), without copying the tensors'
+// bytes. REQUIRES: what WriteSafetensors requires.
 absl::Status WriteSafetensorsFile(const std::string& path, std::span<const SafetensorsItem> items,
                                   const Metadata& metadata);
 

@@ -9,8 +9,8 @@
 //   settings            names of the members of a `@Redfish.Settings` object
 //   structure           characters between strings in canonical JSON: `":"`, `"},{"`
 //
-// A token is written as in canonical JSON (content/canonical_json.h), escapes included. All kinds
-// except structure are single words: "/redfish/v1/Systems/1" is not found in
+// A token is written as in canonical JSON (platform/content/canonical_json.h), escapes included.
+// All kinds except structure are single words: "/redfish/v1/Systems/1" is not found in
 // "/redfish/v1/Systems/10". The same documents in any order give the same tokens in the same order.
 // Not thread-safe.
 #pragma once

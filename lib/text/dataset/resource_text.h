@@ -18,7 +18,7 @@ namespace shoal::dataset {
 struct ResourceText {
   // Ends with a line feed; empty where no request line is wanted.
   std::string request = {};
-  // Canonical JSON (content/canonical_json.h) without volatile members.
+  // Canonical JSON (platform/content/canonical_json.h) without volatile members.
   std::string body = {};
 };
 

@@ -4,10 +4,10 @@
 //   SHOAL_ASSIGN_OR_RETURN(auto model, Gpt2::Load("models/gpt2", {}));
 //   SHOAL_ASSIGN_OR_RETURN(runtime::Tensor vectors, model->Embed(batch, ranges, {}));
 //
-// Immutable; any thread may call it, though torch's own threads (model/policy.h, SetTorchThreads)
-// work best for one caller at a time. Batches are checked: errors are INVALID_ARGUMENT as in
-// TokenBatch::Validate, and INTERNAL with torch's message, for example when the device is out of
-// memory.
+// Immutable; any thread may call it, though torch's own threads (rl/model/policy.h,
+// SetTorchThreads) work best for one caller at a time. Batches are checked: errors are
+// INVALID_ARGUMENT as in TokenBatch::Validate, and INTERNAL with torch's message, for example when
+// the device is out of memory.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 // The loss is the mean cross-entropy over the weighted target tokens of all ranks. Sums and weights
 // are added up before the division, so the number of ranks and the slicing of a batch change a step
 // only by rounding. Parameters have the same bits on all ranks. The same start, batches, ranks and
-// threads (model/policy.h, SetTorchThreads) give the same bits. Not thread-safe.
+// threads (rl/model/policy.h, SetTorchThreads) give the same bits. Not thread-safe.
 //
 // AdamW and Lion amplify rounding, since their first steps are as long for a gradient of 1e-9 as
 // for one of 1. Where a gradient is little more than a rounding error, parameters drift apart.

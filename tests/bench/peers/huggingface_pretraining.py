@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from rounds import Ours, figures
 
 SAME = 1e-3
-# Our values, from language/language_trainer.h.
+# Our values, from text/language/language_trainer.h.
 CLIP, BETAS, DECAY = 1.0, (0.9, 0.95), 0.1
 
 

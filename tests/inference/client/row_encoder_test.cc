@@ -31,7 +31,7 @@ TEST_CASE("A content goes once, or again when it was forgotten") {
   RowEncoder encoder(Spec());
   REQUIRE(TextsWith(encoder, "a") == std::vector<std::string>{"a"});
   REQUIRE(TextsWith(encoder, "a").empty());
-  encoder.ForgetContent(std::string(content::KeyOf("a").AsBytes()));
+  encoder.ForgetContent(content::KeyOf("a"));
   REQUIRE(TextsWith(encoder, "a") == std::vector<std::string>{"a"});
 }
 
@@ -80,8 +80,8 @@ TEST_CASE("An overlay goes after its catalog, which goes once, with the texts th
   const proto::ActRequest second = Encode(encoder, other).at(0);
   REQUIRE(second.catalogs_size() == 0);
   REQUIRE(second.overlays_size() == 1);
-  encoder.ForgetCatalog(std::string(base->key().AsBytes()));
-  encoder.ForgetCatalog(std::string(other->key().AsBytes()));
+  encoder.ForgetCatalog(base->key());
+  encoder.ForgetCatalog(other->key());
   REQUIRE(Encode(encoder, other).at(0).catalogs_size() == 1);
 }
 

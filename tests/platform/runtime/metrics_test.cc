@@ -45,7 +45,7 @@ TEST_CASE("a metric that is described by its name alone has a heading, a unit an
   metrics.Counter("shoal_store_writes_total", "Writes.").Increment();
   const std::string text = metrics.Text();
   for (const char* part : {"group=\"store\"", "unit=\"s\"", "title=\"store write seconds\"",
-                           "title=\"store writes\"", "kind=\"histogram\"", "draw=\"never\""}) {
+                           "title=\"store writes\"", "kind=\"histogram\"", "unit=\"per second\"", "draw=\"rate\""}) {
     REQUIRE(Has(text, part));
   }
 }
