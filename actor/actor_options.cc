@@ -45,7 +45,7 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
                         "and policy; 0: no limit",
                 .unit = "seconds",
                 .min = 0,
-                .max = 1e6});
+                .max = 6e7});
   visitor.Knob("evaluate_output", evaluate_output, {.help = "file with a JSON line an episode"});
   visitor.Knob("evaluate_policies", evaluate_policies,
                {.help = "current, initial, uniform, similarity or EPOCH.STEP"});

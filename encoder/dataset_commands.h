@@ -77,7 +77,7 @@ struct ShowDatasetOptions {
 absl::Status ShowDataset(const ShowDatasetOptions& options, std::ostream& out);
 
 // The flags of `encoder dataset`.
-
+//
 // Adds `dataset` with its commands to `app`. Parsing one sets `action`. `app` and `action` must
 // outlive the parsing and the call of `action`. Progress goes to standard error.
 void AddDatasetCommands(CLI::App& app, Action& action);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 

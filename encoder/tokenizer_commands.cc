@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encoder/tokenizer_commands.h"
 
+#include <algorithm>
 #include <functional>
 #include <iomanip>
 #include <map>

@@ -68,7 +68,7 @@ struct EncodeTextOptions {
 absl::Status EncodeText(const EncodeTextOptions& options, std::ostream& out);
 
 // The flags of `encoder tokenizer`.
-
+//
 // Adds `tokenizer` with its commands to `app`. Parsing one sets `action`. `app` and `action` must
 // outlive the parsing and the call of `action`.
 void AddTokenizerCommands(CLI::App& app, Action& action);

@@ -3,7 +3,6 @@
 
 #include <absl/strings/str_replace.h>
 
-#include <chrono>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>

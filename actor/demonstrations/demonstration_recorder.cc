@@ -4,7 +4,6 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>

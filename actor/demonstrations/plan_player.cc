@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/demonstrations/plan_player.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -3,7 +3,8 @@
 // the values that was used least recently leaves.
 //
 // Values are kept in two generations of at most half the capacity each, so that finding one costs
-// no bookkeeping of its place. A value that is larger than half the capacity is kept alone.
+// no bookkeeping of its place. A value that is larger than half the capacity is a generation by
+// itself.
 // Not thread-safe.
 #pragma once
 

@@ -2,7 +2,6 @@
 #include "actor/environments/redfish_environment.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "actor/environments/reward.h"

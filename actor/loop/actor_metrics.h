@@ -24,7 +24,7 @@ enum class Wait : std::uint8_t {
   kInference,
   // There is no connection to inference.
   kConnection,
-  // A service was lost, and the environment pauses before it tries again.
+  // A service was lost or refused a start, and the environment pauses before it tries again.
   kBackoff,
 };
 inline constexpr std::size_t kWaits = 5;

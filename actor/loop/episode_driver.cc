@@ -34,7 +34,10 @@ EpisodeDriver::EpisodeDriver(Identity identity, std::unique_ptr<Environment> env
 void EpisodeDriver::Begin() {
   if (fenced()) return;
   abandoned_ = false;
-  if (!assignment_) assignment_ = around_.plan.Next(identity_.environment_id);
+  if (!assignment_) {
+    assignment_ = around_.plan.Next(identity_.environment_id);
+    refused_starts_ = 0;
+  }
   if (!assignment_) {
     Enter(State::kResting);
     return;
@@ -60,7 +63,6 @@ void EpisodeDriver::OnReset(absl::StatusOr<Transition> transition) {
     return;
   }
   failures_in_a_row_ = 0;
-  refused_starts_ = 0;
   result_ = {};
   ++next_episode_id_;
   Emit(*transition, proto::ROW_FLAG_FIRST);
@@ -71,7 +73,6 @@ void EpisodeDriver::OnRefusedStart(const absl::Status& reason) {
     Rest();
     return;
   }
-  refused_starts_ = 0;
   failures_in_a_row_ = 0;
   const EpisodeFacts facts = environment_->facts();
   around_.metrics.CountAbort(AbortReason::kStartRefused);

@@ -91,8 +91,7 @@ class EpisodeDriver {
   void FinishEpisode();
   void AbortEpisode(AbortReason reason);
   void Pause(AbortReason reason);
-  // Has the next episode begin after a pause that doubles with each failure in a row, up to a
-  // limit.
+  // Calls Begin after a pause that doubles with each failure in a row, up to a limit.
   void Rest();
   void Enter(State state);
 

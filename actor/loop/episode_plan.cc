@@ -217,22 +217,25 @@ void EvaluationPlan::Refuse(const EpisodeAssignment& assignment, const std::stri
 
 void EvaluationPlan::GiveUp(const EpisodeAssignment& assignment, const Pair& pair,
                             const std::string& reason) {
-  std::optional<absl::Status> end;
   bool first = false;
   {
     const runtime::MutexLock lock(mutex_);
-    Series& own = SeriesOf(assignment);
-    --own.under_way;
-    first = !own.given_up;
+    first = !SeriesOf(assignment).given_up;
     for (Series& series : series_) {
       if (series.pair == *assignment.start.pair) series.given_up = true;
     }
     last_reason_ = reason;
-    end = EndLocked();
   }
+  // The plan cannot end meanwhile, as the assignment is still under way.
   if (first) {
     LogGivenUp(pair, reason);
     observer_.on_given_up(pair, reason);
+  }
+  std::optional<absl::Status> end;
+  {
+    const runtime::MutexLock lock(mutex_);
+    --SeriesOf(assignment).under_way;
+    end = EndLocked();
   }
   Tell(end);
 }

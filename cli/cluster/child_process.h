@@ -35,7 +35,8 @@ struct ExitState {
   std::optional<int> signal;
 };
 
-// Whether the process said that its configuration is wrong, so that starting it again is no use.
+// Whether the process said that its configuration is wrong, or something that it needs at its start
+// is in the way (kExitConfiguration, kExitPermanent).
 bool IsHopeless(const ExitState& state);
 
 // Returns a text such as "exit code 2" or "signal 9 (Killed)".

@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan)
 std::string ProgramFolder();
 
 // Free TCP ports on 127.0.0.1 for a local cluster.
-
+//
 // Returns `count` different addresses "127.0.0.1:PORT" on which nobody listens. The ports lie below
 // the range that the kernel gives to outgoing connections, so that a process that is started again
 // finds its port free. Returns RESOURCE_EXHAUSTED when there are not enough.

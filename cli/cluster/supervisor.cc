@@ -85,7 +85,8 @@ absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) 
                       process.configuration_failures >= options_.configuration_failures;
     if (over) {
       return runtime::InvalidArgument(process.spec.name +
-                                      " cannot start: " + LastFailure(process.spec.log_path));
+                                      (process.settled ? " cannot go on: " : " cannot start: ") +
+                                      LastFailure(process.spec.log_path));
     }
   }
   std::string event =

@@ -22,7 +22,7 @@ void AddCapture(CLI::App& app, std::function<int()>& action);
 
 // The texts that `shoal capture` prints about captures, checks and differences. Every text ends
 // with a newline.
-
+//
 // One line for each fault and each dangling member, at most `listed` of each. The last line has the
 // counts.
 std::string TextOf(const redfish::CaptureCheck& check, std::size_t listed);

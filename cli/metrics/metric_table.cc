@@ -28,7 +28,8 @@ std::string MetricRow::key() const {
   std::string_view key = name;
   if (key.starts_with(kPrefix)) key.remove_prefix(kPrefix.size());
   if (key.ends_with(kTotal)) key.remove_suffix(kTotal.size());
-  return std::string(key);
+  // A total has the plain name where both stand side by side.
+  return std::string(key) + (draw == "rate" ? "_per_second" : "");
 }
 
 void MetricTable::Update(const std::vector<MetricSample>& samples) {

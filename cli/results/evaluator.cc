@@ -16,6 +16,7 @@
 #include "cli/cluster/effective_config.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
 
 namespace shoal::cli {
 namespace {
@@ -27,6 +28,12 @@ std::string RoughSeconds(double seconds) {
   if (seconds < 10) return absl::StrFormat("%.0f s", std::max(1.0, seconds));
   if (seconds < 100) return absl::StrFormat("%.0f s", std::ceil(seconds / 5) * 5);
   return absl::StrFormat("%.0f min", std::ceil(seconds / 60));
+}
+
+// Returns what the first line of an evaluation's output says, or 0 when there is none.
+std::size_t PlannedPairs(std::string_view lines) {
+  const auto plan = nlohmann::json::parse(lines.substr(0, lines.find('\n')), nullptr, false);
+  return plan.is_object() ? plan.value("pairs", std::size_t{0}) : 0;
 }
 
 }  // namespace
@@ -63,6 +70,8 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
   read_bytes_ = 0;
   playing_since_.reset();
   progress_ = {};
+  played_.clear();
+  policies_ = request.policies.size();
   return absl::OkStatus();
 }
 
@@ -72,11 +81,10 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
   if (!state) {
     if (clock_.Now() < deadline_) return std::nullopt;
     child_.reset();
-    return absl::DeadlineExceededError("the evaluation took too long:\n" +
-                                       LastLines(log_path_, kLastEvaluatorLines));
+    return WhatWasPlayed();
   }
   child_.reset();
-  if (IsHopeless(*state)) {
+  if (state->code == runtime::kExitPermanent) {
     return runtime::InvalidArgument("the evaluation cannot be made: " + LastFailure(log_path_));
   }
   if (state->code != 0) {
@@ -88,6 +96,19 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
   return ParseEvaluation(*lines, counted_);
 }
 
+absl::StatusOr<Evaluation> Evaluator::WhatWasPlayed() const {
+  std::string lines = runtime::ReadFile(output_path_).value_or("");
+  lines.erase(lines.rfind('\n') + 1);  // The last line may be torn.
+  absl::StatusOr<Evaluation> evaluation = ParseEvaluation(lines, counted_);
+  const std::size_t pairs = PlannedPairs(lines);
+  const std::size_t played =
+      evaluation.ok() ? evaluation->pairs.size() / policies_ + evaluation->given_up.size() : 0;
+  if (pairs > 0 && played >= pairs) return evaluation;
+  return absl::DeadlineExceededError(
+      absl::StrFormat("the evaluation took too long: %d of %d pairs were played\n%s", played, pairs,
+                      LastLines(log_path_, kLastEvaluatorLines)));
+}
+
 std::optional<EvaluationProgress> Evaluator::Progress() {
   if (child_ == nullptr) return std::nullopt;
   std::ifstream output(output_path_);
@@ -96,12 +117,20 @@ std::optional<EvaluationProgress> Evaluator::Progress() {
     read_bytes_ += static_cast<std::int64_t>(line.size()) + 1;
     const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object()) continue;
+    const std::pair<std::string, std::string> pair = {object.value("goal", ""),
+                                                      object.value("capture", "")};
     if (object.contains("pairs")) {
       progress_.pairs = object.value("pairs", std::int64_t{0});
       progress_.planned = object.value("episodes", std::int64_t{0});
+      planned_of_pair_ = progress_.planned / std::max<std::int64_t>(1, progress_.pairs);
       playing_since_ = clock_.Now();
+    } else if (object.contains("given_up")) {
+      --progress_.pairs;
+      progress_.planned -= planned_of_pair_;
+      progress_.played -= std::exchange(played_[pair], 0);
     } else if (object.contains("policy") && !object.value("satisfied_at_start", false)) {
       ++progress_.played;
+      ++played_[pair];
     }
   }
   if (!playing_since_) return std::nullopt;
@@ -119,8 +148,9 @@ std::optional<EvaluationProgress> Evaluator::Progress() {
 std::string ToText(const EvaluationProgress& progress) {
   std::string text = absl::StrFormat("evaluating %d pairs: %d of %d episodes", progress.pairs,
                                      progress.played, progress.planned);
-  if (progress.seconds_left) text += ", about " + RoughSeconds(*progress.seconds_left) + " left";
-  return text;
+  if (!progress.seconds_left) return text;
+  if (*progress.seconds_left <= 0) return text + ", waiting for the last ones";
+  return text + ", about " + RoughSeconds(*progress.seconds_left) + " left";
 }
 
 std::string Evaluator::CatalogSizes() const {

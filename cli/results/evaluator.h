@@ -5,10 +5,13 @@
 // Not thread-safe: the main thread owns it (see ChildProcess).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/cluster/child_process.h"
@@ -40,15 +43,16 @@ struct EvaluationRequest {
   std::vector<std::string> captures = {};
   // Time to play for. When it is over, what was played counts. Zero means no limit.
   runtime::Duration budget = {};
-  // An evaluation that takes longer is killed, and nothing of it counts. Zero means no limit.
+  // An evaluation that takes longer is killed. What it played counts if that is at least one
+  // episode of each pair under each policy. Zero means no limit.
   runtime::Duration deadline = {};
 };
 
 // How far an evaluation has come.
 struct EvaluationProgress {
   std::int64_t pairs = 0;
-  // Episodes that count: played so far, and planned. Fewer are played when the budget ends the
-  // evaluation.
+  // Episodes that count: played so far, and planned. Pairs that were given up are in none of these
+  // numbers. Fewer are played when the budget ends the evaluation.
   std::int64_t played = 0;
   std::int64_t planned = 0;
   // Nothing until the first episode has ended.
@@ -67,7 +71,8 @@ class Evaluator {
   absl::Status Start(const EvaluationRequest& request);
   bool running() const { return child_ != nullptr; }
   // Returns the outcome once: an evaluation, or why there is none. The error is INVALID_ARGUMENT,
-  // in one line, when another try would end the same way. Does not wait.
+  // in one line, when another try would end the same way, and DEADLINE_EXCEEDED when the deadline
+  // came before each pair was played. Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
   // Returns nothing while no evaluation is under way or its actor is still starting. Does not wait.
   std::optional<EvaluationProgress> Progress();
@@ -77,10 +82,13 @@ class Evaluator {
   void Cancel() { child_.reset(); }
 
  private:
+  absl::StatusOr<Evaluation> WhatWasPlayed() const;
+
   const EvaluatorOptions options_;
   runtime::Clock& clock_;
   std::unique_ptr<ChildProcess> child_;
   std::int64_t counted_ = 0;
+  std::size_t policies_ = 1;
   std::string output_path_;
   std::string log_path_;
   runtime::TimePoint deadline_ = {};
@@ -89,6 +97,8 @@ class Evaluator {
   std::int64_t read_bytes_ = 0;
   std::optional<runtime::TimePoint> playing_since_;
   EvaluationProgress progress_;
+  std::int64_t planned_of_pair_ = 0;
+  std::map<std::pair<std::string, std::string>, std::int64_t> played_;
 };
 
 }  // namespace shoal::cli

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <vector>
 
 #include "cli/metrics/metric_table.h"
@@ -25,6 +26,8 @@ using display::ChartLine;
 using display::EscapeHtml;
 
 constexpr char kStepsAxis[] = "environment steps";
+// The member of a row of metrics.jsonl that holds the metrics of the table.
+constexpr char kDetails[] = "details";
 
 std::string ReadOrEmpty(const std::string& path) {
   const absl::StatusOr<std::string> text = runtime::ReadFile(path);
@@ -47,16 +50,16 @@ Json ReadObject(const std::string& path) {
   return object.is_object() ? object : Json::object();
 }
 
+// `inside` is the member of a row that holds `key`; empty for the row itself.
 ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const std::string& key,
-                 bool dots = false) {
+                 bool dots = false, const std::string& inside = "") {
   ChartLine line = {.name = name, .points = {}, .dots = dots};
   for (const Json& row : rows) {
-    const Json* value = row.contains(key) ? &row[key] : nullptr;
-    if (value == nullptr && row.contains("details") && row["details"].contains(key)) {
-      value = &row["details"][key];
-    }
-    if (value == nullptr || !value->is_number() || !row.contains("environment_steps")) continue;
-    line.points.emplace_back(row["environment_steps"].get<double>(), value->get<double>());
+    if (!inside.empty() && !row.contains(inside)) continue;
+    const Json& holder = inside.empty() ? row : row[inside];
+    if (!holder.contains(key) || !holder[key].is_number()) continue;
+    if (!row.contains("environment_steps")) continue;
+    line.points.emplace_back(row["environment_steps"].get<double>(), holder[key].get<double>());
   }
   return line;
 }
@@ -154,8 +157,8 @@ std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTab
   for (const auto& [name, row] : table.rows()) known.emplace(row.key(), row);
   std::map<std::string, std::vector<std::string>> keys;
   for (const Json& row : metrics) {
-    if (!row.contains("details")) continue;
-    for (const auto& [name, value] : row["details"].items()) {
+    if (!row.contains(kDetails)) continue;
+    for (const auto& [name, value] : row[kDetails].items()) {
       std::vector<std::string>& own = keys[name.substr(0, name.find('/'))];
       if (std::find(own.begin(), own.end(), name) == own.end()) own.push_back(name);
     }
@@ -166,7 +169,7 @@ std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTab
     Series series = {.row = found == known.end() ? RowOf(key) : found->second, .lines = {}};
     for (const std::string& name : names) {
       const std::string label = name == key ? series.row.title : name.substr(key.size() + 1);
-      series.lines.push_back(LineOf(metrics, label, name));
+      series.lines.push_back(LineOf(metrics, label, name, /*dots=*/false, kDetails));
     }
     if (!series.empty()) all.push_back(std::move(series));
   }
@@ -180,13 +183,13 @@ std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTab
 std::string ShareTable(const Series& series) {
   std::string head = "<tr><th class=\"l\">" + EscapeHtml(series.row.title) + "</th>";
   std::string body = "<tr><td>share of the run</td>";
+  std::size_t rows = 1;
+  for (const ChartLine& line : series.lines) rows = std::max(rows, line.points.size());
   for (const ChartLine& line : series.lines) {
     double sum = 0;
     for (const auto& point : line.points) sum += point.second;
     head += "<th>" + EscapeHtml(line.name) + "</th>";
-    body += absl::StrFormat(
-        "<td>%.0f %%</td>",
-        100 * sum / static_cast<double>(std::max<std::size_t>(1, line.points.size())));
+    body += absl::StrFormat("<td>%.0f %%</td>", 100 * sum / static_cast<double>(rows));
   }
   return "<div class=\"wide\"><table>" + head + "</tr>" + body + "</tr></table></div>";
 }
@@ -245,6 +248,13 @@ std::string Remainder(const std::vector<Series>& all) {
   return html;
 }
 
+// Without goals the first table of the page has the policies already.
+std::string EvaluationInFull(const Json& result) {
+  const std::string pairs = PairHtml(result);
+  if (pairs.empty()) return "";
+  return PolicyHtml(result) + Folded("by goal, capture and policy", pairs);
+}
+
 absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
   SHOAL_ASSIGN_OR_RETURN(const std::string run_text, runtime::ReadFile(run_path + "/run.json"));
   const Json run = Json::parse(run_text, nullptr, false);
@@ -260,16 +270,15 @@ absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
   const std::vector<Json> evaluations = ReadLines(run_path + "/evaluations.jsonl");
   const absl::StatusOr<MetricTable> table =
       MetricTable::Parse(ReadOrEmpty(run_path + "/metrics_table.json"));
+  std::string config = EscapeHtml(ReadOrEmpty(run_path + "/config.toml"));
+  if (!config.empty()) config = "<pre>" + config + "</pre>";
   const std::vector<Series> all = ReadSeries(metrics, table.ok() ? *table : MetricTable());
   html += SuccessHtml(result) + Heading("Learning curve", LearningCurves(metrics, evaluations)) +
           Heading("Speed and staleness", Speed(metrics)) +
           Heading("Where the time went", TimeSpent(all)) +
           Heading("Everything else that was measured", Remainder(all)) +
-          Heading("The evaluation in full",
-                  PolicyHtml(result) + Folded("by goal, capture and policy", PairHtml(result))) +
-          Heading("Configuration",
-                  Folded("config.toml",
-                         "<pre>" + EscapeHtml(ReadOrEmpty(run_path + "/config.toml")) + "</pre>"));
+          Heading("The evaluation in full", EvaluationInFull(result)) +
+          Heading("Configuration", config.empty() ? "" : Folded("config.toml", config));
   const std::string path = run_path + "/report.html";
   SHOAL_RETURN_IF_ERROR(
       runtime::WriteFileAtomically(path, display::HtmlPage(run.value("name", run_path), html)));

@@ -75,7 +75,6 @@ std::string ToJson(const Progress& progress);
 // (live_line.h).
 //
 // Not thread-safe.
-
 class StatusDisplay {
  public:
   StatusDisplay(runtime::Duration plain_interval, runtime::Clock& clock);

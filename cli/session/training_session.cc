@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "cli/results/report.h"
+#include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
 
@@ -25,6 +25,7 @@ constexpr milliseconds kScrapeInterval(1000);
 constexpr milliseconds kFirstScrapeInterval(200);
 // Up to half of the starts satisfy their goal already.
 constexpr double kSpare = 2;
+constexpr std::chrono::seconds kEvaluationBudget(90);
 constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr std::chrono::minutes kFinalGrace(5);
 constexpr int kExitStopped = 130;
@@ -239,6 +240,7 @@ void TrainingSession::StartEvaluation() {
                                                  .episodes = options_.train.evaluate_episodes,
                                                  .seed = evaluations_,
                                                  .captures = options_.captures,
+                                                 .budget = kEvaluationBudget,
                                                  .deadline = kEvaluationDeadline});
   if (!started.ok()) Complain(started);
 }
@@ -369,7 +371,12 @@ std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
     line += absl::StrFormat("success=%.3f episodes=%d steps_per_optimal=%.3f", score.success_rate(),
                             score.episodes, score.steps_per_optimal().value_or(0));
     if (!evaluation.given_up.empty()) {
-      line += " failed_pairs=" + std::to_string(evaluation.given_up.size());
+      std::string pairs;
+      for (const auto& [pair, reason] : evaluation.given_up) {
+        pairs += (pairs.empty() ? "" : "; ") + pair.goal + " on " + pair.capture + ": " + reason;
+      }
+      line += " given_up_pairs=" + std::to_string(evaluation.given_up.size()) +
+              " given_up=" + runtime::Quoted(pairs);
     }
   } else {
     line += absl::StrFormat("greedy=%.1f", score.mean_return());

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <set>
 #include <utility>
 

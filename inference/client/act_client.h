@@ -99,7 +99,6 @@ class ActClient {
 std::size_t ChooseServer(const std::vector<std::string>& addresses, std::uint64_t block);
 
 // Checks a server's replies before any other code uses their arrays.
-
 struct RowReply {
   std::uint64_t environment_id = 0;
   std::uint64_t sequence = 0;

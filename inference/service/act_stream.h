@@ -67,11 +67,9 @@ class ActStream final : public transport::ServerStream<proto::ActRequest, proto:
 };
 
 // Encodes answers as a message. A pure function.
-
 proto::ActReply EncodeReply(std::span<const RowAnswer> answers, std::uint64_t server_epoch);
 
 // The service of proto/act.proto. It opens one ActStream for each call.
-
 class ActService final : public proto::Inference::CallbackService {
  public:
   // `context` must outlive the service.

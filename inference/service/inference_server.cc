@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/service/inference_server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "inference/core/acting_stage.h"

@@ -211,26 +211,32 @@ absl::StatusOr<std::shared_ptr<const model::CandidateTable>> ContentTable::Table
   // Another caller may have made it meanwhile.
   if (const TablePointer kept = KeptTable(name)) return kept;
   tables_.emplace_front(name, table);
+  table_places_[name] = tables_.begin();
+  table_bytes_ += table->bytes();
   TrimTables();
   return table;
 }
 
 ContentTable::TablePointer ContentTable::KeptTable(const Name& name) {
-  const auto kept = std::find_if(tables_.begin(), tables_.end(),
-                                 [&name](const auto& table) { return table.first == name; });
-  if (kept == tables_.end()) return nullptr;
-  tables_.splice(tables_.begin(), tables_, kept);
-  return kept->second;
+  const auto place = table_places_.find(name);
+  if (place == table_places_.end()) return nullptr;
+  tables_.splice(tables_.begin(), tables_, place->second);
+  return place->second->second;
 }
 
 void ContentTable::TrimTables() {
-  // A table grows by what the model caches in it, so all are counted anew.
-  std::size_t bytes = 0;
+  // A table grows by what the model caches in it, so all are counted again now and then.
+  constexpr std::size_t kCountEvery = 64;
+  if (++tables_since_count_ < kCountEvery && table_bytes_ <= third_) return;
+  tables_since_count_ = 0;
+  table_bytes_ = 0;
   auto kept = tables_.begin();
   for (; kept != tables_.end(); ++kept) {
-    bytes += kept->second->bytes();
-    if (bytes > third_ && kept != tables_.begin()) break;
+    const std::size_t bytes = kept->second->bytes();
+    if (table_bytes_ + bytes > third_ && kept != tables_.begin()) break;
+    table_bytes_ += bytes;
   }
+  for (auto gone = kept; gone != tables_.end(); ++gone) table_places_.erase(gone->first);
   tables_.erase(kept, tables_.end());
 }
 

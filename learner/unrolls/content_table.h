@@ -5,7 +5,8 @@
 // The sampler fills it before the unrolls that need it arrive. Contents, lists (catalogs and
 // overlays) and candidate tables are bounded in bytes, a third of `max_bytes` for each kind, and
 // the least recently used of a kind leaves first. The candidates of a list stay as long as the list
-// does, and the base of an overlay never leaves before the overlay. The shards hear of what left
+// does. A base makes room only after its overlays; one that lacks a candidate leaves at once, and
+// Table says NOT_FOUND for its overlays until it comes again. The shards hear of what left
 // and send it again with the next unroll that uses it; an unroll that was on its way by then is
 // refused by whoever decodes it. Vectors are handed out shared, so a vector that left lives on in
 // the unrolls that have it.
@@ -127,7 +128,12 @@ class ContentTable final : public replay::client::ContentSink {
   std::list<content::ContentKey> recent_lists_ ABSL_GUARDED_BY(mutex_);  // recent first
   // Candidates of all lists, where each list counts as one more.
   std::size_t listed_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::list<std::pair<Name, TablePointer>> tables_ ABSL_GUARDED_BY(mutex_);  // recent first
+  using KeptTables = std::list<std::pair<Name, TablePointer>>;
+  KeptTables tables_ ABSL_GUARDED_BY(mutex_);  // recent first
+  absl::flat_hash_map<Name, KeptTables::iterator> table_places_ ABSL_GUARDED_BY(mutex_);
+  // Bytes of the tables when they were last counted, and of those added since.
+  std::size_t table_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t tables_since_count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t ignored_total_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

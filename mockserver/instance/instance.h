@@ -41,20 +41,6 @@
 
 namespace shoal::mockserver {
 
-// A copy of an instance at a moment (Instance::Save), except for the numbers that it must not give
-// out twice (Editor::NewNumber). It is a value that only Instance reads.
-
-class ExternalHandlers;
-class RuleSet;
-
-struct Savepoint {
-  InstanceState state;
-  // The rules and external handlers of the instance.
-  std::shared_ptr<const RuleSet> rules;
-  std::shared_ptr<const ExternalHandlers> external_handlers;
-  FaultInjector faults;
-};
-
 class Editor;
 class ExternalHandlers;
 class RuleSet;
@@ -62,6 +48,16 @@ struct Call;
 struct Delivery;
 struct ExternalReply;
 struct Principal;
+
+// A copy of an instance at a moment (Instance::Save), except for the numbers that it must not give
+// out twice (Editor::NewNumber). It is a value that only Instance reads.
+struct Savepoint {
+  InstanceState state;
+  // The rules and external handlers of the instance.
+  std::shared_ptr<const RuleSet> rules;
+  std::shared_ptr<const ExternalHandlers> external_handlers;
+  FaultInjector faults;
+};
 
 class Instance final : public InstanceCore {
  public:

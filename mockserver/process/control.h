@@ -92,7 +92,6 @@ class Control {
 };
 
 // The part of the control API that saves an instance as it is and restores it.
-
 struct SavepointRequest {
   std::string_view method;
   // The path after the instance's id: "savepoint", "restore", "savepoints", "savepoints/<name>".

@@ -28,7 +28,6 @@ http::ServerResponse HandleTeaching(const TeachingRequest& request,
                                     std::span<const std::string> hosts, InstanceTable::Slot& slot);
 
 // The URL of an external handler: "http://host:port/path". The default port is 80.
-
 struct ExternalUrl {
   // The format is that of http::ClientOptions.
   std::string address;

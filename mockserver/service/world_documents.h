@@ -64,14 +64,10 @@ class WorldDocuments {
   runtime::TextMap<std::string> own_schemas_;
 };
 
-// A service's OpenAPI document (DSP0266, "OpenAPI schema description"): every captured URI and
-// action with the methods that it takes.
-
-class World;
-
 inline constexpr const char* kOpenApiUri = "/redfish/v1/openapi.yaml";
 
-// Returns an OpenAPI 3.0 document as JSON, which is valid YAML.
+// Returns a service's OpenAPI 3.0 document (DSP0266, "OpenAPI schema description"), with every
+// captured URI and action and the methods that it takes. It is JSON, which is valid YAML.
 std::string OpenApiOf(const World& world);
 
 }  // namespace shoal::mockserver

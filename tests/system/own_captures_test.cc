@@ -49,7 +49,7 @@ TEST_CASE("a goal whose start a host refuses is named, and training and evaluati
   REQUIRE(run.WaitForExit(seconds(150)));
   INFO(run.output());
   REQUIRE(run.exit().code == 0);
-  REQUIRE(NumberIn(run.last_line(), "failed_pairs") == 1);
+  REQUIRE(NumberIn(run.last_line(), "given_up_pairs") == 1);
   REQUIRE(run.updates() > 0);
 
   ShoalRun evaluation({"evaluate", run.folder() + "/run", "--episodes", "3", "--name", "again",
@@ -57,7 +57,7 @@ TEST_CASE("a goal whose start a host refuses is named, and training and evaluati
   REQUIRE(evaluation.WaitForExit(seconds(120)));
   INFO(evaluation.output());
   REQUIRE(evaluation.exit().code == 0);
-  REQUIRE(NumberIn(evaluation.last_line(), "failed_pairs") == 1);
+  REQUIRE(NumberIn(evaluation.last_line(), "given_up_pairs") == 1);
   const std::string output = evaluation.output();
   const std::size_t table = output.find("given up");
   REQUIRE(table != std::string::npos);

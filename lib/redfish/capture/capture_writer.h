@@ -64,7 +64,7 @@ class CaptureWriter {
 };
 
 // Packs a capture into one archive, as this repository ships them.
-
+//
 // Returns the bytes of a .tar.xz of <name>/redfish/v1/..., <name>/manifest.json and <name>/LICENSE,
 // which holds `licence`. The same capture, manifest and licence give the same bytes.
 // INVALID_ARGUMENT for a `name` that cannot be a file's, an empty licence, or a URI that cannot be

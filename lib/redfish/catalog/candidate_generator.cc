@@ -211,8 +211,6 @@ void CandidateGenerator::AddProtocol(const Place& place) {
 
 namespace {
 
-using Json = nlohmann::json;
-
 template <typename Parameters>
 auto& Named(Parameters& parameters, const std::string& name) {
   for (auto& parameter : parameters) {
@@ -353,8 +351,6 @@ void CandidateGenerator::KeepCombinations(const Candidate& base,
 }
 
 namespace {
-
-using Json = nlohmann::json;
 
 // The switch of a resource, which its creator wants on.
 constexpr const char* kEnabled = "Enabled";

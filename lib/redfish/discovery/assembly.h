@@ -2,10 +2,11 @@
 // Makes a capture from a crawl's journal: pages are joined to their collections, each URI gets one
 // spelling, and a manifest is written.
 //
-// A resource gets the majority spelling (spelling.h) only where its own "@odata.id" differs from
-// its URI in case alone and no other resource has the new name; of two equal resources one stays.
-// When several records have one URI, the last one counts. A record with a member "aside" describes
-// no resource: a proxy uses such records for requests that change something beside what it reads.
+// A resource gets the majority spelling (Spelling, below) only where its own "@odata.id" differs
+// from its URI in case alone and no other resource has the new name; of two equal resources one
+// stays. When several records have one URI, the last one counts. A record with a member "aside"
+// describes no resource: a proxy uses such records for requests that change something beside what
+// it reads.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,6 @@ absl::StatusOr<Assembled> Assemble(const Journal& journal, const std::string& fo
 // Some services (iLO) link to ".../systems/1/bios" and ".../Systems/1": a tree of both is two half
 // trees. Each prefix gets the spelling that most URIs have; among equally many, the first in byte
 // order.
-
 class Spelling {
  public:
   // `uris` are canonical.

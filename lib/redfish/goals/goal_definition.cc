@@ -281,8 +281,6 @@ absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(
 
 namespace {
 
-using Json = nlohmann::json;
-
 absl::Status Clash(const std::string& name) {
   return runtime::InvalidArgument("\"" + name + "\" is something else in another part");
 }
@@ -444,8 +442,6 @@ std::string DrawParameter(std::string_view generator, runtime::Random& random) {
   if (generator == "version") return DrawVersion(random);
   return DrawTag(random);
 }
-
-using Json = nlohmann::json;
 
 Json ToJson(const toml::node& node) {
   if (const auto* table = node.as_table()) {

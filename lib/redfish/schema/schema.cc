@@ -321,8 +321,6 @@ std::size_t Schema::size() const { return table_->types.size(); }
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::string_view kTypeError = "PropertyValueTypeError";
 constexpr std::string_view kNotInList = "PropertyValueNotInList";
 constexpr std::string_view kOutOfRange = "PropertyValueOutOfRange";

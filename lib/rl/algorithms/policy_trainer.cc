@@ -160,6 +160,7 @@ struct PolicyTrainer::State {
 
 std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch, const char* name,
                                                       std::int64_t epoch) const {
+  // The words are the seed of the order, so they stay as they are.
   const std::string purpose = std::string(name) + " of rank " + std::to_string(reducer.rank()) +
                               " in pass " + std::to_string(epoch);
   return Shuffled(ItemsOf(batch.batch, batch.weight, spec.has_core()), seed, purpose,

@@ -18,7 +18,7 @@ namespace shoal::algorithms {
 
 // V-trace (Espeholt et al. 2018, "IMPALA"): value targets and advantages from data of an older
 // policy. It is a pure function of one sequence.
-
+//
 // Caps on the importance weight pi / mu: in the temporal difference (rho), in the trace (c), and in
 // the policy's advantage.
 struct VtraceOptions {
@@ -84,7 +84,7 @@ Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
                       const TargetOptions& options, const VtraceOptions& clips);
 
 // Generalised advantage estimation (Schulman et al. 2016) as a pure function.
-
+//
 // One sequence of T steps.
 struct AdvantageSteps {
   std::span<const float> reward;  // [T]

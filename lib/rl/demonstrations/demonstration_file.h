@@ -41,7 +41,7 @@ absl::StatusOr<DemonstrationFile> ParseDemonstrations(std::string_view bytes);
 std::string NameOf(const DemonstrationFile& file, int demonstration);
 
 // A readable summary of a file of demonstrations.
-
+//
 // Returns a line for each goal and capture (episodes, mean length, mutations relative to the
 // optimum), then what was left out and why, then totals.
 std::string Summarise(const DemonstrationFile& file);

@@ -101,13 +101,10 @@ absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint6
 // the same bits only for the same number of threads.
 void SetTorchThreads(int threads);
 
-// Checks whether inputs fit a spec.
-
-// Returns INVALID_ARGUMENT naming the vector and the row.
+// Checks whether inputs fit a spec. Returns INVALID_ARGUMENT naming the vector and the row.
 absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs);
 
 // Chooses one row's action from its logits. It is a pure function of the inputs and the logits.
-
 struct RowLogits {
   // [n], kIllegalLogit where the action is illegal.
   std::span<const float> logits;

@@ -86,7 +86,7 @@ TEST_CASE("a permanent error ends the run at once, though the process did start 
   REQUIRE(Eventually(supervisor, status, [&] { return runtime::SystemClock().Now() > settled; }));
   folder.Write("go", "");
   REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));
-  REQUIRE(runtime::Message(status) == "a cannot start: no capture \"x\"");
+  REQUIRE(runtime::Message(status) == "a cannot go on: no capture \"x\"");
   REQUIRE(supervisor.restarts() == 0);
   REQUIRE(supervisor.TakeEvents().empty());
 }

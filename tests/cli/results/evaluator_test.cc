@@ -73,6 +73,39 @@ echo '{"policy":"current","goal":"1","capture":"a","satisfied_at_start":true}' >
   REQUIRE(scripted.Outcome().ok());
 }
 
+TEST_CASE("an evaluation that is killed at its deadline counts if each pair was played") {
+  for (const bool all : {true, false}) {
+    Scripted scripted(std::string(R"(echo '{"pairs":2,"episodes":20}' > $OUTPUT
+echo '{"goal":"2","capture":"a","given_up":"status 400"}' >> $OUTPUT
+)") + (all ? kEpisode : "true") +
+                      R"(
+printf '{"policy":"current","goal":"1' >> $OUTPUT
+touch $OUTPUT.there; while true; do sleep 0.01; done)");
+    REQUIRE(
+        scripted.evaluator
+            ->Start(
+                {.name = "e", .policies = {"learned"}, .episodes = 10, .deadline = seconds(100)})
+            .ok());
+    const auto end = runtime::SystemClock().Now() + seconds(10);
+    while (!std::filesystem::exists(scripted.folder.At("e.jsonl.there"))) {
+      REQUIRE(runtime::SystemClock().Now() < end);
+      ::usleep(2000);
+    }
+    const auto progress = scripted.evaluator->Progress();
+    REQUIRE(progress->pairs == 1);
+    REQUIRE(progress->planned == 10);
+    scripted.clock.Advance(seconds(101));
+    const auto outcome = scripted.Outcome();
+    INFO(outcome.status().ToString());
+    REQUIRE(outcome.ok() == all);
+    if (all) {
+      REQUIRE(outcome->pairs.size() == 1);
+    } else {
+      REQUIRE(absl::IsDeadlineExceeded(outcome.status()));
+    }
+  }
+}
+
 TEST_CASE("an evaluation that another try would not mend says so in one line") {
   Scripted scripted(
       "echo 'T info event=start'; echo 'T error event=failed code=NOT_FOUND message=\"no capture "
