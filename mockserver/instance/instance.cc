@@ -12,6 +12,7 @@
 #include "mockserver/access/credentials.h"
 #include "mockserver/behaviours/actions.h"
 #include "mockserver/behaviours/bios_actions.h"
+#include "mockserver/behaviours/firmware.h"
 #include "mockserver/events/deliveries.h"
 #include "mockserver/events/event_streams.h"
 #include "mockserver/events/events.h"
@@ -117,7 +118,12 @@ Response Instance::Serve(const Request& request, std::string_view uri) {
 Response Instance::Answer(const Request& request, std::string_view uri,
                           const Principal* principal) {
   const bool reads = Reads(request.method);
-  if (auto refusal = JudgeHeaders(request, options_.preconditions)) return *std::move(refusal);
+  const bool pushes = request.method == Method::kPost && options_.mode == Mode::kStateful &&
+                      !Locate(uri).has_value() && IsPushUri(Editor(*this), uri);
+  const BodyMedia media = pushes ? BodyMedia::kForm : BodyMedia::kJson;
+  if (auto refusal = JudgeHeaders(request, options_.preconditions, media)) {
+    return *std::move(refusal);
+  }
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
