@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "mockserver/access/access.h"
 #include "mockserver/behaviours/tasks.h"
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/messages/multipart.h"
+#include "mockserver/messages/request_body.h"
 #include "mockserver/resources/apply_time.h"
 #include "mockserver/resources/boot_queue.h"
 #include "redfish/capture/uri.h"
@@ -20,6 +24,11 @@ namespace shoal::mockserver {
 namespace {
 
 constexpr const char* kVersion = "/Version";
+constexpr const char* kTargets = "Targets";
+constexpr const char* kTargetsPointer = "/Targets";
+constexpr const char* kPushUri = "/MultipartHttpPushUri";
+constexpr const char* kPushParameters = "UpdateParameters";
+constexpr const char* kPushFile = "UpdateFile";
 // Words that do not tell what an image is for.
 constexpr std::array kCommonWords = {"firmware", "update", "image", "version"};
 
@@ -169,47 +178,63 @@ std::optional<ResourceId> ItemTargeted(const Editor& editor,
   return std::nullopt;
 }
 
-Update Refused(const Call& call, std::string_view id, const char* parameter,
-               const Json& value = Json()) {
-  Update update;
-  update.refusal =
-      value.is_null()
-          ? ErrorResponse(400, id, {call.action->name, parameter})
-          : ErrorResponse(400, id, {Excerpt(value, parameter), parameter, call.action->name});
-  return update;
+// Returns the refusal of a value of Targets, which is a parameter of `action`, or a property when
+// there is no action.
+Response RefusedTarget(const std::string& action, const Json& value) {
+  const std::string excerpt = Excerpt(value, kTargets);
+  return action.empty()
+             ? ErrorResponse(400, {ExtendedInfo("PropertyValueFormatError", {excerpt, kTargets},
+                                                kTargetsPointer)})
+             : ErrorResponse(400, "ActionParameterValueFormatError", {excerpt, kTargets, action});
 }
 
-Update PlanUpdate(const Editor& editor, const Call& call) {
-  const auto image = call.body.find("ImageURI");
-  if (image == call.body.end() || !image->is_string()) {
-    return Refused(call, "ActionParameterMissing", "ImageURI");
-  }
-  const std::string uri = image->get<std::string>();
-  const std::string_view name = FileName(uri);
-  const bool has_scheme = uri.find("://") != std::string::npos;
+Response RefusedItem(const std::string& action) {
+  return action.empty()
+             ? ErrorResponse(400, {ExtendedInfo("PropertyValueError", {kTargets}, kTargetsPointer)})
+             : ErrorResponse(400, "ActionParameterValueError", {kTargets, action});
+}
+
+Update PlanUpdate(const Editor& editor, ResourceId service, std::string_view file_name,
+                  const Json& targets, const std::string& action) {
   Update update;
-  update.version = VersionIn(name);
-  if (!has_scheme && !call.body.contains("TransferProtocol")) {
-    return Refused(call, "ActionParameterValueFormatError", "ImageURI", *image);
-  }
-  const std::vector<ResourceId> inventory = Inventory(editor, call.resource);
-  const Json targets = call.body.value("Targets", Json::array());
+  update.version = VersionIn(file_name);
+  const std::vector<ResourceId> inventory = Inventory(editor, service);
   for (const Json& target : targets) {
     const auto item = ItemTargeted(editor, inventory, target);
-    if (!item) return Refused(call, "ActionParameterValueFormatError", "Targets", target);
+    if (!item) {
+      update.refusal = RefusedTarget(action, target);
+      return update;
+    }
     update.items.push_back(*item);
   }
   if (update.items.empty()) {
-    if (const auto item = ItemNamedBy(editor, inventory, name)) update.items.push_back(*item);
+    if (const auto item = ItemNamedBy(editor, inventory, file_name)) update.items.push_back(*item);
   }
   for (const ResourceId item : update.items) {
     const Json* const updateable = editor.Read(item, "/Updateable");
-    if (updateable != nullptr && *updateable == Json(false)) {
-      update.refusal =
-          ErrorResponse(400, "ActionParameterValueError", {"Targets", call.action->name});
-    }
+    const bool is_fixed = updateable != nullptr && *updateable == Json(false);
+    if (is_fixed) update.refusal = RefusedItem(action);
   }
   return update;
+}
+
+Update PlanSimpleUpdate(const Editor& editor, const Call& call) {
+  const std::string& action = call.action->name;
+  const auto image = call.body.find("ImageURI");
+  Update update;
+  if (image == call.body.end() || !image->is_string()) {
+    update.refusal = ErrorResponse(400, "ActionParameterMissing", {action, "ImageURI"});
+    return update;
+  }
+  const std::string uri = image->get<std::string>();
+  const bool has_scheme = uri.find("://") != std::string::npos;
+  if (!has_scheme && !call.body.contains("TransferProtocol")) {
+    update.refusal = ErrorResponse(400, "ActionParameterValueFormatError",
+                                   {Excerpt(*image, "ImageURI"), "ImageURI", action});
+    return update;
+  }
+  return PlanUpdate(editor, call.resource, FileName(uri), call.body.value(kTargets, Json::array()),
+                    action);
 }
 
 Response Install(Editor& editor, const std::vector<ResourceId>& inventory,
@@ -249,13 +274,8 @@ Response StartInstall(Editor& editor, ResourceId service, std::vector<Update> up
                     .awaits_boot_of = system});
 }
 
-Response SimpleUpdate(Editor& editor, const Call& call) {
-  const ApplyTimeChoice when =
-      OperationApplyTime(call.body, editor.Read(call.resource, call.action->pointer));
-  if (when.refusal.has_value()) return *when.refusal;
-  Update update = PlanUpdate(editor, call);
-  if (update.refusal.has_value()) return *update.refusal;
-  if (when.time == ApplyTime::kOnStartUpdateRequest) {
+Response StageOrStart(Editor& editor, ResourceId service, Update update, ApplyTime when) {
+  if (when == ApplyTime::kOnStartUpdateRequest) {
     std::vector<Update>& staged = editor.Notes<StagedUpdates>().updates;
     if (staged.size() >= kMaximumStaged) {
       return ErrorResponse(503, "CreateLimitReachedForResource");
@@ -263,7 +283,16 @@ Response SimpleUpdate(Editor& editor, const Call& call) {
     staged.push_back(std::move(update));
     return Done(editor);
   }
-  return StartInstall(editor, call.resource, {std::move(update)}, when.time == ApplyTime::kOnReset);
+  return StartInstall(editor, service, {std::move(update)}, when == ApplyTime::kOnReset);
+}
+
+Response SimpleUpdate(Editor& editor, const Call& call) {
+  const ApplyTimeChoice when =
+      OperationApplyTime(call.body, editor.Read(call.resource, call.action->pointer));
+  if (when.refusal.has_value()) return *when.refusal;
+  Update update = PlanSimpleUpdate(editor, call);
+  if (update.refusal.has_value()) return *update.refusal;
+  return StageOrStart(editor, call.resource, std::move(update), when.time);
 }
 
 Response StartUpdate(Editor& editor, const Call& call) {
@@ -272,9 +301,114 @@ Response StartUpdate(Editor& editor, const Call& call) {
   return StartInstall(editor, call.resource, std::move(staged), false);
 }
 
+std::optional<ResourceId> UpdateService(const Editor& editor) {
+  const auto root = editor.Find(redfish::kServiceRoot);
+  return root ? editor.Linked(*root, "/UpdateService") : std::nullopt;
+}
+
+Response MalformedPart(const char* name) {
+  return ErrorResponse(
+      400, {ExtendedInfo("MissingOrMalformedPart", {}, redfish::AppendPointer("", name))});
+}
+
+// Returns null when there is no such part.
+const FormPart* FindPart(const std::vector<FormPart>& parts, std::string_view name) {
+  const auto found = std::find_if(parts.begin(), parts.end(),
+                                  [name](const FormPart& part) { return part.name == name; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+// Returns a message about what is wrong with the parameters of a push, or nothing.
+std::optional<Json> JudgePushParameters(const Json& parameters) {
+  for (const auto& [name, value] : parameters.items()) {
+    const std::string pointer = redfish::AppendPointer("", name);
+    const bool is_list = name == kTargets || name == "ExcludeTargets";
+    const bool is_flag = name == "ForceUpdate" || name == "Stage" || name == "LocalImage" ||
+                         name == "EraseConfigurations";
+    if (!is_list && !is_flag) {
+      if (name == "Oem" || name.find('@') != std::string::npos) continue;
+      return ExtendedInfo("PropertyUnknown", {name}, pointer);
+    }
+    const bool fits = is_flag ? value.is_boolean()
+                              : value.is_array() &&
+                                    std::all_of(value.begin(), value.end(), [](const Json& target) {
+                                      return target.is_string();
+                                    });
+    if (!fits) return ExtendedInfo("PropertyValueTypeError", {Excerpt(value, name), name}, pointer);
+  }
+  return std::nullopt;
+}
+
+ApplyTimeChoice PushApplyTime(const Editor& editor, ResourceId service, Json parameters) {
+  if (const Json* const own =
+          editor.Read(service, std::string(kPushUri) + "@Redfish.OperationApplyTimeSupport")) {
+    const Json support = {{"@Redfish.OperationApplyTimeSupport", *own}};
+    return OperationApplyTime(parameters, &support);
+  }
+  const Json* const action = editor.Read(service, "/Actions/#UpdateService.SimpleUpdate");
+  if (action != nullptr && action->contains("@Redfish.OperationApplyTimeSupport")) {
+    return OperationApplyTime(parameters, action);
+  }
+  const std::string standing =
+      editor.Text(service, "/HttpPushUriOptions/HttpPushUriApplyTime/ApplyTime");
+  if (standing == "OnReset" && !parameters.contains("@Redfish.OperationApplyTime")) {
+    parameters["@Redfish.OperationApplyTime"] = standing;
+  }
+  const Json support = {
+      {"@Redfish.OperationApplyTimeSupport", {{"SupportedValues", {"Immediate", "OnReset"}}}}};
+  return OperationApplyTime(parameters, &support);
+}
+
+Response PushUpdate(Editor& editor, ResourceId service, const Request& request) {
+  const auto parts = ParseMultipart(request.content_type, request.body);
+  if (!parts.ok()) return ErrorResponse(400, "MissingOrMalformedPart");
+  const FormPart* const given = FindPart(*parts, kPushParameters);
+  if (given == nullptr) return MalformedPart(kPushParameters);
+  const FormPart* const file = FindPart(*parts, kPushFile);
+  const bool is_file = file != nullptr && file->file_name.has_value() &&
+                       !file->file_name->empty() && !file->content.empty();
+  if (!is_file) return MalformedPart(kPushFile);
+  const RequestBody parameters = ParseRequestBody(given->content);
+  if (!parameters.object.has_value()) return parameters.refusal;
+  if (auto wrong = JudgePushParameters(*parameters.object)) {
+    return ErrorResponse(400, {*std::move(wrong)});
+  }
+  const auto most = editor.Integer(service, "/MaxImageSizeBytes");
+  if (most && *most > 0 && file->content.size() > static_cast<std::uint64_t>(*most)) {
+    return ErrorResponse(413, "PayloadTooLarge");
+  }
+  const ApplyTimeChoice when = PushApplyTime(editor, service, *parameters.object);
+  if (when.refusal.has_value()) return *when.refusal;
+  Update update = PlanUpdate(editor, service, FileName(*file->file_name),
+                             parameters.object->value(kTargets, Json::array()), "");
+  if (update.refusal.has_value()) return *update.refusal;
+  return StageOrStart(editor, service, std::move(update), when.time);
+}
+
+std::optional<Response> AnswerPush(Editor& editor, const Request& request,
+                                   const Principal* principal, std::string_view uri) {
+  if (!IsPushUri(editor, uri)) return std::nullopt;
+  const ResourceId service = *UpdateService(editor);
+  if (request.method == Method::kOptions) return Response{.status = 204, .allow = "POST"};
+  if (request.method != Method::kPost) {
+    Response response = ErrorResponse(405, "OperationNotAllowed");
+    response.allow = "POST";
+    return response;
+  }
+  auto refusal = Forbid(editor, principal, Method::kPost, service, nullptr);
+  return refusal ? std::move(refusal) : PushUpdate(editor, service, request);
+}
+
 }  // namespace
 
+bool IsPushUri(const Editor& editor, std::string_view uri) {
+  const auto service = UpdateService(editor);
+  const std::string pushed_to = service ? editor.Text(*service, kPushUri) : std::string();
+  return !pushed_to.empty() && redfish::CanonicalUri(pushed_to) == uri;
+}
+
 void AddFirmware(HandlerTable& handlers) {
+  handlers.OnElsewhere(&AnswerPush);
   handlers.OnAction("UpdateService.SimpleUpdate", &SimpleUpdate);
   handlers.OnAction("UpdateService.StartUpdate", &StartUpdate);
 }

@@ -54,12 +54,20 @@ Response ClearMetricReports(Editor& editor, const Call& call) {
   return Done(editor);
 }
 
-Response ResetDefinitions(Editor& editor, const Call& call) {
-  if (const auto definitions = editor.Linked(call.resource, "/MetricReportDefinitions")) {
-    const std::string uri = editor.Uri(*definitions);
+Response RestoreLinked(Editor& editor, const Call& call, const char* pointer) {
+  if (const auto collection = editor.Linked(call.resource, pointer)) {
+    const std::string uri = editor.Uri(*collection);
     RestoreCaptured(editor, uri);
   }
   return Done(editor);
+}
+
+Response ResetDefinitions(Editor& editor, const Call& call) {
+  return RestoreLinked(editor, call, "/MetricReportDefinitions");
+}
+
+Response ResetTriggers(Editor& editor, const Call& call) {
+  return RestoreLinked(editor, call, "/Triggers");
 }
 
 }  // namespace
@@ -68,6 +76,7 @@ void AddTelemetry(HandlerTable& handlers) {
   handlers.OnAction("TelemetryService.SubmitTestMetricReport", &SubmitTestMetricReport);
   handlers.OnAction("TelemetryService.ClearMetricReports", &ClearMetricReports);
   handlers.OnAction("TelemetryService.ResetMetricReportDefinitionsToDefaults", &ResetDefinitions);
+  handlers.OnAction("TelemetryService.ResetTriggersToDefaults", &ResetTriggers);
 }
 
 }  // namespace shoal::mockserver

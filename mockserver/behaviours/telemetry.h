@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The actions of a TelemetryService. SubmitTestMetricReport adds a MetricReport of the given name
 // and values, and replaces an earlier one of that name. ClearMetricReports removes all reports.
-// ResetMetricReportDefinitionsToDefaults restores the captured definitions.
+// ResetMetricReportDefinitionsToDefaults restores the captured definitions, and
+// ResetTriggersToDefaults the captured triggers.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,8 @@
 #include "mockserver/access/sessions.h"
 #include "mockserver/behaviours/bios_actions.h"
 #include "mockserver/behaviours/boot_options.h"
+#include "mockserver/behaviours/certificates.h"
+#include "mockserver/behaviours/ethernet_interface.h"
 #include "mockserver/behaviours/firmware.h"
 #include "mockserver/behaviours/log_service.h"
 #include "mockserver/behaviours/manager.h"
@@ -33,6 +35,8 @@ const HandlerTable& BuiltInHandlers() {
     AddBiosActions(table);
     AddBootOptions(table);
     AddBootQueue(table);
+    AddCertificates(table);
+    AddEthernetInterface(table);
     AddEventStreams(table);
     AddEvents(table);
     AddFirmware(table);

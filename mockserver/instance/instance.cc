@@ -2,6 +2,7 @@
 #include "mockserver/instance/instance.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <string>
 #include <tuple>
@@ -12,6 +13,8 @@
 #include "mockserver/access/credentials.h"
 #include "mockserver/behaviours/actions.h"
 #include "mockserver/behaviours/bios_actions.h"
+#include "mockserver/behaviours/firmware.h"
+#include "mockserver/behaviours/manager.h"
 #include "mockserver/events/deliveries.h"
 #include "mockserver/events/event_streams.h"
 #include "mockserver/events/events.h"
@@ -117,7 +120,12 @@ Response Instance::Serve(const Request& request, std::string_view uri) {
 Response Instance::Answer(const Request& request, std::string_view uri,
                           const Principal* principal) {
   const bool reads = Reads(request.method);
-  if (auto refusal = JudgeHeaders(request, options_.preconditions)) return *std::move(refusal);
+  const bool pushes = request.method == Method::kPost && options_.mode == Mode::kStateful &&
+                      !Locate(uri).has_value() && IsPushUri(Editor(*this), uri);
+  const BodyMedia media = pushes ? BodyMedia::kForm : BodyMedia::kJson;
+  if (auto refusal = JudgeHeaders(request, options_.preconditions, media)) {
+    return *std::move(refusal);
+  }
   const bool queries = HasQuery(request.uri);
   if (queries && !reads) return ErrorResponse(400, "QueryNotSupportedOnOperation");
 
@@ -247,6 +255,7 @@ Response Instance::Perform(Editor& editor, const Call& call) {
 Response Instance::Read(ResourceId id, const Request& request) {
   Editor editor(*this);
   Response response = editor.Representation(id);
+  ShowManagerTime(editor, id, response);
   if (!request.if_none_match.empty() && Matches(request.if_none_match, response.etag)) {
     response.status = 304;
     response.body = nullptr;
@@ -259,12 +268,19 @@ Response Instance::ReadByQuery(ResourceId id, const Request& request, const Prin
   Query query;
   if (std::optional<Response> refusal = ParseQuery(request.uri, query)) return *std::move(refusal);
   const Editor editor(*this);
+  std::deque<Json> of_now;
+  const auto read = [&](ResourceId which) -> const Json& {
+    const auto time = ManagerTime(editor, which);
+    if (!time) return editor.Read(which);
+    Json& shown = of_now.emplace_back(editor.Read(which));
+    shown["DateTime"] = *time;
+    return shown;
+  };
   const auto find = [&](const std::string& uri) -> const Json* {
     const auto found = Locate(uri);
-    return found && MayShow(editor, principal, *found) ? &editor.Read(*found) : nullptr;
+    return found && MayShow(editor, principal, *found) ? &read(*found) : nullptr;
   };
-  Response response =
-      mockserver::Answer(query, request.uri, editor.Read(id), world_->schema(), find);
+  Response response = mockserver::Answer(query, request.uri, read(id), world_->schema(), find);
   response.allow = AllowText(Description(id).methods);
   response.link = Description(id).link;
   return response;

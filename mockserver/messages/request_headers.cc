@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/messages/multipart.h"
 
 namespace shoal::mockserver {
 namespace {
@@ -38,13 +39,15 @@ bool Accepts(std::string_view accept, std::string_view type) {
   return false;
 }
 
-std::optional<Response> JudgeHeaders(const Request& request, Preconditions preconditions) {
+std::optional<Response> JudgeHeaders(const Request& request, Preconditions preconditions,
+                                     BodyMedia media) {
   if (!request.odata_version.empty() && request.odata_version != "4.0") {
     return ErrorResponse(412, "HeaderInvalid", {"OData-Version"});
   }
-  const bool has_json = request.content_type.empty() || request.body.empty() ||
-                        IsAnyOf(MediaType(request.content_type), {"application/json"});
-  if (!has_json) return ErrorResponse(415, "HeaderInvalid", {"Content-Type"});
+  const bool is_json = request.content_type.empty() || request.body.empty() ||
+                       IsAnyOf(MediaType(request.content_type), {"application/json"});
+  const bool is_expected = media == BodyMedia::kJson ? is_json : IsMultipart(request.content_type);
+  if (!is_expected) return ErrorResponse(415, "HeaderInvalid", {"Content-Type"});
   const bool changes_blindly = request.method == Method::kPatch && request.if_match.empty();
   if (changes_blindly && preconditions == Preconditions::kRequired) {
     return ErrorResponse(428, "PreconditionRequired");

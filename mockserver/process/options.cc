@@ -48,6 +48,10 @@ void Options::Visit(runtime::Visitor& visitor) {
       {.help = "answer to a successful PATCH: the resource, a message, or 204; actions and "
                "DELETE answer with a message, or 204",
        .choices = {"representation", "extended_info", "no_content"}});
+  visitor.Knob(
+      "writes_oem", writes_oem,
+      {.help = "whether PATCH writes what the standard does not define, Oem properties and "
+               "resources of vendors' types, by the types of the captured values"});
   visitor.Knob("privileges", privileges, {.help = "archive or folder with the privilege registry"});
   visitor.Knob("mode", mode,
                {.help = "stateful: services behave as the standard says; static: what would change "
@@ -192,7 +196,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Optio
   using Loaded = absl::StatusOr<std::shared_ptr<const World>>;
   SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
                          redfish::Schema::Load(options.schema));
-  WorldOptions world_options{.style = StyleOf(options.success)};
+  WorldOptions world_options{.style = StyleOf(options.success), .writes_oem = options.writes_oem};
   SHOAL_ASSIGN_OR_RETURN(world_options.documents, StandardDocuments::Load(options.documents));
   SHOAL_ASSIGN_OR_RETURN(world_options.privileges,
                          redfish::PrivilegeRegistry::Load(options.privileges));

@@ -28,6 +28,7 @@ struct Options {
   std::string schema = "data/schema/redfish.schema.zst";
   StandardDocumentsOptions documents;
   std::string success = "representation";
+  bool writes_oem = false;
   std::string privileges = "data/registries/registries.tar.xz";
   std::string mode = "stateful";
   std::string clock = "real";

@@ -2,6 +2,7 @@
 #include "mockserver/resources/patch.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <string>
@@ -56,6 +57,7 @@ class Judge {
     const Property* const property = editor_.world().schema().Find(type_, pointer);
     const Json* const present = Present(pointer);
     if (present == nullptr) return Complain("PropertyUnknown", {name}, pointer);
+    if (IsOem(pointer)) return VisitOem(name, value, *present, pointer);
     if (property == nullptr) return Complain("PropertyNotWritable", {name}, pointer);
     switch (property->kind) {
       case PropertyKind::kComplex:
@@ -68,6 +70,37 @@ class Judge {
         if (!Fits(*property, value, pointer, parent)) return;
         Accept(pointer, value);
     }
+  }
+
+  // Returns whether the standard is silent about `pointer`, and clients may write there.
+  bool IsOem(const std::string& pointer) const {
+    if (!editor_.world().options().writes_oem) return false;
+    const std::vector<std::string> tokens = redfish::PointerTokens(pointer);
+    const bool is_in_oem = std::find(tokens.begin(), tokens.end(), "Oem") != tokens.end();
+    return is_in_oem || !editor_.world().schema().Knows(type_);
+  }
+
+  void VisitOem(const std::string& name, const Json& value, const Json& present,
+                const std::string& pointer) {
+    constexpr std::array kFixed = {"Id", "Name", "Description", "Links", "Actions", "Members"};
+    const bool is_link = present.is_object() && present.contains("@odata.id");
+    if (is_link || std::find(kFixed.begin(), kFixed.end(), name) != kFixed.end()) {
+      return Complain("PropertyNotWritable", {name}, pointer);
+    }
+    if (present.is_object() && value.is_object() && !present.empty()) return Visit(value, pointer);
+    if (!IsAlike(present, value)) return Misplaced(name, value, pointer);
+    Accept(pointer, value);
+  }
+
+  static bool IsAlike(const Json& present, const Json& value) {
+    if (present.is_null() || (present.is_object() && present.empty())) {
+      return present.is_null() ? !value.is_structured() : value.is_object();
+    }
+    if (present.is_number()) return value.is_number();
+    if (present.type() != value.type()) return false;
+    return !present.is_array() || present.empty() ||
+           std::all_of(value.begin(), value.end(),
+                       [&](const Json& element) { return IsAlike(present.front(), element); });
   }
 
   // A settings object need not list what it takes; its active resource does.

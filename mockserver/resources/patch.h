@@ -11,6 +11,10 @@
 // @Redfish.SettingsApplyTime of a settings object; a body with only such members is 400
 // NoOperation. In arrays null removes an element, {} keeps it, a shorter array truncates, and a
 // longer one appends. The same holds for arrays of objects that have a writable member.
+//
+// With WorldOptions::writes_oem, members of Oem objects and of resources whose type the schema does
+// not know may be written where they exist, in the JSON type that they have; null and {} say
+// nothing of a type. Links, actions and what names the resource are never written.
 #pragma once
 
 #include <functional>

@@ -17,6 +17,7 @@
 
 #include "mockserver/messages/filter.h"
 #include "mockserver/messages/message.h"
+#include "mockserver/service/protocol_features.h"
 #include "redfish/schema/allowable_values.h"
 
 namespace shoal::redfish {
@@ -50,9 +51,8 @@ struct Query {
   }
 };
 
-// The limits of a query: the levels that $expand may ask for; the resources, and the JSON values in
+// The limits of a query, beside kMaximumLevels: the resources, and the JSON values in
 // them, that one answer expands before the rest stay links; and the paths that $select may name.
-inline constexpr int kMaximumLevels = 6;
 inline constexpr std::size_t kMaximumExpanded = 4096;
 inline constexpr std::size_t kMaximumNodes = 100'000;
 inline constexpr std::size_t kMaximumSelected = 64;

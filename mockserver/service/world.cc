@@ -12,6 +12,7 @@
 
 #include "mockserver/messages/etag.h"
 #include "mockserver/messages/extended_info.h"
+#include "mockserver/service/protocol_features.h"
 #include "mockserver/service/world_documents.h"
 #include "platform/runtime/text_map.h"
 #include "redfish/capture/capture.h"
@@ -89,8 +90,10 @@ absl::StatusOr<std::shared_ptr<const World>> World::Create(
 void World::AddResource(const std::string& uri, const Json& json) {
   Resource resource;
   resource.uri = uri;
-  resource.json = std::shared_ptr<const Json>(capture_, &json);
-  resource.body = std::make_shared<const std::string>(Serialise(json));
+  resource.json = uri == redfish::kServiceRoot
+                      ? std::make_shared<const Json>(WithServedFeatures(json, *schema_))
+                      : std::shared_ptr<const Json>(capture_, &json);
+  resource.body = std::make_shared<const std::string>(Serialise(*resource.json));
   resource.etag = ETagOf(json, *resource.body);
   resource.version = HashText(resource.etag);
   resource.odata_type = redfish::TextAt(json, "@odata.type");
@@ -159,8 +162,9 @@ std::vector<std::pair<std::string, World::Action>> World::ActionsIn(const Json& 
 Methods World::MethodsOf(std::string_view odata_type) const {
   const redfish::AllowedMethods allowed = schema_->Methods(odata_type);
   const bool is_hardware = redfish::IsHardware(odata_type);
+  const bool is_oem = !odata_type.empty() && !schema_->Knows(odata_type);
   return {.post = allowed.insert && !is_hardware,
-          .patch = allowed.update,
+          .patch = allowed.update || (options_.writes_oem && is_oem),
           .remove = allowed.remove && !is_hardware};
 }
 

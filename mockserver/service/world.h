@@ -49,13 +49,17 @@ struct WorldOptions {
   // The privileges that operations require where authentication is required. With null, users may
   // do nothing.
   std::shared_ptr<const redfish::PrivilegeRegistry> privileges = {};
+  // Whether clients may write what the standard does not define: members of Oem objects, and
+  // resources of types that the schema does not know. They are judged by the types of the captured
+  // values (patch.h).
+  bool writes_oem = false;
 };
 
 class World {
  public:
   struct Resource {
     std::string uri;
-    // Points into the capture.
+    // Points into the capture, but for the service root (protocol_features.h).
     std::shared_ptr<const Json> json;
     std::shared_ptr<const std::string> body;
     // The ETag as in the header, quoted.
@@ -102,7 +106,8 @@ class World {
   // links it.
   std::optional<ResourceId> SettingsOf(ResourceId id) const;
   std::optional<ResourceId> ActiveOf(ResourceId settings) const;
-  // Returns the methods that a resource of this type takes by its schema. Where accounts are slots,
+  // Returns the methods that a resource of this type takes by its schema. A type that the schema
+  // does not know takes PATCH where WorldOptions::writes_oem is on. Where accounts are slots,
   // some of them empty, the captured collection takes no POST and the slots take no DELETE.
   Methods MethodsOf(std::string_view odata_type) const;
   // Returns Resource::link for this type.

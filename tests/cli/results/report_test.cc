@@ -6,8 +6,8 @@
 
 #include "cli/cluster/effective_config.h"
 #include "cli/session/run_directory.h"
-#include "platform/runtime/atomic_file.h"
 #include "platform/display/line_chart.h"
+#include "platform/runtime/atomic_file.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {

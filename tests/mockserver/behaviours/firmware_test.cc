@@ -213,4 +213,95 @@ TEST_CASE("The version is the image's first number with a dot, else its first nu
   }
 }
 
+namespace {
+
+const std::string kPushedTo = kService + "/MultipartUpload";
+
+std::string Form(const Json& parameters, const std::string& file_name, const std::string& image) {
+  const std::string disposition = "\r\nContent-Disposition: form-data; name=";
+  return "--b" + disposition + "UpdateParameters\r\n\r\n" + parameters.dump() + "\r\n--b" +
+         disposition + "UpdateFile; filename=\"" + file_name + "\"\r\n\r\n" + image +
+         "\r\n--b--\r\n";
+}
+
+Response PushForm(Instance& instance, const std::string& uri, const std::string& body,
+                  std::string_view content_type = "multipart/form-data; boundary=b") {
+  return instance.Handle(
+      {.method = Method::kPost, .uri = uri, .body = body, .content_type = content_type});
+}
+
+}  // namespace
+
+TEST_CASE("An image that is pushed as a form updates firmware as SimpleUpdate does") {
+  const std::string image("\0\xff--b\r\n\r\n--bx", 14);
+  for (const bool targeted : {false, true}) {
+    Updater updater("dell-r750");
+    const Json parameters = targeted ? Json{{"Targets", {updater.bmc}}} : Json::object();
+    const std::string name = targeted ? "C:\\fw\\image_2.0.7.bin" : "bmc_2.0.7.bin";
+    const Response pushed = PushForm(updater.instance, kPushedTo, Form(parameters, name, image));
+    INFO(*pushed.body);
+    REQUIRE(pushed.status == 202);
+    REQUIRE(pushed.json->at("TaskState") == "Completed");
+    REQUIRE_FALSE(pushed.location.empty());
+    REQUIRE(updater.Version(updater.bmc) == "2.0.7");
+  }
+  Updater updater("dell-r750");
+  const Json before = updater.Version(updater.bmc);
+  const Json waits = {{"@Redfish.OperationApplyTime", "OnReset"}};
+  REQUIRE(PushForm(updater.instance, kPushedTo, Form(waits, "bmc_2.0.7.bin", image))
+              .json->at("TaskState") == "Starting");
+  REQUIRE(updater.Version(updater.bmc) == before);
+  updater.Boot();
+  REQUIRE(updater.Version(updater.bmc) == "2.0.7");
+}
+
+TEST_CASE("A push that cannot be is refused in words, and nothing changes") {
+  Updater updater("dell-r750");
+  Instance& instance = updater.instance;
+  const auto refusal = [&](const std::string& body) {
+    const Response response = PushForm(instance, kPushedTo, body);
+    INFO(body);
+    REQUIRE(response.status == 400);
+    return Messages(response);
+  };
+  REQUIRE(refusal("") == Names{"MissingOrMalformedPart"});
+  REQUIRE(refusal("--b--") == Names{"MissingOrMalformedPart"});
+  REQUIRE(refusal(Form(Json::object(), "", "x")) == Names{"MissingOrMalformedPart"});
+  REQUIRE(refusal(Form(Json::object(), "bmc_2.bin", "")) == Names{"MissingOrMalformedPart"});
+  REQUIRE(refusal(Form(Json::array(), "bmc_2.bin", "x")) == Names{"UnrecognizedRequestBody"});
+  REQUIRE(refusal(Form({{"Targets", 5}}, "bmc_2.bin", "x")) == Names{"PropertyValueTypeError"});
+  REQUIRE(refusal(Form({{"Targets", {"/redfish/v1"}}}, "bmc_2.bin", "x")) ==
+          Names{"PropertyValueFormatError"});
+  REQUIRE(refusal(Form({{"Wishes", true}}, "bmc_2.bin", "x")) == Names{"PropertyUnknown"});
+  REQUIRE(refusal(Form({{"@Redfish.OperationApplyTime", "Later"}}, "bmc_2.bin", "x")) ==
+          Names{"PropertyValueNotInList"});
+  const std::string good = Form(Json::object(), "bmc_2.bin", "x");
+  REQUIRE(PushForm(instance, kPushedTo, good, "multipart/form-data").status == 400);
+  REQUIRE(PushForm(instance, kPushedTo, good, "application/octet-stream").status == 415);
+  REQUIRE(PushForm(instance, kPushedTo, "{}", "application/json").status == 415);
+  REQUIRE(PushForm(instance, updater.system, good).status == 415);
+  REQUIRE(PushForm(instance, kService + "/Actions/UpdateService.SimpleUpdate", good).status == 415);
+  const Response read = Get(instance, kPushedTo);
+  REQUIRE(read.status == 405);
+  REQUIRE(read.allow == "POST");
+  REQUIRE(instance.changed_resources() == 0);
+  Updater without("dmtf-rackmount1");
+  REQUIRE(PushForm(without.instance, kPushedTo, good).status == 415);
+}
+
+TEST_CASE("A push needs the privileges of the update service, and an image within its bound") {
+  Instance guarded(WorldOf("openbmc-stock"), {.authentication = Authentication::kRequired});
+  const std::string uri = At(guarded, kService, "/MultipartHttpPushUri");
+  REQUIRE(PushForm(guarded, uri, Form(Json::object(), "bmc_2.0.bin", "x")).status == 401);
+  Json service = *guarded.Find(kService);
+  service["MaxImageSizeBytes"] = 3;
+  Instance bounded(WorldWith("openbmc-stock", {{kService, service}}));
+  REQUIRE(PushForm(bounded, uri, Form(Json::object(), "bmc_2.0.bin", "four")).status == 413);
+  const Response waits = PushForm(bounded, uri, Form(Json::object(), "bmc_2.0.bin", "any"));
+  REQUIRE(waits.json->at("TaskState") == "Starting");
+  const Json at_once = {{"@Redfish.OperationApplyTime", "Immediate"}};
+  REQUIRE(PushForm(bounded, uri, Form(at_once, "bmc_2.0.bin", "any")).json->at("TaskState") !=
+          "Starting");
+}
+
 }  // namespace shoal::mockserver

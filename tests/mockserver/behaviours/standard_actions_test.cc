@@ -129,6 +129,26 @@ TEST_CASE("A test metric report is there until reports are cleared") {
   REQUIRE(At(instance, reports, "/Members") == Json::array());
 }
 
+TEST_CASE("Triggers and definitions of reports are again what was captured") {
+  const std::string service = "/redfish/v1/TelemetryService";
+  for (const std::string kind : {"Triggers", "MetricReportDefinitions"}) {
+    INFO(kind);
+    const std::string action = "TelemetryService.Reset" + kind + "ToDefaults";
+    Instance instance(Offering("dmtf-telemetry", service, action, Json::object()));
+    const std::string collection = redfish::LinkTarget(At(instance, service, "/" + kind));
+    const std::string member = redfish::LinkTarget(At(instance, collection, "/Members/0"));
+    const Json before = At(instance, collection, "/Members");
+    {
+      Editor editor(instance);
+      editor.RemoveMember(*editor.Find(member));
+    }
+    REQUIRE(Get(instance, member).status == 404);
+    REQUIRE(StatusOfAction(instance, service, action) == 200);
+    REQUIRE(Get(instance, member).status == 200);
+    REQUIRE(At(instance, collection, "/Members") == before);
+  }
+}
+
 TEST_CASE("An erased drive is part of no volume, and a reset subsystem keeps volumes when asked") {
   const std::string storage = "/redfish/v1/Systems/1/Storage/DE010000";
   Instance instance(WorldOf("hpe-dl380a-gen12"));

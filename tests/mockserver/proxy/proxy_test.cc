@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "platform/http/tls_context.h"
 #include "platform/http/responder.h"
+#include "platform/http/tls_context.h"
 #include "platform/runtime/bounded_queue.h"
 #include "tests/mockserver/proxy/proxied.h"
 #include "tests/mockserver/service/services.h"

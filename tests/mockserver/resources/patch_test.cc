@@ -248,4 +248,35 @@ TEST_CASE("An array of objects grows, is merged, shrinks and is cleared") {
   REQUIRE(At(instance, uri, pointer) == Json::array());
 }
 
+TEST_CASE(
+    "What the standard does not define is written by its captured type where this is allowed") {
+  const std::string system = "/redfish/v1/Systems/1";
+  const std::string attributes =
+      "/redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1";
+  const Json oem = {{"Oem", {{"Hpe", {{"PowerAutoOn", "AlwaysOn"}}}}}};
+  Instance closed(WorldOf("hpe-dl380a-gen12"));
+  REQUIRE(At(closed, system, "/Oem/Hpe/PowerAutoOn").is_string());
+  REQUIRE(Messages(Patch(closed, system, oem)) == Names{"PropertyNotWritable"});
+  Instance closed_type(WorldOf("dell-r750"));
+  REQUIRE(Patch(closed_type, attributes, {{"Attributes", {{"NIC.1.DNSRacName", "a"}}}}).status ==
+          405);
+
+  Instance hpe(MadeWorld("hpe-dl380a-gen12", {.writes_oem = true}));
+  REQUIRE(Patch(hpe, system, oem).status == 200);
+  REQUIRE(At(hpe, system, "/Oem/Hpe/PowerAutoOn") == "AlwaysOn");
+  for (const Json& wrong : {Json{{"PowerAutoOn", 5}}, Json{{"PowerAutoOn", Json::object()}},
+                            Json{{"PowerAutoOn", nullptr}}, Json{{"Links", Json::object()}},
+                            Json{{"NoSuchThing", 1}}}) {
+    INFO(wrong.dump());
+    REQUIRE(Patch(hpe, system, {{"Oem", {{"Hpe", wrong}}}}).status == 400);
+  }
+  REQUIRE(Messages(Patch(hpe, system, {{"PowerState", "Off"}})) == Names{"PropertyNotWritable"});
+
+  Instance dell(MadeWorld("dell-r750", {.writes_oem = true}));
+  const Response written = Patch(dell, attributes, {{"Attributes", {{"NIC.1.DNSRacName", "a"}}}});
+  REQUIRE(written.status == 200);
+  REQUIRE(At(dell, attributes, "/Attributes/NIC.1.DNSRacName") == "a");
+  REQUIRE(Messages(Patch(dell, attributes, {{"Id", "other"}})) == Names{"PropertyNotWritable"});
+}
+
 }  // namespace shoal::mockserver

@@ -282,4 +282,27 @@ TEST_CASE("Whatever a query says, the answer is 200, 400 or 501 and nothing chan
   REQUIRE(instance.changed_resources() == 0);
 }
 
+TEST_CASE("The service root says which queries are served, and they are") {
+  for (const std::string& name : ShippedNames()) {
+    INFO(name);
+    Instance instance(WorldOf(name));
+    const Json& captured = *WorldOf(name)->capture().Find("/redfish/v1");
+    const Json root = *Get(instance, "/redfish/v1").json;
+    REQUIRE(root.contains("ProtocolFeaturesSupported"));
+    const Json& features = root.at("ProtocolFeaturesSupported");
+    for (const char* query : {"FilterQuery", "OnlyMemberQuery", "SelectQuery"}) {
+      REQUIRE(features.at(query) == true);
+    }
+    for (const char* expansion : {"ExpandAll", "Levels", "Links", "NoLinks"}) {
+      REQUIRE(features.at("ExpandQuery").at(expansion) == true);
+    }
+    REQUIRE(features.at("ExpandQuery").at("MaxLevels") == kMaximumLevels);
+    REQUIRE(Get(instance, "/redfish/v1?$expand=*($levels=6)").status == 200);
+    REQUIRE(Get(instance, "/redfish/v1?$expand=*($levels=7)").status == 400);
+    Json others = root;
+    others["ProtocolFeaturesSupported"] = captured.at("ProtocolFeaturesSupported");
+    REQUIRE(others == captured);
+  }
+}
+
 }  // namespace shoal::mockserver

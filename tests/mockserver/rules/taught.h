@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "mockserver/rules/rules.h"
 #include "mockserver/instance/instance.h"
+#include "mockserver/rules/rules.h"
 #include "tests/mockserver/service/worlds.h"
 
 namespace shoal::mockserver {

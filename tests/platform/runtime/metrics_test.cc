@@ -44,8 +44,9 @@ TEST_CASE("a metric that is described by its name alone has a heading, a unit an
   metrics.Histogram("shoal_store_write_seconds", "Time of a write.", {1, 2}).Observe(1);
   metrics.Counter("shoal_store_writes_total", "Writes.").Increment();
   const std::string text = metrics.Text();
-  for (const char* part : {"group=\"store\"", "unit=\"s\"", "title=\"store write seconds\"",
-                           "title=\"store writes\"", "kind=\"histogram\"", "unit=\"per second\"", "draw=\"rate\""}) {
+  for (const char* part :
+       {"group=\"store\"", "unit=\"s\"", "title=\"store write seconds\"", "title=\"store writes\"",
+        "kind=\"histogram\"", "unit=\"per second\"", "draw=\"rate\""}) {
     REQUIRE(Has(text, part));
   }
 }
