@@ -2,11 +2,16 @@
 // The pointer head in training: computes logits over the candidates of each row, and the gradient
 // of a loss with respect to the rows' queries.
 //
-// A row's logits are <query, key> + scale * cosine + shift. Rows that share a catalog are computed
-// together, whatever their overlays are: one product with the catalog's keys for a chunk of rows,
-// softmax row by row while the row is in a core's cache, and one product back. Memory of the size
-// of a catalog is freed with its chunk. The few candidates that an overlay appends are added row by
-// row.
+// A row's logits are <query, key> + scale * cosine + shift, where the key is W e for the
+// candidate's embedding e. Rows that share a catalog are computed together, whatever their overlays
+// are: one product for a chunk of rows, softmax row by row while the row is in a core's cache, and
+// one product back. Memory of the size of a catalog is freed with its chunk. The few candidates
+// that an overlay appends are added row by row.
+//
+// Since <q, W e> = <W^T q, e>, a product takes either the queries and the catalog's keys, or the
+// queries lifted to the embeddings' space and the embeddings themselves. Lifted, a row costs D / P
+// times as much, but neither the keys nor their gradient are computed, and the gradient of W is one
+// small product for all rows. Each catalog takes the way that costs fewer multiplications.
 //
 // This header shows torch and is for this folder only. Throws what torch throws. Computes on the
 // CPU. Not thread-safe.
@@ -43,11 +48,21 @@ class CandidateHead {
  private:
   struct Chunk;
 
+  // One side of a product: a vector for each row of the minibatch, and its derivative.
+  struct Vectors {
+    at::Tensor values;  // [R, F]
+    at::Tensor by;      // [R, F]
+  };
+
   // Returns the keys of the table's own candidates; the next function adds their gradient.
   at::Tensor Keys(const std::shared_ptr<const model::CandidateTable>& table);
   void AddKeyGradient(const model::CandidateTable& table, const at::Tensor& by_keys);
-  void AddChunk(const Chunk& chunk, const at::Tensor& keys, at::Tensor& by_keys,
-                at::Tensor& by_queries, const HeadLoss& loss);
+  // `features` [N, F] are the catalog's keys, or its embeddings in binary16, and `vectors` the
+  // queries or the lifted queries. `appended` has the vectors for own candidates of overlays, which
+  // are compared with AppendedFeatures.
+  void AddChunk(const Chunk& chunk, const at::Tensor& features, at::Tensor& by_features,
+                Vectors& vectors, Vectors& appended, const HeadLoss& loss);
+  at::Tensor AppendedFeatures(const std::shared_ptr<const model::CandidateTable>& table);
 
   const model::Network& network_;
   const at::Tensor key_gradient_;

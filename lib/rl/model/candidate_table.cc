@@ -13,7 +13,7 @@
 
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
-#include "rl/model/half_rows.h"
+#include "rl/model/inner_products.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 
@@ -153,7 +153,7 @@ std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float
   const auto compared = goal.first(static_cast<std::size_t>(table.similarity_size()));
   const float norm = std::max(std::sqrt(Dot(compared, compared)), 1e-12F);
   std::vector<float> cosines(static_cast<std::size_t>(table.own_size()));
-  InnerProducts(RowsOf(tensors), compared, cosines);
+  InnerProducts(RowsOf(tensors), compared, cosines, cosines.size());
   const float* const inverse_norm = tensors.inverse_norm.const_data_ptr<float>();
   for (std::size_t i = 0; i < cosines.size(); ++i) cosines[i] *= inverse_norm[i] / norm;
   return cosines;
@@ -166,7 +166,8 @@ at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals) {
   const at::Tensor norm = compared.norm(2, {1}, /*keepdim=*/true);
   const at::Tensor units = compared.div(norm.clamp_min(1e-12)).contiguous();
   at::Tensor cosines = at::empty({goals.size(0), table.own_size()}, at::kFloat);
-  InnerProducts(RowsOf(tensors), Numbers(units), Numbers(cosines));
+  InnerProducts(RowsOf(tensors), Numbers(units), Numbers(cosines),
+                static_cast<std::size_t>(table.own_size()));
   return cosines.mul_(tensors.inverse_norm);
 }
 

@@ -16,6 +16,7 @@
 
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
+#include "rl/model/inner_products.h"
 #include "rl/model/key_cache.h"
 #include "rl/model/network.h"
 #include "rl/model/parameter_layout.h"
@@ -109,6 +110,23 @@ std::vector<SimilarityCache::Row> Similarities(const CandidateTable& catalog, co
   return found;
 }
 
+// Writes the products of queries [r, P] and keys [N, P] into the first N columns of `logits`.
+void MultiplyKeys(const at::Tensor& keys, const at::Tensor& queries, const at::Tensor& logits) {
+  // With more rows a library's product pays for the copy that it makes of the keys.
+  constexpr std::int64_t kFewRows = 32;
+  if (queries.size(0) > kFewRows) {
+    at::Tensor out = logits.narrow(1, 0, keys.size(0));
+    at::mm_out(out, queries, keys.t());
+    return;
+  }
+  const auto floats = [](const at::Tensor& tensor) {
+    return std::span<float>(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
+  };
+  const auto size = static_cast<std::size_t>(keys.size(1));
+  InnerProducts(FloatRows{.values = floats(keys), .stride = size, .size = size}, floats(queries),
+                floats(logits), static_cast<std::size_t>(logits.size(1)));
+}
+
 }  // namespace
 
 struct Policy::State {
@@ -181,8 +199,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
   const at::Tensor queries = head.index_select(0, which);  // [r, P]
   // An overlay's candidates follow those of its catalog within the same row.
   const at::Tensor logits = at::empty({count, widest}, at::kFloat);
-  at::Tensor of_catalog = logits.narrow(1, 0, size);
-  at::mm_out(of_catalog, queries, keys->Of(*group.catalog, *network).t());
+  MultiplyKeys(keys->Of(*group.catalog, *network), queries, logits);
   const auto weight = static_cast<float>(spec.similarity_weight);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const std::int64_t row = group.rows[i];
