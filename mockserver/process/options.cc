@@ -52,6 +52,9 @@ void Options::Visit(runtime::Visitor& visitor) {
       "writes_oem", writes_oem,
       {.help = "whether PATCH writes what the standard does not define, Oem properties and "
                "resources of vendors' types, by the types of the captured values"});
+  visitor.Knob("tells_features", tells_features,
+               {.help = "whether the service root says which queries this service serves, not "
+                        "which the captured host served; a crawl then differs from the capture"});
   visitor.Knob("privileges", privileges, {.help = "archive or folder with the privilege registry"});
   visitor.Knob("mode", mode,
                {.help = "stateful: services behave as the standard says; static: what would change "
@@ -196,7 +199,9 @@ absl::StatusOr<std::vector<std::shared_ptr<const World>>> LoadWorlds(const Optio
   using Loaded = absl::StatusOr<std::shared_ptr<const World>>;
   SHOAL_ASSIGN_OR_RETURN(const std::shared_ptr<const redfish::Schema> schema,
                          redfish::Schema::Load(options.schema));
-  WorldOptions world_options{.style = StyleOf(options.success), .writes_oem = options.writes_oem};
+  WorldOptions world_options{.style = StyleOf(options.success),
+                             .writes_oem = options.writes_oem,
+                             .tells_features = options.tells_features};
   SHOAL_ASSIGN_OR_RETURN(world_options.documents, StandardDocuments::Load(options.documents));
   SHOAL_ASSIGN_OR_RETURN(world_options.privileges,
                          redfish::PrivilegeRegistry::Load(options.privileges));

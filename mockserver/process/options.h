@@ -29,6 +29,7 @@ struct Options {
   StandardDocumentsOptions documents;
   std::string success = "representation";
   bool writes_oem = false;
+  bool tells_features = false;
   std::string privileges = "data/registries/registries.tar.xz";
   std::string mode = "stateful";
   std::string clock = "real";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a service root says of the protocol's optional features. A captured root speaks of the host
-// that it was captured from; this service takes the queries of every GET itself.
+// that it was captured from, while this service takes the queries of every GET itself. With
+// WorldOptions::tells_features the root says so.
 #pragma once
 
 #include "mockserver/messages/message.h"

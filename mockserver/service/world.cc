@@ -90,7 +90,7 @@ absl::StatusOr<std::shared_ptr<const World>> World::Create(
 void World::AddResource(const std::string& uri, const Json& json) {
   Resource resource;
   resource.uri = uri;
-  resource.json = uri == redfish::kServiceRoot
+  resource.json = options_.tells_features && uri == redfish::kServiceRoot
                       ? std::make_shared<const Json>(WithServedFeatures(json, *schema_))
                       : std::shared_ptr<const Json>(capture_, &json);
   resource.body = std::make_shared<const std::string>(Serialise(*resource.json));

@@ -53,13 +53,16 @@ struct WorldOptions {
   // resources of types that the schema does not know. They are judged by the types of the captured
   // values (patch.h).
   bool writes_oem = false;
+  // Whether ProtocolFeaturesSupported of the service root says what this service serves, and not
+  // what the captured host served (protocol_features.h).
+  bool tells_features = false;
 };
 
 class World {
  public:
   struct Resource {
     std::string uri;
-    // Points into the capture, but for the service root (protocol_features.h).
+    // Points into the capture, but for the service root where tells_features is on.
     std::shared_ptr<const Json> json;
     std::shared_ptr<const std::string> body;
     // The ETag as in the header, quoted.

@@ -140,7 +140,7 @@ TEST_CASE("what a process says of a metric decides what becomes of its values") 
   }
   REQUIRE(progress.details == std::map<std::string, double>{{"wait_seconds/idle", 0.25},
                                                             {"wait_seconds/busy", 0.75},
-                                                            {"done", 40},
+                                                            {"done_per_second", 40},
                                                             {"depth", 7}});
   REQUIRE(progress.status == Status{{"depth", 7}});
   REQUIRE(ToJson(progress).find("\"depth\":7") != std::string::npos);

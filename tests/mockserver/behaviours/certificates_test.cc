@@ -15,12 +15,6 @@ const std::string kHttps =
     "/redfish/v1/Managers/iDRAC.Embedded.1/NetworkProtocol/HTTPS/Certificates";
 const std::string kCertificateActions = "/redfish/v1/CertificateService/Actions/";
 
-// A certificate that was captured, as a text in PEM.
-std::string CapturedCertificate() {
-  const std::string uri = "/redfish/v1/Systems/1/SecureBoot/SecureBootDatabases/PK/Certificates/2";
-  return WorldOf("hpe-dl380a-gen12")->capture().Find(uri)->at("CertificateString");
-}
-
 Json Link(const std::string& uri) { return {{"@odata.id", uri}}; }
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST_CASE("What came into a resource is no side effect once the resource is gone
   REQUIRE(instance.Reset({}, WatchFor(never)).ok());
   const Response certificate =
       Post(instance, outside + "/Certificates",
-           {{"CertificateString", "a certificate"}, {"CertificateType", "PEM"}});
+           {{"CertificateString", CapturedCertificate()}, {"CertificateType", "PEM"}});
   REQUIRE(certificate.status == 201);
   REQUIRE(instance.Evaluate().collateral == 1);
   REQUIRE(Delete(instance, outside).status < 300);

@@ -147,4 +147,10 @@ inline redfish::Watch WatchFor(const Json& predicate, const Json& milestones = J
       .value();
 }
 
+// A certificate that was captured, as a text in PEM.
+inline std::string CapturedCertificate() {
+  const std::string uri = "/redfish/v1/Systems/1/SecureBoot/SecureBootDatabases/PK/Certificates/2";
+  return WorldOf("hpe-dl380a-gen12")->capture().Find(uri)->at("CertificateString");
+}
+
 }  // namespace shoal::mockserver
