@@ -13,6 +13,9 @@ from urllib.parse import urlsplit
 
 ROOT = "/redfish/v1"
 SESSIONS = f"{ROOT}/SessionService/Sessions"
+FIRMWARE = f"{ROOT}/UpdateService/FirmwareInventory"
+SUBSCRIPTIONS = f"{ROOT}/EventService/Subscriptions"
+IMAGE = "http://images.example/installer.iso"
 
 
 def basic(user: str, password: str) -> str:

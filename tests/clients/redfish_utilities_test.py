@@ -18,14 +18,11 @@ from redfish_utilities.logs import log_container
 from redfish_utilities.messages import RedfishOperationFailedError
 from redfish_utilities.systems import RedfishNoAcceptableVirtualMediaError
 
-from connection import ROOT, SESSIONS
+from connection import FIRMWARE, IMAGE, ROOT, SESSIONS, SUBSCRIPTIONS
 from service import PASSWORD
 from service_case import ServiceCase
 
 ACCOUNTS = f"{ROOT}/AccountService/Accounts"
-FIRMWARE = f"{ROOT}/UpdateService/FirmwareInventory"
-SUBSCRIPTIONS = f"{ROOT}/EventService/Subscriptions"
-IMAGE = "http://images.example/installer.iso"
 
 
 class Operations(ServiceCase):
@@ -373,9 +370,7 @@ class DellR750(Operations):
     log = (log_container.MANAGER, "iDRAC.Embedded.1", "Sel", 5)
     has_account_slots = True
 
-    @unittest.expectedFailure
     def test_an_image_is_pushed_in_parts(self) -> None:
-        """The capture offers a MultipartHttpPushUri, but the service does not support it yet."""
         image = Path(self.enterContext(tempfile.TemporaryDirectory())) / "bmc-9.8.7.bin"
         image.write_bytes(b"firmware")
         answer = redfish_utilities.multipart_push_update(self.client, str(image))

@@ -13,13 +13,10 @@ from sushy.auth import BasicAuth, SessionAuth, SessionOrBasicAuth
 from sushy.exceptions import AccessError, BadRequestError, HTTPError, MissingAttributeError
 from sushy.resources.system.storage.storage import Storage
 
-from connection import ROOT, SESSIONS
+from connection import FIRMWARE, IMAGE, ROOT, SESSIONS, SUBSCRIPTIONS
 from service import PASSWORD
 from service_case import ServiceCase
 
-FIRMWARE = f"{ROOT}/UpdateService/FirmwareInventory"
-SUBSCRIPTIONS = f"{ROOT}/EventService/Subscriptions"
-IMAGE = "http://images.example/installer.iso"
 
 
 class Operations(ServiceCase):
