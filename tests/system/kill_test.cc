@@ -84,7 +84,7 @@ TEST_CASE("any one process may be killed: the flow goes on, and no unroll is tra
 TEST_CASE("a shard that dies again and again makes no unroll train twice", "[kills]") {
   ShoalRun run(ShortRun("5"));
   REQUIRE(Flows(run, After(seconds(60))));
-  for (int kill = 0; kill < 5; ++kill) {
+  for (int kill = 0; kill < 3; ++kill) {
     const std::vector<pid_t> pids = run.Children("replay");
     REQUIRE(pids.size() == 1);
     const Deadline deadline = After(seconds(20));
