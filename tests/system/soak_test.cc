@@ -34,10 +34,8 @@ double ResidentMebibytes(pid_t pid) {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kMebibyte;
 }
 
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
+double Most(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end());
 }
 
 seconds SoakTime() {
@@ -66,7 +64,9 @@ std::vector<std::string> Arguments() {
 TEST_CASE("no process grows while accounts come and go", "[soak]") {
   constexpr const char* kPrograms[] = {"mockserver", "actor", "inference", "replay", "learner"};
   ShoalRun run(Arguments());
-  REQUIRE(Eventually(seconds(60), [&] { return run.updates() > 0; }));
+  // By then every cache of the learner has been in use for some rounds.
+  constexpr double kWarmUpUpdates = 40;
+  REQUIRE(Eventually(seconds(150), [&] { return run.updates() >= kWarmUpUpdates; }));
   std::map<std::string, pid_t> pids;
   for (const char* program : kPrograms) {
     const std::vector<pid_t> found = run.Children(program);
@@ -88,10 +88,10 @@ TEST_CASE("no process grows while accounts come and go", "[soak]") {
   }
 
   std::ostringstream table;
-  table << "resident MiB, median of each third\n";
+  table << "resident MiB, the most of each third\n";
   for (const auto& [program, pid] : pids) {
     table << program;
-    for (const auto& part : thirds) table << ' ' << Median(part.at(program));
+    for (const auto& part : thirds) table << ' ' << Most(part.at(program));
     table << '\n';
   }
   WARN(table.str());
@@ -102,7 +102,7 @@ TEST_CASE("no process grows while accounts come and go", "[soak]") {
   for (const auto& [program, pid] : pids) {
     INFO(program << "\n" << table.str());
     REQUIRE(run.Children(program) == std::vector<pid_t>{pid});
-    REQUIRE(Median(thirds[2].at(program)) <= 1.02 * Median(thirds[1].at(program)) + 4);
+    REQUIRE(Most(thirds[2].at(program)) <= 1.02 * Most(thirds[1].at(program)) + 4);
   }
   run.Interrupt();
   REQUIRE(run.WaitForExit(seconds(15)));
