@@ -226,7 +226,7 @@ class GatedSource final : public EnvironmentSource {
   }
 
  private:
-  const ScriptedSource scripted_;
+  const ScriptedSource scripted_ = ScriptedSource();
   Gate& gate_;
 };
 
@@ -362,7 +362,7 @@ class RefusingSource final : public EnvironmentSource {
   mutable int refused = 0;
 
  private:
-  const ScriptedSource scripted_;
+  const ScriptedSource scripted_ = ScriptedSource();
   const std::vector<Pair> pairs_ = {{.goal = "bad", .capture = "c"},
                                     {.goal = "good", .capture = "c"}};
 };
