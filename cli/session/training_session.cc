@@ -60,6 +60,10 @@ std::string DigestLine(const std::vector<PlannedProcess>& processes) {
   return "";
 }
 
+std::string GivenUpText(const GivenUpPair& pair, const std::string& reason) {
+  return pair.goal + " on " + pair.capture + ": " + reason;
+}
+
 std::string EvaluationNote(const Evaluation& evaluation) {
   const Score score = evaluation.Total("learned");
   if (!evaluation.has_goals) return absl::StrFormat("return %.1f", score.mean_return());
@@ -70,7 +74,7 @@ std::string EvaluationNote(const Evaluation& evaluation) {
   }
   note += "  (" + std::to_string(score.episodes) + " episodes)";
   for (const auto& [pair, reason] : evaluation.given_up) {
-    note += "\n  given up: " + pair.goal + " on " + pair.capture + ": " + reason;
+    note += "\n  given up: " + GivenUpText(pair, reason);
   }
   return note;
 }
@@ -373,7 +377,7 @@ std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
     if (!evaluation.given_up.empty()) {
       std::string pairs;
       for (const auto& [pair, reason] : evaluation.given_up) {
-        pairs += (pairs.empty() ? "" : "; ") + pair.goal + " on " + pair.capture + ": " + reason;
+        pairs += (pairs.empty() ? "" : "; ") + GivenUpText(pair, reason);
       }
       line += " given_up_pairs=" + std::to_string(evaluation.given_up.size()) +
               " given_up=" + runtime::Quoted(pairs);

@@ -197,22 +197,19 @@ Tensor Booleans(runtime::Shape shape, const std::vector<std::uint8_t>& values) {
 }  // namespace
 
 void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) const {
-  Part part{.stride = layout_->observation_bytes};
-  for (const RowColumn& column : layout_->observations) {
-    part.width = column.bytes;
-    unroll.step_columns.push_back(
-        {"observation/" + column.name,
-         Gather(column.dtype, WithRows(rows, column.shape), observations_.data(), part)});
-    part.offset += part.width;
-  }
-  part = {.stride = layout_->extras_bytes};
-  for (const RowColumn& column : layout_->extras) {
-    part.width = column.bytes;
-    unroll.step_columns.push_back(
-        {"extras/" + column.name,
-         Gather(column.dtype, WithRows(rows, column.shape), extras_.data(), part)});
-    part.offset += part.width;
-  }
+  const auto add = [&](const char* prefix, const std::vector<RowColumn>& columns, const auto& bytes,
+                       std::size_t stride) {
+    Part part{.stride = stride};
+    for (const RowColumn& column : columns) {
+      part.width = column.bytes;
+      unroll.step_columns.push_back(
+          {prefix + column.name,
+           Gather(column.dtype, WithRows(rows, column.shape), bytes.data(), part)});
+      part.offset += part.width;
+    }
+  };
+  add("observation/", layout_->observations, observations_, layout_->observation_bytes);
+  add("extras/", layout_->extras, extras_, layout_->extras_bytes);
 }
 
 void UnrollBuilder::AddContents(Unroll& unroll, std::int64_t rows) const {

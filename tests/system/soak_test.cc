@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -17,6 +16,7 @@
 
 #include "platform/runtime/clock.h"
 #include "shoal_run.h"
+#include "tests/doubles/environment_number.h"
 
 namespace shoal::tests {
 namespace {
@@ -39,8 +39,7 @@ double Most(const std::vector<double>& values) {
 }
 
 seconds SoakTime() {
-  const char* const said = std::getenv("SHOAL_SOAK_SECONDS");
-  return seconds(said == nullptr ? 180 : std::max(30, std::atoi(said)));
+  return seconds(std::max(30, doubles::EnvironmentNumber("SHOAL_SOAK_SECONDS", 180)));
 }
 
 std::vector<std::string> Arguments() {

@@ -22,6 +22,7 @@
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/targets.h"
+#include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/torch_guard.h"
@@ -40,6 +41,8 @@ constexpr const char* kOptimiserFile = "optimiser.safetensors";
 constexpr const char* kCountersFile = "counters.json";
 
 // The number of floats after the gradient, which reduce a minibatch's sums in the same call.
+using model::FloatsOf;
+
 constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
 
 enum class Schedule { kConstant, kLinear, kKl };
@@ -50,10 +53,6 @@ absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
   if (name == "kl") return Schedule::kKl;
   return runtime::InvalidArgument("algorithm.schedule: \"" + name +
                                   "\" is none of constant, linear, kl");
-}
-
-std::span<float> Floats(const at::Tensor& tensor) {
-  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
 // A batch with everything that its gradients need.
@@ -98,7 +97,7 @@ struct PolicyTrainer::State {
                   flat.narrow(0, 0, layout.trainable), reduced.narrow(0, 0, layout.trainable),
                   {{.offset = 0, .size = layout.trainable}}),
         rate(options.learning_rate) {
-    layout.Initialise(seed, Floats(flat));
+    layout.Initialise(seed, FloatsOf(flat));
   }
 
   const model::PolicySpec spec;
@@ -135,11 +134,11 @@ struct PolicyTrainer::State {
   };
 
   std::span<float> trainable() const {
-    return Floats(flat).first(static_cast<std::size_t>(layout.trainable));
+    return FloatsOf(flat).first(static_cast<std::size_t>(layout.trainable));
   }
   // Holds the gradient of the mean loss after MeanGradient.
   std::span<float> gradients() const {
-    return Floats(reduced).first(static_cast<std::size_t>(layout.trainable));
+    return FloatsOf(reduced).first(static_cast<std::size_t>(layout.trainable));
   }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
                                   std::int64_t epoch) const;
@@ -184,7 +183,7 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
 absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
     const UpdateData& data, std::span<const std::int64_t> items, UpdateReport& report) {
   training::Stopwatch watch;
-  const std::span<float> values = Floats(reduced);
+  const std::span<float> values = FloatsOf(reduced);
   std::fill(values.begin(), values.end(), 0.0F);
   MinibatchSums sums = gradient.Add(data, items);
   const auto tail = values.subspan(gradients().size());
@@ -372,11 +371,11 @@ absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(const UnrollBatch& d
 
 absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(
     const model::Metadata& metadata) const {
-  return state_->layout.Write(Floats(state_->flat), state_->spec, metadata);
+  return state_->layout.Write(FloatsOf(state_->flat), state_->spec, metadata);
 }
 
 std::string PolicyTrainer::Digest() const {
-  const auto bytes = std::as_bytes(Floats(state_->flat));
+  const auto bytes = std::as_bytes(FloatsOf(state_->flat));
   return model::HexSha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -387,8 +386,9 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
   const training::FlatOptimiser::Moments& moments = state_->optimiser.moments();
   const runtime::Shape shape = {state_->layout.trainable};
   const std::vector<model::SafetensorsItem> items = {
-      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(Floats(moments.first))}},
-      {"second_moment", {runtime::DType::kFloat32, shape, std::as_bytes(Floats(moments.second))}}};
+      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(moments.first))}},
+      {"second_moment",
+       {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(moments.second))}}};
   const nlohmann::json counters = {{"updates", state_->updates},
                                    {"clonings", state_->clonings},
                                    {"optimiser_steps", moments.steps},
@@ -397,7 +397,8 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
                                    {"note", note}};
   training::Checkpoint checkpoint;
   checkpoint.number = state_->clonings + state_->updates;
-  checkpoint.files[kParametersFile] = state_->layout.Write(Floats(state_->flat), state_->spec, {});
+  checkpoint.files[kParametersFile] =
+      state_->layout.Write(FloatsOf(state_->flat), state_->spec, {});
   checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
   checkpoint.files[kCountersFile] =
       counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -422,7 +423,7 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const auto clonings_read = counters.value("clonings", std::int64_t{0});
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
-  std::copy(read.begin(), read.end(), Floats(flat).begin());
+  std::copy(read.begin(), read.end(), FloatsOf(flat).begin());
   optimiser.Restore({at::from_blob(first.data(), {layout.trainable}, at::kFloat),
                      at::from_blob(second.data(), {layout.trainable}, at::kFloat), steps});
   updates = updates_read;

@@ -72,10 +72,6 @@ HalfRows RowsOf(const CandidateTable::Tensors& tensors) {
           .size = static_cast<std::size_t>(tensors.similarity_size)};
 }
 
-std::span<float> Numbers(const at::Tensor& tensor) {
-  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
 }  // namespace
 
 CandidateTable::CandidateTable(std::unique_ptr<const Tensors> tensors)
@@ -143,6 +139,10 @@ bool CandidateTable::legal(std::int64_t candidate) const {
          !std::binary_search(tensors_->removed.begin(), tensors_->removed.end(), candidate);
 }
 
+std::span<float> FloatsOf(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
 std::span<const float> RowOf(const at::Tensor& matrix, std::int64_t row) {
   const auto width = static_cast<std::size_t>(matrix.size(1));
   return {matrix.const_data_ptr<float>() + static_cast<std::size_t>(row) * width, width};
@@ -166,7 +166,7 @@ at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals) {
   const at::Tensor norm = compared.norm(2, {1}, /*keepdim=*/true);
   const at::Tensor units = compared.div(norm.clamp_min(1e-12)).contiguous();
   at::Tensor cosines = at::empty({goals.size(0), table.own_size()}, at::kFloat);
-  InnerProducts(RowsOf(tensors), Numbers(units), Numbers(cosines),
+  InnerProducts(RowsOf(tensors), FloatsOf(units), FloatsOf(cosines),
                 static_cast<std::size_t>(table.own_size()));
   return cosines.mul_(tensors.inverse_norm);
 }

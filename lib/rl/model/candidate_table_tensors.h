@@ -44,6 +44,9 @@ at::Tensor Cosines(const CandidateTable& table, const at::Tensor& goals);
 // The same for one goal [D].
 std::vector<float> OwnCosines(const CandidateTable& table, std::span<const float> goal);
 
+// Returns all numbers of a contiguous float tensor on the CPU.
+std::span<float> FloatsOf(const at::Tensor& tensor);
+
 // Returns row `row` of a contiguous float matrix on the CPU.
 std::span<const float> RowOf(const at::Tensor& matrix, std::int64_t row);
 

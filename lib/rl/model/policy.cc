@@ -119,12 +119,9 @@ void MultiplyKeys(const at::Tensor& keys, const at::Tensor& queries, const at::T
     at::mm_out(out, queries, keys.t());
     return;
   }
-  const auto floats = [](const at::Tensor& tensor) {
-    return std::span<float>(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
-  };
   const auto size = static_cast<std::size_t>(keys.size(1));
-  InnerProducts(FloatRows{.values = floats(keys), .stride = size, .size = size}, floats(queries),
-                floats(logits), static_cast<std::size_t>(logits.size(1)));
+  InnerProducts(FloatRows{.values = FloatsOf(keys), .stride = size, .size = size},
+                FloatsOf(queries), FloatsOf(logits), static_cast<std::size_t>(logits.size(1)));
 }
 
 }  // namespace
@@ -247,9 +244,7 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
     state->spec = spec;
     state->layout = ParameterLayout::Of(spec);
     state->flat = at::empty({state->layout.total}, at::kFloat);
-    const std::span<float> flat(state->flat.data_ptr<float>(),
-                                static_cast<std::size_t>(state->layout.total));
-    SHOAL_RETURN_IF_ERROR(state->layout.Read(bytes, spec, flat));
+    SHOAL_RETURN_IF_ERROR(state->layout.Read(bytes, spec, FloatsOf(state->flat)));
     state->network =
         std::make_unique<Network>(spec, state->layout, state->flat, /*gradient=*/at::Tensor());
     if (spec.has_candidates()) {

@@ -11,7 +11,6 @@
 // happened so far.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <deque>
 #include <set>
 #include <string>
@@ -22,6 +21,7 @@
 #include "redfish/catalog/catalog.h"
 #include "redfish/goals/goal.h"
 #include "redfish/goals/plan.h"
+#include "tests/doubles/environment_number.h"
 #include "tests/mockserver/goals/goal_starts.h"
 #include "tests/mockserver/service/worlds.h"
 
@@ -144,10 +144,7 @@ class Search {
   std::set<std::string> shown_;
 };
 
-std::int64_t MostMutations() {
-  const char* const said = std::getenv("SHOAL_SEARCH_MUTATIONS");
-  return said == nullptr ? 4 : std::atoi(said);
-}
+std::int64_t MostMutations() { return doubles::EnvironmentNumber("SHOAL_SEARCH_MUTATIONS", 4); }
 
 }  // namespace
 

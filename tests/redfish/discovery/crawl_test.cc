@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "platform/runtime/atomic_file.h"
 #include "redfish/capture/manifest.h"
+#include "tests/doubles/environment_number.h"
 #include "tests/redfish/discovery/killed_crawl.h"
 #include "tests/redfish/discovery/service.h"
 
@@ -32,17 +32,12 @@ TEST_CASE("A crawl of a service equals the capture that the service was loaded f
   }
 }
 
-// `./test --bars crawl` kills each crawl more often.
-int Kills() {
-  const char* const said = std::getenv("SHOAL_CRAWL_KILLS");
-  return said == nullptr ? 10 : std::atoi(said);
-}
-
 TEST_CASE(
     "A crawl of any shipped capture, killed at random moments and taken up again, is the same") {
   for (const std::string& name : mockserver::ShippedNames()) {
     INFO(name);
-    RequireSameAfterKills(name, Kills());
+    // `./test --bars crawl` kills each crawl more often.
+    RequireSameAfterKills(name, doubles::EnvironmentNumber("SHOAL_CRAWL_KILLS", 10));
   }
 }
 
