@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cluster works for a while on accounts that come and go, so that nearly every episode makes new
 // bodies, candidates and overlays, with bounds so small that they are reached early. From then on
-// no process may grow.
+// no process may grow. The policy is updated all the time but hardly changes: a policy that learns
+// changes the load (the length of episodes, the overlays in a batch) and with it the memory.
 //
 // SHOAL_SOAK_SECONDS says for how long; without it, three minutes.
 #include <unistd.h>
@@ -48,11 +49,12 @@ std::vector<std::string> Arguments() {
       "train",     "deploy/local/redfish.toml",    "--minutes", "0", "--goals", "4,8",
       "--capture", "openbmc-stock,dmtf-rackmount1"};
   for (const char* setting :
-       {"train.evaluate_every_seconds=0", "inference.content_cache_bytes=16777216",
-        "inference.catalog_cache_bytes=16777216", "inference.similarity_cache_bytes=4194304",
-        "inference.encoder_chunk_cache_bytes=4194304", "replay.content_capacity_bytes=33554432",
-        "replay.unused_content_bytes=8388608", "learner.content_capacity_bytes=50331648",
-        "learner.unroll_id_window=4096", "environment.response_cache_bytes=16777216"}) {
+       {"train.evaluate_every_seconds=0", "algorithm.learning_rate=1e-7",
+        "inference.content_cache_bytes=16777216", "inference.catalog_cache_bytes=16777216",
+        "inference.similarity_cache_bytes=4194304", "inference.encoder_chunk_cache_bytes=4194304",
+        "replay.content_capacity_bytes=33554432", "replay.unused_content_bytes=8388608",
+        "learner.content_capacity_bytes=50331648", "learner.unroll_id_window=4096",
+        "environment.response_cache_bytes=16777216"}) {
     arguments.insert(arguments.end(), {"--set", setting});
   }
   return arguments;
