@@ -24,22 +24,24 @@ using content::ContentKeyHash;
 using inference::client::CandidateList;
 using inference::client::ContentReference;
 
-// Writes the columns of one unroll. Their rows are the steps and one row of zeros after the last
-// step.
-class UnrollWriter {
+// Writes columns of one unroll. The rows of step columns are the steps and one row of zeros after
+// the last step.
+class ColumnWriter {
  public:
-  explicit UnrollWriter(proto::Unroll& unroll) : unroll_(unroll) {}
+  using Columns = google::protobuf::RepeatedPtrField<proto::NamedTensor>;
+
+  explicit ColumnWriter(Columns& columns) : columns_(columns) {}
 
   template <typename T>
   void Add(const std::string& name, runtime::Shape shape, const std::vector<T>& values) {
-    proto::NamedTensor& column = *unroll_.add_step_columns();
+    proto::NamedTensor& column = *columns_.Add();
     column.set_name(name);
     const auto tensor = runtime::Tensor::Of<T>(std::move(shape), std::span<const T>(values));
     transport::ToWire(tensor, *column.mutable_tensor());
   }
 
  private:
-  proto::Unroll& unroll_;
+  Columns& columns_;
 };
 
 class Recorder {
@@ -56,6 +58,7 @@ class Recorder {
       header.mutable_spec()->add_content_fields(field);
     }
     header.mutable_spec()->mutable_action()->mutable_candidates();
+    header.mutable_spec()->set_candidate_marks(static_cast<std::uint32_t>(spec.candidate_marks));
     header.set_episode_limit(static_cast<std::uint32_t>(tasks.options.episode_limit));
     header.set_seed(tasks.seed);
     header.set_revision(runtime::GitRevision());
@@ -102,7 +105,7 @@ class Recorder {
       }
       catalogs.push_back(CatalogIndex(*seen.catalog, unroll));
     }
-    UnrollWriter writer(unroll);
+    ColumnWriter writer(*unroll.mutable_step_columns());
     numeric.resize(static_cast<std::size_t>(rows * spec.observation_size));
     writer.Add("observation/" + spec.observation_name, {rows, spec.observation_size}, numeric);
     for (std::size_t field = 0; field < keys.size(); ++field) {
@@ -112,6 +115,27 @@ class Recorder {
     }
     catalogs.push_back(0);
     writer.Add("catalog", {rows}, catalogs);
+    AddMarks(played, unroll);
+  }
+
+  static void AddMarks(const PlayedEpisode& played, proto::Unroll& unroll) {
+    std::vector<std::int32_t> counts;
+    std::vector<std::int32_t> candidates;
+    std::vector<std::int32_t> bits;
+    for (const PlayedStep& step : played.steps) {
+      counts.push_back(static_cast<std::int32_t>(step.observation.marks.size()));
+      for (const model::CandidateMark& mark : step.observation.marks) {
+        candidates.push_back(static_cast<std::int32_t>(mark.candidate));
+        bits.push_back(static_cast<std::int32_t>(mark.bits));
+      }
+    }
+    counts.push_back(0);
+    const auto rows = static_cast<std::int64_t>(counts.size());
+    const auto marked = static_cast<std::int64_t>(candidates.size());
+    ColumnWriter writer(*unroll.mutable_unroll_columns());
+    writer.Add("marks/count", {rows}, counts);
+    writer.Add("marks/candidate", {marked}, candidates);
+    writer.Add("marks/bits", {marked}, bits);
   }
 
   static void AddOutcomes(const PlayedEpisode& played, std::uint64_t episode,
@@ -127,7 +151,7 @@ class Recorder {
     }
     flags[0] |= proto::ROW_FLAG_FIRST;
     flags[steps - 1] |= proto::ROW_FLAG_TERMINATED;
-    UnrollWriter writer(unroll);
+    ColumnWriter writer(*unroll.mutable_step_columns());
     writer.Add("action", {length}, actions);
     writer.Add("behaviour_log_probability", {length}, std::vector<float>(steps));
     writer.Add("value", {length + 1}, std::vector<float>(steps + 1));

@@ -18,6 +18,7 @@
 
 #include "inference/client/row.h"
 #include "platform/runtime/status.h"
+#include "rl/model/candidate_mark.h"
 
 namespace shoal::actor {
 
@@ -34,6 +35,8 @@ struct EnvironmentSpec {
   std::vector<std::string> content_fields = {};
   // The number of discrete actions, or 0 when actions are candidates of a catalog.
   std::int64_t actions = 0;
+  // The kinds of marks on candidates, or 0 for none.
+  std::int64_t candidate_marks = 0;
 };
 
 struct Observation {
@@ -43,6 +46,8 @@ struct Observation {
   std::vector<inference::client::ContentReference> contents = {};
   // Null unless actions are candidates.
   std::shared_ptr<const inference::client::CandidateList> catalog = nullptr;
+  // What the episode knows of single candidates, ascending.
+  std::vector<model::CandidateMark> marks = {};
 };
 
 enum class End : std::uint8_t {
@@ -93,6 +98,11 @@ struct EpisodeFacts {
   // Success without collateral.
   bool clean = false;
   bool satisfied_at_start = false;
+  // The goal's text, and each request with the status of its answer, as in "GET /redfish/v1 200".
+  // Values that only the goal knows are named and not shown. Filled in for evaluations of a single
+  // service alone.
+  std::string text = "";
+  std::vector<std::string> requests = {};
 };
 
 class Environment {

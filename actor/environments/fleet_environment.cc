@@ -266,6 +266,16 @@ Observation FleetEnvironment::Observe() const {
   observation.contents[0] = goal_;
   observation.contents[1] = request_;
   observation.catalog = catalog_->candidates;
+  observation.marks.clear();
+  for (std::size_t member = 0; member < members_.size(); ++member) {
+    const std::size_t first = member * catalog_->actions;
+    for (const model::CandidateMark& mark : members_[member].environment->marks()) {
+      // A fleet offers no candidates beyond those of its members' catalogs, and one `wait` for all.
+      const bool is_wait = static_cast<std::int64_t>(mark.candidate) == catalog_->wait;
+      if (mark.candidate >= catalog_->actions || is_wait) continue;
+      observation.marks.push_back({static_cast<std::uint32_t>(first + mark.candidate), mark.bits});
+    }
+  }
   return observation;
 }
 

@@ -26,13 +26,21 @@ std::size_t StatusClass(int status) {
   return status < 200 ? 0 : static_cast<std::size_t>(std::min(status / 100 - 1, 4));
 }
 
+std::string Describe(const redfish::Candidate& candidate, int status) {
+  std::string text = candidate.method;
+  if (!candidate.uri.empty()) text += " " + candidate.uri;
+  if (!candidate.body.is_null()) text += " " + candidate.body.dump();
+  return status == 0 ? text : text + " " + std::to_string(status);
+}
+
 }  // namespace
 
 EnvironmentSpec RedfishEnvironment::Spec() {
   return {.observation_name = "numeric",
           .observation_size = kObservationSize,
           .content_fields = {"goal", "request", "body"},
-          .actions = 0};
+          .actions = 0,
+          .candidate_marks = kMarkKinds};
 }
 
 RedfishEnvironment::RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
@@ -58,6 +66,7 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   }
   episode_ = std::move(*episode);
   resources_.Begin(tasks_->catalogs.at(pair.capture));
+  memory_.Begin(episode_, tasks_->catalogs.at(pair.capture));
   slot_values_.emplace(runtime::DeriveSeed(tasks_->seed, "slots"), number);
   goal_ = {.key = content::KeyOf(episode_.text),
            .text = std::make_shared<const std::string>(episode_.text)};
@@ -68,7 +77,8 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   session_.clear();
   last_status_ = steps_ = mutations_ = client_errors_ = 0;
   last_mutated_ = last_repeated_ = false;
-  read_.clear();
+  evaluates_ = start.evaluation;
+  requests_.clear();
   service_->Reset(pair.capture, episode_,
                   [this, done = std::move(done)](absl::StatusOr<Progress> progress) {
                     if (!progress.ok()) {
@@ -121,8 +131,9 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
-  KeepRead(candidate, last_status_);
+  if (evaluates_) requests_.push_back(Describe(candidate, last_status_));
   const BodyTexts::Pointer text = TextOf(*response);
+  last_repeated_ = memory_.Learn(candidate, *response, *text, resources_);
   body_ = text->content;
   KeepEtag(candidate, *response);
   KeepSession(candidate, *response);
@@ -168,22 +179,7 @@ void RedfishEnvironment::KeepSession(const redfish::Candidate& candidate,
   }
 }
 
-void RedfishEnvironment::KeepRead(const redfish::Candidate& candidate, int status) {
-  last_repeated_ = false;
-  // The session is gone, so the answers may differ now.
-  if (status == 401) read_.clear();
-  if (candidate.method == "GET") {
-    // A request that failed, or was refused for now, may be answered the next time.
-    const bool told = status < 300 || status == 404 || status == 410;
-    if (told) last_repeated_ = !read_.insert(candidate.uri).second;
-    return;
-  }
-  // A refused request changes nothing, but ETags must be read again when KeepEtag has dropped them.
-  const bool refused = status >= 400 && status < 500 && status != 412;
-  if (!refused || candidate.method == "POST") read_.clear();
-}
-
-Observation RedfishEnvironment::Observe() const {
+Observation RedfishEnvironment::Observe() {
   Observation observation;
   observation.numeric.assign(static_cast<std::size_t>(kObservationSize), 0.0F);
   observation.numeric[StatusClass(last_status_)] = 1.0F;
@@ -193,6 +189,8 @@ Observation RedfishEnvironment::Observe() const {
   observation.numeric[7] = used;
   observation.contents = {goal_, request_, body_};
   observation.catalog = resources_.list();
+  marks_ = memory_.Marks(resources_);
+  observation.marks = marks_;
   return observation;
 }
 
@@ -208,6 +206,8 @@ EpisodeFacts RedfishEnvironment::facts() const {
   facts.success = progress_.satisfied;
   facts.clean = progress_.satisfied && progress_.collateral == 0;
   facts.satisfied_at_start = episode_.satisfied;
+  if (evaluates_) facts.text = episode_.text;
+  facts.requests = requests_;
   return facts;
 }
 

@@ -5,7 +5,8 @@
 // was sent last) and `body` (the canonical body of the answer). It also has kObservationSize
 // numbers: the class of the last status (none, 2xx, 3xx, 4xx, 5xx), whether the last request could
 // change something, the share of the episode limit that is left, and the share that is used.
-// Whether the goal is reached shows only in the reward and in the end of the episode.
+// Candidates carry marks of what the episode knows of them (episode_memory.h). Whether the goal is
+// reached shows only in the reward and in the end of the episode.
 //
 // Actions are the candidates of the service's catalog, adjusted by the resources that the episode
 // has seen come and go (SeenResources).
@@ -22,13 +23,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "actor/environments/body_texts.h"
 #include "actor/environments/environment.h"
 #include "actor/environments/environment_options.h"
+#include "actor/environments/episode_memory.h"
 #include "actor/environments/redfish_service.h"
 #include "actor/environments/response_cache.h"
 #include "actor/environments/seen_resources.h"
@@ -70,6 +71,8 @@ class RedfishEnvironment final : public Environment {
   // Whether the last step was a GET of something that the episode had read, with nothing changed
   // and no `wait` since.
   bool last_repeated() const { return last_repeated_; }
+  // The marks of the last observation.
+  const std::vector<model::CandidateMark>& marks() const { return marks_; }
   // The status of the last step. 0 before the first step and after `wait`.
   int last_status() const { return last_status_; }
 
@@ -79,8 +82,7 @@ class RedfishEnvironment final : public Environment {
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
-  void KeepRead(const redfish::Candidate& candidate, int status);
-  Observation Observe() const;
+  Observation Observe();
 
   const std::shared_ptr<const RedfishTasks> tasks_;
   const std::unique_ptr<RedfishService> service_;
@@ -88,6 +90,8 @@ class RedfishEnvironment final : public Environment {
 
   std::size_t pair_ = 0;
   SeenResources resources_ = SeenResources(response_cache_->candidates);
+  EpisodeMemory memory_ = EpisodeMemory(response_cache_->facts);
+  std::vector<model::CandidateMark> marks_;
   redfish::Episode episode_;
   std::optional<runtime::Random> slot_values_;
   inference::client::ContentReference goal_;
@@ -101,8 +105,9 @@ class RedfishEnvironment final : public Environment {
   int last_status_ = 0;
   bool last_mutated_ = false;
   bool last_repeated_ = false;
-  // URIs that were read since the last change and the last `wait`.
-  std::set<std::string> read_;
+  bool evaluates_ = false;
+  // One for each step of an evaluation.
+  std::vector<std::string> requests_;
   int steps_ = 0;
   int mutations_ = 0;
   int client_errors_ = 0;

@@ -24,6 +24,7 @@ redfish::Candidate GetOf(const std::string& uri, std::string type) {
   redfish::Candidate get;
   get.method = "GET";
   get.uri = uri;
+  get.resource = uri;
   get.type = std::move(type);
   get.Seal();
   return get;
@@ -102,7 +103,8 @@ void SeenResources::MakeList() {
   }
   std::vector<ContentReference> texts;
   appended_.clear();
-  for (const auto& [uri, resource] : resources_) {
+  for (auto& [uri, resource] : resources_) {
+    resource.first = appended_.size();
     for (const redfish::Candidate& candidate : *resource.candidates) {
       appended_.push_back(&candidate);
       texts.push_back(

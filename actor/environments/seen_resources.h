@@ -49,6 +49,20 @@ class SeenResources {
   const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
   // The reference is valid until the next Learn or Begin. REQUIRES: action < list()->size().
   const redfish::Candidate& candidate(std::size_t action) const;
+  // Calls `visit(action, candidate)` for each candidate of the list that is a request to the
+  // resource at `uri`, removed ones included, in ascending order.
+  template <typename Visit>
+  void ForEachOf(const std::string& uri, const Visit& visit) const {
+    for (const std::uint32_t index : service_->catalog->OfResource(uri)) {
+      visit(std::size_t{index}, service_->catalog->candidates()[index]);
+    }
+    const auto came = resources_.find(uri);
+    if (came == resources_.end()) return;
+    std::size_t action = service_->catalog->size() + came->second.first;
+    for (const redfish::Candidate& candidate : *came->second.candidates) {
+      visit(action++, candidate);
+    }
+  }
   // Returns the first legal action that sends `request`, or -1 when there is none
   // (redfish/goals/plan.h).
   std::int64_t Find(const redfish::PlanRequest& request, const redfish::SlotValues& values) const;
@@ -59,6 +73,8 @@ class SeenResources {
     Candidates candidates;
     // Key of the body that the candidates were made from, or zero before a body was seen.
     content::ContentKey body = {};
+    // The place of its first candidate among those that the list appends.
+    std::size_t first = 0;
   };
 
   void Lose(const std::string& uri);

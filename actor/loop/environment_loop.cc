@@ -302,6 +302,7 @@ proto::EnvironmentSpec ToWire(const EnvironmentSpec& spec) {
   } else {
     wire.mutable_action()->mutable_candidates();
   }
+  wire.set_candidate_marks(static_cast<std::uint32_t>(spec.candidate_marks));
   return wire;
 }
 

@@ -166,6 +166,7 @@ void EpisodeDriver::Emit(const Transition& transition, std::uint32_t flags) {
   row.contents = transition.observation.contents;
   catalog_ = transition.observation.catalog;
   row.catalog = catalog_;
+  row.marks = transition.observation.marks;
   awaited_sequence_ = row.sequence;
   Enter(State::kRowOut);
   around_.host.Ready(*this, std::move(row));

@@ -13,6 +13,7 @@
 
 #include "platform/content/content_key.h"
 #include "proto/act.pb.h"
+#include "rl/model/candidate_mark.h"
 
 namespace shoal::inference::client {
 
@@ -81,6 +82,8 @@ struct Row {
   std::vector<ContentReference> contents = {};
   // Null unless the spec's actions are candidates.
   std::shared_ptr<const CandidateList> catalog = nullptr;
+  // The candidates of the catalog that have marks, ascending.
+  std::vector<model::CandidateMark> marks = {};
   // [count], 1 for legal discrete actions. If empty, all are legal.
   std::vector<std::uint8_t> legal = {};
   // The action to take instead of the policy's own.

@@ -81,6 +81,20 @@ void FillLegal(std::span<const Row* const> rows, std::size_t count, proto::Rows&
   tensor.set_data(std::move(legal));
 }
 
+void FillMarks(std::span<const Row* const> rows, proto::Rows& out) {
+  bool any = false;
+  for (const Row* row : rows) any = any || !row->marks.empty();
+  if (!any) return;
+  proto::CandidateMarks& marks = *out.mutable_marks();
+  for (const Row* row : rows) {
+    marks.add_counts(static_cast<std::uint32_t>(row->marks.size()));
+    for (const model::CandidateMark& mark : row->marks) {
+      marks.add_candidates(mark.candidate);
+      marks.add_bits(mark.bits);
+    }
+  }
+}
+
 void FillPolicyIds(std::span<const Row* const> rows, proto::Rows& out) {
   bool any = false;
   for (const Row* row : rows) any = any || row->policy_id != 0;
@@ -174,6 +188,7 @@ void RowEncoder::FillRows(std::span<const Row* const> rows, proto::Rows& out) co
   FillLegal(rows, spec_.action().discrete().count(), out);
   FillForcedActions(rows, out);
   FillCatalogs(rows, out);
+  FillMarks(rows, out);
   FillPolicies(rows, out);
   FillPolicyIds(rows, out);
 }

@@ -178,6 +178,11 @@ Admission::Verdict Admission::JudgeCatalog(const Row& row, Memo& memo) {
   CatalogStore::Resolution& resolution = known->second;
   if (resolution.candidates) {
     block.candidates[row.index] = resolution.candidates;
+    const auto marks = row.marks();
+    if (!marks.empty() && marks.back().candidate >= resolution.candidates->count) {
+      return {Verdict::Kind::kAnswer, Invalid(row, "marks: there is no candidate " +
+                                                       std::to_string(marks.back().candidate))};
+    }
     const std::int64_t forced = block.forced.empty() ? -1 : block.forced[row.index];
     if (forced < resolution.candidates->count) return {};
     return {Verdict::Kind::kAnswer,

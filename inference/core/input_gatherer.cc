@@ -40,6 +40,7 @@ void InputGatherer::Clear() {
   inputs_.past_requests.clear();
   inputs_.core_state.clear();
   inputs_.first.clear();
+  inputs_.marks.Clear();
   inputs_.legal.clear();
   inputs_.tables.clear();
   inputs_.table.clear();
@@ -55,6 +56,7 @@ void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot) {
   AddMemory(row, slot);
   if (shape_.candidates) {
     AddTable(row);
+    if (shape_.candidate_marks > 0) inputs_.marks.Add(row.marks());
   } else {
     AddLegal(row);
   }

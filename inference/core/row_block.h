@@ -11,12 +11,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "inference/core/row_layout.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/clock.h"
+#include "rl/model/candidate_mark.h"
 #include "rl/model/candidate_table.h"
 #include "rl/parameters/version.h"
 #include "text/embedding/embedding.h"
@@ -105,6 +107,7 @@ struct RowBlock {
   std::vector<embedding::Embedding> embeddings;               // [B, F], null: no content
   std::vector<content::ContentKey> catalog_keys;              // [B] or empty
   std::vector<std::shared_ptr<const Candidates>> candidates;  // [B] or empty
+  model::MarkRows marks;                                      // B rows or empty
   std::vector<std::uint8_t> legal;                            // [B, n] or empty
   std::vector<std::int64_t> forced;                           // [B] or empty
   std::vector<std::byte> extras;                              // [B, extras bytes]
@@ -127,6 +130,10 @@ struct Row {
   std::uint64_t sequence() const { return block->sequences[index]; }
   std::uint64_t episode() const { return block->episodes[index]; }
   std::uint8_t flags() const { return block->flags[index]; }
+  std::span<const model::CandidateMark> marks() const {
+    return block->marks.rows() == 0 ? std::span<const model::CandidateMark>()
+                                    : block->marks.Row(index);
+  }
   bool evaluate() const { return block->evaluate[index] != 0; }
   // True for an end row without an observation, which needs no evaluation.
   bool ends_only() const { return EndsOnly(flags()); }

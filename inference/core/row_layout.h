@@ -55,6 +55,8 @@ struct PolicyShape {
   // S, or 0 without a recurrent core.
   std::size_t core_state_size = 0;
   bool past_requests = false;
+  // K, or 0 without marks on candidates.
+  std::int64_t candidate_marks = 0;
   // Positions among the content fields, or -1 when absent.
   std::int64_t goal_index = -1;
   std::int64_t request_index = -1;

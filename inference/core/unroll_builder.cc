@@ -44,6 +44,7 @@ void UnrollBuilder::Clear() {
   observations_.clear();
   contents_.clear();
   catalogs_.clear();
+  marks_.Clear();
   legal_.clear();
   actions_.clear();
   log_probabilities_.clear();
@@ -72,6 +73,7 @@ void UnrollBuilder::Begin(const Row& row, const Step& step) {
 void UnrollBuilder::Push(const Row& row, const Step& step) {
   PushBytes(row);
   if (shape_.candidates) catalogs_.push_back(CatalogIndex(row));
+  if (shape_.candidate_marks > 0) marks_.Add(row.marks());
   PushLegal(row);
   actions_.push_back(step.action);
   log_probabilities_.push_back(step.log_probability);
@@ -122,6 +124,7 @@ void UnrollBuilder::PushZeros() {
   contents_.resize(contents_.size() + shape_.content_count);
   extras_.resize(extras_.size() + layout_->extras_bytes);
   if (shape_.candidates) catalogs_.push_back(0);
+  if (shape_.candidate_marks > 0) marks_.Add({});
   if (!legal_.empty()) legal_.resize(legal_.size() + shape_.action_count, 1);
   actions_.push_back(-1);
   log_probabilities_.push_back(0);
@@ -146,6 +149,7 @@ Unroll UnrollBuilder::Finish() {
   AddActions(unroll, rows);
   AddEnvironment(unroll, rows);
   AddUnrollColumns(unroll);
+  if (shape_.candidate_marks > 0) AddMarks(unroll, rows);
   Summarise(unroll);
   Clear();
   return unroll;
@@ -281,6 +285,23 @@ void UnrollBuilder::AddUnrollColumns(Unroll& unroll) const {
   if (shape_.policy_id != 0) {
     Add(unroll.unroll_columns, "policy_id", {1}, std::vector<std::int64_t>{shape_.policy_id});
   }
+}
+
+void UnrollBuilder::AddMarks(Unroll& unroll, std::int64_t rows) const {
+  std::vector<std::int32_t> counts;
+  std::vector<std::int32_t> candidates;
+  std::vector<std::int32_t> bits;
+  for (std::size_t row = 0; row < marks_.rows(); ++row) {
+    counts.push_back(static_cast<std::int32_t>(marks_.Row(row).size()));
+  }
+  for (const model::CandidateMark& mark : marks_.marks) {
+    candidates.push_back(static_cast<std::int32_t>(mark.candidate));
+    bits.push_back(static_cast<std::int32_t>(mark.bits));
+  }
+  const auto count = static_cast<std::int64_t>(candidates.size());
+  Add(unroll.unroll_columns, "marks/count", {rows}, counts);
+  Add(unroll.unroll_columns, "marks/candidate", {count}, candidates);
+  Add(unroll.unroll_columns, "marks/bits", {count}, bits);
 }
 
 void UnrollBuilder::Summarise(Unroll& unroll) const {

@@ -72,6 +72,7 @@ class UnrollBuilder {
   void AddActions(Unroll& unroll, std::int64_t rows) const;
   void AddEnvironment(Unroll& unroll, std::int64_t rows) const;
   void AddUnrollColumns(Unroll& unroll) const;
+  void AddMarks(Unroll& unroll, std::int64_t rows) const;
   void Summarise(Unroll& unroll) const;
 
   const PolicyShape& shape_;
@@ -89,6 +90,7 @@ class UnrollBuilder {
   std::vector<std::byte> observations_;
   std::vector<content::ContentKey> contents_;
   std::vector<std::int32_t> catalogs_;
+  model::MarkRows marks_;
   std::vector<std::uint8_t> legal_;
   std::vector<std::int64_t> actions_;
   std::vector<float> log_probabilities_;

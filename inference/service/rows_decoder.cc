@@ -16,6 +16,7 @@ namespace shoal::inference {
 namespace {
 
 constexpr std::size_t kKeyBytes = content::ContentKey::kBytes;
+constexpr std::uint32_t kMaxMarksOfRow = 4096;
 constexpr std::uint32_t kKnownFlags = kFirst | kTerminated | kTruncated | kFinal;
 
 absl::StatusOr<std::vector<content::ContentKey>> KeysFrom(std::string_view bytes,
@@ -37,6 +38,7 @@ class Decoder {
     SHOAL_RETURN_IF_ERROR(Observations());
     SHOAL_RETURN_IF_ERROR(Contents());
     SHOAL_RETURN_IF_ERROR(Catalogs());
+    SHOAL_RETURN_IF_ERROR(Marks());
     SHOAL_RETURN_IF_ERROR(Legal());
     SHOAL_RETURN_IF_ERROR(Forced());
     SHOAL_RETURN_IF_ERROR(Extras());
@@ -218,6 +220,42 @@ class Decoder {
     return absl::OkStatus();
   }
 
+  absl::Status Marks() {
+    if (shape_.candidate_marks == 0 || !rows_.has_marks()) return absl::OkStatus();
+    const proto::CandidateMarks& marks = rows_.marks();
+    SHOAL_RETURN_IF_ERROR(CheckCount("marks", marks.counts_size(), false));
+    std::uint64_t total = 0;
+    for (const std::uint32_t count : marks.counts()) {
+      if (count > kMaxMarksOfRow) {
+        return runtime::InvalidArgument("marks: " + std::to_string(count) +
+                                        " candidates of a row, the limit is " +
+                                        std::to_string(kMaxMarksOfRow));
+      }
+      total += count;
+    }
+    if (static_cast<std::uint64_t>(marks.candidates_size()) != total ||
+        static_cast<std::uint64_t>(marks.bits_size()) != total) {
+      return runtime::InvalidArgument("marks: " + std::to_string(marks.candidates_size()) +
+                                      " candidates and " + std::to_string(marks.bits_size()) +
+                                      " bits, the counts add up to " + std::to_string(total));
+    }
+    int next = 0;
+    std::vector<model::CandidateMark> of_row;
+    for (std::size_t row = 0; row < block_.rows; ++row) {
+      of_row.clear();
+      for (std::uint32_t i = 0; i < marks.counts(static_cast<int>(row)); ++i, ++next) {
+        of_row.push_back({marks.candidates(next), marks.bits(next)});
+      }
+      if (!model::AreValid(of_row, model::kAnyCandidate, shape_.candidate_marks)) {
+        Refuse(row, "marks: candidates that do not ascend, or a bit beyond the " +
+                        std::to_string(shape_.candidate_marks) + " kinds of the spec");
+        of_row.clear();
+      }
+      block_.marks.Add(of_row);
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Legal() {
     if (shape_.candidates || !rows_.has_legal()) return absl::OkStatus();
     const runtime::Shape shape = {static_cast<std::int64_t>(block_.rows),
@@ -328,6 +366,7 @@ absl::StatusOr<std::shared_ptr<RowBlock>> DecodeRows(const proto::Rows& rows,
     block->errors.assign(block->rows, runtime::Message(decoded));
     block->flags.assign(block->rows, 0);
     block->catalog_keys.clear();
+    block->marks.Clear();
     block->content_keys.assign(block->rows * shape.content_count, {});
   }
   return block;

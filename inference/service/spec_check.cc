@@ -113,6 +113,7 @@ PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
           .embedding_size = static_cast<std::size_t>(spec.embedding_size),
           .core_state_size = static_cast<std::size_t>(spec.core_state_size()),
           .past_requests = spec.past_requests && spec.request_index() >= 0,
+          .candidate_marks = spec.candidate_marks,
           .goal_index = spec.goal_index(),
           .request_index = spec.request_index()};
 }
@@ -136,6 +137,11 @@ absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHell
     return runtime::FailedPrecondition(
         "the policy observes " + std::to_string(spec.observation_size) +
         " numbers, the environment sends " + std::to_string(layout->observation_size));
+  }
+  if (std::int64_t{hello.spec().candidate_marks()} != spec.candidate_marks) {
+    return runtime::FailedPrecondition("the policy knows " + std::to_string(spec.candidate_marks) +
+                                       " kinds of marks on candidates, the environment sends " +
+                                       std::to_string(hello.spec().candidate_marks()));
   }
   return layout;
 }

@@ -126,6 +126,18 @@ void AddColumn(const model::PolicySpec& spec, const DecodedUnroll& unroll, std::
   Scatter(Staleness(unroll, current), 1, b, columns, batch.staleness);
 }
 
+// Puts the marks of all unrolls into the order of the batch's rows, [T+1, B]. A row of padding has
+// none.
+void MergeMarks(std::span<const DecodedUnroll> unrolls, UnrollBatch& batch) {
+  for (std::int64_t t = 0; t <= batch.length; ++t) {
+    for (const DecodedUnroll& unroll : unrolls) {
+      const auto row = static_cast<std::size_t>(t);
+      batch.marks.Add(row < unroll.marks.rows() ? unroll.marks.Row(row)
+                                                : std::span<const model::CandidateMark>());
+    }
+  }
+}
+
 }  // namespace
 
 UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnroll> unrolls,
@@ -144,6 +156,7 @@ UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnr
     batch.lengths.push_back(unrolls[b].length);
     AddColumn(spec, unrolls[b], b, current, merger, batch);
   }
+  if (spec.candidate_marks > 0) MergeMarks(unrolls, batch);
   return batch;
 }
 

@@ -97,6 +97,7 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
   if (spec_.has_candidates()) {
     SHOAL_RETURN_IF_ERROR(DecodeContents(columns, unroll.encoder_version(), out));
     SHOAL_RETURN_IF_ERROR(DecodeCatalogs(columns, unroll, out));
+    if (spec_.candidate_marks > 0) SHOAL_RETURN_IF_ERROR(DecodeMarks(columns, out));
   } else if (columns.Find("legal") != nullptr) {
     SHOAL_RETURN_IF_ERROR(
         columns.Read("legal", DType::kBool, {out.length + 1, spec_.action_count}, out.legal));
@@ -249,6 +250,36 @@ absl::Status UnrollDecoder::DecodeCatalogs(const Columns& columns, const proto::
     if (index < 0 || index >= count) {
       return InvalidArgument("catalog: " + std::to_string(index) + " of " + std::to_string(count));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UnrollDecoder::DecodeMarks(const Columns& columns, DecodedUnroll& out) const {
+  std::vector<std::int32_t> counts;
+  SHOAL_RETURN_IF_ERROR(columns.Read("marks/count", DType::kInt32, {out.length + 1}, counts));
+  std::int64_t total = 0;
+  for (const std::int32_t count : counts) {
+    if (count < 0) return InvalidArgument("marks/count: negative");
+    total += count;
+  }
+  std::vector<std::int32_t> candidates;
+  std::vector<std::int32_t> bits;
+  SHOAL_RETURN_IF_ERROR(columns.Read("marks/candidate", DType::kInt32, {total}, candidates));
+  SHOAL_RETURN_IF_ERROR(columns.Read("marks/bits", DType::kInt32, {total}, bits));
+  std::size_t next = 0;
+  std::vector<model::CandidateMark> of_row;
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    of_row.clear();
+    for (std::int32_t i = 0; i < counts[row]; ++i, ++next) {
+      of_row.push_back(
+          {static_cast<std::uint32_t>(candidates[next]), static_cast<std::uint32_t>(bits[next])});
+    }
+    const std::int64_t size = out.tables[static_cast<std::size_t>(out.catalog[row])]->size();
+    if (!model::AreValid(of_row, size, spec_.candidate_marks)) {
+      return InvalidArgument("marks: those of row " + std::to_string(row) +
+                             " are out of order or range");
+    }
+    out.marks.Add(of_row);
   }
   return absl::OkStatus();
 }

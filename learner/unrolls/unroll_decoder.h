@@ -16,6 +16,7 @@
 #include "platform/content/content_key.h"
 #include "platform/runtime/status.h"
 #include "proto/unroll.pb.h"
+#include "rl/model/candidate_mark.h"
 #include "rl/model/candidate_table.h"
 #include "rl/model/policy_spec.h"
 #include "rl/parameters/version.h"
@@ -35,6 +36,7 @@ struct DecodedUnroll {
   std::vector<std::int32_t> content_index;        // [T+1, F] into contents, or -1
   std::vector<std::shared_ptr<const model::CandidateTable>> tables;
   std::vector<std::int32_t> catalog;             // [T+1] into tables  (candidates)
+  model::MarkRows marks;                         // T+1 rows           (candidate_marks)
   std::vector<std::uint8_t> legal;               // [T+1, n]; empty: all  (discrete)
   std::vector<float> past_requests;              // [D]       (past_requests)
   std::vector<float> core_state;                 // [S]
@@ -73,6 +75,7 @@ class UnrollDecoder {
                               DecodedUnroll& out) const;
   absl::Status DecodeCatalogs(const Columns& columns, const proto::Unroll& unroll,
                               DecodedUnroll& out) const;
+  absl::Status DecodeMarks(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeSteps(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeState(const Columns& columns, DecodedUnroll& out) const;
   absl::Status CheckActions(const DecodedUnroll& unroll) const;

@@ -37,6 +37,8 @@ struct Candidate {
   std::string method;
   // The canonical URI, which for an action is the action's target; empty for `wait`.
   std::string uri;
+  // The URI of the resource that offers the request; empty for `wait`. Not part of the text.
+  std::string resource;
   // The @odata.type of the resource, and its Name.
   std::string type;
   std::string name;

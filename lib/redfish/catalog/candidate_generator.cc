@@ -82,6 +82,7 @@ Candidate CandidateGenerator::Start(const char* method, const std::string& uri,
   Candidate candidate;
   candidate.method = method;
   candidate.uri = uri;
+  candidate.resource = CanonicalUri(TextAt(resource, "@odata.id"));
   candidate.type = TextAt(resource, "@odata.type");
   candidate.name = TextAt(resource, "Name");
   return candidate;

@@ -28,6 +28,7 @@ Catalog::Catalog(std::string capture_name, std::unique_ptr<const ServiceOutline>
   keys.reserve(candidates_.size());
   for (const Candidate& candidate : candidates_) {
     index_.emplace(candidate.key, static_cast<std::int64_t>(keys.size()));
+    of_resource_[candidate.resource].push_back(static_cast<std::uint32_t>(keys.size()));
     keys.push_back(candidate.key);
     ++counts_[candidate.method];
     if (!candidate.slots.empty()) ++counts_["slots"];
@@ -49,6 +50,11 @@ absl::StatusOr<std::shared_ptr<const Catalog>> Catalog::Build(const Capture& cap
 std::int64_t Catalog::IndexOf(const content::ContentKey& key) const {
   const auto found = index_.find(key);
   return found == index_.end() ? -1 : found->second;
+}
+
+std::span<const std::uint32_t> Catalog::OfResource(const std::string& uri) const {
+  const auto found = of_resource_.find(uri);
+  return found == of_resource_.end() ? std::span<const std::uint32_t>() : found->second;
 }
 
 std::string Catalog::Summary() const {

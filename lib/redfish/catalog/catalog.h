@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -56,6 +57,9 @@ class Catalog {
   const std::string& capture_name() const { return capture_name_; }
   // Returns the index of the first candidate that is the same request, or -1 when there is none.
   std::int64_t IndexOf(const content::ContentKey& key) const;
+  // Returns the indices of the requests that the resource at `uri` offers, ascending. `wait`
+  // belongs to the empty URI.
+  std::span<const std::uint32_t> OfResource(const std::string& uri) const;
 
   // The outline of the service from which the catalog was built; candidates of resources that
   // appear later are generated with it.
@@ -80,6 +84,7 @@ class Catalog {
   content::ContentKey key_;
   Counts counts_;
   std::unordered_map<content::ContentKey, std::int64_t> index_;
+  std::unordered_map<std::string, std::vector<std::uint32_t>> of_resource_;
 };
 
 }  // namespace shoal::redfish

@@ -45,6 +45,15 @@ std::vector<at::Tensor> Contents(const UnrollBatch& batch, const model::PolicySp
   return contents;
 }
 
+at::Tensor MarkCounts(const model::MarkRows& marks, std::int64_t kinds) {
+  at::Tensor counts = at::empty({static_cast<std::int64_t>(marks.rows()), kinds}, at::kFloat);
+  const auto width = static_cast<std::size_t>(kinds);
+  for (std::size_t row = 0; row < marks.rows(); ++row) {
+    model::CountMarks(marks.Row(row), model::FloatsOf(counts).subspan(row * width, width));
+  }
+  return counts;
+}
+
 at::Tensor Alive(const UnrollBatch& batch) {
   at::Tensor alive = at::empty({batch.length + 1, batch.columns, 1}, at::kFloat);
   auto* const out = alive.data_ptr<float>();
@@ -155,6 +164,7 @@ model::NetworkInputs BatchTensors::Select(const model::PolicySpec& spec,
     inputs.contents.push_back(embeddings.index_select(0, content.index_select(0, rows)));
   }
   if (spec.past_requests) inputs.past_requests = past_requests.index_select(0, rows);
+  if (spec.candidate_marks > 0) inputs.mark_counts = mark_counts.index_select(0, rows);
   return inputs;
 }
 
@@ -174,6 +184,7 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
     const at::Tensor& requests = tensors.contents[static_cast<std::size_t>(spec.request_index())];
     tensors.past_requests = PastRequests(batch, tensors, requests, spec.embedding_size);
   }
+  if (spec.candidate_marks > 0) tensors.mark_counts = MarkCounts(batch.marks, spec.candidate_marks);
   if (spec.has_core()) tensors.core_state = Copy(batch.core_state, {batch.columns, spec.core_size});
   if (spec.has_candidates()) {
     tensors.candidates = SimilaritiesOf(batch, spec, weight, tensors);

@@ -40,6 +40,7 @@ struct BatchTensors {
   at::Tensor embeddings;             // [U + 1, D]; the last is "no content"
   std::vector<at::Tensor> contents;  // F of [(T + 1) * B], rows of `embeddings`
   at::Tensor past_requests;          // [(T + 1) * B, D]; undefined without that feature
+  at::Tensor mark_counts;            // [(T + 1) * B, K]; undefined when K is 0
   at::Tensor core_state;             // [B, S], before row 0
   at::Tensor alive;                  // [T + 1, B, 1], 0 where the row begins an episode
   at::Tensor illegal;                // [(T + 1) * B, n], bool; undefined when all is legal

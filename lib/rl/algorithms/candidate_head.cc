@@ -65,6 +65,9 @@ struct CandidateHead::Chunk {
     const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(position)]);
     return batch.tables[static_cast<std::size_t>(batch.catalog[row])];
   }
+  std::span<const model::CandidateMark> marks(std::int64_t position) const {
+    return batch.marks.Row(static_cast<std::size_t>(rows[static_cast<std::size_t>(position)]));
+  }
   std::int64_t action(std::int64_t position) const {
     return batch.action[static_cast<std::size_t>(rows[static_cast<std::size_t>(position)])];
   }
@@ -87,7 +90,7 @@ at::Tensor CandidateHead::AppendedFeatures(
 
 void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
                              at::Tensor& by_features, Vectors& vectors, Vectors& appended,
-                             const HeadLoss& loss) {
+                             Vectors& marks, const HeadLoss& loss) {
   const auto count = static_cast<std::int64_t>(chunk.positions.size());
   const std::int64_t size = features.size(0);
   const at::Tensor which =
@@ -125,6 +128,9 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
             model::Dot(vector, feature) + similarity.scale * cosines_of_own[c] + similarity.shift;
       }
     }
+    if (marks.values.defined()) {
+      model::AddMarkWeights(chunk.marks(position), model::RowOf(marks.values, position), row);
+    }
     for (const std::int32_t removed : table->removed()) {
       row[static_cast<std::size_t>(removed)] = model::kIllegalLogit;
     }
@@ -138,6 +144,12 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
   vectors.by.index_add_(0, which, by_rows);
   if (by_features.defined()) by_features.addmm_(of_catalog.t(), of_rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (marks.by.defined()) {
+      const std::int64_t position = chunk.positions[i];
+      const auto kinds = static_cast<std::size_t>(marks.by.size(1));
+      const std::span<float> by(RowAt(marks.by, static_cast<std::size_t>(position)), kinds);
+      model::AddMarkGradient(chunk.marks(position), rows[i].logits, by);
+    }
     if (!own_features[i].defined()) continue;
     const at::Tensor by_own = logits.narrow(0, static_cast<std::int64_t>(i), 1)
                                   .narrow(1, size, own_features[i].size(0));  // [1, M]
@@ -145,9 +157,10 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
   }
 }
 
-at::Tensor CandidateHead::Backward(const UnrollBatch& batch, const BatchTensors& tensors,
-                                   std::span<const std::int64_t> rows, const at::Tensor& queries,
-                                   const HeadLoss& loss) {
+CandidateHead::Rows CandidateHead::Backward(const UnrollBatch& batch, const BatchTensors& tensors,
+                                            std::span<const std::int64_t> rows, const Rows& inputs,
+                                            const HeadLoss& loss) {
+  const at::Tensor& queries = inputs.queries;
   TORCH_CHECK(queries.is_cpu(), "the candidate head computes on the CPU");
   const CandidateRows& candidates = tensors.candidates;
   std::vector<std::vector<std::int64_t>> by_catalog(candidates.catalogs.size());
@@ -160,6 +173,8 @@ at::Tensor CandidateHead::Backward(const UnrollBatch& batch, const BatchTensors&
   const bool trained = key_gradient_.defined();
   Vectors plain = {.values = queries, .by = at::zeros_like(queries)};
   const at::Tensor key = network_.key().detach();  // [P, D]
+  Vectors marks = {.values = inputs.mark_weights, .by = {}};
+  if (marks.values.defined()) marks.by = at::zeros_like(marks.values);
   Vectors lifted;
   if (trained) {
     lifted.values = at::mm(queries, key);  // [R, D]
@@ -178,13 +193,15 @@ at::Tensor CandidateHead::Backward(const UnrollBatch& batch, const BatchTensors&
     for (std::size_t begin = 0; begin < positions.size(); begin += chunk_rows) {
       const auto part = positions.subspan(begin, std::min(chunk_rows, positions.size() - begin));
       AddChunk({batch, candidates, catalog, rows, part}, features, by_features,
-               lift ? lifted : plain, trained ? lifted : plain, loss);
+               lift ? lifted : plain, trained ? lifted : plain, marks, loss);
     }
     AddKeyGradient(*table, by_features);
   }
-  if (!trained) return plain.by;
-  key_gradient_.addmm_(queries.t(), lifted.by);
-  return plain.by.addmm_(lifted.by, key.t());
+  if (trained) {
+    key_gradient_.addmm_(queries.t(), lifted.by);
+    plain.by.addmm_(lifted.by, key.t());
+  }
+  return {.queries = plain.by, .mark_weights = marks.by};
 }
 
 }  // namespace shoal::algorithms

@@ -2,11 +2,11 @@
 // The pointer head in training: computes logits over the candidates of each row, and the gradient
 // of a loss with respect to the rows' queries.
 //
-// A row's logits are <query, key> + scale * cosine + shift, where the key is W e for the
-// candidate's embedding e. Rows that share a catalog are computed together, whatever their overlays
-// are: one product for a chunk of rows, softmax row by row while the row is in a core's cache, and
-// one product back. Memory of the size of a catalog is freed with its chunk. The few candidates
-// that an overlay appends are added row by row.
+// A row's logits are <query, key> + scale * cosine + shift + the weights of the candidate's marks,
+// where the key is W e for the candidate's embedding e. Rows that share a catalog are computed
+// together, whatever their overlays are: one product for a chunk of rows, softmax row by row while
+// the row is in a core's cache, and one product back. Memory of the size of a catalog is freed with
+// its chunk. The few candidates that an overlay appends are added row by row.
 //
 // Since <q, W e> = <W^T q, e>, a product takes either the queries and the catalog's keys, or the
 // queries lifted to the embeddings' space and the embeddings themselves. Lifted, a row costs D / P
@@ -38,12 +38,17 @@ class CandidateHead {
   CandidateHead(const model::Network& network, const at::Tensor& key_gradient)
       : network_(network), key_gradient_(key_gradient) {}
 
+  // What the network makes of the rows of a minibatch, or the derivatives by it.
+  struct Rows {
+    at::Tensor queries;       // [R, P]
+    at::Tensor mark_weights;  // [R, K]; undefined when K is 0
+  };
+
   // Calls `loss` for chunks of rows until each row was seen once, and returns the derivatives by
-  // the queries, [R, P]. `rows` [R] are row numbers of the batch; rows without a similarity are
-  // skipped. `queries` is [R, P].
-  at::Tensor Backward(const UnrollBatch& batch, const BatchTensors& tensors,
-                      std::span<const std::int64_t> rows, const at::Tensor& queries,
-                      const HeadLoss& loss);
+  // `inputs`. `rows` [R] are row numbers of the batch; rows without a similarity are skipped. The
+  // tensors of `inputs` are contiguous.
+  Rows Backward(const UnrollBatch& batch, const BatchTensors& tensors,
+                std::span<const std::int64_t> rows, const Rows& inputs, const HeadLoss& loss);
 
  private:
   struct Chunk;
@@ -59,9 +64,9 @@ class CandidateHead {
   void AddKeyGradient(const model::CandidateTable& table, const at::Tensor& by_keys);
   // `features` [N, F] are the catalog's keys, or its embeddings in binary16, and `vectors` the
   // queries or the lifted queries. `appended` has the vectors for own candidates of overlays, which
-  // are compared with AppendedFeatures.
+  // are compared with AppendedFeatures. `marks` has the weights of the marks.
   void AddChunk(const Chunk& chunk, const at::Tensor& features, at::Tensor& by_features,
-                Vectors& vectors, Vectors& appended, const HeadLoss& loss);
+                Vectors& vectors, Vectors& appended, Vectors& marks, const HeadLoss& loss);
   at::Tensor AppendedFeatures(const std::shared_ptr<const model::CandidateTable>& table);
 
   const model::Network& network_;

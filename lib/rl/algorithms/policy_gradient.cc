@@ -81,6 +81,7 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
     hidden = core;
   }
   forward.head = network_.Head(hidden);
+  if (spec_.candidate_marks > 0) forward.mark_weights = network_.MarkWeights(hidden);
   forward.value = network_.Value(features, core);
   return forward;
 }
@@ -137,11 +138,17 @@ at::Tensor PolicyGradient::DiscreteGradient(const UnrollBatch& batch, const Batc
   return logits;
 }
 
-at::Tensor PolicyGradient::HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
-                                        const Forward& forward, const HeadLoss& loss) {
-  if (!spec_.has_candidates()) return DiscreteGradient(batch, tensors, forward, loss);
-  const at::Tensor queries = forward.head.detach().contiguous();
-  return candidates_.Backward(batch, tensors, forward.rows, queries, loss);
+CandidateHead::Rows PolicyGradient::HeadGradient(const UnrollBatch& batch,
+                                                 const BatchTensors& tensors,
+                                                 const Forward& forward, const HeadLoss& loss) {
+  if (!spec_.has_candidates()) {
+    return {.queries = DiscreteGradient(batch, tensors, forward, loss), .mark_weights = {}};
+  }
+  CandidateHead::Rows inputs = {.queries = forward.head.detach().contiguous(), .mark_weights = {}};
+  if (forward.mark_weights.defined()) {
+    inputs.mark_weights = forward.mark_weights.detach().contiguous();
+  }
+  return candidates_.Backward(batch, tensors, forward.rows, inputs, loss);
 }
 
 at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& forward,
@@ -161,7 +168,7 @@ MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::i
   MinibatchSums sums;
   if (items.empty()) return sums;
   const Forward forward = Run(data.batch, data.tensors, items, data.batch.length);
-  at::Tensor by_head;
+  CandidateHead::Rows by_head;
   at::Tensor by_value;
   {
     const at::NoGradGuard no_grad;
@@ -169,7 +176,13 @@ MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::i
     by_head = HeadGradient(data.batch, data.tensors, forward, loss);
     by_value = ValueGradient(data, forward, sums);
   }
-  torch::autograd::backward({forward.head, forward.value}, {by_head, by_value});
+  std::vector<at::Tensor> outputs = {forward.head, forward.value};
+  std::vector<at::Tensor> by_outputs = {by_head.queries, by_value};
+  if (by_head.mark_weights.defined()) {
+    outputs.push_back(forward.mark_weights);
+    by_outputs.push_back(by_head.mark_weights);
+  }
+  torch::autograd::backward(outputs, by_outputs);
   return sums;
 }
 
@@ -188,6 +201,9 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
   // Rows are in ascending order. The bootstrap rows, which come last, have no action.
   forward.rows.resize(actions);
   forward.head = forward.head.narrow(0, 0, static_cast<std::int64_t>(actions));
+  if (forward.mark_weights.defined()) {
+    forward.mark_weights = forward.mark_weights.narrow(0, 0, static_cast<std::int64_t>(actions));
+  }
   const auto keep = [&](const HeadRows& head) {
     const std::vector<float> logs = HostCopy(head.log_probability);
     for (std::size_t i = 0; i < logs.size(); ++i) {

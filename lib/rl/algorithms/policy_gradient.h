@@ -75,6 +75,7 @@ class PolicyGradient {
   struct Forward {
     std::vector<std::int64_t> rows;  // [R], t * B + b
     at::Tensor head;                 // [R, P] or [R, n]
+    at::Tensor mark_weights;         // [R, K]; undefined when K is 0
     at::Tensor value;                // [R]
   };
 
@@ -83,8 +84,9 @@ class PolicyGradient {
               std::span<const std::int64_t> items, std::int64_t steps) const;
   at::Tensor Unroll(const BatchTensors& tensors, std::span<const std::int64_t> columns,
                     std::int64_t steps, const at::Tensor& torso) const;
-  at::Tensor HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
-                          const Forward& forward, const HeadLoss& loss);
+  // Returns the derivatives by the head's output, and by the weights of marks where there are any.
+  CandidateHead::Rows HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
+                                   const Forward& forward, const HeadLoss& loss);
   at::Tensor DiscreteGradient(const UnrollBatch& batch, const BatchTensors& tensors,
                               const Forward& forward, const HeadLoss& loss) const;
   HeadDerivatives WeightedLoss(const UpdateData& data, const Forward& forward, const HeadRows& head,

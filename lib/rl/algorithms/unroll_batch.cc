@@ -66,9 +66,25 @@ absl::Status CheckSizes(const UnrollBatch& batch, const model::PolicySpec& spec)
   if (!batch.lengths.empty()) {
     SHOAL_RETURN_IF_ERROR(CheckSize("lengths", size(batch.lengths), batch.columns));
   }
+  if (spec.candidate_marks > 0) {
+    SHOAL_RETURN_IF_ERROR(CheckSize("marks", batch.marks.rows(), all));
+  }
   if (spec.has_candidates()) return CheckSize("catalog", size(batch.catalog), all);
   if (batch.legal.empty()) return absl::OkStatus();
   return CheckSize("legal", size(batch.legal), all * spec.action_count);
+}
+
+absl::Status CheckMarks(const UnrollBatch& batch, const model::PolicySpec& spec) {
+  for (std::size_t row = 0; row < batch.marks.rows(); ++row) {
+    const bool learned = row < batch.weight.size() && batch.weight[row] > 0;
+    const std::int64_t candidates =
+        learned ? batch.tables[static_cast<std::size_t>(batch.catalog[row])]->size()
+                : model::kAnyCandidate;
+    if (!model::AreValid(batch.marks.Row(row), candidates, spec.candidate_marks)) {
+      return Bad("marks of row " + std::to_string(row) + " are out of order or range");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckActions(const UnrollBatch& batch, const model::PolicySpec& spec) {
@@ -107,6 +123,7 @@ absl::Status UnrollBatch::Validate(const model::PolicySpec& spec) const {
     }
     SHOAL_RETURN_IF_ERROR(
         CheckIndices("catalog", catalog, 0, static_cast<std::int64_t>(tables.size())));
+    SHOAL_RETURN_IF_ERROR(CheckMarks(*this, spec));
   }
   SHOAL_RETURN_IF_ERROR(CheckFinite("observation", observation));
   SHOAL_RETURN_IF_ERROR(CheckFinite("past_requests", past_requests));

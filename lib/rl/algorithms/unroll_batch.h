@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/model/candidate_mark.h"
 #include "rl/model/candidate_table.h"
 #include "rl/model/policy_spec.h"
 
@@ -32,6 +33,7 @@ struct UnrollBatch {
   std::vector<std::int32_t> content_index;  // [T+1, B, F], index into embeddings, -1: none
   std::vector<std::shared_ptr<const model::CandidateTable>> tables;  // one object for each catalog
   std::vector<std::int32_t> catalog;             // [T+1, B], index into tables      (candidates)
+  model::MarkRows marks;                         // (T+1) * B rows               (candidate_marks)
   std::vector<std::uint8_t> legal;               // [T+1, B, n]; empty: all          (discrete)
   std::vector<float> past_requests;              // [B, D], before row 0             (past_requests)
   std::vector<float> core_state;                 // [B, S], before row 0

@@ -46,6 +46,7 @@ at::Tensor Network::Features(const NetworkInputs& inputs) const {
   if (spec_.past_requests) {
     parts.push_back(at::linear(inputs.past_requests, Parameter("past_requests")));
   }
+  if (spec_.candidate_marks > 0) parts.push_back(inputs.mark_counts);
   return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
 }
 
@@ -61,6 +62,10 @@ at::Tensor Network::Core(const at::Tensor& torso, const at::Tensor& state) const
 at::Tensor Network::Head(const at::Tensor& input) const {
   const at::Tensor out = Linear("head", input);
   return spec_.has_candidates() ? out.mul(spec_.query_scale) : out;
+}
+
+at::Tensor Network::MarkWeights(const at::Tensor& input) const {
+  return Linear("marks", input).mul(spec_.query_scale);
 }
 
 at::Tensor Network::Value(const at::Tensor& features, const at::Tensor& core) const {

@@ -21,6 +21,7 @@ struct NetworkInputs {
   at::Tensor observation;            // [R, O]
   std::vector<at::Tensor> contents;  // F of [R, D]
   at::Tensor past_requests;          // [R, D]; undefined without that feature
+  at::Tensor mark_counts;            // [R, K], by CountMarks; undefined when K is 0
 };
 
 class Network {
@@ -40,6 +41,9 @@ class Network {
   // Takes the torso's output, or the core's where there is one. Returns queries [R, P], already
   // multiplied by query_scale, for a head of candidates; logits [R, n] for a discrete head.
   at::Tensor Head(const at::Tensor& input) const;
+  // Takes the same input. Returns what each kind of mark adds to a candidate's logit, [R, K].
+  // REQUIRES: the spec has candidate_marks.
+  at::Tensor MarkWeights(const at::Tensor& input) const;
   // `core` is the state after the row, undefined without a core. Returns [R].
   at::Tensor Value(const at::Tensor& features, const at::Tensor& core) const;
 

@@ -98,6 +98,7 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
     builder.Projection("past_requests", spec, 1.0, "embedding");
     features += spec.projection_size;
   }
+  features += spec.candidate_marks;
   std::int64_t width = AddStack(builder, "torso", features, spec.hidden);
   std::int64_t critic = features;
   if (spec.has_core()) {
@@ -109,6 +110,11 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   }
   builder.Linear("head", width, spec.has_candidates() ? spec.projection_size : spec.action_count,
                  spec.query_init);
+  if (spec.candidate_marks > 0) {
+    // Before training, marks change no logit.
+    builder.Add("marks.weight", {spec.candidate_marks, width}, Start::kZero, 0, "marks.weight");
+    builder.Add("marks.bias", {spec.candidate_marks}, Start::kZero, 0, "marks.bias");
+  }
   critic = AddStack(builder, "value", critic, spec.value_hidden);
   builder.Linear("value.out", critic, 1, 1.0);
   if (spec.has_candidates() && spec.train_keys) builder.Projection("key", spec, 1.0, "embedding");

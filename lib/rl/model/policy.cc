@@ -133,12 +133,19 @@ struct Policy::State {
   std::unique_ptr<const Network> network;
   std::shared_ptr<KeyCache> keys;
 
+  // What the head makes of each row.
+  struct HeadOutputs {
+    at::Tensor queries;       // [B, P]; logits [B, n] of a discrete head
+    at::Tensor mark_weights;  // [B, K]; undefined when K is 0
+  };
+
   NetworkInputs Tensors(const PolicyInputs& inputs, const at::Tensor& alive) const;
   void ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor& head,
                       PolicyOutputs& outputs) const;
-  void ChooseCandidates(const PolicyInputs& inputs, const at::Tensor& head, const at::Tensor& goals,
-                        SimilarityCache& cache, PolicyOutputs& outputs) const;
-  void ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs, const at::Tensor& head,
+  void ChooseCandidates(const PolicyInputs& inputs, const HeadOutputs& head,
+                        const at::Tensor& goals, SimilarityCache& cache,
+                        PolicyOutputs& outputs) const;
+  void ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs, const HeadOutputs& head,
                    const at::Tensor& goals, SimilarityCache& cache, PolicyOutputs& outputs) const;
 };
 
@@ -156,6 +163,13 @@ NetworkInputs Policy::State::Tensors(const PolicyInputs& inputs, const at::Tenso
   if (spec.past_requests) {
     tensors.past_requests = Copy(inputs.past_requests, {rows, spec.embedding_size}).mul_(alive);
   }
+  if (spec.candidate_marks > 0) {
+    tensors.mark_counts = at::empty({rows, spec.candidate_marks}, at::kFloat);
+    const auto kinds = static_cast<std::size_t>(spec.candidate_marks);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+      CountMarks(inputs.marks.Row(row), FloatsOf(tensors.mark_counts).subspan(row * kinds, kinds));
+    }
+  }
   return tensors;
 }
 
@@ -172,7 +186,7 @@ void Policy::State::ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor&
   }
 }
 
-void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const at::Tensor& head,
+void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const HeadOutputs& head,
                                      const at::Tensor& goals, SimilarityCache& cache,
                                      PolicyOutputs& outputs) const {
   for (const CatalogRows& group : RowsByCatalog(inputs)) {
@@ -181,7 +195,7 @@ void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const at::Tenso
 }
 
 void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs,
-                                const at::Tensor& head, const at::Tensor& goals,
+                                const HeadOutputs& head, const at::Tensor& goals,
                                 SimilarityCache& cache, PolicyOutputs& outputs) const {
   const auto table_of = [&](std::int64_t row) -> const std::shared_ptr<const CandidateTable>& {
     return inputs.tables[static_cast<std::size_t>(inputs.table[static_cast<std::size_t>(row)])];
@@ -193,7 +207,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
   const auto count = static_cast<std::int64_t>(group.rows.size());
   const at::Tensor which =
       at::from_blob(const_cast<std::int64_t*>(group.rows.data()), {count}, at::kLong);
-  const at::Tensor queries = head.index_select(0, which);  // [r, P]
+  const at::Tensor queries = head.queries.index_select(0, which);  // [r, P]
   // An overlay's candidates follow those of its catalog within the same row.
   const at::Tensor logits = at::empty({count, widest}, at::kFloat);
   MultiplyKeys(keys->Of(*group.catalog, *network), queries, logits);
@@ -215,6 +229,10 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
         out[goal.cosine.size() + c] = Dot(query, RowOf(own, static_cast<std::int64_t>(c))) +
                                       weight * (z.scale * appended[c] + z.shift);
       }
+    }
+    if (head.mark_weights.defined()) {
+      AddMarkWeights(inputs.marks.Row(static_cast<std::size_t>(row)), RowOf(head.mark_weights, row),
+                     out);
     }
     for (const std::int32_t removed : table->removed()) {
       out[static_cast<std::size_t>(removed)] = kIllegalLogit;
@@ -282,12 +300,15 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
       CopyOut(core, outputs.core_state);
     }
     CopyOut(state.network->Value(features, core), outputs.value);
-    const at::Tensor head = state.network->Head(hidden);
+    State::HeadOutputs head = {.queries = state.network->Head(hidden), .mark_weights = {}};
+    if (state.spec.candidate_marks > 0) {
+      head.mark_weights = state.network->MarkWeights(hidden).contiguous();
+    }
     if (state.spec.has_candidates()) {
       const at::Tensor& goals = tensors.contents[static_cast<std::size_t>(state.spec.goal_index())];
       state.ChooseCandidates(inputs, head, goals, cache, outputs);
     } else {
-      state.ChooseDiscrete(inputs, head, outputs);
+      state.ChooseDiscrete(inputs, head.queries, outputs);
     }
     return absl::OkStatus();
   });
@@ -321,12 +342,18 @@ absl::Status CheckRow(const PolicySpec& spec, const PolicyInputs& inputs, std::s
   if (!(inputs.draw[row] >= 0 && inputs.draw[row] < 1)) return BadRow("draw", row);
   std::int64_t actions = spec.action_count;
   if (spec.has_candidates()) {
+    const bool marked = spec.candidate_marks > 0;
+    if (marked && !AreValid(inputs.marks.Row(row), kAnyCandidate, spec.candidate_marks)) {
+      return BadRow("a mark", row);
+    }
     const std::int32_t table = inputs.table[row];
     if (inputs.choice[row] == Choice::kValueOnly) return absl::OkStatus();
     if (table < 0 || static_cast<std::size_t>(table) >= inputs.tables.size()) {
       return BadRow("table", row);
     }
     actions = inputs.tables[static_cast<std::size_t>(table)]->size();
+    const auto marks = marked ? inputs.marks.Row(row) : std::span<const CandidateMark>();
+    if (!marks.empty() && marks.back().candidate >= actions) return BadRow("a mark", row);
   }
   switch (inputs.choice[row]) {
     case Choice::kForced:
@@ -367,6 +394,9 @@ absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
   if (spec.has_candidates()) {
     SHOAL_RETURN_IF_ERROR(CheckSize("table", inputs.table.size(), rows));
     SHOAL_RETURN_IF_ERROR(CheckSize("goal_keys", inputs.goal_keys.size(), rows * 16));
+    if (spec.candidate_marks > 0) {
+      SHOAL_RETURN_IF_ERROR(CheckSize("marks", inputs.marks.rows(), rows));
+    }
     for (const auto& table : inputs.tables) {
       if (table == nullptr || table->embedding_size() != size) {
         return runtime::InvalidArgument("policy inputs: a table is null or of another dimension");

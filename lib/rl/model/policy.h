@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/model/candidate_mark.h"
 #include "rl/model/candidate_table.h"
 #include "rl/model/policy_spec.h"
 #include "rl/model/similarity_cache.h"
@@ -50,6 +51,7 @@ struct PolicyInputs {
   std::vector<float> past_requests;     // [B, D]                             (past_requests)
   std::vector<float> core_state;        // [B, S], before the row
   std::vector<std::uint8_t> first;      // [B], 1: core_state and past_requests count as zero
+  MarkRows marks;                       // B rows                             (candidate_marks)
   std::vector<std::uint8_t> legal;      // [B, n], 1: legal; empty: all       (discrete)
   std::vector<std::shared_ptr<const CandidateTable>> tables;  //                   (candidates)
   std::vector<std::int32_t> table;            // [B], index into tables             (candidates)
@@ -80,8 +82,8 @@ class Policy {
   ~Policy();
 
   // Returns INVALID_ARGUMENT, naming the vector, when a size differs from the shapes above, or a
-  // table index or forced action is out of range. A NaN in an observation makes the outputs of that
-  // row meaningless, but of no other row.
+  // table index, a mark or a forced action is out of range. A NaN in an observation makes the
+  // outputs of that row meaningless, but of no other row.
   absl::StatusOr<PolicyOutputs> Act(const PolicyInputs& inputs, SimilarityCache& cache) const;
 
   const PolicySpec& spec() const;

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "rl/model/candidate_mark.h"
 #include "rl/model/digest.h"
 
 namespace shoal::model {
@@ -24,8 +25,8 @@ class SpecWriter final : public runtime::Visitor {
  public:
   SpecWriter() { out_ << std::setprecision(std::numeric_limits<double>::max_digits10); }
   void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
-    // Parameters older than this knob behave as with 0, so 0 must not change their digest.
-    if (name == "similarity_size" && value == 0) return;
+    // Parameters older than these knobs behave as with 0, so 0 must not change their digest.
+    if ((name == "similarity_size" || name == "candidate_marks") && value == 0) return;
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, double& value, const runtime::KnobInfo&) override {
@@ -95,6 +96,10 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
                {.help = "of an embedding's numbers, the first that the similarity sees; 0: all",
                 .min = 0,
                 .max = kMaxWidth});
+  visitor.Knob("candidate_marks", candidate_marks,
+               {.help = "kinds of marks that say what the episode knows of a candidate; 0: none",
+                .min = 0,
+                .max = static_cast<double>(kMaximumMarkKinds)});
   visitor.Knob("query_init", query_init,
                {.help = "factor on the initial weights of the head", .min = 0, .max = 100});
   visitor.Knob(
@@ -122,6 +127,13 @@ absl::Status PolicySpec::Validate() const {
   if (has_candidates() && goal_index() < 0) return bad("goal_field: not one of content_fields");
   if (past_requests && request_index() < 0) {
     return bad("request_field: not one of content_fields, and past_requests needs it");
+  }
+  if (candidate_marks < 0 || candidate_marks > kMaximumMarkKinds) {
+    return bad("candidate_marks: " + std::to_string(candidate_marks) + " is not in [0, " +
+               std::to_string(kMaximumMarkKinds) + "]");
+  }
+  if (candidate_marks > 0 && !has_candidates()) {
+    return bad("candidate_marks: a discrete head has no candidates");
   }
   for (const std::int64_t width : {embedding_size, projection_size, core_size}) {
     if (width < 1) return bad("embedding_size, projection_size, core_size: at least 1");

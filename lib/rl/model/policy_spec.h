@@ -44,6 +44,8 @@ struct PolicySpec {
   // The cosine uses the first `similarity_size` numbers of the embeddings; 0 means all. It is 512
   // where a language model's vector follows the lexical one (encoder "both").
   std::int64_t similarity_size = 0;
+  // K: the kinds of marks that the environment puts on candidates (candidate_mark.h); 0 for none.
+  std::int64_t candidate_marks = 0;
   // A factor on the initial weights of the head's last layer.
   double query_init = 0.1;
   // A factor on the initial projections of contents that are neither goal nor request.

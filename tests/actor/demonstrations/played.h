@@ -69,6 +69,9 @@ std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int 
     std::string line = std::to_string(transition.reward);
     for (const float number : transition.observation.numeric) line += " " + std::to_string(number);
     for (const auto& content : transition.observation.contents) line += " " + content.key.ToHex();
+    for (const model::CandidateMark& mark : transition.observation.marks) {
+      line += " " + std::to_string(mark.candidate) + ":" + std::to_string(mark.bits);
+    }
     trace.push_back(line);
   };
   std::uint64_t choice = 17;

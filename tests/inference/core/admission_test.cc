@@ -201,6 +201,29 @@ TEST_CASE("An unknown catalog is asked for by key") {
   REQUIRE(answers[0].missing == std::vector<ContentKey>{content::KeyOf("catalog")});
 }
 
+TEST_CASE("A mark on a candidate that the row's catalog lacks makes the row invalid") {
+  AdmissionFixture fixture;
+  const auto one = content::KeyOf("one");
+  fixture.contents.Insert(one, std::vector<std::uint16_t>{0});
+  const std::vector<ContentKey> list = {one};
+  const auto admit = [&](std::uint32_t candidate) {
+    Arrival arrival = fixture.Message({""});
+    arrival.rows->content_keys = {ContentKey{}};
+    arrival.lists.push_back(
+        {.key = content::KeyOf(list), .base = {}, .removed = {}, .candidates = list});
+    arrival.rows->catalog_keys = {content::KeyOf(list)};
+    arrival.rows->candidates.resize(1);
+    arrival.rows->marks.Add(std::vector<model::CandidateMark>{{candidate, 1}});
+    fixture.admission.Admit(std::move(arrival));
+  };
+  admit(1);
+  const auto answers = fixture.sink->Take(1);
+  REQUIRE(answers[0].status == RowStatus::kInvalid);
+  REQUIRE(answers[0].error.find("no candidate 1") != std::string::npos);
+  admit(0);
+  REQUIRE(fixture.batcher.size() == 1);
+}
+
 TEST_CASE("Rows past the batcher's room are told to come later") {
   AdmissionFixture fixture;
   Arrival arrival = fixture.Message(std::vector<std::string>(10, "known"));

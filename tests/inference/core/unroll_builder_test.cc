@@ -198,6 +198,37 @@ TEST_CASE("The state of the core and of past requests is that before row 0") {
   REQUIRE(unroll->unroll_columns[1].values.values<float>()[0] == 5);
 }
 
+TEST_CASE("The marks of candidates lie row after row, and a row of zeros has none") {
+  PolicyShape shape = kShape;
+  shape.candidates = true;
+  shape.candidate_marks = 3;
+  const auto catalog = std::make_shared<const Candidates>();
+  const auto row = [&catalog](std::uint64_t sequence, std::uint8_t flags,
+                              const std::vector<model::CandidateMark>& marks) {
+    Row made = MakeRow({.sequence = sequence, .flags = flags});
+    made.block->candidates = {catalog};
+    made.block->marks.Add(marks);
+    return made;
+  };
+  UnrollBuilder builder(shape, {.max_rows = 2});
+  builder.Append(row(0, kFirst, {{7, 1}}), {});
+  builder.SetOutcome(0, 0);
+  builder.Append(row(1, 0, {{2, 5}, {9, 4}}), {});
+  const auto unroll = builder.SetOutcome(0, kTerminated);
+  REQUIRE(unroll);
+  const auto column = [&unroll](const std::string& name) {
+    for (const UnrollColumn& one : unroll->unroll_columns) {
+      if (one.name != name) continue;
+      const auto values = one.values.values<std::int32_t>();
+      return std::vector<std::int32_t>(values.begin(), values.end());
+    }
+    return std::vector<std::int32_t>{-1};
+  };
+  REQUIRE(column("marks/count") == std::vector<std::int32_t>{1, 2, 0});
+  REQUIRE(column("marks/candidate") == std::vector<std::int32_t>{7, 2, 9});
+  REQUIRE(column("marks/bits") == std::vector<std::int32_t>{1, 5, 4});
+}
+
 TEST_CASE("Observations keep their dtypes, and an unroll of another policy than 0 names it") {
   PolicyShape shape = kShape;
   shape.policy_id = 3;

@@ -152,6 +152,39 @@ TEST_CASE("Observations of every dtype are taken as they are, and must be finite
   }
 }
 
+TEST_CASE("Marks of candidates are decoded row by row, and a row with bad ones is refused") {
+  PolicyShape shape = kShape;
+  shape.candidates = true;
+  shape.candidate_marks = 3;
+  proto::Rows rows = TwoRows();
+  rows.add_catalog_keys(std::string(16, 'k'));
+  rows.add_catalogs(0);
+  rows.add_catalogs(0);
+  REQUIRE(Row{Decode(rows, shape), 1}.marks().empty());
+  proto::CandidateMarks& marks = *rows.mutable_marks();
+  const auto set = [&](std::vector<std::uint32_t> counts, std::vector<std::uint32_t> candidates,
+                       std::vector<std::uint32_t> bits) {
+    marks.mutable_counts()->Assign(counts.begin(), counts.end());
+    marks.mutable_candidates()->Assign(candidates.begin(), candidates.end());
+    marks.mutable_bits()->Assign(bits.begin(), bits.end());
+    return Decode(rows, shape);
+  };
+  const auto good = set({1, 2}, {4, 2, 9}, {1, 7, 2});
+  REQUIRE(good->errors.empty());
+  REQUIRE(Row{good, 0}.marks().size() == 1);
+  REQUIRE(Row{good, 1}.marks()[1] == model::CandidateMark{9, 2});
+  for (const auto& bad : {set({0, 2}, {9, 2}, {1, 1}), set({0, 1}, {2}, {8})}) {
+    REQUIRE(bad->errors[0].empty());
+    REQUIRE(bad->errors[1].find("marks") != std::string::npos);
+  }
+  for (const auto& bad :
+       {set({1}, {4}, {1}), set({1, 1}, {4}, {1}), set({1, 0}, {4}, {}),
+        set({5000, 0}, std::vector<std::uint32_t>(5000), std::vector<std::uint32_t>(5000))}) {
+    REQUIRE(bad->errors[0].find("marks") != std::string::npos);
+    REQUIRE(bad->errors[1] == bad->errors[0]);
+  }
+}
+
 TEST_CASE("A row without a legal action is refused") {
   proto::Rows rows = TwoRows();
   proto::Tensor& legal = *rows.mutable_legal();

@@ -58,6 +58,16 @@ TEST_CASE("Observations of several dtypes are laid out one after another") {
   REQUIRE((*layout)->observation_bytes == 9);
 }
 
+TEST_CASE("An environment with other kinds of marks than the policy's is refused, naming both") {
+  proto::ActHello hello = Hello();
+  hello.mutable_spec()->set_candidate_marks(3);
+  const auto layout = CheckHello(hello, Policy());
+  REQUIRE(absl::IsFailedPrecondition(layout.status()));
+  const std::string message(layout.status().message());
+  REQUIRE(message.find("knows 0 kinds") != std::string::npos);
+  REQUIRE(message.find("sends 3") != std::string::npos);
+}
+
 TEST_CASE("Extras of 64 KiB a row are taken, and more are refused by name and limit") {
   proto::ActHello hello = Hello();
   AddExtra(hello, "fits", static_cast<std::int64_t>(kMaxExtrasBytes));

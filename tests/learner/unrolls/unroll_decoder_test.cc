@@ -160,6 +160,47 @@ TEST_CASE("an unroll of candidates needs its contents and its catalog", "[decode
   RequireRefused(spec, contents, beyond, "catalog: 1 of 1");
 }
 
+TEST_CASE("marks of candidates decode row by row and follow their rows into a batch", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  AddCatalog(contents);
+  AddEmbeddings(contents, {"goal"});
+  model::PolicySpec spec = CandidateSpec();
+  spec.candidate_marks = 2;
+  const auto marked =
+      [](std::uint64_t environment, std::int64_t length, const std::vector<std::int32_t>& counts,
+         const std::vector<std::int32_t>& candidates, const std::vector<std::int32_t>& bits) {
+        proto::Unroll unroll = MakeCandidates(environment, length);
+        const auto add = [&](const std::string& name, const std::vector<std::int32_t>& values) {
+          SetColumn(*unroll.add_unroll_columns(), name, proto::INT32,
+                    {static_cast<std::int64_t>(values.size())}, values);
+        };
+        add("marks/count", counts);
+        add("marks/candidate", candidates);
+        add("marks/bits", bits);
+        return unroll;
+      };
+  const std::vector<DecodedUnroll> unrolls = {
+      Decode(spec, contents, marked(1, 2, {1, 0, 2}, {2, 0, 1}, {3, 1, 2})),
+      Decode(spec, contents, marked(2, 1, {0, 1}, {1}, {1}))};
+  REQUIRE(unrolls[0].marks.Row(2)[1] == model::CandidateMark{1, 2});
+  const algorithms::UnrollBatch batch = BuildBatch(spec, unrolls, {1, 5});
+  REQUIRE(batch.Validate(spec).ok());
+  REQUIRE(batch.marks.rows() == 6);
+  REQUIRE(batch.marks.Row(0)[0] == model::CandidateMark{2, 3});
+  REQUIRE(batch.marks.Row(1).empty());
+  REQUIRE(batch.marks.Row(3)[0] == model::CandidateMark{1, 1});
+  REQUIRE(batch.marks.Row(4).size() == 2);
+  REQUIRE(batch.marks.Row(5).empty());
+
+  RequireRefused(spec, contents, MakeCandidates(1), "marks/count");
+  RequireRefused(spec, contents, marked(1, 2, {1, 0, 0}, {3}, {1}), "marks");
+  RequireRefused(spec, contents, marked(1, 2, {1, 0, 0}, {-1}, {1}), "marks");
+  RequireRefused(spec, contents, marked(1, 2, {1, 0, 0}, {0}, {4}), "marks");
+  RequireRefused(spec, contents, marked(1, 2, {2, 0, 0}, {1, 0}, {1, 1}), "marks");
+  RequireRefused(spec, contents, marked(1, 2, {2, 0, -1}, {0}, {1}), "marks/count");
+  RequireRefused(spec, contents, marked(1, 2, {2, 0, 0}, {0}, {1}), "marks/candidate");
+}
+
 TEST_CASE("an overlay's removed candidates are illegal and its own are appended", "[contents]") {
   ContentTable contents({.embedding_size = kEmbedding});
   AddCatalog(contents);

@@ -102,6 +102,19 @@ void PointerTask::Begin(Column& column, std::size_t index) {
   column.core.assign(static_cast<std::size_t>(spec_.core_state_size()), 0.0F);
 }
 
+// Marks vary over columns and time and fall on removed and appended candidates too.
+std::vector<model::CandidateMark> PointerTask::MarksOf(std::size_t column) const {
+  std::vector<model::CandidateMark> marks;
+  const std::int64_t size = tables_[columns_[column].table]->size();
+  for (std::int64_t candidate = 0; candidate < size; candidate += 2) {
+    const std::uint64_t word = static_cast<std::uint64_t>(candidate) + 3 * column + 7 * clock_;
+    const auto bits = static_cast<std::uint32_t>(
+        word % (std::uint64_t{1} << static_cast<std::uint64_t>(spec_.candidate_marks)));
+    if (bits != 0) marks.push_back({static_cast<std::uint32_t>(candidate), bits});
+  }
+  return marks;
+}
+
 model::PolicyInputs PointerTask::Inputs() const {
   model::PolicyInputs inputs;
   inputs.rows = options_.columns;
@@ -123,6 +136,7 @@ model::PolicyInputs PointerTask::Inputs() const {
     inputs.core_state.insert(inputs.core_state.end(), column.core.begin(), column.core.end());
     inputs.first.push_back(column.step == 0 ? 1 : 0);
     inputs.table.push_back(static_cast<std::int32_t>(column.table));
+    if (spec_.candidate_marks > 0) inputs.marks.Add(MarksOf(i));
     const auto acts = options_.expert ? model::Choice::kForced : model::Choice::kSample;
     inputs.choice.push_back(column.step < 0 ? model::Choice::kValueOnly : acts);
     inputs.forced_action.push_back(column.target);
@@ -146,6 +160,7 @@ void PointerTask::Observe(const model::PolicyInputs& inputs, UnrollBatch& batch)
     batch.content_index.push_back(static_cast<std::int32_t>(batch.embeddings.size() / dimension));
     batch.embeddings.insert(batch.embeddings.end(), begin, end);
   }
+  for (std::size_t i = 0; i < inputs.marks.rows(); ++i) batch.marks.Add(inputs.marks.Row(i));
   batch.catalog.insert(batch.catalog.end(), inputs.table.begin(), inputs.table.end());
 }
 

@@ -51,6 +51,7 @@ class PointerTask {
 
   void Begin(Column& column, std::size_t index);
   bool Truncates(std::size_t index) const { return index % 3 == 0; }
+  std::vector<model::CandidateMark> MarksOf(std::size_t column) const;
   model::PolicyInputs Inputs() const;
   void Observe(const model::PolicyInputs& inputs, UnrollBatch& batch) const;
   void Advance(const model::PolicyOutputs& outputs, std::int64_t t, UnrollBatch& batch);

@@ -134,6 +134,47 @@ TEST_CASE("The gradient with trained keys that project candidates down is that o
   RequireGradients(spec);
 }
 
+TEST_CASE("The gradient of the weights of candidates' marks is that of differences") {
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1;
+  spec.candidate_marks = 3;
+  RequireGradients(spec);
+  spec.train_keys = true;
+  RequireGradients(spec);
+}
+
+TEST_CASE(
+    "The learner gives the log-probabilities and values with which marked candidates were acted "
+    "on") {
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1;
+  spec.candidate_marks = 3;
+  const auto layout = model::ParameterLayout::Of(spec);
+  at::Tensor flat = at::zeros({layout.total}, at::kFloat);
+  const std::span<float> values(flat.data_ptr<float>(), static_cast<std::size_t>(layout.total));
+  layout.Initialise(5, values);
+  // Marks have no weight before training, so they get some here.
+  runtime::Random random(3);
+  for (const model::ParameterInfo& info : layout.parameters) {
+    for (std::int64_t i = 0; info.name.starts_with("marks.") && i < info.size; ++i) {
+      values[static_cast<std::size_t>(info.offset + i)] = static_cast<float>(random.Normal());
+    }
+  }
+  const std::string bytes = layout.Write(values, spec, {});
+  PointerTask task(spec, {});
+  const UnrollBatch batch =
+      task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 6);
+  PolicyGradient policy_gradient(spec, layout, flat, at::zeros({layout.trainable}, at::kFloat));
+  const BatchTensors tensors = MakeBatchTensors(batch, spec, RowWeights(batch));
+  const CurrentPolicy current = policy_gradient.Evaluate(batch, tensors);
+  for (std::size_t row = 0; row < current.log_probability.size(); ++row) {
+    if (batch.weight[row] == 0) continue;
+    REQUIRE(current.log_probability[row] ==
+            Approx(batch.behaviour_log_probability[row]).margin(1e-5));
+    REQUIRE(current.value[row] == Approx(batch.value[row]).margin(1e-5));
+  }
+}
+
 TEST_CASE("The gradient through a recurrent core is that of differences") {
   model::PolicySpec spec = SmallSpec();
   spec.core = "gru";

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/episode_memory.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+
+namespace shoal::actor {
+namespace {
+
+std::uint32_t Bit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint32_t>(mark); }
+
+bool IsSuccess(int status) { return status >= 200 && status < 300; }
+
+}  // namespace
+
+void EpisodeMemory::Begin(const redfish::Episode& episode, const ServiceCatalog& service) {
+  episode_ = &episode;
+  service_ = &service;
+  goal_ = absl::AsciiStrToLower(episode.text);
+  resources_.clear();
+  sent_.clear();
+  read_.clear();
+  changes_ = 0;
+}
+
+bool EpisodeMemory::Learn(const redfish::Candidate& request, const ServiceResponse& response,
+                          const BodyText& text, const SeenResources& resources) {
+  const int status = response.status;
+  const bool waited = request.method == redfish::kWaitMethod;
+  Resource& target = resources_[request.resource];
+  if (waited || (request.IsMutation() && IsSuccess(status))) {
+    ++changes_;
+    target.changed = !waited;
+  }
+  Sent& sent = sent_[request.key];
+  sent = {.status = status, .count = sent.count + 1, .changes = changes_};
+  if (IsSuccess(status) && request.method != "DELETE" && !text.uri.empty()) {
+    Resource& shown = resources_[text.uri];
+    std::vector<const redfish::Candidate*> candidates;
+    resources.ForEachOf(text.uri, [&](std::size_t, const redfish::Candidate& candidate) {
+      candidates.push_back(&candidate);
+    });
+    shown.facts = facts_->Of(*service_, response, text, candidates);
+    shown.named = shown.facts->IsNamedIn(goal_);
+  }
+  return KeepRead(request, status);
+}
+
+bool EpisodeMemory::KeepRead(const redfish::Candidate& request, int status) {
+  // The session is gone, so the answers may differ now.
+  if (status == 401) read_.clear();
+  if (request.method == "GET") {
+    // A request that failed, or was refused for now, may be answered the next time.
+    const bool told = status < 300 || status == 404 || status == 410;
+    return told && !read_.insert(request.uri).second;
+  }
+  // A refused request changes nothing, but ETags must be read again when they were dropped.
+  const bool refused = status >= 400 && status < 500 && status != 412;
+  if (!refused || request.method == "POST") read_.clear();
+  return false;
+}
+
+std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::size_t place,
+                                    const Resource& resource) const {
+  std::uint32_t bits = 0;
+  const bool is_known = resource.facts != nullptr;
+  if (candidate.method == "GET") {
+    if (read_.contains(candidate.uri)) {
+      bits |= Bit(Mark::kRead);
+    } else if (is_known) {
+      bits |= Bit(Mark::kStale);
+    }
+  } else if (candidate.IsMutation()) {
+    if (is_known) bits |= Bit(Mark::kTargetRead);
+    if (resource.changed) bits |= Bit(Mark::kTargetChanged);
+    const Held held =
+        is_known ? resource.facts->Compare(place, episode_->slot_values) : Held::kUnknown;
+    if (held == Held::kAll) bits |= Bit(Mark::kHolds);
+    if (held == Held::kOther) bits |= Bit(Mark::kDiffers);
+  }
+  if (is_known) bits |= Bit(resource.named ? Mark::kNamed : Mark::kUnnamed);
+  const auto sent = sent_.find(candidate.key);
+  if (sent == sent_.end()) return bits;
+  const int status = sent->second.status;
+  if (status >= 500) {
+    bits |= Bit(Mark::kFailed);
+  } else if (status >= 400) {
+    bits |= Bit(Mark::kRefused);
+  } else if (status >= 200) {
+    bits |= Bit(Mark::kAccepted);
+  }
+  if (sent->second.count > 1) bits |= Bit(Mark::kRepeated);
+  if (sent->second.changes < changes_) bits |= Bit(Mark::kChangedSince);
+  return bits;
+}
+
+std::vector<model::CandidateMark> EpisodeMemory::Marks(const SeenResources& resources) const {
+  std::vector<model::CandidateMark> marks;
+  for (const auto& [uri, resource] : resources_) {
+    std::size_t place = 0;
+    resources.ForEachOf(uri, [&](std::size_t index, const redfish::Candidate& candidate) {
+      const std::uint32_t bits = BitsOf(candidate, place++, resource);
+      if (bits != 0) marks.push_back({static_cast<std::uint32_t>(index), bits});
+    });
+    if (marks.size() > kMaximumMarks) break;
+  }
+  if (marks.size() > kMaximumMarks) marks.resize(kMaximumMarks);
+  std::sort(marks.begin(), marks.end(),
+            [](const model::CandidateMark& a, const model::CandidateMark& b) {
+              return a.candidate < b.candidate;
+            });
+  return marks;
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an episode has read, sent and been answered, as marks on the candidates.
+//
+// For each resource that the episode has met the memory knows what it holds; for each request that
+// was sent, how it was answered and whether something has changed since. The policy sees this as
+// bits of single candidates (rl/model/candidate_mark.h). The memory is a function of the episode's
+// requests and answers alone. Not thread-safe.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actor/environments/body_texts.h"
+#include "actor/environments/redfish_service.h"
+#include "actor/environments/resource_facts.h"
+#include "actor/environments/seen_resources.h"
+#include "platform/content/content_key.h"
+#include "redfish/catalog/candidate.h"
+#include "redfish/goals/goal.h"
+#include "rl/model/candidate_mark.h"
+
+namespace shoal::actor {
+
+// The kinds of marks, as numbers of bits.
+enum class Mark : std::uint8_t {
+  // A GET whose answer the episode has: it was read, and nothing has changed since.
+  kRead,
+  // A GET of what was read before something changed.
+  kStale,
+  // A request that may change a resource which was read.
+  kTargetRead,
+  // A PATCH of what the resource already holds, and one of what it holds otherwise.
+  kHolds,
+  kDiffers,
+  // A request to a resource that an accepted request of the episode was meant to change.
+  kTargetChanged,
+  // A request that was sent, by the class of its last answer: 2xx or 3xx, 4xx, 5xx.
+  kAccepted,
+  kRefused,
+  kFailed,
+  // A request that was sent more than once.
+  kRepeated,
+  // A request that was sent, and something has changed since.
+  kChangedSince,
+  // A request to a resource which was read, and whose names the goal's text contains, or not.
+  kNamed,
+  kUnnamed,
+};
+inline constexpr std::int64_t kMarkKinds = 13;
+
+class EpisodeMemory {
+ public:
+  // The most candidates of an observation that have marks. Any more are left unmarked.
+  static constexpr std::size_t kMaximumMarks = 2048;
+
+  // `facts` outlives this.
+  explicit EpisodeMemory(ResourceFactsCache& facts) : facts_(&facts) {}
+
+  // Begins an episode and forgets the one before. `episode` and `service` outlive the episode.
+  void Begin(const redfish::Episode& episode, const ServiceCatalog& service);
+
+  // Takes in that `request` was answered with `response`, whose body `text` describes. `resources`
+  // may not have learned of it yet. Returns true for a GET whose answer the episode had already.
+  bool Learn(const redfish::Candidate& request, const ServiceResponse& response,
+             const BodyText& text, const SeenResources& resources);
+
+  // Returns the marks of the candidates in the list of `resources`, in ascending order.
+  std::vector<model::CandidateMark> Marks(const SeenResources& resources) const;
+
+ private:
+  struct Resource {
+    ResourceFactsCache::Pointer facts = nullptr;
+    bool named = false;
+    bool changed = false;
+  };
+  struct Sent {
+    int status = 0;
+    int count = 0;
+    // The number of changes before it and of its own.
+    std::uint64_t changes = 0;
+  };
+
+  // Notes a GET and returns true when it repeats one.
+  bool KeepRead(const redfish::Candidate& request, int status);
+  std::uint32_t BitsOf(const redfish::Candidate& candidate, std::size_t place,
+                       const Resource& resource) const;
+
+  ResourceFactsCache* facts_;
+  const redfish::Episode* episode_ = nullptr;
+  const ServiceCatalog* service_ = nullptr;
+  // The goal's text in lower case.
+  std::string goal_;
+  // The resources that the episode has met, by URI. `wait` is a request to the empty URI.
+  std::map<std::string, Resource> resources_;
+  absl::flat_hash_map<content::ContentKey, Sent> sent_;
+  // URIs that were read since the last change and the last `wait`.
+  std::set<std::string> read_;
+  // Accepted requests that may change something, and waits.
+  std::uint64_t changes_ = 0;
+};
+
+}  // namespace shoal::actor
