@@ -7,6 +7,7 @@
 #include "actor/environments/inprocess_service.h"
 #include "actor/environments/redfish_environment.h"
 #include "platform/runtime/random.h"
+#include "redfish/capture/uri.h"
 #include "redfish/goals/goal_places.h"
 #include "redfish/goals/plan.h"
 
@@ -75,19 +76,18 @@ class Expert final : public redfish::PlanClient {
 
   redfish::PlanReply Send(const redfish::PlanRequest& request) override {
     // The plan asks about a resource that the service lacks, so there is nothing to read.
-    if (request.uri == redfish::kAbsent) {
+    const bool is_dangling =
+        request.method == "GET" &&
+        environment_.resources().catalog().outline().IsDangling(redfish::CanonicalUri(request.uri));
+    if (request.uri == redfish::kAbsent || is_dangling) {
       return {.status = 404, .body = nullptr, .location = "", .token = ""};
     }
     if (!over()) {
-      const std::int64_t action =
-          environment_.resources().Find(request, environment_.episode().slot_values);
-      if (action < 0 || !request.token.empty()) {
-        Fail(runtime::NotFound("no candidate is " + Describe(request) +
-                               (request.token.empty() ? "" : ", as a session")));
-      } else {
-        Choose(action);
-        if (failure_.ok()) return Answer();
+      Choose(environment_.resources().Find(request), request);
+      while (!over() && environment_.draft().is_open()) {
+        Choose(environment_.draft().Find(request.body), request);
       }
+      if (failure_.ok()) return Answer();
     }
     return {.status = kOver, .body = nullptr, .location = "", .token = ""};
   }
@@ -107,6 +107,16 @@ class Expert final : public redfish::PlanClient {
   std::vector<PlayedStep> TakeSteps() { return std::move(steps_); }
 
  private:
+  void Choose(std::int64_t action, const redfish::PlanRequest& request) {
+    if (action < 0) {
+      const bool drafts = environment_.draft().is_open();
+      Fail(runtime::NotFound((drafts ? "no choice leads to " : "no candidate is ") +
+                             Describe(request)));
+      return;
+    }
+    Choose(action);
+  }
+
   void Choose(std::int64_t action) {
     steps_.push_back({.observation = observation_, .action = action});
     environment_.Step(action, [this](absl::StatusOr<Transition> reached) {
@@ -130,7 +140,10 @@ class Expert final : public redfish::PlanClient {
 
   redfish::PlanReply Answer() const {
     const ServiceResponse& last = service_.last();
-    return {.status = last.status, .body = *JsonOf(last), .location = "", .token = ""};
+    return {.status = last.status,
+            .body = *JsonOf(last),
+            .location = last.location,
+            .token = last.token};
   }
 
   RedfishEnvironment& environment_;

@@ -4,6 +4,10 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "platform/content/parse_json.h"
 
 namespace shoal::actor {
 namespace {
@@ -14,10 +18,9 @@ bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
 }  // namespace
 
-void EpisodeMemory::Begin(const redfish::Episode& episode, const ServiceCatalog& service) {
-  episode_ = &episode;
+void EpisodeMemory::Begin(const std::string& text, const ServiceCatalog& service) {
   service_ = &service;
-  goal_ = absl::AsciiStrToLower(episode.text);
+  goal_ = absl::AsciiStrToLower(text);
   resources_.clear();
   sent_.clear();
   read_.clear();
@@ -42,6 +45,7 @@ bool EpisodeMemory::Learn(const redfish::Candidate& request, const ServiceRespon
       candidates.push_back(&candidate);
     });
     shown.facts = facts_->Of(*service_, response, text, candidates);
+    shown.body = text.content.text;
     shown.named = shown.facts->IsNamedIn(goal_);
   }
   return KeepRead(request, status);
@@ -61,6 +65,24 @@ bool EpisodeMemory::KeepRead(const redfish::Candidate& request, int status) {
   return false;
 }
 
+nlohmann::json EpisodeMemory::HeldBy(const std::string& uri) const {
+  const auto read = [this](const std::string& of) {
+    const auto found = resources_.find(of);
+    const bool is_known = found != resources_.end() && found->second.body != nullptr;
+    return is_known ? content::ParseJson(*found->second.body) : nlohmann::json();
+  };
+  nlohmann::json held = read(uri);
+  const auto* const attributes = service_->catalog->outline().FindAttributes(uri);
+  if (attributes == nullptr || attributes->holder == uri) return held;
+  const nlohmann::json holder = read(attributes->holder);
+  if (!holder.is_object() || !holder.contains("Attributes")) return held;
+  if (!held.is_object()) held = nlohmann::json::object();
+  nlohmann::json present = holder["Attributes"];
+  if (held.contains("Attributes")) present.update(held["Attributes"]);
+  held["Attributes"] = std::move(present);
+  return held;
+}
+
 std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::size_t place,
                                     const Resource& resource) const {
   std::uint32_t bits = 0;
@@ -74,8 +96,7 @@ std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::si
   } else if (candidate.IsMutation()) {
     if (is_known) bits |= Bit(Mark::kTargetRead);
     if (resource.changed) bits |= Bit(Mark::kTargetChanged);
-    const Held held =
-        is_known ? resource.facts->Compare(place, episode_->slot_values) : Held::kUnknown;
+    const Held held = is_known ? resource.facts->Compare(place, goal_) : Held::kUnknown;
     if (held == Held::kAll) bits |= Bit(Mark::kHolds);
     if (held == Held::kOther) bits |= Bit(Mark::kDiffers);
   }

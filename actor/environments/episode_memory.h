@@ -12,8 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actor/environments/body_texts.h"
@@ -22,7 +25,6 @@
 #include "actor/environments/seen_resources.h"
 #include "platform/content/content_key.h"
 #include "redfish/catalog/candidate.h"
-#include "redfish/goals/goal.h"
 #include "rl/model/candidate_mark.h"
 
 namespace shoal::actor {
@@ -51,8 +53,10 @@ enum class Mark : std::uint8_t {
   // A request to a resource which was read, and whose names the goal's text contains, or not.
   kNamed,
   kUnnamed,
+  // A part that the request which is being put together has already.
+  kChosen,
 };
-inline constexpr std::int64_t kMarkKinds = 13;
+inline constexpr std::int64_t kMarkKinds = 14;
 
 class EpisodeMemory {
  public:
@@ -62,13 +66,18 @@ class EpisodeMemory {
   // `facts` outlives this.
   explicit EpisodeMemory(ResourceFactsCache& facts) : facts_(&facts) {}
 
-  // Begins an episode and forgets the one before. `episode` and `service` outlive the episode.
-  void Begin(const redfish::Episode& episode, const ServiceCatalog& service);
+  // Begins an episode whose goal is `text`, and forgets the one before. `service` outlives it.
+  void Begin(const std::string& text, const ServiceCatalog& service);
 
   // Takes in that `request` was answered with `response`, whose body `text` describes. `resources`
   // may not have learned of it yet. Returns true for a GET whose answer the episode had already.
   bool Learn(const redfish::Candidate& request, const ServiceResponse& response,
              const BodyText& text, const SeenResources& resources);
+
+  // Returns what the resource at `uri` held when it was last read, without volatile properties. Of
+  // a settings object these are the present attributes where it holds none itself. Returns null for
+  // a resource that was not read.
+  nlohmann::json HeldBy(const std::string& uri) const;
 
   // Returns the marks of the candidates in the list of `resources`, in ascending order.
   std::vector<model::CandidateMark> Marks(const SeenResources& resources) const;
@@ -76,6 +85,8 @@ class EpisodeMemory {
  private:
   struct Resource {
     ResourceFactsCache::Pointer facts = nullptr;
+    // The body as canonical JSON.
+    std::shared_ptr<const std::string> body = nullptr;
     bool named = false;
     bool changed = false;
   };
@@ -92,7 +103,6 @@ class EpisodeMemory {
                        const Resource& resource) const;
 
   ResourceFactsCache* facts_;
-  const redfish::Episode* episode_ = nullptr;
   const ServiceCatalog* service_ = nullptr;
   // The goal's text in lower case.
   std::string goal_;

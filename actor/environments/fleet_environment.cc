@@ -138,6 +138,7 @@ void FleetEnvironment::Begin(const EpisodeStart& start) {
   goal_ = {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
   request_ = {};
   tripped_ = false;
+  drafting_.reset();
   steps_ = 0;
   progress_ = {};
   progress_ = Sum();
@@ -176,13 +177,13 @@ std::int64_t FleetEnvironment::Optimum() const {
 void FleetEnvironment::Step(std::int64_t action, Done done) {
   const auto index = static_cast<std::size_t>(action);
   const std::size_t wait = members_.size() * catalog_->actions;
-  if (action < 0 || index > wait) {
+  const bool drafts = drafting_.has_value();
+  if (!drafts && (action < 0 || index > wait)) {
     done(runtime::InvalidArgument("action " + std::to_string(action) +
                                   " is not in the catalog of " + std::to_string(wait + 1)));
     return;
   }
-  ++steps_;
-  request_ = catalog_->candidates->candidates()[index];
+  if (!drafts) request_ = catalog_->candidates->candidates()[index];
   const auto step = [this](std::size_t member, std::int64_t own, Then then) {
     const int mutations = members_[member].environment->facts().mutations;
     members_[member].environment->Step(own, [this, member, own, mutations, then = std::move(then)](
@@ -191,6 +192,11 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
       last_ = std::move(transition->observation);
       last_status_ = members_[member].environment->last_status();
       last_repeated_ = members_[member].environment->last_repeated();
+      if (members_[member].environment->draft().is_open()) {
+        drafting_ = member;
+        return then(absl::OkStatus());
+      }
+      drafting_.reset();
       const bool waited = own == catalog_->wait;
       const bool mutated = members_[member].environment->facts().mutations > mutations;
       if (!waited && !mutated) return then(absl::OkStatus());
@@ -199,8 +205,14 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
   };
   const Then conclude = [this, done = std::move(done)](const absl::Status& status) {
     if (!status.ok()) return done(status);
+    if (drafting_) return done(Transition{.observation = Observe()});
+    ++steps_;
     Conclude(done);
   };
+  if (drafts) {
+    step(*drafting_, action, conclude);
+    return;
+  }
   if (index < wait) {
     step(index / catalog_->actions, static_cast<std::int64_t>(index % catalog_->actions), conclude);
     return;
@@ -264,7 +276,14 @@ Observation FleetEnvironment::Observe() const {
   observation.numeric.push_back(drawn / budget);
   observation.numeric.push_back(static_cast<float>(room) / static_cast<float>(members_.size()));
   observation.contents[0] = goal_;
+  if (drafting_) {
+    // The choice is the member's, and so are the request and the list.
+    const RequestDraft& draft = members_[*drafting_].environment->draft();
+    if (draft.state() != RequestDraft::State::kChoosingValue) observation.contents[3] = goal_;
+    return observation;
+  }
   observation.contents[1] = request_;
+  observation.contents[3] = goal_;
   observation.catalog = catalog_->candidates;
   observation.marks.clear();
   for (std::size_t member = 0; member < members_.size(); ++member) {

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,8 @@ class FleetEnvironment final : public Environment {
   std::int64_t optimum_ = 0;
   bool satisfied_at_start_ = false;
   bool tripped_ = false;
+  // The member whose request is being put together.
+  std::optional<std::size_t> drafting_;
   int steps_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "actor/environments/redfish_environment.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "actor/environments/reward.h"
@@ -26,10 +27,10 @@ std::size_t StatusClass(int status) {
   return status < 200 ? 0 : static_cast<std::size_t>(std::min(status / 100 - 1, 4));
 }
 
-std::string Describe(const redfish::Candidate& candidate, int status) {
+std::string Describe(const redfish::Candidate& candidate, const nlohmann::json& body, int status) {
   std::string text = candidate.method;
   if (!candidate.uri.empty()) text += " " + candidate.uri;
-  if (!candidate.body.is_null()) text += " " + candidate.body.dump();
+  if (!body.is_null()) text += " " + body.dump();
   return status == 0 ? text : text + " " + std::to_string(status);
 }
 
@@ -38,7 +39,7 @@ std::string Describe(const redfish::Candidate& candidate, int status) {
 EnvironmentSpec RedfishEnvironment::Spec() {
   return {.observation_name = "numeric",
           .observation_size = kObservationSize,
-          .content_fields = {"goal", "request", "body"},
+          .content_fields = {"goal", "request", "body", "topic"},
           .actions = 0,
           .candidate_marks = kMarkKinds};
 }
@@ -66,7 +67,8 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   }
   episode_ = std::move(*episode);
   resources_.Begin(tasks_->catalogs.at(pair.capture));
-  memory_.Begin(episode_, tasks_->catalogs.at(pair.capture));
+  memory_.Begin(episode_.text, tasks_->catalogs.at(pair.capture));
+  draft_.Begin(episode_.text);
   slot_values_.emplace(runtime::DeriveSeed(tasks_->seed, "slots"), number);
   goal_ = {.key = content::KeyOf(episode_.text),
            .text = std::make_shared<const std::string>(episode_.text)};
@@ -91,15 +93,53 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
 }
 
 void RedfishEnvironment::Step(std::int64_t action, Done done) {
-  const std::size_t count = resources_.list()->size();
-  if (action < 0 || static_cast<std::size_t>(action) >= count) {
+  const auto& list = draft_.is_open() ? draft_.list() : resources_.list();
+  if (action < 0 || static_cast<std::size_t>(action) >= list->size()) {
     done(runtime::InvalidArgument("action " + std::to_string(action) +
-                                  " is not in the catalog of " + std::to_string(count)));
+                                  " is not in the catalog of " + std::to_string(list->size())));
     return;
   }
+  if (draft_.is_open()) return Draft(action, std::move(done));
   const auto index = static_cast<std::size_t>(action);
   const redfish::Candidate& candidate = resources_.candidate(index);
   request_ = resources_.list()->at(index);
+  if (!candidate.composes() && candidate.slots.empty()) return Send(candidate, std::move(done));
+  draft_.Open(candidate, resources_, memory_.HeldBy(candidate.resource));
+  if (draft_.is_open()) {
+    done(Transition{.observation = Observe()});
+    return;
+  }
+  drafted_ = draft_.Finish(*slot_values_);
+  Send(drafted_, std::move(done));
+}
+
+void RedfishEnvironment::Draft(std::int64_t action, Done done) {
+  const auto& removed = draft_.list()->removed();
+  if (std::binary_search(removed.begin(), removed.end(), static_cast<std::uint32_t>(action))) {
+    done(runtime::InvalidArgument("action " + std::to_string(action) + " is not legal now"));
+    return;
+  }
+  draft_.Choose(action);
+  if (draft_.is_open()) {
+    done(Transition{.observation = Observe()});
+    return;
+  }
+  request_ = draft_.text();
+  if (draft_.state() == RequestDraft::State::kDropped) return Drop(done);
+  drafted_ = draft_.Finish(*slot_values_);
+  Send(drafted_, std::move(done));
+}
+
+void RedfishEnvironment::Drop(const Done& done) {
+  draft_.Close();
+  ++steps_;
+  last_mutated_ = last_repeated_ = false;
+  last_status_ = 0;
+  if (evaluates_) requests_.push_back("dropped");
+  done(Conclude(progress_));
+}
+
+void RedfishEnvironment::Send(const redfish::Candidate& candidate, Done done) {
   ++steps_;
   last_mutated_ = candidate.IsMutation();
   if (last_mutated_) ++mutations_;
@@ -111,10 +151,8 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
     service_->Advance(std::chrono::seconds(tasks_->options.wait_seconds), on_response);
     return;
   }
-  ServiceRequest request{.method = candidate.method,
-                         .uri = candidate.uri,
-                         .body = redfish::BindSlots(candidate, episode_.slot_values, *slot_values_),
-                         .token = token_};
+  ServiceRequest request{
+      .method = candidate.method, .uri = candidate.uri, .body = candidate.body, .token = token_};
   if (candidate.method == "PATCH") {
     if (const auto etag = etags_.find(candidate.uri); etag != etags_.end()) {
       request.if_match = etag->second;
@@ -131,25 +169,34 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
-  if (evaluates_) requests_.push_back(Describe(candidate, last_status_));
+  if (evaluates_) {
+    const bool drafted = draft_.state() != RequestDraft::State::kIdle;
+    const nlohmann::json& body = drafted ? draft_.shown_body() : candidate.body;
+    requests_.push_back(Describe(candidate, body, last_status_));
+  }
+  draft_.Close();
   const BodyTexts::Pointer text = TextOf(*response);
   last_repeated_ = memory_.Learn(candidate, *response, *text, resources_);
   body_ = text->content;
   KeepEtag(candidate, *response);
   KeepSession(candidate, *response);
+  // Learn may destroy the candidate.
+  resources_.Learn(candidate, *response, *text);
+  done(Conclude(response->progress));
+}
+
+Transition RedfishEnvironment::Conclude(const Progress& progress) {
   const Verdict verdict =
       Judge(tasks_->options.rewards, {.status = last_status_,
                                       .before = progress_,
-                                      .after = response->progress,
+                                      .after = progress,
                                       .milestone_count = episode_.milestone_count,
                                       .last = steps_ >= tasks_->options.episode_limit,
                                       .repeated = last_repeated_});
-  progress_ = response->progress;
-  // Learn may destroy the candidate.
-  resources_.Learn(candidate, *response, *text);
-  done(Transition{.observation = Observe(),
-                  .reward = verdict.reward,
-                  .end = verdict.ends ? End::kTerminated : End::kNone});
+  progress_ = progress;
+  return {.observation = Observe(),
+          .reward = verdict.reward,
+          .end = verdict.ends ? End::kTerminated : End::kNone};
 }
 
 BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) const {
@@ -187,7 +234,15 @@ Observation RedfishEnvironment::Observe() {
   const float used = static_cast<float>(steps_) / static_cast<float>(tasks_->options.episode_limit);
   observation.numeric[6] = 1.0F - used;
   observation.numeric[7] = used;
-  observation.contents = {goal_, request_, body_};
+  if (draft_.is_open()) {
+    const bool of_value = draft_.state() == RequestDraft::State::kChoosingValue;
+    observation.numeric[of_value ? 9 : 8] = 1.0F;
+    observation.contents = {goal_, draft_.text(), body_, of_value ? draft_.topic() : goal_};
+    observation.catalog = draft_.list();
+    observation.marks = draft_.Marks();
+    return observation;
+  }
+  observation.contents = {goal_, request_, body_, goal_};
   observation.catalog = resources_.list();
   marks_ = memory_.Marks(resources_);
   observation.marks = marks_;

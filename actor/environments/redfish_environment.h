@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // An environment of one Redfish service with a goal: the agent reads texts and picks requests.
 //
-// An observation has three contents: `goal` (the text of the goal), `request` (the candidate that
-// was sent last) and `body` (the canonical body of the answer). It also has kObservationSize
-// numbers: the class of the last status (none, 2xx, 3xx, 4xx, 5xx), whether the last request could
-// change something, the share of the episode limit that is left, and the share that is used.
+// An observation has four contents: `goal` (the text of the goal), `request` (the request that was
+// sent last, or the one that is being put together), `body` (the canonical body of the last answer)
+// and `topic` (what the choice is about: the goal, or the name of a slot whose value is chosen). It
+// also has kObservationSize numbers: the class of the last status (none, 2xx, 3xx, 4xx, 5xx),
+// whether the last request could change something, the share of the episode limit that is left, the
+// share that is used, whether parts are being chosen, and whether the value of a slot is.
 // Candidates carry marks of what the episode knows of them (episode_memory.h). Whether the goal is
 // reached shows only in the reward and in the end of the episode.
 //
 // Actions are the candidates of the service's catalog, adjusted by the resources that the episode
-// has seen come and go (SeenResources).
+// has seen come and go (SeenResources). A candidate that leaves something open begins a request
+// that is put together by further actions (RequestDraft). These have no reward and count neither as
+// steps nor against the limit; the request that they end in does.
 //
 // Some rules are fixed and leave the agent no choice. A PATCH carries If-Match when this episode
-// has seen an ETag of its URI. Slots take the goal's values. `wait` moves the service's clock. The
+// has seen an ETag of its URI. `wait` moves the service's clock. The
 // token of a session that was made by POST goes with every later request, until the session is
 // deleted, a newer one is made, or the service answers with 401. The limit is part of the task:
 // reaching it terminates the episode. A fleet may step the environment past that. A GET that can
@@ -31,6 +35,7 @@
 #include "actor/environments/environment_options.h"
 #include "actor/environments/episode_memory.h"
 #include "actor/environments/redfish_service.h"
+#include "actor/environments/request_draft.h"
 #include "actor/environments/response_cache.h"
 #include "actor/environments/seen_resources.h"
 #include "actor/environments/service_catalog.h"
@@ -52,7 +57,7 @@ struct RedfishTasks {
 
 class RedfishEnvironment final : public Environment {
  public:
-  static constexpr std::int64_t kObservationSize = 8;
+  static constexpr std::int64_t kObservationSize = 10;
 
   static EnvironmentSpec Spec();
 
@@ -68,6 +73,8 @@ class RedfishEnvironment final : public Environment {
   // The running episode, and what it has seen of the service.
   const redfish::Episode& episode() const { return episode_; }
   const SeenResources& resources() const { return resources_; }
+  // The request that is being put together.
+  const RequestDraft& draft() const { return draft_; }
   // Whether the last step was a GET of something that the episode had read, with nothing changed
   // and no `wait` since.
   bool last_repeated() const { return last_repeated_; }
@@ -77,8 +84,14 @@ class RedfishEnvironment final : public Environment {
   int last_status() const { return last_status_; }
 
  private:
+  // Takes an action on the request that is being put together.
+  void Draft(std::int64_t action, Done done);
+  // Concludes a step that sends no request.
+  void Drop(const Done& done);
+  void Send(const redfish::Candidate& candidate, Done done);
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
+  Transition Conclude(const Progress& progress);
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
@@ -90,6 +103,9 @@ class RedfishEnvironment final : public Environment {
 
   std::size_t pair_ = 0;
   SeenResources resources_ = SeenResources(response_cache_->candidates);
+  RequestDraft draft_ = RequestDraft(response_cache_->part_lists);
+  // The request under way, where it was put together.
+  redfish::Candidate drafted_;
   EpisodeMemory memory_ = EpisodeMemory(response_cache_->facts);
   std::vector<model::CandidateMark> marks_;
   redfish::Episode episode_;

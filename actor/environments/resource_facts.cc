@@ -4,9 +4,11 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "redfish/capture/uri.h"
+#include "redfish/goals/sentence_values.h"
 
 namespace shoal::actor {
 namespace {
@@ -50,33 +52,31 @@ Held CompareFixed(const redfish::Candidate& candidate, const Json& wanted,
   return held == nullptr ? Held::kUnknown : CompareValues(wanted, *held);
 }
 
-bool IsWordCharacter(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) != 0; }
-
-bool ContainsWords(std::string_view text, std::string_view words) {
-  for (std::size_t at = text.find(words); at != std::string_view::npos;
-       at = text.find(words, at + 1)) {
-    const std::size_t end = at + words.size();
-    const bool begins = at == 0 || !IsWordCharacter(text[at - 1]);
-    if (begins && (end == text.size() || !IsWordCharacter(text[end]))) return true;
-  }
-  return false;
+// Returns a scalar, or the first member of a list, as a text in lower case.
+std::string TextOf(const Json& held) {
+  const Json& one = held.is_array() && !held.empty() ? held.front() : held;
+  return absl::AsciiStrToLower(one.is_string() ? one.get<std::string>() : one.dump());
 }
 
 }  // namespace
+
+Held CompareFixed(const redfish::Candidate& candidate, const Json& body) {
+  return candidate.body.is_object() ? CompareFixed(candidate, candidate.body, "", body)
+                                    : Held::kUnknown;
+}
 
 ResourceFacts::ResourceFacts(Candidates candidates, const Json& body,
                              const redfish::Schema& schema) {
   constexpr std::string_view kFirst = "/0";
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const redfish::Candidate& candidate = *candidates[i];
-    fixed_.push_back(candidate.method == "PATCH" ? CompareFixed(candidate, candidate.body, "", body)
-                                                 : Held::kUnknown);
+    fixed_.push_back(candidate.method == "PATCH" ? CompareFixed(candidate, body) : Held::kUnknown);
     if (candidate.method != "PATCH") continue;
     for (const redfish::Slot& slot : candidate.slots) {
       std::string_view pointer = slot.pointer;
       if (pointer.ends_with(kFirst)) pointer.remove_suffix(kFirst.size());
       const Json* const held = redfish::Resolve(body, std::string(pointer));
-      if (held != nullptr) slots_.push_back({i, slot.name, *held});
+      if (held != nullptr && !held->is_null()) slots_.push_back({i, TextOf(*held)});
     }
   }
   AddNames(body, redfish::TextAt(body, "@odata.type"), "", schema);
@@ -103,31 +103,29 @@ void ResourceFacts::AddNames(const Json& object, const std::string& type,
   }
 }
 
-Held ResourceFacts::Compare(std::size_t index, const redfish::SlotValues& values) const {
+Held ResourceFacts::Compare(std::size_t index, std::string_view text) const {
   if (index >= fixed_.size()) return Held::kUnknown;
   Held all = fixed_[index];
   auto slot = std::lower_bound(slots_.begin(), slots_.end(), index,
                                [](const SlotFact& fact, std::size_t i) { return fact.index < i; });
   for (; slot != slots_.end() && slot->index == index; ++slot) {
-    const auto value = values.find(slot->name);
-    if (value == values.end()) continue;
-    const bool one_of_list = slot->held.is_array() && !value->second.is_array();
-    const Json wanted = one_of_list ? Json::array({value->second}) : value->second;
-    all = Both(all, CompareValues(wanted, slot->held));
+    const bool is_wanted = !slot->held.empty() && redfish::ContainsWords(text, slot->held);
+    all = Both(all, is_wanted ? Held::kAll : Held::kOther);
   }
   return all;
 }
 
 bool ResourceFacts::IsNamedIn(std::string_view text) const {
-  return std::any_of(names_.begin(), names_.end(),
-                     [text](const std::string& name) { return ContainsWords(text, name); });
+  return std::any_of(names_.begin(), names_.end(), [text](const std::string& name) {
+    return redfish::ContainsWords(text, name);
+  });
 }
 
 std::size_t ResourceFacts::bytes() const {
-  // A value as JSON takes about this much beside its texts.
-  constexpr std::size_t kJson = 100;
-  std::size_t bytes = sizeof(*this) + fixed_.capacity() + kJson;
-  for (const SlotFact& slot : slots_) bytes += sizeof(slot) + slot.name.size() + kJson;
+  // The place in the map.
+  constexpr std::size_t kPlace = 100;
+  std::size_t bytes = sizeof(*this) + fixed_.capacity() + kPlace;
+  for (const SlotFact& slot : slots_) bytes += sizeof(slot) + slot.held.size();
   for (const std::string& name : names_) bytes += sizeof(name) + name.size();
   return bytes;
 }

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +33,10 @@ enum class Held : std::uint8_t {
   kOther,
 };
 
+// Compares the values in the candidate's body that are no slots with those at the same places of
+// `body`.
+Held CompareFixed(const redfish::Candidate& candidate, const nlohmann::json& body);
+
 class ResourceFacts {
  public:
   using Candidates = std::span<const redfish::Candidate* const>;
@@ -40,9 +44,10 @@ class ResourceFacts {
   // `candidates` are all requests to the resource, and `body` is what it holds.
   ResourceFacts(Candidates candidates, const nlohmann::json& body, const redfish::Schema& schema);
 
-  // Compares the request at place `index` among the candidates, with its slots bound to `values`.
-  // Returns kUnknown for a place that there was not.
-  Held Compare(std::size_t index, const redfish::SlotValues& values) const;
+  // Compares the request at place `index` among the candidates. A slot holds what is wanted when
+  // the goal's `text`, in lower case, contains what the resource holds there, or the first member
+  // of the list that it holds. Returns kUnknown for a place that there was not.
+  Held Compare(std::size_t index, std::string_view text) const;
   // Returns whether `text` contains one of the resource's names as whole words. Names are all texts
   // that the body holds, but for those that the schema chooses from a list. `text` is in lower
   // case.
@@ -55,8 +60,8 @@ class ResourceFacts {
   // A slot of a request, and what the resource holds in its place.
   struct SlotFact {
     std::size_t index = 0;
-    std::string name;
-    nlohmann::json held;
+    // What is held as a text in lower case.
+    std::string held;
   };
 
   void AddNames(const nlohmann::json& object, const std::string& type, const std::string& pointer,

@@ -123,15 +123,22 @@ const redfish::Candidate& SeenResources::candidate(std::size_t action) const {
   return action < own.size() ? own[action] : *appended_[action - own.size()];
 }
 
-std::int64_t SeenResources::Find(const redfish::PlanRequest& request,
-                                 const redfish::SlotValues& values) const {
+bool SeenResources::IsOfCatalog(const redfish::Candidate& candidate) const {
   const auto& own = service_->catalog->candidates();
-  const std::int64_t known = redfish::FindCandidate(own, request, values);
+  return &candidate >= own.data() && &candidate < own.data() + own.size();
+}
+
+std::int64_t SeenResources::Find(const redfish::PlanRequest& request) const {
+  const auto& own = service_->catalog->candidates();
   const auto& removed = list_->removed();
-  const bool is_legal = known >= 0 && !std::binary_search(removed.begin(), removed.end(), known);
-  if (is_legal) return known;
-  const std::int64_t came = redfish::FindCandidate(appended_, request, values);
-  return came < 0 ? came : came + static_cast<std::int64_t>(own.size());
+  for (const bool composes : {false, true}) {
+    const std::int64_t known = redfish::FindCandidate(own, request, composes);
+    const bool is_legal = known >= 0 && !std::binary_search(removed.begin(), removed.end(), known);
+    if (is_legal) return known;
+    const std::int64_t came = redfish::FindCandidate(appended_, request, composes);
+    if (came >= 0) return came + static_cast<std::int64_t>(own.size());
+  }
+  return -1;
 }
 
 }  // namespace shoal::actor

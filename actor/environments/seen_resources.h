@@ -63,9 +63,12 @@ class SeenResources {
       visit(action++, candidate);
     }
   }
-  // Returns the first legal action that sends `request`, or -1 when there is none
-  // (redfish/goals/plan.h).
-  std::int64_t Find(const redfish::PlanRequest& request, const redfish::SlotValues& values) const;
+  // Returns the first legal action that sends `request`, perhaps after its slots got values, or
+  // else one that composes requests with its method and URI, or -1 when there is none.
+  std::int64_t Find(const redfish::PlanRequest& request) const;
+  const redfish::Catalog& catalog() const { return *service_->catalog; }
+  // Whether the candidate, one of this list's, belongs to the catalog.
+  bool IsOfCatalog(const redfish::Candidate& candidate) const;
 
  private:
   using Candidates = ResourceCandidates::Pointer;

@@ -127,10 +127,11 @@ void InputGatherer::AddTable(const Row& row) {
   while (index < inputs_.tables.size() && inputs_.tables[index] != table) ++index;
   if (index == inputs_.tables.size()) inputs_.tables.push_back(table);
   inputs_.table.push_back(static_cast<std::int32_t>(index));
-  const std::size_t goal = row.index * shape_.content_count +
-                           static_cast<std::size_t>(shape_.goal_index < 0 ? 0 : shape_.goal_index);
+  const std::size_t goal =
+      row.index * shape_.content_count +
+      static_cast<std::size_t>(shape_.similarity_index < 0 ? 0 : shape_.similarity_index);
   const auto& keys = row.block->content_keys;
-  const content::ContentKey key = shape_.goal_index < 0 ? content::ContentKey{} : keys[goal];
+  const content::ContentKey key = shape_.similarity_index < 0 ? content::ContentKey{} : keys[goal];
   inputs_.goal_keys.insert(inputs_.goal_keys.end(), key.bytes.begin(), key.bytes.end());
 }
 

@@ -58,7 +58,7 @@ struct PolicyShape {
   // K, or 0 without marks on candidates.
   std::int64_t candidate_marks = 0;
   // Positions among the content fields, or -1 when absent.
-  std::int64_t goal_index = -1;
+  std::int64_t similarity_index = -1;
   std::int64_t request_index = -1;
 };
 

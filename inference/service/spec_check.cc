@@ -114,7 +114,7 @@ PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
           .core_state_size = static_cast<std::size_t>(spec.core_state_size()),
           .past_requests = spec.past_requests && spec.request_index() >= 0,
           .candidate_marks = spec.candidate_marks,
-          .goal_index = spec.goal_index(),
+          .similarity_index = spec.similarity_index(),
           .request_index = spec.request_index()};
 }
 

@@ -97,10 +97,84 @@ bool FitsList(const Slot& slot, const Json& values) {
 std::string SlotText(const std::string& name) { return "<goal." + name + ">"; }
 
 void Candidate::Seal() {
-  const Json sentence = {{"method", method}, {"uri", uri},       {"type", type},
-                         {"name", name},     {"action", action}, {"body", body}};
+  Json sentence = {{"method", method}, {"uri", uri},       {"type", type},
+                   {"name", name},     {"action", action}, {"body", body}};
+  if (composes()) sentence["parts"] = "several";
   text = content::CanonicalJson(sentence);
   key = content::KeyOf(text);
+}
+
+bool Accepts(const Slot& slot, const Json& value) {
+  return Fits(slot, value) || FitsList(slot, value);
+}
+
+void MergePart(Json& body, const Json& part) {
+  if (part.is_object() && body.is_object()) {
+    for (const auto& [name, value] : part.items()) MergePart(body[name], value);
+    return;
+  }
+  const bool adds_members =
+      part.is_array() && body.is_array() && !part.empty() && part.front().is_object();
+  if (!adds_members) {
+    body = part;
+    return;
+  }
+  for (const Json& member : part) {
+    if (std::find(body.begin(), body.end(), member) == body.end()) body.push_back(member);
+  }
+}
+
+namespace {
+
+// Returns the slot whose place, or whose list's place, is `pointer`; null when there is none.
+const Slot* SlotAt(const Candidate& candidate, const std::string& pointer) {
+  if (pointer.empty()) return nullptr;
+  for (const Slot& slot : candidate.slots) {
+    if (slot.pointer == pointer || ListOf(slot) == pointer) return &slot;
+  }
+  return nullptr;
+}
+
+bool UnifyAt(const Candidate& candidate, const Json& own, const Json& wanted,
+             const std::string& pointer, bool whole, SlotValues& values) {
+  if (const Slot* const slot = SlotAt(candidate, pointer)) {
+    const bool is_list = slot->pointer != pointer;
+    if (is_list ? !FitsList(*slot, wanted) : !Fits(*slot, wanted)) return false;
+    const auto [known, is_new] = values.emplace(slot->name, wanted);
+    return is_new || known->second == wanted;
+  }
+  if (!own.is_object() || !wanted.is_object()) {
+    if (whole || !own.is_array() || !wanted.is_array()) return own == wanted;
+    return std::all_of(own.begin(), own.end(), [&wanted](const Json& member) {
+      return std::find(wanted.begin(), wanted.end(), member) != wanted.end();
+    });
+  }
+  if (whole && own.size() != wanted.size()) return false;
+  for (const auto& [name, value] : own.items()) {
+    const auto found = wanted.find(name);
+    if (found == wanted.end()) return false;
+    const std::string place = AppendPointer(pointer, name);
+    if (!UnifyAt(candidate, value, *found, place, whole, values)) return false;
+  }
+  return true;
+}
+
+std::optional<SlotValues> UnifyWith(const Candidate& candidate, const Json& wanted, bool whole) {
+  SlotValues values;
+  const Json own = candidate.body.is_null() ? Json::object() : candidate.body;
+  const Json other = wanted.is_null() ? Json::object() : wanted;
+  if (!UnifyAt(candidate, own, other, "", whole, values)) return std::nullopt;
+  return values;
+}
+
+}  // namespace
+
+std::optional<SlotValues> Unify(const Candidate& candidate, const Json& wanted) {
+  return UnifyWith(candidate, wanted, true);
+}
+
+std::optional<SlotValues> UnifyPart(const Candidate& candidate, const Json& wanted) {
+  return UnifyWith(candidate, wanted, false);
 }
 
 Json BindSlots(const Candidate& candidate, const SlotValues& values, runtime::Random& random) {

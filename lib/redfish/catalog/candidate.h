@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A candidate is one request that a service offers: method, URI and body. The body may have slots.
+// A candidate that composes begins a request whose body is put together from parts.
 //
 // A slot is a value that only the goal knows. The body has "<goal.AssetTag>" in its place, named
 // after the property, and the value is bound when the request is sent. A slot that is the only
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -47,11 +49,17 @@ struct Candidate {
   // Null when the request has no body.
   nlohmann::json body;
   std::vector<Slot> slots;
+  // Set for a candidate that composes, whose body is null. A part is a candidate with the same
+  // method and URI and a piece of a body. Beside these parts a PATCH has those of all other PATCH
+  // candidates of its resource.
+  std::shared_ptr<const std::vector<Candidate>> parts = nullptr;
 
-  // The canonical JSON of {method, uri, type, name, action, body}, and its key. Seal sets both.
+  // The canonical JSON of {method, uri, type, name, action, body}, and its key. Seal sets both. The
+  // text of a candidate that composes has {"parts": "several"} too.
   std::string text;
   content::ContentKey key;
 
+  bool composes() const { return parts != nullptr; }
   bool IsMutation() const { return method != "GET" && method != kWaitMethod; }
   // Fills `text` and `key` from the other members.
   void Seal();
@@ -60,13 +68,28 @@ struct Candidate {
 // Returns the text "<goal.AssetTag>".
 std::string SlotText(const std::string& name);
 
-// The values that a goal gives to slots, by slot name.
+// The values of slots, by slot name.
 using SlotValues = std::map<std::string, nlohmann::json>;
 
-// Returns the body to send. Each slot gets the goal's value. When the goal has none, or one of
+// Returns the body to send. Each slot gets its value in `values`. When there is none, or one of
 // another type, it gets a random value of its own type from `random`. The body of a candidate
 // without one is null.
 nlohmann::json BindSlots(const Candidate& candidate, const SlotValues& values,
                          runtime::Random& random);
+
+// Returns whether the slot can take the value: one of its type, or for a slot that stands for a
+// list, a list of such.
+bool Accepts(const Slot& slot, const nlohmann::json& value);
+
+// Adds `part` to `body`: objects are merged, members of lists of objects are appended unless they
+// are there, and any other value replaces what is there.
+void MergePart(nlohmann::json& body, const nlohmann::json& part);
+
+// Compares a candidate's body with one that somebody wants to send, where a missing body equals an
+// empty object. Returns the values that the slots would need, by slot name, or nothing when no
+// values make the two equal.
+std::optional<SlotValues> Unify(const Candidate& candidate, const nlohmann::json& wanted);
+// The same, but `wanted` may have more than the candidate's body has.
+std::optional<SlotValues> UnifyPart(const Candidate& candidate, const nlohmann::json& wanted);
 
 }  // namespace shoal::redfish

@@ -91,6 +91,7 @@ Candidate CandidateGenerator::Start(const char* method, const std::string& uri,
 void CandidateGenerator::Keep(Candidate candidate) {
   candidate.Seal();
   if (!seen_.insert(candidate.key).second) return LeaveOut("listed twice");
+  if (candidate.method == "PATCH") ++patches_;
   candidates.push_back(std::move(candidate));
 }
 
@@ -104,6 +105,7 @@ void CandidateGenerator::AddWait() {
 void CandidateGenerator::Add(const std::string& uri, const Json& resource) {
   if (!IsOperational(resource)) return LeaveOut("schemas, registries, log entries");
   Keep(Start("GET", uri, resource));
+  patches_ = 0;
   const std::string type = TextAt(resource, "@odata.type");
   const AllowedMethods methods = schema_.Methods(type);
   const bool fixed = outline_.IsFixed(uri, type);
@@ -111,10 +113,14 @@ void CandidateGenerator::Add(const std::string& uri, const Json& resource) {
     const Place whole{uri, resource, type, resource, ""};
     AddPatches(whole);
     AddFillings(whole);
+    AddComposedPatch(whole);
   } else if (!schema_.Knows(type)) {
     LeaveOut("resources of types that the standard does not know");
   }
-  if (methods.insert && !fixed) AddCreations(uri, resource);
+  if (methods.insert && !fixed) {
+    AddCreations(uri, resource);
+    AddComposedCreation(uri, resource);
+  }
   if (methods.remove && !fixed) Keep(Start("DELETE", uri, resource));
   const auto actions = resource.find("Actions");
   if (actions != resource.end() && actions->is_object()) AddActions(uri, resource, *actions);
@@ -133,9 +139,8 @@ void CandidateGenerator::AddPatches(const Place& place) {
     const std::string pointer = AppendPointer(place.pointer, name);
     const Property* property = schema_.Find(place.type, pointer);
     if (property == nullptr) {
-      if (place.pointer.ends_with("/Attributes")) {
-        LeaveOut("attributes of registries");
-      } else {
+      // Attributes of registries are parts of a request that composes.
+      if (!place.pointer.ends_with("/Attributes")) {
         LeaveOut("properties that the standard's version does not know");
       }
     } else if (property->kind == PropertyKind::kComplex) {
@@ -251,7 +256,9 @@ void CandidateGenerator::AddAction(const Json& resource, const std::string& type
   Candidate base = Start("POST", target, resource);
   base.action = name;
   base.body = Json::object();
-  KeepChoices(base, Parameters(type, name, description), "actions");
+  const std::vector<Parameter> parameters = Parameters(type, name, description);
+  KeepChoices(base, parameters, "actions");
+  AddComposedAction(base, parameters);
 }
 
 void CandidateGenerator::KeepChoices(const Candidate& base, std::vector<Parameter> parameters,
@@ -395,6 +402,148 @@ void CandidateGenerator::AddFillings(const Place& place) {
                           place.resource.contains(kEnabled);
   if (has_switch) base.body[kEnabled] = true;
   KeepChoices(base, std::move(parameters), "members made anew");
+}
+
+namespace {
+
+constexpr std::size_t kMaximumParts = std::size_t{1} << 14;
+// Links of new members are the only complex properties that are followed, with their own members.
+constexpr const char* kLinks = "Links";
+
+Candidate PartOf(const Candidate& base, const std::string& pointer, Json value) {
+  Candidate part = base;
+  part.body = BodyWith(pointer, std::move(value));
+  return part;
+}
+
+Candidate SlotPart(const Candidate& base, const std::string& pointer, const Property& property) {
+  Candidate part = PartOf(base, pointer, SlotText(property.name));
+  part.slots.push_back(SlotFor(pointer, property));
+  return part;
+}
+
+const char* Ordinal(std::size_t index) {
+  static const std::array<const char*, 8> kOrdinals = {"first", "second", "third",   "fourth",
+                                                       "fifth", "sixth",  "seventh", "eighth"};
+  return index < kOrdinals.size() ? kOrdinals[index] : "later";
+}
+
+// Returns the values of an attribute: those of its registry, or without one what its present value
+// suggests. An empty list stands for a slot.
+std::vector<Json> AttributeValues(const Property* property, const Json& present) {
+  if (property != nullptr && property->kind == PropertyKind::kEnumeration) {
+    return {property->values.begin(), property->values.end()};
+  }
+  const bool is_switch =
+      property == nullptr ? present.is_boolean() : property->kind == PropertyKind::kBoolean;
+  if (is_switch) return {true, false};
+  const bool is_enabled = present == "Enabled" || present == "Disabled";
+  return property == nullptr && is_enabled ? std::vector<Json>{"Enabled", "Disabled"}
+                                           : std::vector<Json>{};
+}
+
+}  // namespace
+
+void CandidateGenerator::KeepComposed(Candidate candidate, std::vector<Candidate> parts) {
+  if (parts.size() > kMaximumParts) {
+    LeaveOut("parts beyond the limit", static_cast<std::int64_t>(parts.size() - kMaximumParts));
+    parts.resize(kMaximumParts);
+  }
+  for (Candidate& part : parts) part.Seal();
+  candidate.body = nullptr;
+  candidate.slots.clear();
+  candidate.parts = std::make_shared<const std::vector<Candidate>>(std::move(parts));
+  Keep(std::move(candidate));
+}
+
+void CandidateGenerator::AddComposedPatch(const Place& place) {
+  const Candidate base = Start("PATCH", place.uri, place.resource);
+  std::vector<Candidate> parts;
+  if (const auto* const attributes = outline_.FindAttributes(place.uri)) {
+    for (const auto& [name, present] : attributes->values.items()) {
+      const Property* const property =
+          attributes->registry == nullptr ? nullptr : attributes->registry->FindWritable(name);
+      if (attributes->registry != nullptr && property == nullptr) continue;
+      const std::string pointer = AppendPointer("/Attributes", name);
+      const std::vector<Json> values = AttributeValues(property, present);
+      for (const Json& value : values) parts.push_back(PartOf(base, pointer, value));
+      if (!values.empty()) continue;
+      Property text;
+      text.name = name;
+      text.kind = present.is_number_integer() ? PropertyKind::kInteger : PropertyKind::kString;
+      parts.push_back(SlotPart(base, pointer, property == nullptr ? text : *property));
+    }
+  }
+  if (patches_ > 1 || !parts.empty()) KeepComposed(base, std::move(parts));
+}
+
+void CandidateGenerator::AddPropertyParts(const Candidate& base, const std::string& type,
+                                          const Property& property, const std::string& pointer,
+                                          std::vector<Candidate>& parts) const {
+  const std::string place = AppendPointer(pointer, property.name);
+  if (property.kind == PropertyKind::kComplex && property.name == kLinks) {
+    for (const Property* const member : schema_.Members(type, property)) {
+      AddPropertyParts(base, type, *member, place, parts);
+    }
+    return;
+  }
+  const bool is_list = property.kind == PropertyKind::kArray;
+  if (is_list && property.element->kind == PropertyKind::kLink) {
+    return AddReferenceParts(base, property.element->target, place, parts);
+  }
+  const bool settable = property.writable || property.required_on_create ||
+                        property.kind == PropertyKind::kEnumeration;
+  if (!settable || pointer.ends_with(kLinks)) return;
+  const Property& leaf = is_list ? *property.element : property;
+  const std::vector<Json> values = ValuesOf(leaf, Json());
+  for (const Json& value : values) {
+    parts.push_back(PartOf(base, place, is_list ? Json::array({value}) : value));
+  }
+  if (values.empty() && IsText(leaf.kind) && !is_list) parts.push_back(SlotPart(base, place, leaf));
+}
+
+void CandidateGenerator::AddReferenceParts(const Candidate& base, const std::string& target,
+                                           const std::string& pointer,
+                                           std::vector<Candidate>& parts) const {
+  const auto references = outline_.References(base.uri, target);
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    Candidate part = PartOf(base, pointer, Json::array({Json{{"@odata.id", references[i].uri}}}));
+    part.name = std::string(Ordinal(i)) + " " + references[i].name;
+    parts.push_back(std::move(part));
+  }
+}
+
+void CandidateGenerator::AddComposedCreation(const std::string& uri, const Json& collection) {
+  const std::string type = outline_.MemberType(uri);
+  const Candidate base = Start("POST", uri, collection);
+  std::vector<Candidate> parts;
+  for (const Property* const property : schema_.Properties(type)) {
+    AddPropertyParts(base, type, *property, "", parts);
+  }
+  if (!parts.empty()) KeepComposed(base, std::move(parts));
+}
+
+void CandidateGenerator::AddComposedAction(const Candidate& base,
+                                           const std::vector<Parameter>& parameters) {
+  std::vector<Candidate> parts;
+  bool has_more = false;
+  std::size_t combinations = 1;
+  for (const Parameter& parameter : parameters) {
+    const std::string pointer = AppendPointer("", parameter.name);
+    std::vector<Json> values = parameter.values;
+    if (values.empty() && parameter.kind == PropertyKind::kBoolean) values = {true, false};
+    has_more = has_more || (!parameter.required && parameter.values.empty());
+    combinations *= std::max<std::size_t>(1, values.size());
+    has_more = has_more || combinations > Catalog::kMaximumCombinations;
+    for (const Json& value : values) parts.push_back(PartOf(base, pointer, value));
+    if (!values.empty() || !IsText(parameter.kind)) continue;
+    Property property;
+    property.name = parameter.name;
+    property.kind = parameter.kind;
+    property.format = parameter.format;
+    parts.push_back(SlotPart(base, pointer, property));
+  }
+  if (has_more && !parts.empty()) KeepComposed(base, std::move(parts));
 }
 
 }  // namespace shoal::redfish

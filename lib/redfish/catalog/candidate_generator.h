@@ -80,11 +80,24 @@ class CandidateGenerator {
   // `writable` it returns none unless PATCH may set all of them.
   std::vector<Parameter> CreationParameters(const std::string& type, bool writable) const;
   void AddCreations(const std::string& uri, const nlohmann::json& collection);
+  // Add the candidates that compose: a PATCH where a body may have several parts, a POST that makes
+  // a member, and a POST of an action with more parameters than its other candidates give.
+  void AddComposedPatch(const Place& place);
+  void AddComposedCreation(const std::string& uri, const nlohmann::json& collection);
+  void AddComposedAction(const Candidate& base, const std::vector<Parameter>& parameters);
+  void KeepComposed(Candidate candidate, std::vector<Candidate> parts);
+  // Append the parts of one property, parameter or attribute.
+  void AddPropertyParts(const Candidate& base, const std::string& type, const Property& property,
+                        const std::string& pointer, std::vector<Candidate>& parts) const;
+  void AddReferenceParts(const Candidate& base, const std::string& target,
+                         const std::string& pointer, std::vector<Candidate>& parts) const;
   void AddFillings(const Place& place);
 
   const ServiceOutline& outline_;
   const Schema& schema_;
   std::unordered_set<content::ContentKey> seen_;
+  // The PATCH candidates that the present resource has got.
+  std::size_t patches_ = 0;
 };
 
 // Returns false for a schema file, a registry, a log entry and a document that is no resource.

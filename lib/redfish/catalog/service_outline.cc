@@ -25,6 +25,64 @@ ServiceOutline::ServiceOutline(const Capture& capture, const Schema& schema) {
     }
   }
   for (std::string& uri : DanglingMembers(capture.resources())) dangling_.insert(std::move(uri));
+  AddAttributes(capture);
+  AddReferences(capture);
+}
+
+void ServiceOutline::AddAttributes(const Capture& capture) {
+  std::map<std::string, std::shared_ptr<const AttributeRegistry>> registries;
+  for (const auto& [uri, resource] : capture.resources()) {
+    const auto values = resource.find("Attributes");
+    const std::string id = TextAt(resource, "AttributeRegistry");
+    if (values == resource.end() || !values->is_object() || values->empty()) continue;
+    if (id.empty() && !TextAt(resource, "@odata.type").starts_with("#Bios.")) continue;
+    const auto [known, is_new] = registries.try_emplace(id);
+    if (is_new && !id.empty()) {
+      if (auto registry = FindAttributeRegistry(capture, id)) {
+        known->second = std::make_shared<const AttributeRegistry>(*std::move(registry));
+      }
+    }
+    const nlohmann::json* const link = Resolve(resource, "/@Redfish.Settings/SettingsObject");
+    const std::string settings = link == nullptr ? std::string() : LinkTarget(*link);
+    // A settings object names the registry too, but it has no settings object of its own.
+    if (settings.empty() && attributes_.contains(uri)) continue;
+    attributes_[settings.empty() ? uri : settings] = {uri, *values, known->second};
+  }
+}
+
+void ServiceOutline::AddReferences(const Capture& capture) {
+  for (const auto& [collection, type] : member_types_) {
+    const std::size_t slash = collection.rfind('/');
+    const nlohmann::json* const above =
+        slash == std::string::npos ? nullptr : capture.Find(collection.substr(0, slash));
+    if (above == nullptr) continue;
+    for (const auto& [name, value] : above->items()) {
+      if (!value.is_array()) continue;
+      for (const std::string& uri : LinkTargets(&value)) {
+        const nlohmann::json* const target = capture.Find(uri);
+        if (target == nullptr) continue;
+        references_[collection].push_back(
+            {TextAt(*target, "@odata.type"), {uri, TextAt(*target, "Name")}});
+      }
+    }
+  }
+}
+
+const ServiceOutline::Attributes* ServiceOutline::FindAttributes(const std::string& uri) const {
+  const auto found = attributes_.find(uri);
+  return found == attributes_.end() ? nullptr : &found->second;
+}
+
+std::vector<ServiceOutline::Reference> ServiceOutline::References(const std::string& collection,
+                                                                  std::string_view type) const {
+  std::vector<Reference> references;
+  const auto found = references_.find(collection);
+  if (found == references_.end()) return references;
+  const std::string prefix = "#" + std::string(type.substr(0, type.find('.'))) + ".";
+  for (const TypedReference& typed : found->second) {
+    if (typed.type.starts_with(prefix)) references.push_back(typed.reference);
+  }
+  return references;
 }
 
 bool ServiceOutline::IsFixed(const std::string& uri, std::string_view odata_type) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "redfish/capture/capture.h"
+#include "redfish/schema/attribute_registry.h"
 #include "redfish/schema/schema.h"
 
 namespace shoal::redfish {
@@ -34,10 +36,35 @@ class ServiceOutline {
   std::string MemberType(const std::string& collection) const;
   // The Ids of the roles that accounts may have.
   const std::vector<std::string>& role_ids() const { return role_ids_; }
+  // Free-form attributes, such as those of a BIOS, as PATCH of a resource may set them.
+  struct Attributes {
+    // The URI of the resource that has them.
+    std::string holder;
+    // The present values by name.
+    nlohmann::json values;
+    // Null when the service has no registry of them.
+    std::shared_ptr<const AttributeRegistry> registry;
+  };
+  // Returns the attributes that PATCH of the resource sets: its own, or when it is a settings
+  // object, those of the resource whose settings it holds. Returns null for a resource without
+  // attributes, and for one whose attributes are set through its settings object.
+  const Attributes* FindAttributes(const std::string& uri) const;
+  // Returns the resources that a new member of the collection may refer to, in order: the links to
+  // resources of `type`, such as "Drive.Drive", in the lists of the resource above the collection.
+  // Each has its URI and its Name.
+  struct Reference {
+    std::string uri;
+    std::string name;
+  };
+  std::vector<Reference> References(const std::string& collection, std::string_view type) const;
+
   // Returns a recorded description of an action's parameters, or null when there is none.
   const nlohmann::json* FindActionInfo(const std::string& uri) const;
 
  private:
+  void AddAttributes(const Capture& capture);
+  void AddReferences(const Capture& capture);
+
   std::unordered_set<std::string> uris_;
   std::unordered_set<std::string> dangling_;
   // Collections and members of account slots.
@@ -46,6 +73,13 @@ class ServiceOutline {
   std::map<std::string, std::string> member_types_;
   std::vector<std::string> role_ids_;
   std::map<std::string, nlohmann::json> action_infos_;
+  std::map<std::string, Attributes> attributes_;
+  // Maps a collection to all links in the lists of the resource above it, each with its type.
+  struct TypedReference {
+    std::string type;
+    Reference reference;
+  };
+  std::map<std::string, std::vector<TypedReference>> references_;
 };
 
 }  // namespace shoal::redfish

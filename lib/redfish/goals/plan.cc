@@ -284,19 +284,6 @@ absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOp
 
 namespace {
 
-using Json = nlohmann::json;
-
-Json OrEmpty(Json body) { return body.is_null() ? Json::object() : body; }
-
-bool Sends(const Candidate& candidate, const Json& body, const SlotValues& values) {
-  // Two seeds reveal an unbound slot: by chance alone both would have to draw the same value.
-  runtime::Random first(1);
-  runtime::Random second(2);
-  const Json bound = OrEmpty(BindSlots(candidate, values, first));
-  return bound == body &&
-         (candidate.slots.empty() || bound == OrEmpty(BindSlots(candidate, values, second)));
-}
-
 const Candidate& Of(const Candidate& candidate) { return candidate; }
 const Candidate& Of(const Candidate* candidate) { return *candidate; }
 
@@ -308,26 +295,24 @@ std::int64_t FirstWhere(const Candidates& candidates, const Fits& fits) {
 }
 
 template <typename Candidates>
-std::int64_t FindRequest(const Candidates& candidates, const PlanRequest& request,
-                         const SlotValues& values) {
+std::int64_t FindRequest(const Candidates& candidates, const PlanRequest& request, bool composes) {
   const std::string uri = CanonicalUri(request.uri);
-  const Json body = OrEmpty(request.body);
   return FirstWhere(candidates, [&](const Candidate& candidate) {
     return candidate.method == request.method && candidate.uri == uri &&
-           Sends(candidate, body, values);
+           candidate.composes() == composes && (composes || Unify(candidate, request.body));
   });
 }
 
 }  // namespace
 
 std::int64_t FindCandidate(std::span<const Candidate> candidates, const PlanRequest& request,
-                           const SlotValues& values) {
-  return FindRequest(candidates, request, values);
+                           bool composes) {
+  return FindRequest(candidates, request, composes);
 }
 
 std::int64_t FindCandidate(std::span<const Candidate* const> candidates, const PlanRequest& request,
-                           const SlotValues& values) {
-  return FindRequest(candidates, request, values);
+                           bool composes) {
+  return FindRequest(candidates, request, composes);
 }
 
 std::int64_t FindWait(std::span<const Candidate> candidates) {

@@ -81,14 +81,13 @@ absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOp
 // These functions find the candidate that equals a request. They lead from an expert's requests to
 // an agent's actions.
 
-// Returns the index of the first candidate with the request's method, canonical URI and body, with
-// slots bound to `values`; a missing body equals an empty object. Returns -1 when there is none. A
-// candidate with a slot that has no value of its type in `values` never matches, since it would
-// send a random value.
+// Returns the index of the first candidate with the request's method and canonical URI, and with
+// its body once the slots have the right values. With `composes` it returns the first one that
+// composes requests with that method and URI instead. Returns -1 when there is none.
 std::int64_t FindCandidate(std::span<const Candidate> candidates, const PlanRequest& request,
-                           const SlotValues& values);
+                           bool composes = false);
 std::int64_t FindCandidate(std::span<const Candidate* const> candidates, const PlanRequest& request,
-                           const SlotValues& values);
+                           bool composes = false);
 
 // Returns the index of `wait`, or -1 when there is none.
 std::int64_t FindWait(std::span<const Candidate> candidates);

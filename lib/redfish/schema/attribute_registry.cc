@@ -144,6 +144,12 @@ std::string_view AttributeRegistry::Misfit(const std::string& attribute, const J
   return redfish::Misfit(known->second.property, value);
 }
 
+const Property* AttributeRegistry::FindWritable(const std::string& attribute) const {
+  const auto found = attributes_.find(attribute);
+  if (found == attributes_.end() || passwords_.contains(attribute)) return nullptr;
+  return found->second.immutable || found->second.read_only ? nullptr : &found->second.property;
+}
+
 const Json* AttributeRegistry::Default(const std::string& attribute) const {
   const auto known = attributes_.find(attribute);
   if (known == attributes_.end() || known->second.read_only || known->second.immutable) {

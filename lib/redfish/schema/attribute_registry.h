@@ -37,6 +37,9 @@ class AttributeRegistry {
   // Returns the value that a reset to defaults gives `attribute`. Returns null when the registry
   // has no such value, or when nobody may change the attribute.
   const nlohmann::json* Default(const std::string& attribute) const;
+  // Returns the attribute as a property whose name is the attribute's. Returns null when the
+  // registry lacks it, when nobody may change it, or when it is a password.
+  const Property* FindWritable(const std::string& attribute) const;
   bool HasPasswords() const { return !passwords_.empty(); }
   bool IsPassword(const std::string& attribute) const { return passwords_.contains(attribute); }
 

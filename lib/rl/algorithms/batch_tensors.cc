@@ -81,8 +81,8 @@ at::Tensor PastRequests(const UnrollBatch& batch, const BatchTensors& tensors,
 // Gives every row with weight its catalog, its goal and the standardisation of its similarity.
 CandidateRows SimilaritiesOf(const UnrollBatch& batch, const model::PolicySpec& spec,
                              std::span<const float> weight, const BatchTensors& tensors) {
-  const auto* const content =
-      tensors.contents[static_cast<std::size_t>(spec.goal_index())].const_data_ptr<std::int64_t>();
+  const auto* const content = tensors.contents[static_cast<std::size_t>(spec.similarity_index())]
+                                  .const_data_ptr<std::int64_t>();
   CandidateRows out;
   out.rows.resize(weight.size());
   std::map<std::uint64_t, std::int32_t> catalogs;

@@ -89,7 +89,8 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   Builder builder;
   std::int64_t features = spec.observation_size;
   for (const std::string& field : spec.content_fields) {
-    const bool shared = field == spec.goal_field || field == spec.request_field;
+    const bool shared =
+        field == spec.goal_field || field == spec.request_field || field == spec.similarity_field;
     builder.Projection("content." + field, spec, shared ? 1.0 : spec.context_init,
                        shared ? "embedding" : "content." + field);
     features += spec.projection_size;

@@ -305,7 +305,8 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
       head.mark_weights = state.network->MarkWeights(hidden).contiguous();
     }
     if (state.spec.has_candidates()) {
-      const at::Tensor& goals = tensors.contents[static_cast<std::size_t>(state.spec.goal_index())];
+      const at::Tensor& goals =
+          tensors.contents[static_cast<std::size_t>(state.spec.similarity_index())];
       state.ChooseCandidates(inputs, head, goals, cache, outputs);
     } else {
       state.ChooseDiscrete(inputs, head.queries, outputs);

@@ -25,7 +25,8 @@ class SpecWriter final : public runtime::Visitor {
  public:
   SpecWriter() { out_ << std::setprecision(std::numeric_limits<double>::max_digits10); }
   void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
-    // Parameters older than these knobs behave as with 0, so 0 must not change their digest.
+    // Parameters older than these knobs behave as with 0 or an empty text, so these must not change
+    // their digest.
     if ((name == "similarity_size" || name == "candidate_marks") && value == 0) return;
     out_ << name << '=' << value << '\n';
   }
@@ -36,6 +37,7 @@ class SpecWriter final : public runtime::Visitor {
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
+    if (name == "similarity_field" && value.empty()) return;
     out_ << name << '=' << value.size() << ':' << value << '\n';
   }
   void Knob(std::string_view name, std::vector<std::int64_t>& value,
@@ -74,7 +76,9 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
   visitor.Knob("action_count", action_count,
                {.help = "actions of a discrete head", .min = 0, .max = kMaxWidth});
   visitor.Knob("content_fields", content_fields, {.help = "contents of a row, in order"});
-  visitor.Knob("goal_field", goal_field, {.help = "the content that candidates are compared with"});
+  visitor.Knob("goal_field", goal_field, {.help = "the content that says what is wanted"});
+  visitor.Knob("similarity_field", similarity_field,
+               {.help = "the content that candidates are compared with; empty: goal_field"});
   visitor.Knob("request_field", request_field, {.help = "the content that is the last request"});
   visitor.Knob("embedding_size", embedding_size,
                {.help = "numbers in an embedding", .min = 1, .max = kMaxWidth});
@@ -124,7 +128,12 @@ absl::Status PolicySpec::Validate() const {
   if (names.size() != content_fields.size() || names.contains("")) {
     return bad("content_fields: an empty or repeated name");
   }
-  if (has_candidates() && goal_index() < 0) return bad("goal_field: not one of content_fields");
+  if (has_candidates() && IndexOf(content_fields, goal_field) < 0) {
+    return bad("goal_field: not one of content_fields");
+  }
+  if (has_candidates() && similarity_index() < 0) {
+    return bad("similarity_field: not one of content_fields");
+  }
   if (past_requests && request_index() < 0) {
     return bad("request_field: not one of content_fields, and past_requests needs it");
   }
@@ -150,7 +159,9 @@ absl::Status PolicySpec::Validate() const {
   return absl::OkStatus();
 }
 
-std::int64_t PolicySpec::goal_index() const { return IndexOf(content_fields, goal_field); }
+std::int64_t PolicySpec::similarity_index() const {
+  return IndexOf(content_fields, similarity_field.empty() ? goal_field : similarity_field);
+}
 std::int64_t PolicySpec::request_index() const { return IndexOf(content_fields, request_field); }
 
 std::string PolicySpec::Digest() const {

@@ -22,9 +22,11 @@ struct PolicySpec {
   std::int64_t action_count = 0;
   // The contents of a row, in the order of the environment's spec.
   std::vector<std::string> content_fields = {"goal", "request", "body"};
-  // goal_field names the content that candidates are compared with, request_field the last request.
+  // goal_field names the content that says what is wanted, request_field the last request, and
+  // similarity_field the content that candidates are compared with; empty: goal_field.
   std::string goal_field = "goal";
   std::string request_field = "request";
+  std::string similarity_field = "";
   // D: the length of an embedding. Embeddings should have a norm of about 1.
   std::int64_t embedding_size = 512;
   // P: embeddings are projected to this length.
@@ -37,8 +39,9 @@ struct PolicySpec {
   std::int64_t core_size = 128;
   // Whether the sum of the episode's earlier requests is a feature.
   bool past_requests = true;
-  // logits = query_scale * <query, key> + similarity_weight * z, where z is the cosine of goal and
-  // candidate, standardised over the legal candidates of the table.
+  // logits = query_scale * <query, key> + similarity_weight * z, where z is the cosine of the
+  // similarity field's content and the candidate, standardised over the legal candidates of the
+  // table.
   double query_scale = 4.0;
   double similarity_weight = 1.0;
   // The cosine uses the first `similarity_size` numbers of the embeddings; 0 means all. It is 512
@@ -64,9 +67,9 @@ struct PolicySpec {
   // S: the length of a row's recurrent state; 0 without a core.
   std::int64_t core_state_size() const { return has_core() ? core_size : 0; }
   std::int64_t content_count() const { return static_cast<std::int64_t>(content_fields.size()); }
-  // The position of goal_field (request_field) in content_fields, or -1 when absent.
-  std::int64_t goal_index() const;
+  // The position of the field in content_fields, or -1 when absent.
   std::int64_t request_index() const;
+  std::int64_t similarity_index() const;
 
   // Returns the SHA-256 over every field, in hexadecimal.
   std::string Digest() const;

@@ -3,6 +3,7 @@
 // walk.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -60,8 +61,8 @@ inline std::size_t PairOf(const RedfishData& data, const std::string& goal) {
   throw std::runtime_error("no pair for " + goal);
 }
 
-// Returns the keys, numbers and rewards of a walk that visits all actions by arithmetic. `player`
-// has Reset, Step and actions(), which is the number of actions.
+// Returns the keys, numbers, marks and rewards of a walk that visits all actions by arithmetic.
+// `player` has Reset and Step.
 template <typename Player>
 std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int episodes) {
   std::vector<std::string> trace;
@@ -81,7 +82,13 @@ std::vector<std::string> Walk(Player& player, std::uint64_t environment_id, int 
     keep(transition);
     while (transition.end == End::kNone) {
       choice = choice * 6364136223846793005U + 1442695040888963407U;
-      transition = player.Step(static_cast<std::int64_t>((choice >> 33) % player.actions()));
+      const auto& list = *transition.observation.catalog;
+      auto action = static_cast<std::uint32_t>((choice >> 33) % list.size());
+      const auto is_removed = [&list](std::uint32_t one) {
+        return std::binary_search(list.removed().begin(), list.removed().end(), one);
+      };
+      while (is_removed(action)) action = (action + 1) % static_cast<std::uint32_t>(list.size());
+      transition = player.Step(std::int64_t{action});
       keep(transition);
     }
   }

@@ -46,10 +46,8 @@ const ServiceCatalog& TwoSystems() {
 class TaggedEpisode {
  public:
   TaggedEpisode() {
-    episode_.text = "Write asset tag X-1 on the host ALPHA.";
-    episode_.slot_values = {{"AssetTag", "X-1"}};
     seen_.Begin(TwoSystems());
-    memory_.Begin(episode_, TwoSystems());
+    memory_.Begin("Write asset tag X-1 on the host ALPHA.", TwoSystems());
   }
 
   const redfish::Candidate& Find(const std::string& method, const std::string& uri,
@@ -86,7 +84,6 @@ class TaggedEpisode {
   ResponseCache cache_;
   SeenResources seen_ = SeenResources(cache_.candidates);
   EpisodeMemory memory_ = EpisodeMemory(cache_.facts);
-  redfish::Episode episode_;
 };
 
 using MarkSet = std::set<Mark>;

@@ -102,7 +102,6 @@ class FleetPlayer {
     return Await(context_, [&](auto done) { environment_->Step(action, done); });
   }
   FleetEnvironment& environment() { return *environment_; }
-  std::size_t actions() const { return static_cast<std::size_t>(WaitAction()) + 1; }
 
   // Returns the members whose goal does not hold.
   std::vector<std::size_t> Open() const {
@@ -154,8 +153,8 @@ TEST_CASE("With a budget for all, the goal is reached when each member's is") {
   FleetPlayer player(3 * kWatts);
   const Transition first = Begin(player, "1 power_on", 2);
   REQUIRE(first.observation.numeric.size() == FleetEnvironment::kObservationSize);
-  REQUIRE(first.observation.numeric[8] == Approx(1.0 / 3));
-  REQUIRE(first.observation.numeric[9] == Approx(2.0 / 3));
+  REQUIRE(first.observation.numeric[10] == Approx(1.0 / 3));
+  REQUIRE(first.observation.numeric[11] == Approx(2.0 / 3));
   const std::string& text = *first.observation.contents[0].text;
   REQUIRE(text.find("1500 W") != std::string::npos);
   for (std::size_t i = 0; i < kMembers; ++i) {
@@ -166,7 +165,7 @@ TEST_CASE("With a budget for all, the goal is reached when each member's is") {
   const Transition one = player.Step(ResetTo(open[1], "On"));
   REQUIRE(one.end == End::kNone);
   REQUIRE(one.reward == Approx(-0.01 + 0.2 / 3));
-  REQUIRE(one.observation.numeric[8] == Approx(2.0 / 3));
+  REQUIRE(one.observation.numeric[10] == Approx(2.0 / 3));
   REQUIRE(one.observation.contents[1].text->find(MemberName(open[1])) != std::string::npos);
   const Transition looked = player.Step(GetSystem(open[1]));
   REQUIRE(looked.reward == Approx(-0.01));
@@ -204,7 +203,7 @@ TEST_CASE("To draw more than the budget costs, ends the episode, and is no succe
   const Transition first = Begin(player, "1 power_on", 2);
   REQUIRE(player.environment().facts().satisfied_at_start);
   REQUIRE(player.environment().facts().optimum == 0);
-  REQUIRE(first.observation.numeric[9] == Approx(0));
+  REQUIRE(first.observation.numeric[11] == Approx(0));
   const Transition over = player.Step(ResetTo(player.Open()[0], "On"));
   REQUIRE(over.end == End::kTerminated);
   REQUIRE(over.reward < -0.4F);

@@ -62,7 +62,6 @@ class Player {
     return Await(context_, [&](auto done) { environment_.Step(action, done); });
   }
   RedfishEnvironment& environment() { return environment_; }
-  std::size_t actions() const { return Catalog().size(); }
 
  private:
   boost::asio::io_context* const context_;
@@ -83,7 +82,7 @@ TEST_CASE("Turning a server on by the one right request succeeds at once") {
   Player player;
   const EpisodeStart start = EpisodeWhere(player, "1 power_on", false);
   const Transition first = player.Reset(start);
-  REQUIRE(first.observation.contents.size() == 3);
+  REQUIRE(first.observation.contents.size() == 4);
   REQUIRE(*first.observation.contents[0].text == player.environment().episode().text);
   REQUIRE(first.observation.contents[1].key.IsZero());
   REQUIRE(first.observation.numeric.size() == RedfishEnvironment::kObservationSize);

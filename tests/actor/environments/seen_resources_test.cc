@@ -90,7 +90,7 @@ class Eyes {
   }
   // Returns the first action that reads `uri`.
   std::int64_t Look(const std::string& uri) const {
-    return seen_.Find({.method = "GET", .uri = uri, .body = nullptr, .token = ""}, {});
+    return seen_.Find({.method = "GET", .uri = uri, .body = nullptr, .token = ""});
   }
   const inference::client::CandidateList& list() const { return *seen_.list(); }
 

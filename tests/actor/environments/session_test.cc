@@ -64,12 +64,16 @@ class SessionPlayer {
       : environment_(SessionData().tasks, std::move(service), std::make_shared<ResponseCache>()) {
     environment_.Reset({.environment_id = 1}, [](const auto& reset) { REQUIRE(reset.ok()); });
   }
+  // Takes the action, and the first choice for each value that its request needs.
   Observation Step(std::int64_t action) {
     Observation observation;
-    environment_.Step(action, [&](absl::StatusOr<Transition> transition) {
-      REQUIRE(transition.ok());
-      observation = std::move(transition->observation);
-    });
+    do {
+      environment_.Step(action, [&](absl::StatusOr<Transition> transition) {
+        REQUIRE(transition.ok());
+        observation = std::move(transition->observation);
+      });
+      action = 0;
+    } while (environment_.draft().is_open());
     return observation;
   }
 

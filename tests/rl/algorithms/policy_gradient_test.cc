@@ -247,13 +247,15 @@ TEST_CASE("The candidate head equals log-softmax and autograd over base and over
   std::vector<double> logs(2);
   CandidateHead head(network, {});
   const std::vector<std::int64_t> rows = {0, 1};
-  const at::Tensor got = head.Backward(batch, tensors, rows, queries, [&](const HeadRows& chunk) {
+  const auto keep = [&](const HeadRows& chunk) {
     for (std::size_t i = 0; i < chunk.positions.size(); ++i) {
       logs[static_cast<std::size_t>(chunk.positions[i])] =
           chunk.log_probability.data_ptr<double>()[i];
     }
     return Linear(chunk);
-  });
+  };
+  const at::Tensor got =
+      head.Backward(batch, tensors, rows, {.queries = queries, .mark_weights = {}}, keep).queries;
 
   for (std::size_t row = 0; row < 2; ++row) {
     const auto& table = batch.tables[row];

@@ -105,7 +105,7 @@ TEST_CASE("only the first numbers of goal and candidates are compared where the 
   for (std::int64_t i = 0; i < kCandidates * size; ++i) {
     if (i % size >= compared) numbers[i] = 0;
   }
-  const auto goal = inputs.contents.begin() + spec.goal_index() * size;
+  const auto goal = inputs.contents.begin() + spec.similarity_index() * size;
   std::fill(goal + compared, goal + size, std::uint16_t{0});
   const auto expected = distribution(CandidateTable::Create(front, {}).value());
   REQUIRE(of_all[0] != Approx(expected[0]).margin(1e-3));

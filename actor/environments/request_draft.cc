@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/request_draft.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "actor/environments/episode_memory.h"
+#include "platform/content/canonical_json.h"
+#include "redfish/capture/uri.h"
+
+namespace shoal::actor {
+namespace {
+
+using Json = nlohmann::json;
+using inference::client::CandidateList;
+using inference::client::ContentReference;
+
+constexpr const char* kSend = "send the request as it is";
+constexpr const char* kDrop = "drop the request";
+constexpr std::size_t kLongestOrder = 64;
+
+ContentReference ContentOf(std::string text) {
+  const content::ContentKey key = content::KeyOf(text);
+  return {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
+}
+
+std::uint32_t MarkBit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint32_t>(mark); }
+
+// The place of a slot's value, which for an element of a list is the list.
+std::string PlaceOf(const redfish::Slot& slot) {
+  constexpr std::string_view kFirst = "/0";
+  std::string place = slot.pointer;
+  if (place.ends_with(kFirst)) place.resize(place.size() - kFirst.size());
+  return place;
+}
+
+bool IsOfList(const redfish::Slot& slot) { return PlaceOf(slot) != slot.pointer; }
+
+// Whether `body` has all that `part` has.
+bool Has(const Json& body, const Json& part) {
+  Json merged = body;
+  redfish::MergePart(merged, part);
+  return merged == body;
+}
+
+}  // namespace
+
+void RequestDraft::Begin(std::string_view sentence) {
+  sentence_ = redfish::ValuesOf(sentence);
+  state_ = State::kIdle;
+}
+
+std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& candidate,
+                                                      const SeenResources& resources) const {
+  const bool is_of_catalog = resources.IsOfCatalog(candidate);
+  const auto make = [&] {
+    auto made = std::make_shared<PartList>();
+    std::vector<const redfish::Candidate*> found;
+    resources.ForEachOf(candidate.resource, [&](std::size_t, const redfish::Candidate& other) {
+      const bool is_part = candidate.method == "PATCH" && other.method == "PATCH" &&
+                           other.uri == candidate.uri && !other.composes();
+      if (is_part) found.push_back(&other);
+    });
+    for (const redfish::Candidate& part : *candidate.parts) found.push_back(&part);
+    if (!is_of_catalog) {
+      for (const redfish::Candidate* const part : found) made->own.push_back(*part);
+      found.clear();
+      for (const redfish::Candidate& part : made->own) found.push_back(&part);
+    }
+    std::vector<ContentReference> texts;
+    for (const redfish::Candidate* const part : found) {
+      texts.push_back({.key = part->key, .text = std::make_shared<const std::string>(part->text)});
+    }
+    texts.push_back(ContentOf(kSend));
+    texts.push_back(ContentOf(kDrop));
+    const auto send = static_cast<std::uint32_t>(found.size());
+    made->parts = std::move(found);
+    made->later = std::make_shared<const CandidateList>(std::move(texts));
+    made->first = std::make_shared<const CandidateList>(made->later, std::vector{send},
+                                                        std::vector<ContentReference>());
+    return std::shared_ptr<const PartList>(std::move(made));
+  };
+  if (!is_of_catalog) return make();
+  const auto bytes_of = [](const std::shared_ptr<const PartList>& list) {
+    std::size_t bytes = sizeof(*list);
+    for (const redfish::Candidate* const part : list->parts) bytes += part->text.size() + 100;
+    return bytes;
+  };
+  return lists_->FindOrMake({&resources.catalog(), candidate.key.bytes}, make, bytes_of);
+}
+
+void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources& resources,
+                        Json held) {
+  opening_ = candidate;
+  held_ = std::move(held);
+  shown_ = candidate.composes() ? Json::object() : candidate.body;
+  parts_ = candidate.composes() ? PartsOf(candidate, resources) : nullptr;
+  taken_ = 0;
+  pieces_.clear();
+  waiting_.clear();
+  values_.clear();
+  if (parts_ == nullptr) {
+    Take(candidate);
+  } else {
+    GoOn();
+  }
+}
+
+void RequestDraft::Take(const redfish::Candidate& piece) {
+  pieces_.push_back(piece);
+  waiting_ = piece.slots;
+  if (parts_ != nullptr) redfish::MergePart(shown_, piece.body);
+  ++taken_;
+  GoOn();
+}
+
+void RequestDraft::GoOn() {
+  topic_ = {};
+  for (; !waiting_.empty(); waiting_.erase(waiting_.begin())) {
+    OfferValues(waiting_.front());
+    if (offered_.empty()) continue;
+    state_ = State::kChoosingValue;
+    topic_ = ContentOf(waiting_.front().name);
+    std::vector<ContentReference> texts;
+    for (const OfferedValue& offered : offered_) texts.push_back(ContentOf(offered.description));
+    list_ = std::make_shared<const CandidateList>(std::move(texts));
+    return Describe();
+  }
+  if (parts_ == nullptr || taken_ >= kMaximumParts) {
+    state_ = State::kComplete;
+    return;
+  }
+  state_ = State::kChoosingPart;
+  list_ = taken_ == 0 ? parts_->first : parts_->later;
+  Describe();
+}
+
+void RequestDraft::OfferValues(const redfish::Slot& slot) {
+  offered_.clear();
+  // Equal descriptions would be one choice with two meanings.
+  const auto offer = [this](Json value, std::string description) {
+    std::string full = description;
+    const auto is_taken = [this](const std::string& text) {
+      return std::any_of(offered_.begin(), offered_.end(), [&text](const OfferedValue& offered) {
+        return offered.description == text;
+      });
+    };
+    for (int again = 2; is_taken(full); ++again) full = description + " " + std::to_string(again);
+    offered_.push_back({std::move(value), std::move(full)});
+  };
+  for (const redfish::SentenceValue& value : sentence_) {
+    if (redfish::Accepts(slot, value.value)) offer(value.value, value.description);
+  }
+  if (redfish::Accepts(slot, "") && !offered_.empty()) offer("", "an empty text");
+  const Json* const present = held_.is_object() ? redfish::Resolve(held_, PlaceOf(slot)) : nullptr;
+  const bool is_order = IsOfList(slot) && present != nullptr && present->is_array() &&
+                        present->size() > 1 && present->size() <= kLongestOrder &&
+                        redfish::Accepts(slot, *present);
+  for (std::size_t i = 0; is_order && i < present->size(); ++i) {
+    Json order = Json::array({present->at(i)});
+    for (std::size_t j = 0; j < present->size(); ++j) {
+      if (j != i) order.push_back(present->at(j));
+    }
+    offer(std::move(order), "present list beginning with " + present->at(i).get<std::string>());
+  }
+}
+
+void RequestDraft::Describe() {
+  Json text = {{"method", opening_.method}, {"uri", opening_.uri},       {"type", opening_.type},
+               {"name", opening_.name},     {"action", opening_.action}, {"body", shown_}};
+  if (state_ == State::kChoosingValue) text["slot"] = waiting_.front().name;
+  text_ = ContentOf(content::CanonicalJson(text));
+}
+
+void RequestDraft::Choose(std::int64_t action) {
+  const auto index = static_cast<std::size_t>(action);
+  if (state_ == State::kChoosingValue) {
+    values_[waiting_.front().name] = offered_[index].value;
+    waiting_.erase(waiting_.begin());
+    return GoOn();
+  }
+  if (index < parts_->parts.size()) return Take(*parts_->parts[index]);
+  state_ = index == parts_->parts.size() ? State::kComplete : State::kDropped;
+}
+
+std::vector<model::CandidateMark> RequestDraft::Marks() const {
+  std::vector<model::CandidateMark> marks;
+  const auto add = [&marks](std::size_t index, std::uint32_t bits) {
+    if (bits != 0 && marks.size() < EpisodeMemory::kMaximumMarks) {
+      marks.push_back({static_cast<std::uint32_t>(index), bits});
+    }
+  };
+  if (state_ == State::kChoosingValue) {
+    const Json* const present =
+        held_.is_object() ? redfish::Resolve(held_, PlaceOf(waiting_.front())) : nullptr;
+    if (present == nullptr || present->is_null()) return marks;
+    for (std::size_t i = 0; i < offered_.size(); ++i) {
+      add(i, MarkBit(offered_[i].value == *present ? Mark::kHolds : Mark::kDiffers));
+    }
+    return marks;
+  }
+  // In a long list only what stands out is marked.
+  const bool is_long = parts_->parts.size() > EpisodeMemory::kMaximumMarks;
+  for (std::size_t i = 0; i < parts_->parts.size(); ++i) {
+    const redfish::Candidate& part = *parts_->parts[i];
+    std::uint32_t bits = 0;
+    const Held held = held_.is_object() ? CompareFixed(part, held_) : Held::kUnknown;
+    if (held == Held::kAll) bits |= MarkBit(Mark::kHolds);
+    if (held == Held::kOther && !is_long) bits |= MarkBit(Mark::kDiffers);
+    if (taken_ > 0 && Has(shown_, part.body)) bits |= MarkBit(Mark::kChosen);
+    add(i, bits);
+  }
+  return marks;
+}
+
+redfish::Candidate RequestDraft::Finish(runtime::Random& random) const {
+  redfish::Candidate request = opening_;
+  request.parts = nullptr;
+  request.slots.clear();
+  request.body = parts_ == nullptr ? Json() : Json::object();
+  for (const redfish::Candidate& piece : pieces_) {
+    Json bound = redfish::BindSlots(piece, values_, random);
+    if (parts_ == nullptr) {
+      request.body = std::move(bound);
+    } else {
+      redfish::MergePart(request.body, bound);
+    }
+  }
+  return request;
+}
+
+std::int64_t RequestDraft::Find(const Json& wanted) const {
+  if (state_ == State::kChoosingValue) {
+    const Json* const value = redfish::Resolve(wanted, PlaceOf(waiting_.front()));
+    if (value == nullptr) return -1;
+    for (std::size_t i = 0; i < offered_.size(); ++i) {
+      const Json& offered = offered_[i].value;
+      const bool is_element = value->is_array() && !offered.is_array() && value->size() == 1;
+      if (offered == (is_element ? value->front() : *value)) return static_cast<std::int64_t>(i);
+    }
+    return -1;
+  }
+  runtime::Random unused(0);
+  Json have = Finish(unused).body;
+  // A part is of use when it adds something that is wanted. Those that cover most come first.
+  std::int64_t best = -1;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < parts_->parts.size(); ++i) {
+    const redfish::Candidate& part = *parts_->parts[i];
+    const auto values = redfish::UnifyPart(part, wanted);
+    if (!values) continue;
+    const Json bound = redfish::BindSlots(part, *values, unused);
+    if (taken_ > 0 && Has(have, bound)) continue;
+    const std::size_t covers = bound.flatten().size();
+    if (covers > most) {
+      most = covers;
+      best = static_cast<std::int64_t>(i);
+    }
+  }
+  if (best >= 0) return best;
+  return taken_ > 0 && have == wanted ? static_cast<std::int64_t>(parts_->parts.size()) : -1;
+}
+
+}  // namespace shoal::actor

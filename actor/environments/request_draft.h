@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request that is being put together: its parts are chosen one after another, then it is sent.
+//
+// A candidate with slots asks for the value of each slot. A candidate that composes asks for parts
+// until the agent sends the request or drops it, and a part with slots asks for their values too.
+// Each choice is one action among a short list, and the product of their probabilities is that of
+// the whole request (an autoregressive policy; Vinyals et al., "StarCraft II: A New Challenge for
+// Reinforcement Learning", 2017, section 4.2). Values come from the goal's sentence
+// (redfish/goals/sentence_values.h), and an order of a list also from what the resource holds.
+//
+// Not thread-safe. What is open is a function of the episode's text and the choices alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actor/environments/generation_cache.h"
+#include "actor/environments/resource_facts.h"
+#include "actor/environments/seen_resources.h"
+#include "inference/client/row.h"
+#include "platform/content/content_key.h"
+#include "platform/runtime/random.h"
+#include "redfish/catalog/candidate.h"
+#include "redfish/catalog/catalog.h"
+#include "redfish/goals/sentence_values.h"
+#include "rl/model/candidate_mark.h"
+
+namespace shoal::actor {
+
+// The parts of one candidate that composes, and the list of the choices among them: each part, then
+// "send", then "drop".
+struct PartList {
+  std::vector<const redfish::Candidate*> parts;
+  // Without "send", which needs at least one part.
+  std::shared_ptr<const inference::client::CandidateList> first;
+  std::shared_ptr<const inference::client::CandidateList> later;
+  // Holds the parts that no catalog holds.
+  std::vector<redfish::Candidate> own;
+};
+
+// Keeps the part lists of catalogs. Not thread-safe: each loop has its own.
+using PartLists =
+    GenerationCache<std::pair<const redfish::Catalog*, decltype(content::ContentKey::bytes)>,
+                    std::shared_ptr<const PartList>>;
+
+class RequestDraft {
+ public:
+  // A request has at most so many parts; then it is sent.
+  static constexpr std::size_t kMaximumParts = 16;
+
+  enum class State : std::uint8_t { kIdle, kChoosingPart, kChoosingValue, kComplete, kDropped };
+
+  // `lists` outlives this.
+  explicit RequestDraft(PartLists& lists) : lists_(&lists) {}
+
+  // Begins an episode whose goal is `sentence`, and drops what was open.
+  void Begin(std::string_view sentence);
+  // Begins a request with `candidate` of the list of `resources`. `held` is what its resource
+  // holds, null when the episode has not read it. Both may change while the draft is open. The
+  // state is kComplete at once when nothing is to be chosen.
+  void Open(const redfish::Candidate& candidate, const SeenResources& resources,
+            nlohmann::json held);
+  // Takes the next choice. REQUIRES: is_open() and 0 <= action < list()->size(), and the action is
+  // legal in the list.
+  void Choose(std::int64_t action);
+  // Forgets the request.
+  void Close() { state_ = State::kIdle; }
+
+  State state() const { return state_; }
+  bool is_open() const { return state_ == State::kChoosingPart || state_ == State::kChoosingValue; }
+  // The choices that are open. REQUIRES: is_open().
+  const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
+  // What the request is so far, with the names of slots in place of their values, as a content for
+  // the policy.
+  const inference::client::ContentReference& text() const { return text_; }
+  // What the choice is about: the name of the slot. Without a text while parts are chosen.
+  const inference::client::ContentReference& topic() const { return topic_; }
+  // What the episode knows of the choices.
+  std::vector<model::CandidateMark> Marks() const;
+
+  // The candidate with which the request began, with the body to send and without slots. Slots for
+  // which the sentence has no value get a random one of their type.
+  redfish::Candidate Finish(runtime::Random& random) const;
+  // The body with the names of slots in place of their values.
+  const nlohmann::json& shown_body() const { return shown_; }
+
+  // Returns the choice that leads to a request with the body `wanted`, or -1 when none does.
+  // REQUIRES: is_open().
+  std::int64_t Find(const nlohmann::json& wanted) const;
+
+ private:
+  struct OfferedValue {
+    nlohmann::json value;
+    std::string description;
+  };
+
+  void Take(const redfish::Candidate& piece);
+  // Opens the choice of the next slot that the sentence has a value for, or what comes after it.
+  void GoOn();
+  void OfferValues(const redfish::Slot& slot);
+  void Describe();
+  std::shared_ptr<const PartList> PartsOf(const redfish::Candidate& candidate,
+                                          const SeenResources& resources) const;
+
+  PartLists* lists_;
+  std::vector<redfish::SentenceValue> sentence_;
+  State state_ = State::kIdle;
+  redfish::Candidate opening_;
+  nlohmann::json held_;
+  nlohmann::json shown_;
+  // Null unless the request composes.
+  std::shared_ptr<const PartList> parts_;
+  std::size_t taken_ = 0;
+  // The pieces of the body that were taken, and those of their slots that wait for a value.
+  std::vector<redfish::Candidate> pieces_;
+  std::vector<redfish::Slot> waiting_;
+  redfish::SlotValues values_;
+  std::vector<OfferedValue> offered_;
+  std::shared_ptr<const inference::client::CandidateList> list_;
+  inference::client::ContentReference text_;
+  inference::client::ContentReference topic_;
+};
+
+}  // namespace shoal::actor

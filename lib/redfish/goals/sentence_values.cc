@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/goals/sentence_values.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kWordsBefore = 2;
+constexpr std::size_t kWordsAfter = 1;
+constexpr std::string_view kOutside = " ,.;:!?()[]{}\"'`";
+
+struct Word {
+  std::string text;
+  // What stands between the word and the next one, apart from spaces.
+  std::string separator;
+};
+
+bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)) != 0; }
+bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)) != 0; }
+bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) != 0; }
+bool IsWordCharacter(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::vector<Word> WordsOf(std::string_view sentence) {
+  std::vector<Word> words;
+  std::size_t at = 0;
+  while (at < sentence.size()) {
+    const std::size_t space = std::min(sentence.find(' ', at), sentence.size());
+    std::string_view word = sentence.substr(at, space - at);
+    at = space + 1;
+    const std::size_t begin = word.find_first_not_of(kOutside);
+    if (begin == std::string_view::npos) {
+      if (!words.empty()) words.back().separator += word;
+      continue;
+    }
+    const std::size_t end = word.find_last_not_of(kOutside) + 1;
+    if (!words.empty()) words.back().separator += word.substr(0, begin);
+    words.push_back({std::string(word.substr(begin, end - begin)), std::string(word.substr(end))});
+  }
+  return words;
+}
+
+// A word that is no plain word of the language: it has a digit, a capital after its first letter,
+// or punctuation inside.
+bool LooksLikeValue(std::string_view word) {
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (IsDigit(word[i]) || (i > 0 && IsUpper(word[i]))) return true;
+    if (!IsWordCharacter(word[i]) && word[i] != '-' && word[i] != '\'') return true;
+  }
+  return false;
+}
+
+std::string_view ClassOf(char c) {
+  if (IsLower(c)) return "lower";
+  if (IsUpper(c)) return "upper";
+  if (IsDigit(c)) return "digits";
+  switch (c) {
+    case '-':
+      return "dash";
+    case '.':
+      return "dot";
+    case '/':
+      return "slash";
+    case ':':
+      return "colon";
+    case '_':
+      return "underscore";
+    case '@':
+      return "at";
+    default:
+      return "sign";
+  }
+}
+
+// Returns the classes of the word's characters, each once for a run of equal ones: "upper dash
+// digits". At most six runs are told.
+std::string ShapeOf(std::string_view word) {
+  constexpr std::size_t kMostRuns = 6;
+  std::string shape;
+  std::string_view last;
+  std::size_t runs = 0;
+  for (const char c : word) {
+    const std::string_view now = ClassOf(c);
+    if (now == last) continue;
+    if (++runs > kMostRuns) break;
+    last = now;
+    shape += (shape.empty() ? "" : " ") + std::string(now);
+  }
+  return shape;
+}
+
+std::string Neighbour(const Word& word) {
+  return LooksLikeValue(word.text) ? "value" : absl::AsciiStrToLower(word.text);
+}
+
+// Describes the words [begin, end) by what stands around them.
+std::string Around(const std::vector<Word>& words, std::size_t begin, std::size_t end) {
+  std::string text;
+  for (std::size_t i = begin - std::min(begin, kWordsBefore); i < begin; ++i) {
+    text += " " + Neighbour(words[i]);
+  }
+  text = " after" + (text.empty() ? " nothing" : text) + " before";
+  for (std::size_t i = end; i < std::min(words.size(), end + kWordsAfter); ++i) {
+    text += " " + Neighbour(words[i]);
+  }
+  return end == words.size() ? text + " nothing" : text;
+}
+
+Json NumberOf(const std::string& word) {
+  static const std::array<std::string_view, 13> kNumbers = {
+      "zero",  "one",   "two",  "three", "four",   "five",  "six",
+      "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+  std::int64_t number = 0;
+  if (absl::SimpleAtoi(word, &number)) return number;
+  const auto found = std::find(kNumbers.begin(), kNumbers.end(), absl::AsciiStrToLower(word));
+  return found == kNumbers.end() ? Json() : Json(found - kNumbers.begin());
+}
+
+// Returns the end of the list that begins at `begin`: words that look like values with commas or
+// "and" between them.
+std::size_t EndOfList(const std::vector<Word>& words, std::size_t begin) {
+  std::size_t end = begin;
+  for (std::size_t i = begin; i < words.size() && LooksLikeValue(words[i].text); ++i) {
+    end = i + 1;
+    const bool joined = words[i].separator.find(',') != std::string::npos;
+    const bool before_and = end < words.size() && words[end].text == "and";
+    if (before_and) {
+      ++i;
+    } else if (!joined) {
+      break;
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
+  const std::vector<Word> words = WordsOf(sentence);
+  std::vector<SentenceValue> values;
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < words.size() && values.size() < kMaximumSentenceValues; ++i) {
+    const std::string& word = words[i].text;
+    const std::string around = Around(words, i, i + 1);
+    const bool is_value = LooksLikeValue(word);
+    values.push_back({word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around});
+    const Json number = NumberOf(word);
+    if (!number.is_null()) values.push_back({number, "number" + around});
+    if (i < listed || !is_value) continue;
+    listed = EndOfList(words, i);
+    Json list = Json::array();
+    for (std::size_t j = i; j < listed; ++j) {
+      if (words[j].text != "and") list.push_back(words[j].text);
+    }
+    if (list.size() > 1) values.push_back({list, "list" + Around(words, i, listed)});
+  }
+  return values;
+}
+
+bool ContainsWords(std::string_view text, std::string_view words) {
+  for (std::size_t at = text.find(words); at != std::string_view::npos;
+       at = text.find(words, at + 1)) {
+    const std::size_t end = at + words.size();
+    const bool begins = at == 0 || !IsWordCharacter(text[at - 1]);
+    if (begins && (end == text.size() || !IsWordCharacter(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace shoal::redfish

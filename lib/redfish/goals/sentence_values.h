@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that a sentence offers to the slots of a request: its words, its numbers, and its
+// lists, each described by its shape and its neighbours.
+//
+// "Add an operator account omar17 with password XK-9." offers among others "omar17", described as
+// "value lower digits after operator account before with". Descriptions leave out what looks like a
+// value, so the sentences of one phrasing share them, and a policy that has learned where a
+// password stands finds one that it never saw.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::redfish {
+
+struct SentenceValue {
+  // A text, an integer, or a list of texts.
+  nlohmann::json value;
+  std::string description;
+};
+
+// The most values of a sentence. Any more are left out.
+inline constexpr std::size_t kMaximumSentenceValues = 64;
+
+// Returns the values in the order of the sentence: each word without the punctuation around it,
+// each number (also those up to twelve that are written out), and each list of at least two words
+// that look like values, such as "a.example, b.example and c.example".
+std::vector<SentenceValue> ValuesOf(std::string_view sentence);
+
+// Returns whether `text`, in lower case, contains `words` as whole words.
+bool ContainsWords(std::string_view text, std::string_view words);
+
+}  // namespace shoal::redfish
