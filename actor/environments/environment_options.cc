@@ -66,6 +66,10 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                         "given up on this capture",
                 .min = 1,
                 .max = 100});
+  visitor.Knob("ablate", ablate,
+               {.help = "what the agent does not see: bodies of answers, memory of the episode, or "
+                        "words of the goal; none: it sees all",
+                .choices = {"", "bodies", "memory", "words"}});
   visitor.Group("rewards", rewards);
 }
 

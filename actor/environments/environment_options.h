@@ -69,6 +69,9 @@ struct EnvironmentOptions {
   // How often to try to begin an episode that the service refuses, with a pause that doubles
   // between tries. Then the pair of goal and capture is given up for the rest of the process.
   std::int64_t reset_attempts = 5;
+  // What an evaluation takes away from the agent, with everything that is derived from it: "bodies"
+  // (of answers), "memory" (what the episode has done) or "words" (of the goal). Empty for nothing.
+  std::string ablate = "";
   RewardOptions rewards = {};
 
   // The captures that training plays: all but the one that is held out.

@@ -67,11 +67,14 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   }
   episode_ = std::move(*episode);
   resources_.Begin(tasks_->catalogs.at(pair.capture));
-  memory_.Begin(episode_.text, tasks_->catalogs.at(pair.capture));
-  draft_.Begin(episode_.text);
+  memory_.Begin(Sees("words") ? episode_.text : std::string(), tasks_->catalogs.at(pair.capture));
+  draft_.Begin(Sees("words") ? episode_.text : std::string());
   slot_values_.emplace(runtime::DeriveSeed(tasks_->seed, "slots"), number);
-  goal_ = {.key = content::KeyOf(episode_.text),
-           .text = std::make_shared<const std::string>(episode_.text)};
+  goal_ = {};
+  if (Sees("words")) {
+    goal_ = {.key = content::KeyOf(episode_.text),
+             .text = std::make_shared<const std::string>(episode_.text)};
+  }
   request_ = {};
   body_ = {};
   etags_.clear();
@@ -175,6 +178,10 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
     requests_.push_back(Describe(candidate, body, last_status_));
   }
   draft_.Close();
+  if (!Sees("bodies")) {
+    response->body = nullptr;
+    response->json = nullptr;
+  }
   const BodyTexts::Pointer text = TextOf(*response);
   last_repeated_ = memory_.Learn(candidate, *response, *text, resources_);
   body_ = text->content;
@@ -226,6 +233,10 @@ void RedfishEnvironment::KeepSession(const redfish::Candidate& candidate,
   }
 }
 
+bool RedfishEnvironment::Sees(std::string_view part) const {
+  return tasks_->options.ablate != part;
+}
+
 Observation RedfishEnvironment::Observe() {
   Observation observation;
   observation.numeric.assign(static_cast<std::size_t>(kObservationSize), 0.0F);
@@ -239,12 +250,18 @@ Observation RedfishEnvironment::Observe() {
     observation.numeric[of_value ? 9 : 8] = 1.0F;
     observation.contents = {goal_, draft_.text(), body_, of_value ? draft_.topic() : goal_};
     observation.catalog = draft_.list();
-    observation.marks = draft_.Marks();
+    if (Sees("memory")) observation.marks = draft_.Marks();
     return observation;
   }
   observation.contents = {goal_, request_, body_, goal_};
   observation.catalog = resources_.list();
-  marks_ = memory_.Marks(resources_);
+  marks_.clear();
+  if (Sees("memory")) {
+    marks_ = memory_.Marks(resources_);
+  } else {
+    // The policy sums up past requests by itself.
+    observation.contents[1] = {};
+  }
   observation.marks = marks_;
   return observation;
 }

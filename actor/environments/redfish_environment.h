@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actor/environments/body_texts.h"
@@ -95,6 +96,8 @@ class RedfishEnvironment final : public Environment {
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
+  // Whether the agent sees this part of what there is (EnvironmentOptions::ablate).
+  bool Sees(std::string_view part) const;
   Observation Observe();
 
   const std::shared_ptr<const RedfishTasks> tasks_;

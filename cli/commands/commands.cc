@@ -104,9 +104,16 @@ void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::functi
       ->check(CLI::ExistingDirectory);
   AddSharedFlags(*evaluate, flags);
   evaluate->add_option("--episodes", flags.episodes, "episodes of each goal and capture");
+  evaluate
+      ->add_option("--ablate", flags.ablate,
+                   "evaluate once more without the bodies of answers, the memory of the episode or "
+                   "the words of the goal, and compare")
+      ->check(CLI::IsMember({"bodies", "memory", "words"}));
   evaluate->callback([&flags, &run, &action, started] {
     PrepareEvaluation(flags, run);
-    action = [&flags, started] { return RunTrain(flags, started); };
+    action = [&flags, started] {
+      return flags.ablate.empty() ? RunTrain(flags, started) : RunAblation(flags, started);
+    };
   });
 }
 

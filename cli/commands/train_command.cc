@@ -14,11 +14,14 @@
 #include "cli/commands/command_result.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/training_session.h"
+#include "platform/content/parse_json.h"
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/archive.h"
 #include "redfish/capture/capture_path.h"
+#include "redfish/capture/uri.h"
 
 namespace shoal::cli {
 namespace {
@@ -182,6 +185,22 @@ absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig
                                   "learner.encoder_table=" + TomlText(table)};
 }
 
+// Records demonstrations on the captures that training plays and returns the settings that name
+// them.
+absl::StatusOr<std::vector<std::string>> Demonstrate(const TrainFlags& flags, const OwnConfig& own,
+                                                     const std::vector<std::string>& overrides,
+                                                     const RunDirectory& directory) {
+  const std::string file = directory.path() + "/demonstrations.demos";
+  std::vector<std::string> command = {ProgramFolder() + "/actor", "--config", flags.config_path};
+  std::vector<std::string> settings = overrides;
+  settings.insert(settings.end(),
+                  {"actor.mode=\"record\"", "actor.record_output=" + TomlText(file),
+                   "actor.record_episodes=" + std::to_string(own.train.demonstration_episodes)});
+  AppendSettings(settings, command);
+  SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
+  return std::vector<std::string>{"learner.demonstrations=" + TomlText(file)};
+}
+
 void WarnOfSeenTexts(const EffectiveConfig& config, const std::string& held_out) {
   const std::string encoder = config.Text("inference.encoder").value_or("lexical");
   if (encoder == "lexical") return;
@@ -252,6 +271,12 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     WarnOfSeenTexts(asked, captures.held_out);
     overrides.insert(overrides.end(), tables.begin(), tables.end());
   }
+  const bool has_file = !asked.Text("learner.demonstrations").value_or("").empty();
+  if (learns && !flags.attach && own.train.demonstration_episodes > 0 && !has_file) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> demonstrations,
+                           Demonstrate(flags, own, overrides, directory));
+    overrides.insert(overrides.end(), demonstrations.begin(), demonstrations.end());
+  }
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, GatherAll(flags, own, overrides));
   SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
@@ -272,11 +297,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   return Prepared{std::move(session), std::move(directory)};
 }
 
-}  // namespace
-
-int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
-  const runtime::StopSignals signals;
-  absl::StatusOr<Prepared> prepared = Prepare(flags);
+int RunPrepared(absl::StatusOr<Prepared> prepared, runtime::TimePoint started) {
   if (!prepared.ok()) return FailCommand(prepared.status());
   prepared->session.started = started;
   std::fprintf(stderr, "run %s\n", prepared->directory.path().c_str());
@@ -284,6 +305,42 @@ int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
                                          std::move(prepared->directory), runtime::SystemClock());
   if (!session.ok()) return FailCommand(session.status());
   return (*session)->Run();
+}
+
+// Returns the success of the learned policy, over all pairs, that a finished evaluation wrote down.
+absl::StatusOr<double> SuccessOf(const std::string& directory) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(directory + "/result.json"));
+  const nlohmann::json result = content::ParseJson(text);
+  const nlohmann::json* const success = redfish::Resolve(result, "/totals/learned/success");
+  if (success != nullptr && success->is_number()) return success->get<double>();
+  return runtime::DataLoss(directory + "/result.json has no success of the learned policy");
+}
+
+}  // namespace
+
+int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
+  const runtime::StopSignals signals;
+  return RunPrepared(Prepare(flags), started);
+}
+
+int RunAblation(const TrainFlags& flags, runtime::TimePoint started) {
+  const runtime::StopSignals signals;
+  std::vector<double> success;
+  for (const std::string& ablate : {std::string(), flags.ablate}) {
+    TrainFlags one = flags;
+    one.overrides.push_back("environment.ablate=" + TomlText(ablate));
+    one.name += ablate.empty() ? "-full" : "-without-" + ablate;
+    absl::StatusOr<Prepared> prepared = Prepare(one);
+    const std::string directory = prepared.ok() ? prepared->directory.path() : std::string();
+    const int code = RunPrepared(std::move(prepared), started);
+    if (code != 0) return code;
+    const absl::StatusOr<double> reached = SuccessOf(directory);
+    if (!reached.ok()) return FailCommand(reached.status());
+    success.push_back(*reached);
+  }
+  std::printf("result ablate=%s success=%.3f full=%.3f\n", flags.ablate.c_str(), success[1],
+              success[0]);
+  return 0;
 }
 
 }  // namespace shoal::cli

@@ -39,11 +39,17 @@ struct TrainFlags {
   bool attach = false;
   // Settings "section.key=value", which override the file and the other flags.
   std::vector<std::string> overrides = {};
+  // What an evaluation takes away from the agent: "bodies", "memory" or "words". Empty for nothing.
+  std::string ablate = "";
   // The whole command line, which the run directory keeps.
   std::string command_line = "";
 };
 
 // Runs the command and returns an exit code. `started` is when this program began.
 int RunTrain(const TrainFlags& flags, runtime::TimePoint started);
+
+// Evaluates with everything that the agent sees, and again without `flags.ablate`. The last line
+// printed compares the two. REQUIRES: the purpose is kEvaluate.
+int RunAblation(const TrainFlags& flags, runtime::TimePoint started);
 
 }  // namespace shoal::cli

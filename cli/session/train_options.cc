@@ -7,6 +7,11 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "minutes", minutes,
       {.help = "training time; 0: until stopped", .unit = "minutes", .min = 0, .max = 1e6});
+  visitor.Knob("demonstration_episodes", demonstration_episodes,
+               {.help = "of each goal and capture, played by experts for the learner; 0: none",
+                .unit = "episodes",
+                .min = 0,
+                .max = 1e6});
   visitor.Knob("max_steps", max_steps,
                {.help = "environment steps after which training ends; 0: no limit",
                 .unit = "steps",

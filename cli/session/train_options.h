@@ -15,6 +15,10 @@ struct TrainOptions {
   // Minutes of training, from the start of the processes to the last evaluation. 0 means until
   // stopped.
   double minutes = 6;
+  // Episodes of each goal and capture that the expert's plans play before training, for the learner
+  // to clone (docs/demonstrations.md). 0 means none. They are not played when
+  // learner.demonstrations names a file.
+  std::int64_t demonstration_episodes = 0;
   // Environment steps after which training ends. 0 means no limit.
   std::int64_t max_steps = 0;
   // Seconds between greedy evaluations while training. 0 means no evaluations.

@@ -236,7 +236,10 @@ void ActEngine::Remember(const Work& work, const model::PolicyOutputs& outputs, 
       slot.past_requests[i] += runtime::FromHalf((*embedding)[i]);
     }
   }
-  if (row.acts()) ++slot.step;
+  if ((row.flags() & kFirst) != 0) slot.steps_about.clear();
+  if (!row.acts()) return;
+  ++slot.step;
+  ++slot.steps_about[row.SimilarityKey(shape_)];
 }
 
 void ActEngine::Emit(std::optional<Unroll> unroll) {

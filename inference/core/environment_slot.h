@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "inference/core/row_block.h"
 #include "inference/core/unroll_builder.h"
+#include "platform/content/content_key.h"
 
 namespace shoal::inference {
 
@@ -64,6 +66,8 @@ class EnvironmentSlot {
   std::vector<float> past_requests;  // [D]
   // The number of actions that the episode has asked for so far.
   std::uint32_t step = 0;
+  // The same by the content that candidates are compared with.
+  std::map<content::ContentKey, std::uint32_t> steps_about;
   // The engine's time when the last row came.
   std::chrono::minutes last_row{0};
   // Set for training environments only.

@@ -127,11 +127,7 @@ void InputGatherer::AddTable(const Row& row) {
   while (index < inputs_.tables.size() && inputs_.tables[index] != table) ++index;
   if (index == inputs_.tables.size()) inputs_.tables.push_back(table);
   inputs_.table.push_back(static_cast<std::int32_t>(index));
-  const std::size_t goal =
-      row.index * shape_.content_count +
-      static_cast<std::size_t>(shape_.similarity_index < 0 ? 0 : shape_.similarity_index);
-  const auto& keys = row.block->content_keys;
-  const content::ContentKey key = shape_.similarity_index < 0 ? content::ContentKey{} : keys[goal];
+  const content::ContentKey key = row.SimilarityKey(shape_);
   inputs_.goal_keys.insert(inputs_.goal_keys.end(), key.bytes.begin(), key.bytes.end());
 }
 
@@ -140,7 +136,9 @@ void InputGatherer::AddChoice(const Row& row, const EnvironmentSlot& slot) {
   inputs_.choice.push_back(choice);
   inputs_.draw.push_back(runtime::UniformAt(seed_, row.environment(), row.episode(), slot.step));
   inputs_.forced_action.push_back(choice == Choice::kForced ? row.block->forced[row.index] : 0);
-  inputs_.similarity_rank.push_back(slot.step);
+  const auto about = slot.steps_about.find(row.SimilarityKey(shape_));
+  const bool is_new = (row.flags() & kFirst) != 0 || about == slot.steps_about.end();
+  inputs_.similarity_rank.push_back(is_new ? 0 : about->second);
 }
 
 }  // namespace shoal::inference

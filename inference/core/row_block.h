@@ -134,6 +134,12 @@ struct Row {
     return block->marks.rows() == 0 ? std::span<const model::CandidateMark>()
                                     : block->marks.Row(index);
   }
+  // The content that candidates are compared with, or zero without one.
+  content::ContentKey SimilarityKey(const PolicyShape& shape) const {
+    if (shape.similarity_index < 0) return {};
+    return block->content_keys[index * shape.content_count +
+                               static_cast<std::size_t>(shape.similarity_index)];
+  }
   bool evaluate() const { return block->evaluate[index] != 0; }
   // True for an end row without an observation, which needs no evaluation.
   bool ends_only() const { return EndsOnly(flags()); }

@@ -4,11 +4,12 @@
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "rl/algorithms/policy_loss.h"
+
 namespace shoal::algorithms {
 
 Targets BehaviourCloning::Estimate(const UnrollBatch& batch, const PolicyView&) const {
-  const auto rows = static_cast<std::size_t>(batch.length * batch.columns);
-  return {std::vector<float>(rows), std::vector<float>(rows)};
+  return GeneralisedTargets(batch, BehaviourView(batch), targets_);
 }
 
 PolicyTerms BehaviourCloning::PolicyLoss(const PolicyRows& rows) const {
@@ -19,7 +20,7 @@ PolicyTerms BehaviourCloning::PolicyLoss(const PolicyRows& rows) const {
 }
 
 ValueTerms BehaviourCloning::ValueLoss(const ValueRows& rows) const {
-  return {.loss = at::zeros_like(rows.value), .by_value = at::zeros_like(rows.value)};
+  return SquaredLoss(rows, value_coefficient_, /*clip=*/0);
 }
 
 }  // namespace shoal::algorithms

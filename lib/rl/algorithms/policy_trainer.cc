@@ -87,6 +87,8 @@ struct PolicyTrainer::State {
         schedule(rate_schedule),
         algorithm(std::move(strategy)),
         requirements(algorithm->requirements()),
+        cloning_algorithm(algorithm_options.targets(), algorithm_options.value_coefficient),
+        cloning_term(algorithm_options.targets(), /*value_coefficient=*/0),
         seed(run_seed),
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
@@ -106,6 +108,9 @@ struct PolicyTrainer::State {
   const std::unique_ptr<const Algorithm> algorithm;
   const Requirements requirements;
   const BehaviourCloning cloning_algorithm;
+  // Beside an algorithm of its own the critic learns from that one alone: experts' returns are
+  // higher than the policy's.
+  const BehaviourCloning cloning_term;
   const std::uint64_t seed;
   collectives::GradientReducer& reducer;
   const model::ParameterLayout layout;
@@ -302,9 +307,8 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   report.learning_rate = rate;
   Material material{.own = TrainingBatch(batch, spec, *algorithm)};
   if (cloning != nullptr) {
-    material.demonstrations.emplace(cloning->demonstrations, spec, cloning_algorithm);
-    material.demonstrations->targets.emplace(
-        cloning_algorithm.Estimate(cloning->demonstrations, {}));
+    material.demonstrations.emplace(cloning->demonstrations, spec, cloning_term);
+    material.demonstrations->targets.emplace(cloning_term.Estimate(cloning->demonstrations, {}));
     material.cloning_coefficient = cloning->coefficient;
   }
   report.estimate_seconds = watch.Lap();

@@ -133,6 +133,17 @@ TEST_CASE("A request is a candidate by method, canonical URI and body, whatever 
   FAIL("no candidate with a slot");
 }
 
+TEST_CASE("The expert's plan of every goal is played by choices that an agent has") {
+  static const RedfishData rackmount =
+      LoadInProcess({.captures = {"dmtf-rackmount1"}, .goals = {}, .episode_limit = 96});
+  PlanPlayer player(rackmount);
+  for (std::size_t pair = 0; pair < rackmount.tasks->pairs.size(); ++pair) {
+    const auto played = player.Play(pair, 0);
+    INFO(rackmount.tasks->pairs[pair].goal << ": " << played.status());
+    REQUIRE(played.ok());
+  }
+}
+
 TEST_CASE("A recording is sound, has every pair, and is the same each time") {
   const auto recorded = RecordDemonstrations(RecorderData(), {.episodes = 6});
   INFO(recorded.status());

@@ -53,6 +53,25 @@ TEST_CASE("cloning makes the policy do what was demonstrated, without any reward
   REQUIRE(SuccessOf(*trainer, spec) > 0.75);
 }
 
+TEST_CASE("cloning teaches the critic what the expert earns") {
+  const model::PolicySpec spec = SmallSpec();
+  const auto trainer = Trainer(spec);
+  const UnrollBatch demonstrations = Demonstrations(spec);
+  // The mean distance of the values that the trainer's policy gives from the returns of the expert.
+  const auto error = [&] {
+    PointerTask expert(spec, {.columns = 32, .seed = 3, .expert = true});
+    const UnrollBatch batch = expert.Play(*PolicyOf(*trainer, spec), 9);
+    const Targets targets = GeneralisedTargets(batch, BehaviourView(batch), {.lambda = 1});
+    double sum = 0;
+    for (const float advantage : targets.advantage) sum += std::abs(double{advantage});
+    return sum / static_cast<double>(targets.advantage.size());
+  };
+  const double before = error();
+  for (int i = 0; i < 150; ++i) REQUIRE(trainer->CloneBehaviour(demonstrations, kRate).ok());
+  REQUIRE(before > 0.8);
+  REQUIRE(error() < 0.2);
+}
+
 TEST_CASE("the first loss is that of the probabilities that the policy gave the expert's actions") {
   const model::PolicySpec spec = SmallSpec();
   const auto trainer = Trainer(spec);

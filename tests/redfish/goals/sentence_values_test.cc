@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "redfish/goals/sentence_values.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace shoal::redfish {
+namespace {
+
+using Json = nlohmann::json;
+
+const SentenceValue* FindValue(const std::vector<SentenceValue>& values, const Json& value) {
+  const auto found = std::find_if(values.begin(), values.end(),
+                                  [&](const SentenceValue& one) { return one.value == value; });
+  return found == values.end() ? nullptr : &*found;
+}
+
+TEST_CASE("Each word of a sentence is a value without the punctuation around it") {
+  const auto values = ValuesOf("Write \"ROW7-12\" (the asset tag), please.");
+  for (const char* word : {"Write", "ROW7-12", "the", "asset", "tag", "please"}) {
+    REQUIRE(FindValue(values, word) != nullptr);
+  }
+  REQUIRE(FindValue(values, "\"ROW7-12\"") == nullptr);
+  REQUIRE(FindValue(ValuesOf("Insert http://a.example/b.iso."), "http://a.example/b.iso") !=
+          nullptr);
+}
+
+TEST_CASE("Two sentences of one phrasing describe their values alike, whatever these are") {
+  const auto one = ValuesOf("Add operator omar17 with password XK-09-pw.");
+  const auto other = ValuesOf("Add operator lea9 with password QZRT-7-ab.");
+  REQUIRE(FindValue(one, "omar17")->description == FindValue(other, "lea9")->description);
+  REQUIRE(FindValue(one, "XK-09-pw")->description == FindValue(other, "QZRT-7-ab")->description);
+  REQUIRE(FindValue(one, "omar17")->description != FindValue(one, "XK-09-pw")->description);
+  REQUIRE(FindValue(one, "omar17")->description.find("after add operator before with") !=
+          std::string::npos);
+}
+
+TEST_CASE("Numbers are values in figures and in words") {
+  const auto values = ValuesOf("Lock an account after five failures for 30 seconds");
+  REQUIRE(FindValue(values, 5) != nullptr);
+  REQUIRE(FindValue(values, 30) != nullptr);
+  REQUIRE(FindValue(values, "30") != nullptr);
+}
+
+TEST_CASE("Values with commas or an and between them are a list as well") {
+  const auto values = ValuesOf("Let NTPServers be a.example, b.example and 10.0.0.1 from now on");
+  REQUIRE(FindValue(values, Json::array({"a.example", "b.example", "10.0.0.1"})) != nullptr);
+  REQUIRE(FindValue(values, "b.example") != nullptr);
+  // Plain words make no list.
+  const auto plain = ValuesOf("Turn the chassis and the system on, please");
+  REQUIRE(std::none_of(plain.begin(), plain.end(),
+                       [](const SentenceValue& value) { return value.value.is_array(); }));
+}
+
+TEST_CASE("A sentence has a bounded number of values, and an empty one has none") {
+  std::string longest;
+  for (int i = 0; i < 1000; ++i) longest += "word" + std::to_string(i) + " ";
+  REQUIRE(ValuesOf(longest).size() <= kMaximumSentenceValues + 1);
+  REQUIRE(ValuesOf("").empty());
+  REQUIRE(ValuesOf(" ... ,,").empty());
+}
+
+TEST_CASE("Words are contained where they are not part of longer ones") {
+  REQUIRE(ContainsWords("set tag on node 1", "node 1"));
+  REQUIRE_FALSE(ContainsWords("set tag on node 12", "node 1"));
+  REQUIRE_FALSE(ContainsWords("supernode", "node"));
+}
+
+}  // namespace
+}  // namespace shoal::redfish
