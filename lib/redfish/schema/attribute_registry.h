@@ -37,12 +37,17 @@ class AttributeRegistry {
   // Returns the value that a reset to defaults gives `attribute`. Returns null when the registry
   // has no such value, or when nobody may change the attribute.
   const nlohmann::json* Default(const std::string& attribute) const;
+  // Returns the attribute's type and values; nullptr when the registry lacks it.
+  const Property* Find(const std::string& attribute) const;
+  // Returns the name that people read in setup; empty when there is none.
+  std::string DisplayName(const std::string& attribute) const;
   bool HasPasswords() const { return !passwords_.empty(); }
   bool IsPassword(const std::string& attribute) const { return passwords_.contains(attribute); }
 
  private:
   struct Attribute {
     Property property;
+    std::string display_name;
     nlohmann::json default_value;
     bool immutable = false;
     bool read_only = false;
