@@ -52,6 +52,8 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("data", data, {.help = "folder with captures, goals and schema"});
   visitor.Knob("word_dropout", word_dropout,
                {.help = "share of the goal's words that training leaves out", .min = 0, .max = 1});
+  visitor.Knob("typos", typos,
+               {.help = "share of the goal's words that training mistypes", .min = 0, .max = 1});
   visitor.Knob(
       "wait_seconds", wait_seconds,
       {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});

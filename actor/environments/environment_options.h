@@ -60,6 +60,8 @@ struct EnvironmentOptions {
   // Share of a goal's words that the texts of training leave out. Words that stand for values and a
   // fleet's own words are always kept.
   double word_dropout = 0.0;
+  // Share of a goal's longer words that the texts of training mistype. Values are never mistyped.
+  double typos = 0.0;
   // How far `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;
   // HTTP connections of one loop to the mock server.

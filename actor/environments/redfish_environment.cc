@@ -59,8 +59,11 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   const std::uint64_t number = EpisodeNumber(start);
   const redfish::Split split =
       start.evaluation ? redfish::Split::kEvaluate : redfish::Split::kTrain;
-  const double dropout = start.evaluation ? 0.0 : tasks_->options.word_dropout;
-  auto episode = tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, split, dropout);
+  redfish::TextNoise noise;
+  if (!start.evaluation) {
+    noise = {.word_dropout = tasks_->options.word_dropout, .typos = tasks_->options.typos};
+  }
+  auto episode = tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, split, noise);
   if (!episode.ok()) {
     done(episode.status());
     return;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/goals_command.h"
 
+#include <absl/strings/str_format.h>
+
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +14,9 @@
 #include "redfish/capture/capture.h"
 #include "redfish/capture/capture_path.h"
 #include "redfish/goals/goal.h"
+#include "text/intent/goal_sentence.h"
+#include "text/intent/intent_parser.h"
+#include "text/lexical/lexical_encoder.h"
 
 namespace shoal::cli {
 namespace {
@@ -81,8 +87,82 @@ absl::StatusOr<std::string> ShowGoal(const GoalChoice& choice) {
   return Describe(*applied, episode);
 }
 
+absl::StatusOr<std::string> ShowPhrasings(const GoalChoice& choice) {
+  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(choice.data + "/goals"));
+  if (!choice.goal.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(auto goal, FindGoal(suite, choice.goal));
+    suite = {std::move(goal)};
+  }
+  std::string text;
+  for (const auto& goal : suite) {
+    const std::size_t distinct = goal->TrainTexts(kMostTexts).size();
+    text += std::to_string(goal->id()) + " " + goal->name() + ": " + std::to_string(distinct) +
+            (distinct < kMostTexts ? "" : " or more") + " distinct texts\n";
+    const auto& patterns = goal->train_patterns();
+    runtime::Random random(runtime::DeriveSeed(choice.seed, "phrasings/" + goal->name()));
+    for (std::int64_t i = 0; i < choice.count; ++i) {
+      const std::string drawn = patterns[random.Below(patterns.size())].Draw(random);
+      text += "  " + redfish::AddTypos(drawn, choice.typos, random) + "\n";
+    }
+  }
+  return text;
+}
+
+namespace {
+
+std::string DescribeIntent(const intent::Intent& intent, const std::string& capture) {
+  std::string text;
+  if (!intent.refusal.empty()) text += "refused     " + intent.refusal + "\n";
+  if (intent.goal.empty()) return text;
+  text +=
+      "goal        " + std::to_string(intent.goal_id) + " " + intent.goal + " on " + capture + "\n";
+  text += absl::StrFormat("score       %.3f\n", intent.score);
+  for (const auto& [name, value] : intent.values)
+    AddLine(text, "parameter   " + name + " = ", value);
+  for (const std::string& target : intent.targets) text += "target      " + target + "\n";
+  if (intent.requirement) {
+    for (const Json& condition : intent.requirement->json().at("all")) {
+      AddLine(text, "predicate   ", condition);
+    }
+  }
+  for (const auto& [name, score] : intent.alternatives) {
+    text += absl::StrFormat("otherwise   %s %.3f\n", name, score);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<Understanding> ParseSentences(const GoalChoice& choice, std::istream& lines) {
+  SHOAL_ASSIGN_OR_RETURN(const auto capture, LoadCapture(choice));
+  SHOAL_ASSIGN_OR_RETURN(const auto encoder,
+                         tokens::LexicalEncoder::Create(choice.data + "/encoder/lexical.idf"));
+  SHOAL_ASSIGN_OR_RETURN(const auto parser,
+                         intent::IntentParser::Create(choice.data + "/goals", *capture, *encoder));
+  Understanding understanding{.understood = true, .text = ""};
+  const bool many = choice.sentence == "-";
+  std::string sentence = choice.sentence;
+  while (!many || std::getline(lines, sentence)) {
+    SHOAL_ASSIGN_OR_RETURN(const intent::Intent intent, parser->Parse(sentence));
+    understanding.understood &= intent.refusal.empty();
+    const Json json = intent::ToJson(intent);
+    understanding.text += many          ? json.dump() + "\n"
+                          : choice.json ? json.dump(2) + "\n"
+                                        : DescribeIntent(intent, capture->name());
+    if (!many) break;
+  }
+  return understanding;
+}
+
 absl::StatusOr<std::string> CheckGoal(const GoalChoice& choice) {
   SHOAL_ASSIGN_OR_RETURN(auto goal, redfish::Goal::Load(choice.goal));
+  const std::size_t texts = goal->TrainTexts(kMostTexts).size();
+  if (texts < kLeastTexts) {
+    return runtime::InvalidArgument("goal " + choice.goal + ": \"train\" stands for " +
+                                    std::to_string(texts) + " distinct texts, at least " +
+                                    std::to_string(kLeastTexts) + " are needed");
+  }
+  SHOAL_RETURN_IF_ERROR(intent::GoalSentence::Read(*goal).status());
   SHOAL_ASSIGN_OR_RETURN(const auto capture, LoadCapture(choice));
   auto applied = redfish::AppliedGoal::Create(goal, *capture, {});
   if (!applied.ok()) return runtime::Annotate(applied.status(), choice.goal);
@@ -100,6 +180,8 @@ absl::StatusOr<std::string> CheckGoal(const GoalChoice& choice) {
   for (const auto& [start, count] : starts) {
     text += "  " + start + ": " + std::to_string(count) + " of " + std::to_string(kDraws) + "\n";
   }
+  text += "  distinct texts of training: " + std::to_string(texts) +
+          (texts < kMostTexts ? "\n" : " or more\n");
   return text + "  satisfied at the start: " + std::to_string(satisfied) + " of " +
          std::to_string(kDraws) + "\n";
 }
@@ -123,6 +205,29 @@ void AddGoals(CLI::App& app, std::function<int()>& action) {
     command->add_option("--seed", choice->seed, "which episode");
     command->add_flag("--evaluation", choice->evaluation, "an episode of the evaluation");
   }
+  CLI::App* const phrasings =
+      add("phrasings", "Sentences that ask for a goal, as training draws them");
+  phrasings->add_option("GOAL", choice->goal, "number or name; all goals without it");
+  phrasings->add_option("--count", choice->count, "how many sentences")
+      ->check(CLI::Range(0, 100000));
+  phrasings->add_option("--seed", choice->seed, "which sentences");
+  phrasings->add_option("--typos", choice->typos, "share of mistyped words")
+      ->check(CLI::Range(0.0, 1.0));
+  CLI::App* const parse = add("parse", "Which goal a sentence asks for, with which values");
+  parse->add_option("SENTENCE", choice->sentence, "what a person says; - reads one a line")
+      ->required();
+  parse->add_option("--capture", choice->capture, "name, archive or folder")->required();
+  parse->add_flag("--json", choice->json, "print JSON");
+  phrasings->callback(
+      [choice, &action] { action = [choice] { return PrintResult(ShowPhrasings(*choice)); }; });
+  parse->callback([choice, &action] {
+    action = [choice] {
+      const absl::StatusOr<Understanding> result = ParseSentences(*choice, std::cin);
+      if (!result.ok()) return PrintResult(result.status());
+      const int printed = PrintResult(result->text);
+      return result->understood ? printed : kRefusedExit;
+    };
+  });
   list->callback(
       [choice, &action] { action = [choice] { return PrintResult(ListGoals(choice->data)); }; });
   show->callback(

@@ -466,12 +466,16 @@ void CandidateGenerator::AddComposedPatch(const Place& place) {
       if (attributes->registry != nullptr && property == nullptr) continue;
       const std::string pointer = AppendPointer("/Attributes", name);
       const std::vector<Json> values = AttributeValues(property, present);
-      for (const Json& value : values) parts.push_back(PartOf(base, pointer, value));
+      Candidate named = base;
+      const std::string shown =
+          attributes->registry == nullptr ? "" : attributes->registry->DisplayName(name);
+      if (!shown.empty()) named.name = shown;
+      for (const Json& value : values) parts.push_back(PartOf(named, pointer, value));
       if (!values.empty()) continue;
       Property text;
       text.name = name;
       text.kind = present.is_number_integer() ? PropertyKind::kInteger : PropertyKind::kString;
-      parts.push_back(SlotPart(base, pointer, property == nullptr ? text : *property));
+      parts.push_back(SlotPart(named, pointer, property == nullptr ? text : *property));
     }
   }
   if (patches_ > 1 || !parts.empty()) KeepComposed(base, std::move(parts));

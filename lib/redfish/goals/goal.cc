@@ -11,21 +11,6 @@
 
 namespace shoal::redfish {
 
-std::string DropWords(std::string_view phrase, double share, runtime::Random& random) {
-  if (share <= 0) return std::string(phrase);
-  std::string kept;
-  for (std::string_view rest = phrase; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (word.empty()) continue;
-    const bool dropped = random.Uniform() < share && word.find('{') == word.npos;
-    if (dropped) continue;
-    if (!kept.empty()) kept += ' ';
-    kept += word;
-  }
-  return kept.empty() ? std::string(phrase) : kept;
-}
-
 Goal::Goal(std::unique_ptr<const Definition> definition) : definition_(std::move(definition)) {}
 Goal::~Goal() = default;
 
@@ -38,8 +23,17 @@ absl::StatusOr<std::shared_ptr<const Goal>> Goal::Load(const std::string& path) 
 
 std::int64_t Goal::id() const { return definition_->id; }
 const std::string& Goal::name() const { return definition_->name; }
-const std::vector<std::string>& Goal::phrasings(Split split) const {
-  return definition_->phrasings.Of(split);
+const std::vector<PhrasePattern>& Goal::train_patterns() const {
+  return definition_->phrasings.train;
+}
+const std::vector<std::string>& Goal::evaluation_phrasings() const {
+  return definition_->phrasings.evaluate;
+}
+
+std::set<std::string> Goal::TrainTexts(std::size_t limit) const {
+  std::set<std::string> texts;
+  for (const PhrasePattern& pattern : train_patterns()) pattern.AddTexts(limit, texts);
+  return texts;
 }
 
 absl::StatusOr<GoalSuite> LoadGoals(const std::string& folder) {

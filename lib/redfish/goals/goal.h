@@ -12,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,21 +21,13 @@
 #include "platform/runtime/status.h"
 #include "redfish/capture/capture.h"
 #include "redfish/catalog/candidate.h"
+#include "redfish/goals/phrase_pattern.h"
 #include "redfish/goals/plan.h"
 #include "redfish/goals/situation.h"
+#include "redfish/goals/text_noise.h"
 #include "redfish/goals/watch.h"
 
 namespace shoal::redfish {
-
-// Leaves words of sentences out at random, so that a policy learns to do without any one of them.
-//
-// This is the word dropout of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods
-// for Text Classification", ACL 2015.
-
-// Returns `phrase` without about `share`, in [0, 1], of its words, which are separated by spaces.
-// Each word takes a draw of its own. Words with a "{name}" stay, since without them nobody knows
-// the request. A phrase that would lose every word stays whole. A share of 0 draws nothing.
-std::string DropWords(std::string_view phrase, double share, runtime::Random& random);
 
 enum class Split : std::uint8_t { kTrain, kEvaluate };
 
@@ -71,7 +64,12 @@ class Goal {
   std::int64_t id() const;
   // The goal's name, such as "asset_tag".
   const std::string& name() const;
-  const std::vector<std::string>& phrasings(Split split) const;
+  // The patterns of training, and the sentences of the evaluation.
+  const std::vector<PhrasePattern>& train_patterns() const;
+  const std::vector<std::string>& evaluation_phrasings() const;
+  // Returns different sentences of training, at most `limit`, with "{names}" for values. Those of
+  // targets are not among them.
+  std::set<std::string> TrainTexts(std::size_t limit) const;
 
   struct Definition;
   const Definition& definition() const { return *definition_; }
@@ -96,17 +94,25 @@ class AppliedGoal {
                                                                    const GoalSuite& others);
   ~AppliedGoal();
 
-  // `word_dropout` is the share of the sentence's words that are left out.
+  // `noise` is that of the sentence; it changes nothing else.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
-                                      double word_dropout = 0.0) const;
+                                      const TextNoise& noise = {}) const;
   // Returns the requests with which an expert reaches the goal from the episode's start; empty when
   // the file has no plan.
   Plan PlanOf(const Episode& episode) const;
+
+  // Returns what the goal requires, in the capture's own terms, when `values` stand for the
+  // "{names}" of its phrasings. Names that are not among `values` get what the capture or the
+  // goal's file says. `targets` are the names of the wanted targets; empty means all of them.
+  // INVALID_ARGUMENT naming a value that is missing or does not fit.
+  absl::StatusOr<Predicate> RequirementWith(Values values,
+                                            const std::set<std::string>& targets) const;
 
   const Goal& goal() const;
   const std::string& capture_name() const;
 
   struct Binding;
+  const Binding& binding() const { return *binding_; }
 
  private:
   explicit AppliedGoal(std::unique_ptr<const Binding> binding);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/goal_binding.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -356,7 +358,7 @@ absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
 }
 
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters,
-                           Split split, double word_dropout, Random& random, Episode& episode) {
+                           Split split, const TextNoise& noise, Random& random, Episode& episode) {
   const Situation& situation = PickSituation(binding.situations, random);
   episode.values = DrawAll(binding, parameters, random, episode);
   episode.situation = situation.name;
@@ -372,7 +374,7 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
     if (value.is_object()) continue;
     texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
   }
-  episode.text = DrawText(binding, std::move(texts), split, word_dropout, random);
+  episode.text = DrawText(binding, std::move(texts), split, noise, random);
   SHOAL_ASSIGN_OR_RETURN(episode.watch,
                          Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
                                                   {"milestones", binding.milestones},
@@ -397,6 +399,14 @@ std::string SplitName(Split split) { return split == Split::kTrain ? "train" : "
 template <typename T>
 const T& Pick(const std::vector<T>& choices, Random& random) {
   return choices[random.Below(choices.size())];
+}
+
+// Returns an empty text when there are no phrasings.
+std::string DrawPhrase(const Phrasings& phrasings, Split split, Random& random) {
+  if (split == Split::kTrain) {
+    return phrasings.train.empty() ? "" : Pick(phrasings.train, random).Draw(random);
+  }
+  return phrasings.evaluate.empty() ? "" : Pick(phrasings.evaluate, random);
 }
 
 // Puts the target into a state in which it is reached, or into one in which it is not.
@@ -509,17 +519,20 @@ TextValues DrawValues(const std::map<std::string, std::string>& parameters,
 }
 
 std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
-                     double word_dropout, Random& random) {
+                     const TextNoise& noise, Random& random) {
   values.insert(binding.names.begin(), binding.names.end());
   std::vector<std::string> phrases;
   for (const BoundTarget& bound : binding.targets) {
-    const std::vector<std::string>& choices = bound.target.phrasings.Of(split);
-    if (choices.empty()) continue;
-    phrases.push_back(FillText(DropWords(Pick(choices, random), word_dropout, random), values));
+    const std::string phrase = DrawPhrase(bound.target.phrasings, split, random);
+    if (phrase.empty()) continue;
+    phrases.push_back(FillText(AddNoise(phrase, noise, random), values));
   }
   values["targets"] = JoinPhrases(phrases);
-  const std::string& phrasing = Pick(binding.goal->phrasings(split), random);
-  return FillText(DropWords(phrasing, word_dropout, random), values);
+  std::string phrase = DrawPhrase(binding.goal->definition().phrasings, split, random);
+  if (split == Split::kTrain && !phrase.empty() && random.Below(2) == 0) {
+    phrase.front() = absl::ascii_toupper(static_cast<unsigned char>(phrase.front()));
+  }
+  return FillText(AddNoise(phrase, noise, random), values);
 }
 
 void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
@@ -533,7 +546,7 @@ void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
 }
 
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
-                                                 Split split, double word_dropout) const {
+                                                 Split split, const TextNoise& noise) const {
   const Goal::Definition& goal = binding_->goal->definition();
   const std::string stream =
       "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
@@ -545,7 +558,7 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     episode.slot_values[name] = values.at(name);
   }
   if (!goal.situations.empty()) {
-    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, word_dropout, random, episode));
+    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, noise, random, episode));
     return episode;
   }
   episode.satisfied = random.Uniform() < goal.satisfied_share;
@@ -563,13 +576,71 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     if (!reached[i]) episode.optimum += binding_->targets[i].target.cost;
   }
   if (!episode.satisfied) episode.optimum += goal.base_cost;
-  episode.text = DrawText(*binding_, values, split, word_dropout, random);
+  episode.text = DrawText(*binding_, values, split, noise, random);
   episode.watch = binding_->watch;
   if (!episode.watch.has_value()) {
     SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));
   }
   episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
   return episode;
+}
+
+namespace {
+
+// Returns the first "{name}" in the texts of `json`, or an empty text.
+std::string NameLeftIn(const Json& json) {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    const std::size_t open = text.find('{');
+    const std::size_t close = open == text.npos ? open : text.find('}', open);
+    return close == text.npos ? "" : text.substr(open + 1, close - open - 1);
+  }
+  for (const auto& item : json.items()) {
+    std::string name = json.is_object() ? NameLeftIn(item.key()) : "";
+    if (name.empty()) name = NameLeftIn(item.value());
+    if (!name.empty()) return name;
+  }
+  return "";
+}
+
+// Adds "{BootOrder}" for a "{BootOrder:first}".
+absl::Status AddOrders(const AppliedGoal::Binding& binding, Values& values) {
+  for (const auto& [name, captured] : binding.orders) {
+    const auto first = values.find(name + ":first");
+    if (first == values.end()) continue;
+    const auto at = std::find(captured.begin(), captured.end(), first->second);
+    if (at == captured.end()) {
+      return runtime::InvalidArgument(binding.capture_name + " has no " + first->second.dump() +
+                                      " in " + name);
+    }
+    Json order = captured;
+    std::rotate(order.begin(), order.begin() + (at - captured.begin()),
+                order.begin() + (at - captured.begin()) + 1);
+    values.insert_or_assign(name, std::move(order));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Predicate> AppliedGoal::RequirementWith(Values values,
+                                                       const std::set<std::string>& targets) const {
+  values.insert(binding_->readings.begin(), binding_->readings.end());
+  SHOAL_RETURN_IF_ERROR(AddOrders(*binding_, values));
+  for (const auto& [name, slot] : binding_->goal->definition().slots) {
+    values.try_emplace(name, FillValues(slot, values));
+  }
+  Json conditions = Json::array();
+  for (const BoundTarget& bound : binding_->targets) {
+    const bool wanted = targets.empty() || targets.contains(bound.target.name);
+    if (wanted && bound.target.in_predicate) conditions.push_back(Condition(bound, {}));
+  }
+  for (const Json& condition : binding_->require) conditions.push_back(condition);
+  Json filled = FillValues(Json{{"all", std::move(conditions)}}, values);
+  if (const std::string name = NameLeftIn(filled); !name.empty()) {
+    return runtime::InvalidArgument("no value for " + name);
+  }
+  return Predicate::Parse(std::move(filled));
 }
 
 Plan AppliedGoal::PlanOf(const Episode& episode) const {

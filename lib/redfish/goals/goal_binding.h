@@ -70,15 +70,15 @@ nlohmann::json FillJson(const nlohmann::json& json, const TextValues& values);
 // goal does not ask for, is under "other:<name>".
 TextValues DrawValues(const std::map<std::string, std::string>& parameters,
                       const std::map<std::string, nlohmann::json>& taken, runtime::Random& random);
-// Draws one of the goal's phrasings, without a share of `word_dropout` of its words, and fills in
-// `values`.
+// Draws one of the goal's phrasings, adds noise, and fills in `values`. Half of the sentences of
+// training begin with a capital.
 std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
-                     double word_dropout, runtime::Random& random);
+                     const TextNoise& noise, runtime::Random& random);
 void DrawLeftovers(const AppliedGoal::Binding& binding, runtime::Random& random,
                    std::vector<StartOperation>& operations);
 // Draws the rest of an episode of a goal with situations; `values` are those of its parameters.
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values,
-                           Split split, double word_dropout, runtime::Random& random,
+                           Split split, const TextNoise& noise, runtime::Random& random,
                            Episode& episode);
 // Binds the goal's parts other than targets: situations, readings, choices, milestones, plan.
 // NOT_FOUND when the capture lacks something that is needed.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "redfish/capture/archive.h"
+#include "redfish/goals/phrase_lists.h"
 
 namespace shoal::redfish {
 
@@ -47,17 +48,26 @@ TargetProperty ReadProperty(GoalReader& parent, GoalReader& reader) {
   return property;
 }
 
-Phrasings ReadPhrasings(GoalReader& reader) {
-  Phrasings phrasings{reader.Texts("train"), reader.Texts("evaluate")};
-  const std::set<std::string> trained(phrasings.train.begin(), phrasings.train.end());
-  for (const std::string& text : phrasings.evaluate) {
-    if (trained.contains(text))
-      reader.Fail("evaluate", "\"evaluate\" repeats \"" + text + "\" of \"train\"");
+Phrasings ReadPhrasings(GoalReader& reader, const PhrasePattern::Lists& lists) {
+  Phrasings phrasings{{}, reader.Texts("evaluate")};
+  for (const std::string& text : reader.Texts("train")) {
+    auto pattern = PhrasePattern::Parse(text, lists);
+    if (!pattern.ok()) {
+      reader.Fail("train", "\"train\": " + runtime::Message(pattern.status()));
+      continue;
+    }
+    const auto repeated =
+        std::find_if(phrasings.evaluate.begin(), phrasings.evaluate.end(),
+                     [&](const std::string& sentence) { return pattern->Generates(sentence); });
+    if (repeated != phrasings.evaluate.end()) {
+      reader.Fail("evaluate", "\"evaluate\" repeats \"" + *repeated + "\" of \"train\"");
+    }
+    phrasings.train.push_back(*std::move(pattern));
   }
   return phrasings;
 }
 
-GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader) {
+GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader, const PhrasePattern::Lists& lists) {
   GoalTarget target;
   target.name = reader.Text("name");
   target.resource = Landmark(reader, "resource");
@@ -68,7 +78,7 @@ GoalTarget ReadTarget(GoalReader& parent, GoalReader& reader) {
   target.any = reader.Boolean("any", false);
   target.in_predicate = reader.Boolean("in_predicate", true);
   target.cost = reader.Integer("cost", 1);
-  target.phrasings = ReadPhrasings(reader);
+  target.phrasings = ReadPhrasings(reader, lists);
   for (GoalReader& property : reader.Tables("properties")) {
     target.properties.push_back(ReadProperty(reader, property));
   }
@@ -197,9 +207,10 @@ void ReadSlots(Goal::Definition& goal, GoalReader& reader) {
   for (const auto& [name, value] : slots.items()) goal.slots.emplace(name, value);
 }
 
-void ReadStarts(Goal::Definition& goal, const std::vector<GoalPart>& parts, GoalReader& reader) {
+void ReadStarts(Goal::Definition& goal, const std::vector<GoalPart>& parts,
+                const PhrasePattern::Lists& lists, GoalReader& reader) {
   for (GoalReader& target : reader.Tables("targets")) {
-    goal.targets.push_back(ReadTarget(reader, target));
+    goal.targets.push_back(ReadTarget(reader, target, lists));
   }
   for (GoalReader& situation : reader.Tables("situations")) {
     goal.situations.push_back(ReadSituation(situation));
@@ -218,14 +229,15 @@ void Append(const std::vector<T>& from, std::vector<T>& into) {
 }
 
 absl::Status ReadInto(Goal::Definition& goal, const std::vector<GoalPart>& parts,
-                      GoalReader& reader) {
+                      const PhrasePattern::Lists& lists, GoalReader& reader) {
   goal.id = reader.Integer("id", 0);
   if (goal.id <= 0) reader.Fail("id", "\"id\" needs a positive integer");
   goal.name = reader.Text("name");
-  goal.phrasings = ReadPhrasings(reader);
+  goal.phrasings = ReadPhrasings(reader, lists);
   if (goal.phrasings.train.empty() || goal.phrasings.evaluate.empty()) {
     reader.Fail("train", "\"train\" and \"evaluate\" need a phrasing each");
   }
+  goal.sentence = reader.Table("sentence");
   std::set<std::string> known = {"root", "system", "chassis", "manager", "network_protocol"};
   for (const GoalPlace& place : goal.places) known.insert(place.name);
   for (GoalReader& place : reader.Tables("places")) {
@@ -236,7 +248,7 @@ absl::Status ReadInto(Goal::Definition& goal, const std::vector<GoalPart>& parts
   ReadParameters(goal, reader);
   ReadTaken(goal, reader);
   ReadSlots(goal, reader);
-  ReadStarts(goal, parts, reader);
+  ReadStarts(goal, parts, lists, reader);
   Append(ReadReadings(reader, "readings", known), goal.readings);
   Append(ReadReadings(reader, "orders", known), goal.orders);
   Append(ReadChoices(reader), goal.choices);
@@ -268,7 +280,9 @@ absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::stri
   if (is_part && reader.Has("parts")) reader.Fail("parts", "a part has no parts");
   const std::vector<GoalPart> parts =
       is_part ? std::vector<GoalPart>() : ReadParts(path, *goal, reader);
-  SHOAL_RETURN_IF_ERROR(ReadInto(*goal, parts, reader));
+  SHOAL_ASSIGN_OR_RETURN(const PhrasePattern::Lists lists,
+                         LoadPhraseLists(std::filesystem::path(path).parent_path().string()));
+  SHOAL_RETURN_IF_ERROR(ReadInto(*goal, parts, lists, reader));
   return GoalPart(std::move(goal));
 }
 

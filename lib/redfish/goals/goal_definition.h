@@ -23,12 +23,9 @@
 namespace shoal::redfish {
 
 struct Phrasings {
-  std::vector<std::string> train;
+  std::vector<PhrasePattern> train;
+  // Sentences as they are, without alternatives.
   std::vector<std::string> evaluate;
-
-  const std::vector<std::string>& Of(Split split) const {
-    return split == Split::kTrain ? train : evaluate;
-  }
 };
 
 // A property with the values that it may have once its target is reached, and before.
@@ -82,6 +79,9 @@ struct Goal::Definition {
   // A goal has either targets or situations.
   std::vector<GoalTarget> targets;
   std::vector<Situation> situations;
+  // What a person's sentence says when it asks for the goal, as lib/text/intent reads it; may be
+  // empty.
+  nlohmann::json sentence = nlohmann::json::object();
   std::vector<GoalPlace> places;
   std::vector<Reading> readings;
   std::vector<Reading> orders;
@@ -108,7 +108,8 @@ struct Goal::Definition {
 };
 
 // Reads a goal from `toml`. INVALID_ARGUMENT naming `path` and the wrong key; a phrasing for
-// evaluation must not be one for training. Parts are read from the folder of `path`.
+// evaluation must not be one for training. Parts and lists of synonyms are read from the folder of
+// `path`.
 absl::StatusOr<std::unique_ptr<const Goal::Definition>> ReadGoalDefinition(const std::string& path,
                                                                            const std::string& toml);
 

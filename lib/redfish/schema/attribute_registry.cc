@@ -63,6 +63,7 @@ void AttributeRegistry::AddAttribute(const Json& entry) {
   attribute.read_only = IsTrue(entry, "ReadOnly");
   attribute.immutable = IsTrue(entry, "Immutable");
   attribute.default_value = entry.value("DefaultValue", Json());
+  attribute.display_name = TextAt(entry, "DisplayName");
   Property& property = attribute.property;
   property.name = name;
   property.nullable = false;
@@ -83,6 +84,16 @@ void AttributeRegistry::AddAttribute(const Json& entry) {
     if (type == "Password") passwords_.insert(name);
   }
   attributes_.emplace(name, std::move(attribute));
+}
+
+const Property* AttributeRegistry::Find(const std::string& attribute) const {
+  const auto found = attributes_.find(attribute);
+  return found == attributes_.end() ? nullptr : &found->second.property;
+}
+
+std::string AttributeRegistry::DisplayName(const std::string& attribute) const {
+  const auto found = attributes_.find(attribute);
+  return found == attributes_.end() ? "" : found->second.display_name;
 }
 
 void AttributeRegistry::AddDependency(const Json& entry) {

@@ -40,12 +40,17 @@ class AttributeRegistry {
   // Returns the attribute as a property whose name is the attribute's. Returns null when the
   // registry lacks it, when nobody may change it, or when it is a password.
   const Property* FindWritable(const std::string& attribute) const;
+  // Returns the attribute's type and values; nullptr when the registry lacks it.
+  const Property* Find(const std::string& attribute) const;
+  // Returns the name that people read in setup; empty when there is none.
+  std::string DisplayName(const std::string& attribute) const;
   bool HasPasswords() const { return !passwords_.empty(); }
   bool IsPassword(const std::string& attribute) const { return passwords_.contains(attribute); }
 
  private:
   struct Attribute {
     Property property;
+    std::string display_name;
     nlohmann::json default_value;
     bool immutable = false;
     bool read_only = false;

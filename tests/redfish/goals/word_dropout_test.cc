@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "redfish/goals/goal.h"
+#include "redfish/goals/text_noise.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -63,8 +63,14 @@ TEST_CASE("cloning teaches the critic what the expert earns") {
     const UnrollBatch batch = expert.Play(*PolicyOf(*trainer, spec), 9);
     const Targets targets = GeneralisedTargets(batch, BehaviourView(batch), {.lambda = 1});
     double sum = 0;
-    for (const float advantage : targets.advantage) sum += std::abs(double{advantage});
-    return sum / static_cast<double>(targets.advantage.size());
+    double rows = 0;
+    // Every third column is truncated, and its targets depend on the values themselves.
+    for (std::size_t row = 0; row < targets.advantage.size(); ++row) {
+      if (row % 32 % 3 == 0) continue;
+      sum += std::abs(double{targets.advantage[row]});
+      rows += 1;
+    }
+    return sum / rows;
   };
   const double before = error();
   for (int i = 0; i < 150; ++i) REQUIRE(trainer->CloneBehaviour(demonstrations, kRate).ok());

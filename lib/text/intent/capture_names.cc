@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/capture_names.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "redfish/capture/landmarks.h"
+#include "redfish/capture/uri.h"
+#include "redfish/schema/attribute_registry.h"
+#include "text/lexical/words.h"
+
+namespace shoal::intent {
+namespace {
+
+using Json = nlohmann::json;
+using redfish::Capture;
+
+constexpr std::size_t kWordsOfName = 24;
+
+std::vector<std::string> WordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  tokens::AppendWords(text, kWordsOfName, words);
+  return words;
+}
+
+std::string Joined(const std::vector<std::string>& words, std::size_t begin, std::size_t end) {
+  std::string joined;
+  for (std::size_t i = begin; i < end; ++i) joined += words[i];
+  return joined;
+}
+
+// Returns where `name` ends when the sentence says it at `at`, in as many words as it likes
+// ("hyper threading" for "hyperthreading"); 0 when it does not.
+std::size_t EndOfName(const std::vector<std::string>& words, std::size_t at,
+                      const std::vector<std::string>& name) {
+  const std::string wanted = Joined(name, 0, name.size());
+  const bool has_digits = wanted.find_first_of("0123456789") != wanted.npos;
+  std::string said;
+  for (std::size_t end = at; end < words.size() && said.size() < wanted.size();) {
+    said += words[end++];
+    if (said == wanted) return end;
+    if (!has_digits && said.size() + 1 >= wanted.size() && IsNearly(said, wanted)) return end;
+  }
+  return 0;
+}
+
+// The words for a value: itself, and with `loosely` what people say of switches.
+std::vector<std::string> WaysToSay(const Json& value, bool loosely) {
+  if (!value.is_string()) return {value.dump()};
+  const std::string text = value;
+  std::vector<std::string> ways = {text};
+  if (!loosely) return ways;
+  if (text == "Enabled" || text == "On") {
+    ways.insert(ways.end(), {"on", "enable", "activate", "true"});
+  }
+  if (text == "Disabled" || text == "Off") {
+    ways.insert(ways.end(), {"off", "disable", "deactivate", "false"});
+  }
+  return ways;
+}
+
+// Returns whether the word at `at` is a preposition: "on" in "on the server".
+bool IsPreposition(const std::vector<std::string>& words, std::size_t at) {
+  static constexpr std::array<std::string_view, 8> kAfter = {"the", "this", "that",   "our",
+                                                             "my",  "all",  "<host>", "server"};
+  return words[at] == "on" && at + 1 < words.size() &&
+         std::find(kAfter.begin(), kAfter.end(), words[at + 1]) != kAfter.end();
+}
+
+// Returns the length of the longest run of `name`'s words that the sentence has at `at`.
+std::size_t LongestRun(const std::vector<std::string>& words, std::size_t at,
+                       const std::vector<std::string>& name) {
+  std::size_t longest = 0;
+  for (std::size_t start = 0; start < name.size(); ++start) {
+    std::size_t length = 0;
+    while (at + length < words.size() && start + length < name.size() &&
+           words[at + length] == name[start + length]) {
+      ++length;
+    }
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+bool IsAfter(const std::vector<std::string>& words, std::size_t at,
+             std::initializer_list<std::string_view> before) {
+  return at > 0 && std::find(before.begin(), before.end(), words[at - 1]) != before.end();
+}
+
+}  // namespace
+
+CaptureNames::CaptureNames(const Capture& capture) {
+  const std::string system = redfish::FindLandmarks(capture).system;
+  AddAttributes(capture, system);
+  AddBootOptions(capture, system);
+}
+
+void CaptureNames::AddAttributeName(const std::string& attribute, const std::string& text) {
+  std::vector<std::string> words = WordsOf(text);
+  if (!words.empty()) attributes_.push_back({attribute, std::move(words)});
+}
+
+void CaptureNames::AddAttributes(const Capture& capture, const std::string& system) {
+  const Json* const body = capture.Find(system);
+  const Json* const link = body == nullptr ? nullptr : redfish::Resolve(*body, "/Bios");
+  const Json* const bios = link == nullptr ? nullptr : capture.Find(redfish::LinkTarget(*link));
+  const Json* const all = bios == nullptr ? nullptr : redfish::Resolve(*bios, "/Attributes");
+  if (all == nullptr || !all->is_object()) return;
+  const auto registry =
+      redfish::FindAttributeRegistry(capture, redfish::TextAt(*bios, "AttributeRegistry"));
+  std::map<std::vector<std::string>, std::set<std::string>> spoken;
+  for (const auto& [name, value] : all->items()) {
+    AddAttributeName(name, name);
+    std::vector<std::string> words = WordsOf(name);
+    if (words.size() > 1 && words.front() == "proc") {
+      words.erase(words.begin());
+      spoken[words].insert(name);
+      words.insert(words.begin(), {"processor"});
+      spoken[words].insert(name);
+    }
+    std::vector<Json>& values = values_[name];
+    const redfish::Property* const property = registry ? registry->Find(name) : nullptr;
+    if (property != nullptr) {
+      const std::vector<std::string> shown = WordsOf(registry->DisplayName(name));
+      if (shown.size() > 1) spoken[shown].insert(name);
+      values.assign(property->values.begin(), property->values.end());
+    }
+    if (values.empty() && value.is_string()) values = {"Enabled", "Disabled", value};
+    if (value.is_boolean()) values = {true, false};
+    if (value.is_number()) values = {Json()};
+  }
+  for (const auto& [words, names] : spoken) {
+    const bool long_enough = Joined(words, 0, words.size()).size() >= 8;
+    if (names.size() == 1 && long_enough) attributes_.push_back({*names.begin(), words});
+  }
+}
+
+void CaptureNames::AddBootOptions(const Capture& capture, const std::string& system) {
+  const Json* const body = capture.Find(system);
+  const Json* const order = body == nullptr ? nullptr : redfish::Resolve(*body, "/Boot/BootOrder");
+  if (order == nullptr || !order->is_array()) return;
+  for (const Json& entry : *order) {
+    if (entry.is_string()) boot_references_.push_back({entry, WordsOf(entry.get<std::string>())});
+  }
+  const Json* const link = redfish::Resolve(*body, "/Boot/BootOptions");
+  const Json* const options = link == nullptr ? nullptr : capture.Find(redfish::LinkTarget(*link));
+  if (options == nullptr) return;
+  for (const std::string& uri : redfish::MemberUris(*options)) {
+    const Json* const option = capture.Find(uri);
+    if (option == nullptr) continue;
+    const std::string reference = redfish::TextAt(*option, "BootOptionReference");
+    const bool listed = std::find(order->begin(), order->end(), reference) != order->end();
+    std::vector<std::string> words = WordsOf(redfish::TextAt(*option, "DisplayName"));
+    if (listed && words.size() > 1) boot_titles_.push_back({reference, std::move(words)});
+  }
+}
+
+std::vector<NameMatch> CaptureNames::Attributes(const Sentence& sentence) const {
+  const std::vector<std::string>& words = sentence.words();
+  std::vector<NameMatch> matches;
+  for (std::size_t at = 0; at < words.size();) {
+    NameMatch best;
+    for (const Name& name : attributes_) {
+      const std::size_t end = EndOfName(words, at, name.words);
+      // A name of one plain word may be an ordinary word, so it must be written as the name is.
+      const bool plain = end == at + 1 && name.words.size() == 1;
+      const std::string& text = sentence.tokens()[sentence.TokenOf(at)].text;
+      if (end == 0 || (plain && text != name.name && text.size() < 9)) continue;
+      if (end > best.end) best = {name.name, at, end};
+    }
+    if (best.end == 0) {
+      ++at;
+      continue;
+    }
+    at = best.end;
+    matches.push_back(std::move(best));
+  }
+  return matches;
+}
+
+std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::string& attribute,
+                                        std::size_t begin, std::size_t end, bool loosely) const {
+  const auto values = values_.find(attribute);
+  if (values == values_.end()) return std::nullopt;
+  const std::vector<std::string>& words = sentence.words();
+  std::optional<Json> found;
+  std::size_t found_at = 0;
+  std::size_t found_end = 0;
+  bool found_weak = true;
+  const auto offer = [&](Json value, std::size_t at, std::size_t to) {
+    const bool weak = IsAfter(words, at, {"from", "not", "of", "than"});
+    const bool follows_to = IsAfter(words, at, {"to", "at", "is", "be", "becom", "as"});
+    const bool better = !found || (found_weak && !weak) ||
+                        (found_weak == weak && (at == found_at ? to > found_end : follows_to));
+    if (!better) return;
+    found = std::move(value);
+    found_at = at;
+    found_end = to;
+    found_weak = weak;
+  };
+  for (std::size_t at = begin; at < end; ++at) {
+    for (const Json& value : values->second) {
+      if (value.is_null()) {
+        std::int64_t number = 0;
+        const std::string& word = words[at];
+        const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (read.ec == std::errc() && read.ptr == word.data() + word.size()) {
+          offer(number, at, at + 1);
+        }
+        continue;
+      }
+      for (const std::string& way : WaysToSay(value, loosely)) {
+        const std::size_t to = EndOfName(words, at, WordsOf(way));
+        if (to != 0 && to <= end && !IsPreposition(words, at)) offer(value, at, to);
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const {
+  const std::vector<std::string>& words = sentence.words();
+  std::vector<NameMatch> references;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    for (const Name& name : boot_references_) {
+      const std::size_t end = EndOfName(words, at, name.words);
+      if (end != 0) references.push_back({name.name, at, end});
+    }
+  }
+  if (!references.empty()) return references;
+  NameMatch best;
+  bool is_unique = false;
+  for (const Name& name : boot_titles_) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      const std::size_t length = LongestRun(words, at, name.words);
+      const std::size_t so_far = best.end - best.begin;
+      if (length < 2 || length < so_far) continue;
+      is_unique = length > so_far || name.name == best.name;
+      best = {name.name, at, at + length};
+    }
+  }
+  if (best.name.empty() || !is_unique) return {};
+  return {best};
+}
+
+}  // namespace shoal::intent

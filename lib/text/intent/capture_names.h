@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names that a captured service gives to things of which people speak: BIOS attributes with
+// their values, and boot options.
+//
+// Immutable, safe for any number of threads. It borrows nothing from the capture.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redfish/capture/capture.h"
+#include "text/intent/sentence.h"
+
+namespace shoal::intent {
+
+// A name in a sentence: what the service calls it, and the words [begin, end) that say it.
+struct NameMatch {
+  std::string name;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+class CaptureNames {
+ public:
+  explicit CaptureNames(const redfish::Capture& capture);
+
+  // Returns the BIOS attributes that the sentence names, in its order. People say an attribute's
+  // name ("ProcHyperthreading", "proc hyperthreading"), the name in setup ("Logical Processor"), or
+  // the name without "Proc", where only one attribute is meant.
+  std::vector<NameMatch> Attributes(const Sentence& sentence) const;
+  // Returns the value that the words [begin, end) say for `attribute`: one of its values or a
+  // number, or with `loosely` also "off" for "Disabled" and the like. Returns nothing when they say
+  // none. A value after "from" or "not" counts only when there is no other.
+  std::optional<nlohmann::json> Value(const Sentence& sentence, const std::string& attribute,
+                                      std::size_t begin, std::size_t end, bool loosely) const;
+  // Returns the boot options that the sentence names by reference ("Boot0003") or by the longest
+  // part of a display name that only one option has.
+  std::vector<NameMatch> BootOptions(const Sentence& sentence) const;
+
+ private:
+  struct Name {
+    std::string name;
+    // The words by which people may call it.
+    std::vector<std::string> words;
+  };
+  void AddAttributes(const redfish::Capture& capture, const std::string& system);
+  void AddBootOptions(const redfish::Capture& capture, const std::string& system);
+  void AddAttributeName(const std::string& attribute, const std::string& text);
+
+  std::vector<Name> attributes_;
+  std::vector<Name> boot_references_;
+  std::vector<Name> boot_titles_;
+  // The values of each attribute; a null among them stands for any number.
+  std::map<std::string, std::vector<nlohmann::json>> values_;
+};
+
+}  // namespace shoal::intent

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
+//
+// Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
+// the finger (sentence.h); '*' stands for up to kGap words in between: "turn * on".
+//
+// Immutable, safe for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/intent/sentence.h"
+
+namespace shoal::intent {
+
+// The words [begin, end) of a sentence that a cue matches.
+struct CueMatch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+class Cue {
+ public:
+  static constexpr std::size_t kGap = 5;
+
+  explicit Cue(std::string_view text);
+
+  // Returns the first match at or after word `from`.
+  std::optional<CueMatch> Find(const Sentence& sentence, std::size_t from = 0) const;
+  // Returns every match, at most one for each alternative and first word.
+  std::vector<CueMatch> FindAll(const Sentence& sentence) const;
+  // Returns whether there is a match before which the sentence does not say "not", "never",
+  // "without" or the like.
+  bool IsAffirmed(const Sentence& sentence) const;
+
+ private:
+  // Each alternative's stems; "*" is a gap.
+  std::vector<std::vector<std::string>> alternatives_;
+};
+
+}  // namespace shoal::intent

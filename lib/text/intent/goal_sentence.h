@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sentence says when it asks for a goal: the [sentence] table of the goal's file.
+//
+//   about   cues (cue.h), each of which the sentence must say
+//   never   cues that the sentence must not say, unless it negates them
+//   values.<name>   a value that the sentence must give; <name> is that of the phrasings' "{name}"
+//     kind     "tag", "user", "password", "host", "url", "version": by shape and cues;
+//              "attribute": a BIOS attribute, whose value becomes the value named by `value`;
+//              "boot_option"; "choice": the one that all choices of the goal share
+//     before, after   cues that stand before or after the value; closer and longer ones count more
+//     optional  whether the goal does without (false)
+//     file      of an address: "image" (an ISO), "firmware" or "none", by the ending of its path,
+//     for
+//               goals with several addresses
+//     host      of an address: whether a host alone is enough, from which the goal's slot makes one
+//     target    the value is needed only when the sentence names this target
+//     said      of a choice: a cue that may stand for it
+//   targets.<name>   a target that the sentence may single out
+//     said     the cue that names it
+//     state    "on" or "off": what the sentence must want of it
+//     needed   whether at least one such target must be named (false)
+//
+// Immutable, safe for any number of threads.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "redfish/goals/goal.h"
+#include "text/intent/cue.h"
+#include "text/intent/sentence.h"
+
+namespace shoal::intent {
+
+struct ValueRule {
+  std::string name;
+  std::string kind;
+  std::vector<Cue> before;
+  std::vector<Cue> after;
+  bool optional = false;
+  std::string value;
+  std::string file;
+  bool host = false;
+  std::string target;
+  std::optional<Cue> said;
+};
+
+struct TargetRule {
+  std::string name;
+  Cue said;
+  std::string state;
+  bool needed = false;
+};
+
+class GoalSentence {
+ public:
+  // INVALID_ARGUMENT naming the goal and the key.
+  static absl::StatusOr<GoalSentence> Read(const redfish::Goal& goal);
+
+  // How much the sentence is about the goal: the share of `about` that it says; a goal without
+  // cues has half.
+  double About(const Sentence& sentence) const;
+  bool IsBarred(const Sentence& sentence) const;
+  const std::vector<ValueRule>& values() const { return values_; }
+  const std::vector<TargetRule>& targets() const { return targets_; }
+
+ private:
+  std::vector<Cue> about_;
+  std::vector<Cue> never_;
+  std::vector<ValueRule> values_;
+  std::vector<TargetRule> targets_;
+};
+
+}  // namespace shoal::intent

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Understands a person's sentence as a goal with its values, in the terms of one capture.
+//
+// 1. The sentence is split into tokens and words (sentence.h).
+// 2. A classifier over the sentence's vector, and the cues of each goal's file, say how likely each
+//    goal is. Cues that a goal must not hear and values that are missing count against it.
+// 3. The values of the likeliest goal are taken from the sentence (value_finder.h) and put into
+//    what the goal requires.
+//
+// A sentence is refused, with a reason, when no goal fits, when it asks for something else than the
+// goal that is nearest, when it lacks a value, and when the capture does not offer the goal.
+//
+// Immutable, safe for any number of threads. It borrows the encoder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "redfish/capture/capture.h"
+#include "redfish/goals/goal.h"
+#include "redfish/goals/predicate.h"
+#include "text/intent/capture_names.h"
+#include "text/intent/goal_classifier.h"
+#include "text/intent/goal_sentence.h"
+#include "text/intent/value_finder.h"
+#include "text/lexical/text_encoder.h"
+
+namespace shoal::intent {
+
+struct Intent {
+  // Why the sentence is refused; empty when it is understood.
+  std::string refusal;
+  // The likeliest goal, also of a refused sentence.
+  std::int64_t goal_id = 0;
+  std::string goal;
+  // The probability of the goal, in [0, 1].
+  double score = 0.0;
+  // Other goals with their probabilities, the likeliest first.
+  std::vector<std::pair<std::string, double>> alternatives;
+  // By the name of the phrasings' "{name}".
+  redfish::Values values;
+  // The targets that the sentence singles out; empty means all of the goal's.
+  std::set<std::string> targets;
+  // What the goal requires; only of a sentence that is understood.
+  std::optional<redfish::Predicate> requirement;
+};
+
+// Returns the intent as JSON: refusal or goal, score, parameters, targets, predicates,
+// alternatives.
+nlohmann::json ToJson(const Intent& intent);
+
+class IntentParser {
+ public:
+  // Reads the goals of `folder` and, in its folder phrasings/, refused.toml: patterns of sentences
+  // that ask for no goal. NOT_FOUND for missing files; INVALID_ARGUMENT naming file and key.
+  // `encoder` must outlive the parser.
+  static absl::StatusOr<std::unique_ptr<const IntentParser>> Create(
+      const std::string& folder, const redfish::Capture& capture,
+      const tokens::TextEncoder& encoder);
+
+  // The error is the encoder's. A refused sentence is no error.
+  absl::StatusOr<Intent> Parse(std::string_view text) const;
+
+ private:
+  // A goal with what its sentences say.
+  struct Reader {
+    std::shared_ptr<const redfish::Goal> goal;
+    GoalSentence rules;
+    // The goal on the capture, or why it does not apply.
+    absl::StatusOr<std::shared_ptr<const redfish::AppliedGoal>> applied;
+  };
+
+  IntentParser(std::vector<Reader> readers, GoalClassifier classifier, CaptureNames names,
+               KnownWords known);
+
+  const std::vector<Reader> readers_;
+  const GoalClassifier classifier_;
+  const CaptureNames names_;
+  const KnownWords known_;
+};
+
+}  // namespace shoal::intent

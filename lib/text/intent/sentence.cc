@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/sentence.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "text/lexical/words.h"
+
+namespace shoal::intent {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+constexpr std::size_t kWordsOfToken = 16;
+
+bool IsLetter(char byte) { return absl::ascii_isalpha(static_cast<unsigned char>(byte)); }
+bool IsDigit(char byte) { return absl::ascii_isdigit(static_cast<unsigned char>(byte)); }
+
+bool IsAllOf(std::string_view text, bool (*is)(char)) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is);
+}
+
+bool IsUrl(std::string_view text) {
+  if (text.find("://") != text.npos) return true;
+  constexpr std::array<std::string_view, 4> kEndings = {".iso", ".img", ".bin", ".exe"};
+  const std::string lower = absl::AsciiStrToLower(std::string(text));
+  const bool is_file = std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
+    return lower.size() > ending.size() && std::string_view(lower).ends_with(ending);
+  });
+  return is_file && text.find('/') != text.npos;
+}
+
+// Returns the parts of `text` between dots, or nothing when one is empty.
+std::vector<std::string_view> DottedParts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::string_view part = text.substr(0, text.find('.'));
+    if (part.empty()) return {};
+    parts.push_back(part);
+    if (part.size() == text.size()) return parts;
+    text.remove_prefix(part.size() + 1);
+  }
+}
+
+bool IsVersion(std::string_view text) {
+  if (text.starts_with('v') || text.starts_with('V')) text.remove_prefix(1);
+  const std::vector<std::string_view> parts = DottedParts(text);
+  if (parts.size() < 2 || parts.size() > 5 || !IsAllOf(parts[0], IsDigit)) return false;
+  return IsDigit(parts[1].front());
+}
+
+bool IsHost(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const bool has_port = colon != text.npos && IsAllOf(text.substr(colon + 1), IsDigit);
+  if (text.find("::") != text.npos || std::count(text.begin(), text.end(), ':') >= 4) return true;
+  if (has_port) text = text.substr(0, colon);
+  const std::vector<std::string_view> parts = DottedParts(text);
+  if (parts.size() < 2) return false;
+  for (const std::string_view part : parts) {
+    for (const char byte : part) {
+      if (!IsLetter(byte) && !IsDigit(byte) && byte != '-' && byte != '_') return false;
+    }
+  }
+  if (parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+        return IsAllOf(part, IsDigit) && part.size() <= 3;
+      })) {
+    return true;
+  }
+  return IsAllOf(parts.back(), IsLetter) && parts.back().size() >= 2 && parts[0].size() >= 2;
+}
+
+TokenKind KindOf(std::string_view text) {
+  if (IsUrl(text)) return TokenKind::kUrl;
+  if (IsHost(text)) return TokenKind::kHost;
+  if (IsVersion(text)) return TokenKind::kVersion;
+  return TokenKind::kWord;
+}
+
+std::string_view WithoutMarks(std::string_view text) {
+  constexpr std::string_view kBefore = "([{<\"'`,;:-";
+  constexpr std::string_view kAfter = ")]}>\"'`,;:.?";
+  while (!text.empty() && kBefore.find(text.front()) != text.npos) text.remove_prefix(1);
+  while (!text.empty() && kAfter.find(text.back()) != text.npos) text.remove_suffix(1);
+  return text;
+}
+
+// Returns the length of the ticket's number at the beginning, with what separates it from the rest.
+std::size_t TicketLength(std::string_view text) {
+  static constexpr std::array<std::string_view, 12> kNames = {"ticket", "inc",      "chg",  "req",
+                                                              "task",   "case",     "jira", "issue",
+                                                              "change", "incident", "ritm", "sr"};
+  std::size_t at = text.find_first_not_of("([ #");
+  if (at == text.npos) return 0;
+  const std::size_t start = at;
+  while (at < text.size() && IsLetter(text[at])) ++at;
+  const std::string name = absl::AsciiStrToLower(std::string(text.substr(start, at - start)));
+  const bool known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  if (!known && !(name.empty() && at > 0)) return 0;
+  at = std::min(text.find_first_not_of("- #:", at), text.size());
+  const std::size_t digits = at;
+  while (at < text.size() && (IsDigit(text[at]) || text[at] == '-')) ++at;
+  if (at == digits) return 0;
+  const std::size_t end = text.find_first_not_of(")]:- ,", at);
+  if (end == text.npos) return 0;
+  const bool separated = text.substr(at, end - at).find_first_not_of(' ') != text.npos;
+  return separated ? end : 0;
+}
+
+}  // namespace
+
+Sentence::Sentence(std::string_view text) {
+  text = text.substr(0, kMaxBytes);
+  text.remove_prefix(TicketLength(text));
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kQuotes = {
+      {{"\"", "\""}, {"`", "`"}, {"\u201c", "\u201d"}, {"'", "'"}}};
+  while (!text.empty()) {
+    const std::size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
+    text.remove_prefix(start);
+    if (text.empty()) break;
+    bool quoted = false;
+    for (const auto& [open, close] : kQuotes) {
+      const std::size_t inside = open.size() + (text.starts_with("(") ? 1 : 0);
+      const bool opens = text.substr(inside - open.size()).starts_with(open);
+      const std::size_t end = opens ? text.find(close, inside) : text.npos;
+      if (end == text.npos || end == inside) continue;
+      Add(text.substr(inside, end - inside), true);
+      text.remove_prefix(end + close.size());
+      quoted = true;
+      break;
+    }
+    if (quoted) continue;
+    const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
+    Add(text.substr(0, end), false);
+    text.remove_prefix(end);
+  }
+  AddWords();
+}
+
+void Sentence::Add(std::string_view text, bool quoted) {
+  if (quoted) {
+    const TokenKind kind = KindOf(text);
+    tokens_.push_back({std::string(text), kind == TokenKind::kWord ? TokenKind::kQuoted : kind});
+    return;
+  }
+  const std::size_t arrow = std::min({text.find("->"), text.find("=>"), text.find("\u2192")});
+  if (arrow != text.npos) {
+    Add(text.substr(0, arrow), false);
+    tokens_.push_back({"to", TokenKind::kWord});
+    Add(text.substr(arrow + (text[arrow] == '-' || text[arrow] == '=' ? 2 : 3)), false);
+    return;
+  }
+  if (text == "=" || text == ":=") text = "to";
+  if (text == "w/") text = "with";
+  text = WithoutMarks(text);
+  if (text.empty()) return;
+  const TokenKind kind = KindOf(text);
+  if (kind == TokenKind::kWord) {
+    std::size_t cut = text.find('=');
+    if (cut == text.npos) cut = text.find('/');
+    if (cut == text.npos || cut == 0) {
+      cut = text.find(':');
+      if (cut != text.npos && !IsAllOf(text.substr(0, cut), IsLetter)) cut = text.npos;
+    }
+    if (cut != text.npos && cut > 0 && cut + 1 < text.size()) {
+      Add(text.substr(0, cut), false);
+      Add(text.substr(cut + 1), false);
+      return;
+    }
+  }
+  tokens_.push_back({std::string(text), kind});
+}
+
+void Sentence::AddWords() {
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    Token& token = tokens_[i];
+    token.first_word = words_.size();
+    if (token.kind == TokenKind::kUrl) {
+      words_.push_back("<url>");
+    } else if (token.kind == TokenKind::kHost && token.text.find("invalid") == token.text.npos) {
+      words_.push_back("<host>");
+    } else if (token.kind == TokenKind::kVersion) {
+      words_.push_back("<version>");
+    } else {
+      tokens::AppendWords(token.text, words_.size() + kWordsOfToken, words_);
+    }
+    token.end_word = words_.size();
+    token_of_.resize(words_.size(), i);
+  }
+}
+
+bool IsNearly(std::string_view word, std::string_view stem) {
+  if (word == stem) return true;
+  constexpr std::size_t kShortest = 5;
+  if (word.size() > stem.size()) std::swap(word, stem);
+  if (word.size() + 1 < kShortest || stem.size() < kShortest) return false;
+  if (word.front() != stem.front() || stem.size() - word.size() > 1) return false;
+  std::size_t same = 0;
+  while (same < word.size() && word[same] == stem[same]) ++same;
+  const std::string_view word_rest = word.substr(same);
+  const std::string_view stem_rest = stem.substr(same);
+  if (word.size() < stem.size()) return word_rest == stem_rest.substr(1);
+  return word_rest.size() >= 2 && word_rest[0] == stem_rest[1] && word_rest[1] == stem_rest[0] &&
+         word_rest.substr(2) == stem_rest.substr(2);
+}
+
+}  // namespace shoal::intent

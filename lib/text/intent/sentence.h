@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A person's sentence as tokens and words.
+//
+// A token is what stands between two spaces, without the marks around it, or a whole quotation. A
+// slash, an equals sign, or a colon after a plain word splits a token ("user=kim", "root/secret"),
+// but not inside of addresses. Words are the parts of tokens as lib/text/lexical/words.h splits and
+// shortens them, so "AssetTag" and "asset tags" are the same two words. A token that can only be a
+// value, such as an address or a quotation, has no words. The number of a ticket at the beginning
+// ("ticket 4711:", "INC-123 -") is left out.
+//
+// Immutable, safe for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::intent {
+
+enum class TokenKind { kWord, kUrl, kHost, kVersion, kQuoted };
+
+struct Token {
+  std::string text;
+  TokenKind kind = TokenKind::kWord;
+  // The index of the token's first word, and of the one after its last.
+  std::size_t first_word = 0;
+  std::size_t end_word = 0;
+};
+
+class Sentence {
+ public:
+  static constexpr std::size_t kMaxBytes = 4000;
+
+  // Text beyond kMaxBytes is left out.
+  explicit Sentence(std::string_view text);
+
+  const std::vector<Token>& tokens() const { return tokens_; }
+  // Lower-case stems. A token without words has the one word "<url>", "<host>" and so on.
+  const std::vector<std::string>& words() const { return words_; }
+  // Returns the index of the token to which a word belongs.
+  std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
+
+ private:
+  void Add(std::string_view text, bool quoted);
+  void AddWords();
+
+  std::vector<Token> tokens_;
+  std::vector<std::string> words_;
+  std::vector<std::size_t> token_of_;
+};
+
+// Returns whether the word is `stem` or a slip of the finger away from it: for at least five
+// letters, with the same first one, two swapped letters or one letter too many or too few.
+bool IsNearly(std::string_view word, std::string_view stem);
+
+}  // namespace shoal::intent

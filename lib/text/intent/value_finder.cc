@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/value_finder.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "redfish/goals/goal_binding.h"
+
+namespace shoal::intent {
+namespace {
+
+using Json = nlohmann::json;
+
+// A sum of shape and cues below this is no value.
+constexpr double kLeastValueScore = 1.0;
+// A cue is at most so many words away from its value.
+constexpr std::size_t kReachOfCue = 3;
+
+struct Shape {
+  bool digit = false;
+  bool upper = false;
+  bool lower = false;
+  bool inner_upper = false;
+  bool dash = false;
+  bool sign = false;
+};
+
+Shape ShapeOf(std::string_view text) {
+  Shape shape;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (absl::ascii_isdigit(byte)) {
+      shape.digit = true;
+    } else if (absl::ascii_isupper(byte)) {
+      shape.upper = true;
+      shape.inner_upper |= i > 0;
+    } else if (absl::ascii_islower(byte) || byte >= 0x80) {
+      shape.lower = true;
+    } else if (byte == '-' || byte == '_' || byte == '.') {
+      shape.dash = true;
+    } else if (byte != '\'') {
+      shape.sign = true;
+    }
+  }
+  return shape;
+}
+
+bool IsPlain(const Shape& shape) { return !shape.digit && !shape.sign && !shape.inner_upper; }
+
+double ShapeScore(const std::string& kind, const Token& token) {
+  const Shape shape = ShapeOf(token.text);
+  const bool mixed = shape.digit && (shape.lower || shape.upper);
+  double score = token.kind == TokenKind::kQuoted ? 1.0 : 0.0;
+  if (kind == "user") {
+    if (mixed) score += 1.0;
+    if (shape.sign) score -= 3.0;
+    if (shape.upper && !shape.lower) score -= 2.0;
+    if (shape.upper && shape.lower && mixed) score -= 0.5;
+    if (shape.dash && shape.digit && shape.upper) score -= 1.0;
+    if (!shape.lower && !shape.upper) score -= 4.0;
+    if (!token.text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(token.text[0]))) {
+      score -= 1.0;
+    }
+  } else if (kind == "password") {
+    if (mixed) score += 1.0;
+    if (shape.sign) score += 1.0;
+    if (shape.dash && shape.digit) score += 0.5;
+    if (shape.upper && shape.lower && shape.digit) score += 0.5;
+    if (IsPlain(shape)) score -= 1.5;
+  } else {
+    if (shape.digit) score += 1.0;
+    if (shape.upper) score += 0.5;
+    if (shape.dash && shape.digit) score += 0.3;
+    if (shape.sign) score -= 1.0;
+    if (IsPlain(shape)) score -= 1.5;
+  }
+  return score;
+}
+
+bool IsNameKind(const std::string& kind) {
+  return kind == "tag" || kind == "user" || kind == "password";
+}
+
+// Finds the values that have no form of their own.
+class NameFinder {
+ public:
+  NameFinder(const Sentence& sentence, std::vector<std::size_t> candidates)
+      : sentence_(sentence), candidates_(std::move(candidates)) {}
+
+  // Returns the token of each rule, or nothing.
+  std::vector<std::optional<std::size_t>> Assign(const std::vector<const ValueRule*>& rules) {
+    scores_.assign(rules.size(), {});
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      for (const std::size_t token : candidates_) {
+        scores_[r].push_back(Score(*rules[r], token));
+      }
+    }
+    best_total_ = -std::numeric_limits<double>::infinity();
+    std::vector<std::optional<std::size_t>> chosen(rules.size());
+    Search(0, 0.0, chosen);
+    return best_;
+  }
+
+ private:
+  double Score(const ValueRule& rule, std::size_t index) const {
+    const Token& token = sentence_.tokens()[index];
+    double score = ShapeScore(rule.kind, token);
+    double before = 0.0;
+    for (const Cue& cue : rule.before) {
+      for (const CueMatch& match : cue.FindAll(sentence_)) {
+        if (match.end > token.first_word) continue;
+        before = std::max(
+            before, CueScore(match, token.first_word - match.end, match.end, token.first_word));
+      }
+    }
+    double after = 0.0;
+    for (const Cue& cue : rule.after) {
+      for (const CueMatch& match : cue.FindAll(sentence_)) {
+        if (match.begin < token.end_word) continue;
+        after = std::max(
+            after, CueScore(match, match.begin - token.end_word, token.end_word, match.begin));
+      }
+    }
+    score += before + after;
+    const bool weak = token.kind == TokenKind::kWord && IsPlain(ShapeOf(token.text));
+    return weak && before + after < 2.0 ? -5.0 : score;
+  }
+
+  // `distance` words lie between cue and value, which are [from, to).
+  double CueScore(const CueMatch& match, std::size_t distance, std::size_t from,
+                  std::size_t to) const {
+    if (distance > kReachOfCue) return 0.0;
+    double score =
+        1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
+    score -= 0.7 * static_cast<double>(distance);
+    for (const std::size_t other : candidates_) {
+      const std::size_t word = sentence_.tokens()[other].first_word;
+      if (word >= from && word < to) score -= 2.0;
+    }
+    return std::max(score, 0.0);
+  }
+
+  void Search(std::size_t rule, double total, std::vector<std::optional<std::size_t>>& chosen) {
+    if (rule == chosen.size()) {
+      if (total > best_total_) {
+        best_total_ = total;
+        best_ = chosen;
+      }
+      return;
+    }
+    chosen[rule] = std::nullopt;
+    Search(rule + 1, total, chosen);
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      const bool taken = std::find(chosen.begin(), chosen.begin() + static_cast<long>(rule),
+                                   candidates_[c]) != chosen.begin() + static_cast<long>(rule);
+      if (taken || scores_[rule][c] < kLeastValueScore) continue;
+      chosen[rule] = candidates_[c];
+      // Any value is better than none.
+      Search(rule + 1, total + scores_[rule][c] + 2.0, chosen);
+    }
+    chosen[rule] = std::nullopt;
+  }
+
+  const Sentence& sentence_;
+  const std::vector<std::size_t> candidates_;
+  std::vector<std::vector<double>> scores_;  // [rules][candidates]
+  double best_total_ = 0.0;
+  std::vector<std::optional<std::size_t>> best_;
+};
+
+std::string NameOf(const Token& token, const std::string& kind, bool is_last) {
+  std::string text = token.text;
+  if (token.kind == TokenKind::kQuoted) return text;
+  for (const std::string_view possessive : {"'s", "\u2019s"}) {
+    if (kind == "user" && text.size() > possessive.size() && text.ends_with(possessive)) {
+      text.resize(text.size() - possessive.size());
+    }
+  }
+  const bool shouts = kind != "password" || (is_last && text.find('-') != text.npos);
+  while (shouts && text.ends_with('!')) text.pop_back();
+  return text;
+}
+
+std::string PathEnding(const std::string& url) {
+  const std::size_t dot = url.rfind('.');
+  const std::size_t slash = url.rfind('/');
+  const std::size_t host = url.find("://");
+  const bool has_path = slash != url.npos && (host == url.npos || slash > host + 2);
+  if (!has_path || dot == url.npos || dot < slash) return "none";
+  const std::string ending = absl::AsciiStrToLower(url.substr(dot + 1));
+  return ending == "iso" || ending == "img" ? "image" : "firmware";
+}
+
+// Returns the version in an image's file name, such as "2.19.1" in "bios-2.19.1.bin".
+std::string VersionIn(const std::string& url) {
+  std::string name = url.substr(url.rfind('/') + 1);
+  if (PathEnding(url) != "none") name.resize(name.rfind('.'));
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    std::size_t end = at;
+    std::size_t dots = 0;
+    while (end < name.size() && (absl::ascii_isdigit(static_cast<unsigned char>(name[end])) ||
+                                 (name[end] == '.' && end > at && end + 1 < name.size()))) {
+      dots += name[end] == '.' ? 1 : 0;
+      ++end;
+    }
+    if (dots > 0) return name.substr(at, end - at);
+    at = std::max(at, end > at ? end - 1 : at);
+  }
+  return "";
+}
+
+class ValueFinder {
+ public:
+  ValueFinder(const Sentence& sentence, const GoalSentence& rules, const redfish::AppliedGoal& goal,
+              const CaptureNames& names, const KnownWords& known)
+      : sentence_(sentence), rules_(rules), goal_(goal), names_(names), known_(known) {}
+
+  FoundValues Find() {
+    FindTargets();
+    FindAttributes();
+    for (const ValueRule& rule : rules_.values()) {
+      const bool unwanted = !rule.target.empty() && !found_.targets.contains(rule.target);
+      if (unwanted) continue;
+      if (rule.kind == "url") Put(rule, Url(rule));
+      if (rule.kind == "host") Put(rule, Host());
+      if (rule.kind == "version") Put(rule, Version());
+      if (rule.kind == "choice") Put(rule, Choice(rule));
+      if (rule.kind == "boot_option") {
+        const std::vector<NameMatch> options = names_.BootOptions(sentence_);
+        Put(rule, options.empty() ? Json() : Json(options.front().name));
+      }
+    }
+    FindNames();
+    return std::move(found_);
+  }
+
+ private:
+  const std::vector<std::string>& words() const { return sentence_.words(); }
+
+  void Put(const ValueRule& rule, const Json& value) {
+    if (!value.is_null()) {
+      found_.values.insert_or_assign(rule.name, value);
+    } else if (!rule.optional) {
+      found_.missing.push_back(rule.name);
+    }
+  }
+
+  // Returns +1 when the sentence wants the thing at `match` on, -1 when off, and 0 when it does not
+  // say: the nearest word that tells counts.
+  int StateAt(const CueMatch& match) const {
+    static const Cue kOn(
+        "on|enable|activate|start|open|allow|use|turn on|switch on|with|sync|point");
+    static const Cue kOff(
+        "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
+        "never");
+    std::size_t nearest = 8;
+    int state = 0;
+    for (const auto& [cue, value] : {std::pair(&kOn, 1), std::pair(&kOff, -1)}) {
+      for (const CueMatch& said : cue->FindAll(sentence_)) {
+        if (said.begin == match.end && words()[said.begin] == "on" && said.end < words().size() &&
+            (words()[said.end] == "the" || words()[said.end] == "this")) {
+          continue;
+        }
+        const bool is_before = said.end <= match.begin;
+        const std::size_t distance = is_before                 ? match.begin - said.end
+                                     : said.begin >= match.end ? said.begin - match.end
+                                                               : 9;
+        if (distance >= nearest || (!is_before && distance > 4)) continue;
+        nearest = distance;
+        state = value;
+      }
+    }
+    return state;
+  }
+
+  void FindTargets() {
+    bool any_needed = false;
+    for (const TargetRule& rule : rules_.targets()) {
+      any_needed |= rule.needed;
+      const std::optional<CueMatch> said = rule.said.Find(sentence_);
+      if (!said) continue;
+      const auto& bound = goal_.binding().targets;
+      const bool offered = std::any_of(bound.begin(), bound.end(), [&](const auto& target) {
+        return target.target.name == rule.name;
+      });
+      if (!offered && rule.needed) {
+        found_.misfit = goal_.capture_name() + " has no " + rule.name;
+      }
+      if (!offered) continue;
+      found_.targets.insert(rule.name);
+      const int state = StateAt(*said);
+      if ((rule.state == "off" && state > 0) || (rule.state == "on" && state < 0)) {
+        found_.misfit = "the goal is " + rule.name + " " + rule.state;
+      }
+    }
+    if (any_needed && found_.targets.empty() && found_.misfit.empty()) {
+      found_.missing.push_back("targets");
+    }
+  }
+
+  void FindAttributes() {
+    std::vector<const ValueRule*> rules;
+    for (const ValueRule& rule : rules_.values()) {
+      if (rule.kind == "attribute") rules.push_back(&rule);
+    }
+    if (rules.empty()) return;
+    attributes_ = names_.Attributes(sentence_);
+    std::vector<std::optional<Json>> values;
+    for (std::size_t i = 0; i < attributes_.size(); ++i) {
+      values.push_back(ValueOf(i));
+    }
+    // Further mentions of an attribute, and attributes without a value, say nothing of their own.
+    std::vector<std::pair<std::string, std::optional<Json>>> said;
+    for (std::size_t i = 0; i < attributes_.size(); ++i) {
+      const auto known = std::find_if(said.begin(), said.end(), [&](const auto& one) {
+        return one.first == attributes_[i].name;
+      });
+      if (known == said.end()) {
+        said.emplace_back(attributes_[i].name, values[i]);
+      } else if (!known->second) {
+        known->second = values[i];
+      }
+    }
+    for (std::size_t i = said.size(); i-- > 1;) {
+      if (!said[i - 1].second) said[i - 1].second = said[i].second;
+    }
+    if (said.size() > rules.size()) {
+      std::erase_if(said, [](const auto& one) { return !one.second; });
+    }
+    if (said.size() > rules.size()) {
+      found_.misfit = "it names " + std::to_string(said.size()) + " BIOS attributes";
+    }
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (i >= said.size()) {
+        found_.missing.push_back(rules[i]->name);
+        continue;
+      }
+      found_.values.insert_or_assign(rules[i]->name, said[i].first);
+      if (said[i].second) {
+        found_.values.insert_or_assign(rules[i]->value, *said[i].second);
+      } else {
+        found_.missing.push_back(rules[i]->value);
+      }
+    }
+  }
+
+  std::optional<Json> ValueOf(std::size_t i) const {
+    const NameMatch& match = attributes_[i];
+    const std::size_t next = i + 1 < attributes_.size() ? attributes_[i + 1].begin : words().size();
+    const std::size_t last = i > 0 ? attributes_[i - 1].end : 0;
+    constexpr std::size_t kNear = 4;
+    const std::size_t near = std::max(last, match.begin > kNear ? match.begin - kNear : 0);
+    auto value = names_.Value(sentence_, match.name, match.end, next, false);
+    if (!value) value = names_.Value(sentence_, match.name, near, match.begin, true);
+    if (!value) value = names_.Value(sentence_, match.name, match.end, next, true);
+    if (!value) value = names_.Value(sentence_, match.name, last, match.begin, true);
+    return value;
+  }
+
+  Json Url(const ValueRule& rule) const {
+    std::vector<std::string> urls;
+    std::vector<std::string> hosts;
+    for (const Token& token : sentence_.tokens()) {
+      const bool dead = token.text.find("old") != token.text.npos &&
+                        token.text.find(".invalid") != token.text.npos;
+      if (dead) continue;
+      if (token.kind == TokenKind::kHost) hosts.push_back(token.text);
+      if (token.kind != TokenKind::kUrl) continue;
+      if (rule.file.empty() || PathEnding(token.text) == rule.file) urls.push_back(token.text);
+    }
+    if (!urls.empty()) return urls.front();
+    const auto& slots = goal_.goal().definition().slots;
+    const auto slot = slots.find(rule.name);
+    if (!rule.host || hosts.size() != 1 || slot == slots.end()) return nullptr;
+    return redfish::FillValues(slot->second, {{"Host", hosts.front()}});
+  }
+
+  // Returns the host nearest to a word of time.
+  Json Host() const {
+    static const Cue kTime("ntp|ntpserver|time|clock");
+    Json best;
+    std::size_t nearest = std::numeric_limits<std::size_t>::max();
+    for (const Token& token : sentence_.tokens()) {
+      const bool is_name = token.kind == TokenKind::kWord && LooksLikeValue(token) &&
+                           !IsKnown(token) && ShapeOf(token.text).digit;
+      if (token.kind != TokenKind::kHost && !is_name) continue;
+      for (const CueMatch& match : kTime.FindAll(sentence_)) {
+        if (match.begin >= token.first_word && match.end <= token.end_word) continue;
+        std::size_t distance = match.end <= token.first_word ? token.first_word - match.end
+                                                             : match.begin - token.end_word;
+        if (is_name) distance += 10;
+        if (distance >= nearest) continue;
+        nearest = distance;
+        best = token.text;
+      }
+    }
+    return best;
+  }
+
+  Json Version() const {
+    std::vector<std::string> versions;
+    std::vector<std::string> quads;
+    std::string in_name;
+    for (const Token& token : sentence_.tokens()) {
+      const bool has_v = token.text.starts_with('v') || token.text.starts_with('V');
+      if (token.kind == TokenKind::kVersion) versions.push_back(token.text.substr(has_v ? 1 : 0));
+      if (token.kind == TokenKind::kHost && !ShapeOf(token.text).lower) quads.push_back(token.text);
+      const bool image = token.kind == TokenKind::kUrl && PathEnding(token.text) == "firmware";
+      if (image && in_name.empty()) in_name = VersionIn(token.text);
+    }
+    while (!versions.empty() && versions.back().ends_with('!')) versions.back().pop_back();
+    if (versions.size() > 1) {
+      // "from 2.1 to 2.3" wants the second.
+      for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
+        const Token& token = sentence_.tokens()[i];
+        if (token.kind != TokenKind::kVersion || token.first_word == 0) continue;
+        if (words()[token.first_word - 1] == "to") return token.text;
+      }
+      return in_name.empty() ? Json(versions.back()) : Json(in_name);
+    }
+    if (!versions.empty()) return versions.front();
+    if (!quads.empty()) return quads.front();
+    return in_name.empty() ? Json() : Json(in_name);
+  }
+
+  Json Choice(const ValueRule& rule) const {
+    Json shared;
+    for (const auto& choice : goal_.binding().choices) {
+      const auto value = choice.find(rule.name);
+      if (value == choice.end() || (!shared.is_null() && shared != value->second)) return nullptr;
+      shared = value->second;
+    }
+    return shared;
+  }
+
+  bool IsKnown(const Token& token) const {
+    std::string text = absl::AsciiStrToLower(token.text);
+    while (!text.empty() && text.ends_with('!')) text.pop_back();
+    if (known_.contains(text)) return true;
+    const std::size_t apostrophe = text.find('\'');
+    if (apostrophe != text.npos && known_.contains(text.substr(0, apostrophe))) return true;
+    // A hyphen joins words: "re-enable", "log-in".
+    const std::size_t hyphen = text.find('-');
+    return hyphen != text.npos && hyphen > 0 && known_.contains(text.substr(0, hyphen)) &&
+           known_.contains(text.substr(hyphen + 1));
+  }
+
+  bool IsOfAttribute(const Token& token) const {
+    return std::any_of(attributes_.begin(), attributes_.end(), [&](const NameMatch& match) {
+      return token.first_word >= match.begin && token.first_word < match.end;
+    });
+  }
+
+  std::vector<std::size_t> Candidates() const {
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
+      const Token& token = sentence_.tokens()[i];
+      const bool is_address = token.kind == TokenKind::kUrl || token.kind == TokenKind::kVersion ||
+                              (token.kind == TokenKind::kHost && ShapeOf(token.text).digit);
+      if (is_address || IsOfAttribute(token)) continue;
+      const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token);
+      const Shape shape = ShapeOf(token.text);
+      const bool bare = !shape.lower && !shape.upper && (!shape.digit || token.text.size() < 3);
+      if (is_word || bare || token.text.size() < 2) continue;
+      if (shape.sign && token.text.find('*') != token.text.npos &&
+          token.text.find("invalid") != token.text.npos) {
+        continue;
+      }
+      candidates.push_back(i);
+    }
+    constexpr std::size_t kMost = 24;
+    if (candidates.size() > kMost) candidates.resize(kMost);
+    return candidates;
+  }
+
+  void FindNames() {
+    std::vector<const ValueRule*> rules;
+    for (const ValueRule& rule : rules_.values()) {
+      if (IsNameKind(rule.kind)) rules.push_back(&rule);
+    }
+    if (rules.empty()) return;
+    NameFinder finder(sentence_, Candidates());
+    const std::vector<std::optional<std::size_t>> tokens = finder.Assign(rules);
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      const auto& readings = goal_.binding().readings;
+      const auto reading = readings.find(rules[r]->name);
+      if (tokens[r]) {
+        const bool is_last = *tokens[r] + 1 == sentence_.tokens().size();
+        Put(*rules[r], NameOf(sentence_.tokens()[*tokens[r]], rules[r]->kind, is_last));
+      } else {
+        Put(*rules[r], reading == readings.end() ? Json() : reading->second);
+      }
+    }
+  }
+
+  const Sentence& sentence_;
+  const GoalSentence& rules_;
+  const redfish::AppliedGoal& goal_;
+  const CaptureNames& names_;
+  const KnownWords& known_;
+  std::vector<NameMatch> attributes_;
+  FoundValues found_;
+};
+
+}  // namespace
+
+bool LooksLikeValue(const Token& token) {
+  return token.kind == TokenKind::kQuoted || !IsPlain(ShapeOf(token.text));
+}
+
+FoundValues FindValues(const Sentence& sentence, const GoalSentence& rules,
+                       const redfish::AppliedGoal& goal, const CaptureNames& names,
+                       const KnownWords& known) {
+  return ValueFinder(sentence, rules, goal, names, known).Find();
+}
+
+}  // namespace shoal::intent

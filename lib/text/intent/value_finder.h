@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds in a sentence the values that a goal needs.
+//
+// Values whose form tells what they are (addresses, versions, attributes of the BIOS, boot options)
+// are taken by form. Tags, user names and passwords have no form of their own. For these, each
+// token that is no known word is scored for each value: by its shape, and by the cues before and
+// after it, of which closer and longer ones count more. The assignment with the largest sum is
+// chosen.
+//
+// Immutable, safe for any number of threads. It borrows the names and the known words.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "redfish/goals/goal.h"
+#include "text/intent/capture_names.h"
+#include "text/intent/goal_sentence.h"
+#include "text/intent/sentence.h"
+
+namespace shoal::intent {
+
+struct FoundValues {
+  // By the name of the phrasings' "{name}".
+  redfish::Values values;
+  // The targets that the sentence singles out; empty means all.
+  std::set<std::string> targets;
+  // The names of values that the sentence does not give.
+  std::vector<std::string> missing;
+  // Why the sentence cannot mean the goal; empty when it can.
+  std::string misfit;
+};
+
+// Words that are part of the language rather than values, in lower case.
+using KnownWords = std::set<std::string, std::less<>>;
+
+// Finds the values that `goal` needs, by `rules`.
+FoundValues FindValues(const Sentence& sentence, const GoalSentence& rules,
+                       const redfish::AppliedGoal& goal, const CaptureNames& names,
+                       const KnownWords& known);
+
+// Returns whether a token looks like a value rather than a word: it has a digit, a sign, or a
+// capital inside.
+bool LooksLikeValue(const Token& token);
+
+}  // namespace shoal::intent
