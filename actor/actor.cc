@@ -9,17 +9,16 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/random.h"
+#include "redfish/capture/capture_roles.h"
 
 namespace shoal::actor {
 namespace {
 
 std::vector<std::string> ChooseCaptures(const ActorConfig& config) {
   const EnvironmentOptions& environment = config.environment;
-  if (config.actor.evaluates()) {
-    return config.actor.evaluate_captures.empty() ? environment.captures
-                                                  : config.actor.evaluate_captures;
-  }
-  return environment.training_captures();
+  if (!config.actor.evaluates()) return environment.training_captures();
+  if (!config.actor.evaluate_captures.empty()) return config.actor.evaluate_captures;
+  return redfish::JudgedCaptures(environment.captures, environment.hold_out);
 }
 
 std::uint64_t ChooseSeed(const ActorConfig& config) {

@@ -49,8 +49,9 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("evaluate_output", evaluate_output, {.help = "file with a JSON line an episode"});
   visitor.Knob("evaluate_policies", evaluate_policies,
                {.help = "current, initial, uniform, similarity or EPOCH.STEP"});
-  visitor.Knob("evaluate_captures", evaluate_captures,
-               {.help = "captures to evaluate on; empty: all"});
+  visitor.Knob(
+      "evaluate_captures", evaluate_captures,
+      {.help = "captures to evaluate on; empty: all but variants of captures that are listed"});
   visitor.Knob("evaluate_seed", evaluate_seed,
                {.help = "another number, other episodes", .min = 0, .max = 1e15});
   visitor.Knob("record_episodes", record_episodes,

@@ -47,7 +47,7 @@ struct ActorOptions {
   std::string evaluate_output = "evaluation.jsonl";
   // Each is "current", "initial", "uniform", "similarity" or "EPOCH.STEP".
   std::vector<std::string> evaluate_policies = {"current"};
-  // Empty means all of environment.captures, including the one that is held out.
+  // Empty means JudgedCaptures of the environment's (redfish/capture/capture_roles.h).
   std::vector<std::string> evaluate_captures = {};
   // Different numbers give different episodes.
   std::int64_t evaluate_seed = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/environment_options.h"
 
-#include "redfish/capture/archive.h"
+#include "redfish/capture/capture_roles.h"
 
 namespace shoal::actor {
 
@@ -31,12 +31,12 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("kind", kind, {.help = "what is acted in", .choices = {"redfish", "cartpole"}});
   visitor.Knob(
       "captures", captures,
-      {.help = "captures by name in data/captures, or by the path of an archive or folder"});
+      {.help = "captures by name in data/captures or path; NAME~SEED is a variant of one"});
   visitor.Knob(
       "goals", goals,
       {.help = "goals and request sequences by number; none: all goals", .min = 1, .max = 1000});
   visitor.Knob("hold_out", hold_out,
-               {.help = "the capture that training leaves out, by name or path"});
+               {.help = "the capture that training leaves out, with its variants"});
   visitor.Knob("access", access,
                {.help = "over HTTP to the mock server, or the service inside the actor",
                 .choices = {"http", "inprocess"}});
@@ -76,11 +76,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
 }
 
 std::vector<std::string> EnvironmentOptions::training_captures() const {
-  std::vector<std::string> chosen = captures;
-  std::erase_if(chosen, [this](const std::string& capture) {
-    return redfish::ArchiveName(capture) == redfish::ArchiveName(hold_out);
-  });
-  return chosen;
+  return redfish::TrainingCaptures(captures, hold_out);
 }
 
 }  // namespace shoal::actor

@@ -38,13 +38,13 @@ struct RewardOptions {
 
 struct EnvironmentOptions {
   std::string kind = "redfish";
-  // Each is the name of a capture in <data>/captures, or the path of an archive or folder.
+  // Each is a name or path, as redfish/capture/capture_path.h says, with <data> as the data folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                        "dell-r750"};
   // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations. Empty means
   // all goals and no sequence.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
-  // The capture that training leaves out, by name or path. Empty means none.
+  // The capture that training leaves out with all its variants, by name or path. Empty means none.
   std::string hold_out = "";
   // "http" reaches services through the mock server. "inprocess" makes them objects of the actor.
   std::string access = "http";
@@ -76,7 +76,7 @@ struct EnvironmentOptions {
   std::string ablate = "";
   RewardOptions rewards = {};
 
-  // The captures that training plays: all but the one that is held out.
+  // The captures that training plays: those that are not of the held-out one's family.
   std::vector<std::string> training_captures() const;
   void Visit(runtime::Visitor& visitor);
 };

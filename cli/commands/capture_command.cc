@@ -22,12 +22,16 @@
 #include "redfish/capture/capture_check.h"
 #include "redfish/capture/capture_difference.h"
 #include "redfish/capture/capture_import.h"
+#include "redfish/capture/capture_path.h"
 #include "redfish/capture/capture_writer.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::cli {
 
 namespace {
+
+constexpr char kDataFolder[] = "data";
+constexpr char kCaptureHelp[] = "name, archive or folder; NAME~SEED is a variant of one";
 
 struct CaptureFlags {
   std::string capture;
@@ -135,13 +139,23 @@ int Show(const CaptureFlags& flags) {
   return 0;
 }
 
+// Replaces a capture as people name it by its path.
+CLI::Validator ToPath() {
+  return CLI::Validator(
+      [](std::string& named) {
+        const auto path = redfish::FindCapture(named, kDataFolder);
+        if (!path.ok()) return runtime::Message(path.status());
+        named = *path;
+        return std::string();
+      },
+      "");
+}
+
 CLI::App* AddCommand(CLI::App& group, const char* name, const char* help,
                      const std::shared_ptr<CaptureFlags>& flags, std::function<int()>& action,
                      int (*run)(const CaptureFlags&)) {
   CLI::App* const command = group.add_subcommand(name, help);
-  command->add_option("CAPTURE", flags->capture, "archive or folder")
-      ->required()
-      ->check(CLI::ExistingPath);
+  command->add_option("CAPTURE", flags->capture, kCaptureHelp)->required()->transform(ToPath());
   command->callback([flags, &action, run] { action = [flags, run] { return run(*flags); }; });
   return command;
 }
@@ -166,9 +180,7 @@ void AddCapture(CLI::App& app, std::function<int()>& action) {
 
   command = AddCommand(group, "diff", "What another capture has, lacks and changes", flags, action,
                        &Diff);
-  command->add_option("OTHER", flags->other, "archive or folder")
-      ->required()
-      ->check(CLI::ExistingPath);
+  command->add_option("OTHER", flags->other, kCaptureHelp)->required()->transform(ToPath());
   command->add_flag("--all", flags->everything, "ETags, clocks and the like too");
   command->add_flag("--names", flags->names_only, "URIs alone");
 

@@ -21,6 +21,7 @@
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/archive.h"
 #include "redfish/capture/capture_path.h"
+#include "redfish/capture/capture_roles.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::cli {
@@ -162,7 +163,7 @@ absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveCo
       return runtime::InvalidArgument("hold-out \"" + held_out + "\": " + runtime::Message(added));
     }
   }
-  if (captures.named.size() > 1) return captures;
+  if (!redfish::TrainingCaptures(captures.named, held_out).empty()) return captures;
   return runtime::InvalidArgument("hold-out \"" + held_out +
                                   "\" is the only capture: nothing is left to train on");
 }
@@ -175,8 +176,9 @@ absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig
   const std::string table = directory.path() + "/encoder.idf";
   std::vector<std::string> command = {ProgramFolder() + "/encoder", "lexical", "fit", "--schema",
                                       DataFolder(config) + "/schema/redfish.schema.zst"};
-  for (const std::string& path : captures.paths) {
-    if (redfish::ArchiveName(path) == captures.held_out) continue;
+  const std::vector<std::string> fitted = redfish::JudgedCaptures(
+      redfish::TrainingCaptures(captures.paths, captures.held_out), captures.held_out);
+  for (const std::string& path : fitted) {
     command.insert(command.end(), {"--captures", path});
   }
   command.insert(command.end(), {"--output", table});
@@ -223,10 +225,8 @@ SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
   session.has_goals = config.Text("environment.kind") == "redfish";
   if (!session.has_goals) std::erase(session.train.baselines, "similarity");
   session.held_out = captures.held_out;
-  session.captures = captures.named;
-  std::erase_if(session.captures, [&](const std::string& capture) {
-    return redfish::ArchiveName(capture) == captures.held_out;
-  });
+  session.captures = redfish::JudgedCaptures(
+      redfish::TrainingCaptures(captures.named, captures.held_out), captures.held_out);
   session.evaluator = {.program = ProgramFolder() + "/actor",
                        .config_path = directory.path() + "/config.toml",
                        .folder = directory.path() + "/evaluations"};

@@ -10,7 +10,10 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <system_error>
+
+#include "redfish/capture/variant.h"
 
 namespace shoal::redfish {
 namespace {
@@ -121,6 +124,9 @@ bool WriteEntry(archive* writer, const ArchiveFile& file) {
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string ArchiveName(const std::string& path) {
+  if (const std::optional<VariantName> variant = ParseVariantName(path)) {
+    return ToText({.capture = ArchiveName(variant->capture), .seed = variant->seed});
+  }
   std::string name = fs::path(path).lexically_normal().filename().string();
   if (name.empty()) name = fs::path(path).lexically_normal().parent_path().filename();
   for (const std::string_view suffix : {".tar.xz", ".txz", ".tar"}) {

@@ -28,7 +28,7 @@ struct Archive {
 // The size to which an archive may unpack. This is a guard: real captures have 15 MB in all.
 inline constexpr std::size_t kMaximumUnpackedBytes = std::size_t{1} << 30;
 
-// Returns the last part of `path`, without ".tar.xz".
+// Returns the last part of `path`, without ".tar.xz". The "~7" of a variant (variant.h) stays.
 std::string ArchiveName(const std::string& path);
 
 // Returns the last part of `path`.

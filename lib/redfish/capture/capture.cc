@@ -13,6 +13,7 @@
 #include "redfish/capture/dangling_members.h"
 #include "redfish/capture/paged_collection.h"
 #include "redfish/capture/uri.h"
+#include "redfish/capture/variant.h"
 
 namespace shoal::redfish {
 namespace {
@@ -160,6 +161,10 @@ const Json* Capture::Find(std::string_view uri) const {
 }
 
 absl::StatusOr<std::shared_ptr<const Capture>> Capture::Load(const std::string& path) {
+  if (const std::optional<VariantName> variant = ParseVariantName(path)) {
+    SHOAL_ASSIGN_OR_RETURN(const auto original, Load(variant->capture));
+    return MakeVariant(*original, variant->seed);
+  }
   SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, ".json"));
   return FromArchive(tree, path);
 }

@@ -27,8 +27,8 @@ class Capture {
  public:
   using Resources = std::map<std::string, nlohmann::json, std::less<>>;
 
-  // Every error names the file. NOT_FOUND: no such file or folder. DATA_LOSS: a truncated or
-  // corrupt archive, a body that is not a JSON object, or a tree without a service root.
+  // `path` is as FindCapture makes it. Every error names the file. NOT_FOUND: nothing is there.
+  // DATA_LOSS: an archive is corrupt, a body is no JSON object, or there is no service root.
   static absl::StatusOr<std::shared_ptr<const Capture>> Load(const std::string& path);
   // Makes the capture from files that were read from `path` before; they include at least every
   // ".json" file.
@@ -48,7 +48,7 @@ class Capture {
   // empty when there is none.
   std::string_view TypeOfFirst(std::string_view type) const;
 
-  // The file name without folders and ".tar.xz".
+  // The file name without folders and ".tar.xz"; with "~" and the seed for a variant.
   const std::string& name() const { return name_; }
   // 64 hexadecimal digits: the SHA-256 of the archive, or of the canonical resources of a folder.
   const std::string& digest() const { return digest_; }

@@ -13,6 +13,7 @@
 #include "redfish/capture/capture_writer.h"
 #include "redfish/capture/dangling_members.h"
 #include "redfish/capture/manifest.h"
+#include "redfish/capture/variant.h"
 
 namespace shoal::redfish {
 namespace {
@@ -66,6 +67,14 @@ void CheckManifest(const Archive& tree, const FoundManifest& found, const Captur
 
 absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path) {
   CaptureCheck check;
+  if (const std::optional<VariantName> variant = ParseVariantName(path)) {
+    SHOAL_ASSIGN_OR_RETURN(check, CheckCapture(variant->capture));
+    if (!check.faults.empty()) return check;
+    SHOAL_ASSIGN_OR_RETURN(const auto made, Capture::Load(path));
+    check.resources = static_cast<std::int64_t>(made->resources().size());
+    check.dangling = DanglingMembers(made->resources());
+    return check;
+  }
   absl::StatusOr<Archive> read = ReadArchive(path, ".json");
   if (absl::IsDataLoss(read.status())) {
     check.faults.push_back(runtime::Message(read.status()));

@@ -24,8 +24,8 @@ struct CaptureCheck {
   std::vector<std::string> dangling = {};
 };
 
-// Checks an archive or a folder; an archive that cannot be read at all is a fault too. NOT_FOUND
-// when there is nothing at `path`.
+// Checks an archive or a folder, and for a variant (variant.h) what it is made from; an archive
+// that cannot be read at all is a fault too. NOT_FOUND when there is nothing at `path`.
 absl::StatusOr<CaptureCheck> CheckCapture(const std::string& path);
 
 }  // namespace shoal::redfish

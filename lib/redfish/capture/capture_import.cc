@@ -11,6 +11,7 @@
 #include "redfish/capture/archive.h"
 #include "redfish/capture/capture_writer.h"
 #include "redfish/capture/uri.h"
+#include "redfish/capture/variant.h"
 
 namespace shoal::redfish {
 namespace {
@@ -71,6 +72,17 @@ void AddHeaders(const Archive& tree, Manifest& manifest) {
   }
 }
 
+// A variant has none of the records of the service that its capture was made from.
+absl::StatusOr<ImportedCapture> ImportVariant(const std::string& path) {
+  ImportedCapture imported;
+  SHOAL_ASSIGN_OR_RETURN(imported.capture, Capture::Load(path));
+  imported.manifest.source = imported.capture->name();
+  for (const auto& [uri, body] : imported.capture->resources()) {
+    imported.manifest.resources.try_emplace(uri, ManifestEntry{.status = 200});
+  }
+  return imported;
+}
+
 }  // namespace
 
 absl::StatusOr<FileMap> LoadFileMap(const std::string& path) {
@@ -90,6 +102,7 @@ absl::StatusOr<FileMap> LoadFileMap(const std::string& path) {
 }
 
 absl::StatusOr<ImportedCapture> ImportCapture(const std::string& path, const FileMap* files) {
+  if (ParseVariantName(path)) return ImportVariant(path);
   SHOAL_ASSIGN_OR_RETURN(const Archive tree, ReadArchive(path, ".json"));
   const bool is_tree = files == nullptr && std::any_of(tree.files.begin(), tree.files.end(),
                                                        [](const ArchiveFile& file) {

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "platform/runtime/config_text.h"
 #include "redfish/capture/archive.h"
+#include "redfish/capture/variant.h"
 
 namespace shoal::redfish {
 namespace {
@@ -47,6 +50,10 @@ bool Exists(const std::string& path) {
 
 absl::StatusOr<std::string> FindCapture(const std::string& named, const std::string& data) {
   if (named.empty()) return runtime::InvalidArgument("the name of a capture is empty");
+  if (const std::optional<VariantName> variant = ParseVariantName(named)) {
+    SHOAL_ASSIGN_OR_RETURN(std::string path, FindCapture(variant->capture, data));
+    return ToText({.capture = std::move(path), .seed = variant->seed});
+  }
   const std::string shipped = data + "/captures";
   std::vector<std::string> places;
   if (named.find('/') == std::string::npos) {

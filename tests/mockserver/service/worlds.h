@@ -13,6 +13,7 @@
 #include "mockserver/instance/instance.h"
 #include "mockserver/service/world.h"
 #include "redfish/capture/capture.h"
+#include "redfish/capture/capture_path.h"
 #include "redfish/capture/landmarks.h"
 #include "redfish/capture/uri.h"
 #include "redfish/goals/watch.h"
@@ -51,7 +52,7 @@ inline std::shared_ptr<const redfish::Schema> TestSchema() {
 }
 
 inline std::shared_ptr<const World> MadeWorld(const std::string& name, WorldOptions options = {}) {
-  const auto capture = redfish::Capture::Load("data/captures/" + name + ".tar.xz");
+  const auto capture = redfish::Capture::Load(redfish::FindCapture(name, "data").value());
   REQUIRE(capture.ok());
   static const auto kPrivileges =
       redfish::PrivilegeRegistry::Load("data/registries/registries.tar.xz").value();
