@@ -16,7 +16,10 @@
 //          requires of a new one: a slot for a text, one candidate for each value of an enumeration
 //          and for each role;
 //   DELETE each resource whose type the standard allows to be deleted;
-//   WAIT   once.
+//   WAIT   once;
+//   and requests that compose: a PATCH of each resource with several of these leaves or with
+//          attributes of a registry, a POST of each new member whose type has properties to set, and
+//          a POST of each action with more parameters than the combinations give.
 // Recorded systems and chassis are neither made nor deleted, nor are accounts where some are empty
 // slots. Equal requests are listed once. Requests that are left out are counted by reason.
 // Immutable.
@@ -45,7 +48,7 @@ class Catalog {
  public:
   using Counts = std::map<std::string, std::int64_t>;
 
-  // An action, or a new member, with more combinations of arguments is left out.
+  // An action, or a new member, with more combinations of arguments is only composed.
   static constexpr std::int64_t kMaximumCombinations = 64;
 
   static absl::StatusOr<std::shared_ptr<const Catalog>> Build(const Capture& capture,
