@@ -255,9 +255,6 @@ absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::
   }
   EnvironmentOptions inprocess = environment;
   inprocess.access = "inprocess";
-  // A file serves any training, so its goal texts must not depend on this configuration's noise.
-  inprocess.word_dropout = 0;
-  inprocess.typos = 0;
   const runtime::ClusterOptions cluster;
   SHOAL_ASSIGN_OR_RETURN(
       const RedfishData data,

@@ -58,8 +58,22 @@ void Empty(Json& slot, const std::string& id, const std::string& role) {
   if (!role.empty()) slot["Links"]["Role"] = {{"@odata.id", role}};
 }
 
+// Returns what lies below the collection and belongs to no member, where a slot may come.
+std::set<std::string> Strays(ResourceTree& tree, const std::string& collection,
+                             const std::vector<std::string>& accounts) {
+  std::set<std::string> strays;
+  for (const auto& [uri, body] : tree.resources()) {
+    const bool of_account =
+        std::any_of(accounts.begin(), accounts.end(),
+                    [&uri = uri](const std::string& account) { return IsAtOrBelow(uri, account); });
+    if (uri.starts_with(collection + "/") && !of_account) strays.insert(uri);
+  }
+  return strays;
+}
+
 void MakeSlots(ResourceTree& tree, const std::string& collection,
                const std::vector<std::string>& accounts, Draws& draws) {
+  tree.Remove(Strays(tree, collection, accounts));
   const std::size_t first = draws.Chance(0.5) ? 1 : 2;
   const std::size_t count = kCounts[draws.Below(kCounts.size())];
   const std::string role = draws.Chance(0.5) ? LeastRole(tree) : std::string();

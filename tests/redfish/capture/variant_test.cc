@@ -188,6 +188,19 @@ TEST_CASE("Accounts of some variants are slots where the capture's grow, and the
   REQUIRE(slots.size() == 2);
 }
 
+TEST_CASE("A slot takes nothing from a resource that lay in its place and was no member") {
+  const std::string accounts = "/redfish/v1/AccountService/Accounts";
+  REQUIRE(Shipped("dmtf-rackmount1").Find(accounts + "/2") != nullptr);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto variant = Variant(Shipped("dmtf-rackmount1"), seed);
+    if (EmptySlots(*variant) == 0) continue;
+    for (const Json* const account : AccountsOf(*variant)) {
+      INFO(seed << " " << account->dump());
+      REQUIRE(account->contains("PasswordChangeRequired"));
+    }
+  }
+}
+
 TEST_CASE("Some variants have a second chassis, a second system, or a boot order") {
   std::set<std::size_t> chassis;
   std::set<std::size_t> systems;
