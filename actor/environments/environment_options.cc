@@ -14,6 +14,8 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("goal_with_collateral", goal_with_collateral,
                {.help = "goal reached with side effects", .min = -100, .max = 100});
   visitor.Knob("step", step, {.help = "each request", .min = -100, .max = 100});
+  visitor.Knob("choice", choice,
+               {.help = "each choice that puts a request together", .min = -100, .max = 100});
   visitor.Knob("client_error", client_error,
                {.help = "each answer with 4xx", .min = -100, .max = 100});
   visitor.Knob(

@@ -21,6 +21,9 @@ struct RewardOptions {
   // The reward for a goal that is reached with writable properties changed that should not be.
   double goal_with_collateral = 0.3;
   double step = -0.01;
+  // The reward for each choice by which a request is put together. Without a cost, an agent that
+  // expects nothing good puts off sending by choosing on.
+  double choice = -0.005;
   double client_error = -0.05;
   // The reward for a GET whose answer the episode has already, with nothing changed and no `wait`
   // since.

@@ -205,7 +205,10 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
   };
   const Then conclude = [this, done = std::move(done)](const absl::Status& status) {
     if (!status.ok()) return done(status);
-    if (drafting_) return done(Transition{.observation = Observe()});
+    if (drafting_) {
+      const auto cost = static_cast<float>(fleet_->tasks->options.rewards.choice);
+      return done(Transition{.observation = Observe(), .reward = cost});
+    }
     ++steps_;
     Conclude(done);
   };

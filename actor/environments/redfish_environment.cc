@@ -112,7 +112,7 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
   if (!candidate.composes() && candidate.slots.empty()) return Send(candidate, std::move(done));
   draft_.Open(candidate, resources_, memory_.HeldBy(candidate.resource));
   if (draft_.is_open()) {
-    done(Transition{.observation = Observe()});
+    done(Choice());
     return;
   }
   drafted_ = draft_.Finish(*slot_values_);
@@ -127,13 +127,17 @@ void RedfishEnvironment::Draft(std::int64_t action, Done done) {
   }
   draft_.Choose(action);
   if (draft_.is_open()) {
-    done(Transition{.observation = Observe()});
+    done(Choice());
     return;
   }
   request_ = draft_.text();
   if (draft_.state() == RequestDraft::State::kDropped) return Drop(done);
   drafted_ = draft_.Finish(*slot_values_);
   Send(drafted_, std::move(done));
+}
+
+Transition RedfishEnvironment::Choice() {
+  return {.observation = Observe(), .reward = static_cast<float>(tasks_->options.rewards.choice)};
 }
 
 void RedfishEnvironment::Drop(const Done& done) {

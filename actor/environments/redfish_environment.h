@@ -12,8 +12,8 @@
 //
 // Actions are the candidates of the service's catalog, adjusted by the resources that the episode
 // has seen come and go (SeenResources). A candidate that leaves something open begins a request
-// that is put together by further actions (RequestDraft). These have no reward and count neither as
-// steps nor against the limit; the request that they end in does.
+// that is put together by further actions (RequestDraft). These cost RewardOptions::choice and
+// count neither as steps nor against the limit; the request that they end in does.
 //
 // Some rules are fixed and leave the agent no choice. A PATCH carries If-Match when this episode
 // has seen an ETag of its URI. `wait` moves the service's clock. The
@@ -87,6 +87,8 @@ class RedfishEnvironment final : public Environment {
  private:
   // Takes an action on the request that is being put together.
   void Draft(std::int64_t action, Done done);
+  // Returns the transition to the next choice.
+  Transition Choice();
   // Concludes a step that sends no request.
   void Drop(const Done& done);
   void Send(const redfish::Candidate& candidate, Done done);

@@ -92,7 +92,9 @@ void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
        {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control"}) {
     flags.overrides.push_back(std::string(address) + "=\"\"");
   }
-  flags.overrides.push_back("inference.parameters_folder=" + TomlText(run + "/parameters"));
+  const std::string best = run + "/best";
+  const std::string folder = std::filesystem::exists(best) ? best : run + "/parameters";
+  flags.overrides.push_back("inference.parameters_folder=" + TomlText(folder));
 }
 
 void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::function<int()>& action,

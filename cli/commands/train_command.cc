@@ -282,6 +282,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
 
   SessionOptions session = DescribeSession(flags, own, config, captures, directory);
+  if (flags.purpose == Purpose::kTrain && !flags.attach) session.learner = own.cluster.learner;
   if (!flags.attach) {
     SHOAL_ASSIGN_OR_RETURN(
         session.processes,

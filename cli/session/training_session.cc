@@ -86,8 +86,15 @@ absl::StatusOr<std::unique_ptr<TrainingSession>> TrainingSession::Create(Session
                                                                          runtime::Clock& clock) {
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<display::EventWriter> events,
                          display::EventWriter::Create(directory.path(), UnixSeconds(clock)));
-  return std::unique_ptr<TrainingSession>(
+  auto session = std::unique_ptr<TrainingSession>(
       new TrainingSession(std::move(options), std::move(directory), std::move(events), clock));
+  if (session->options_.learner.empty()) return session;
+  const std::string& folder = session->directory_.path();
+  SHOAL_ASSIGN_OR_RETURN(session->best_,
+                         BestVersion::Create({.learner = session->options_.learner,
+                                              .learner_folder = folder + "/parameters",
+                                              .folder = folder + "/best"}));
+  return session;
 }
 
 TrainingSession::TrainingSession(SessionOptions options, RunDirectory directory,
@@ -228,6 +235,7 @@ void TrainingSession::PollEvaluation() {
       return Complain(outcome->status());
     }
     NoteEvaluation(**outcome);
+    if (best_ != nullptr) best_->Observe(judged_version_, **outcome);
     good_enough_ = stop_rule_.Observe(**outcome);
     return;
   }
@@ -313,11 +321,7 @@ int TrainingSession::Judge() {
 }
 
 absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
-  // When training ends early because of one version, that version is judged and not a later one. A
-  // learner that others started goes on, so there a version is named, too.
-  const bool goes_on = options_.processes.empty();
-  const std::string version =
-      good_enough_ ? judged_version_ : (goes_on ? NewestVersion() : std::string(kLearned));
+  const std::string version = VersionToJudge();
   const runtime::Duration budget = Seconds(options_.train.final_minutes * 60);
   // The time that the actor gets beyond its budget, to start and to end.
   const runtime::Duration deadline =
@@ -346,6 +350,17 @@ absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
     display_.Note("evaluating again");
   }
   return evaluation;
+}
+
+std::string TrainingSession::VersionToJudge() {
+  // A learner that others started goes on, so there a version is named, too.
+  if (options_.processes.empty()) return NewestVersion();
+  if (best_ == nullptr) return kLearned;
+  const auto best = best_->Offer();
+  if (!best.ok()) Complain(best.status());
+  if (!best.ok() || !best->has_value()) return kLearned;
+  display_.Note("judging version " + **best + ", the best that was evaluated");
+  return **best;
 }
 
 std::int64_t TrainingSession::FinalSeed() const {

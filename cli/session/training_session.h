@@ -18,6 +18,7 @@
 #include "cli/metrics/metric_table.h"
 #include "cli/metrics/metric_totals.h"
 #include "cli/results/evaluator.h"
+#include "cli/session/best_version.h"
 #include "cli/session/progress.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/stop_rule.h"
@@ -41,6 +42,8 @@ struct SessionOptions {
   bool only_judge = false;
   // Run until stopped, and evaluate nothing.
   bool never_judge = false;
+  // The "host:port" of the learner whose best version is kept, or empty to judge the last one.
+  std::string learner = "";
   // When this program began.
   runtime::TimePoint started = {};
 };
@@ -71,6 +74,8 @@ class TrainingSession {
   void Record();
   void PollEvaluation();
   void StartEvaluation();
+  // Returns the version that the final evaluation judges, or "learned" for the newest.
+  std::string VersionToJudge();
   // Returns "epoch.step" of the newest parameters that every inference server has, or "learned"
   // when that is unknown.
   std::string NewestVersion();
@@ -96,6 +101,8 @@ class TrainingSession {
   Evaluator evaluator_;
   StatusDisplay display_;
   StopRule stop_rule_;
+  // Null where no version is kept.
+  std::unique_ptr<BestVersion> best_;
   MetricTotals totals_;
   MetricTable table_of_metrics_;
   // How many metrics metrics_table.json has.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/best_version.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "platform/runtime/log.h"
+
+namespace shoal::cli {
+namespace {
+
+std::optional<parameters::Version> VersionOf(const std::string& name) {
+  const std::vector<std::string> parts = absl::StrSplit(name, '.');
+  std::uint64_t epoch = 0;
+  std::uint64_t step = 0;
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &epoch) ||
+      !absl::SimpleAtoi(parts[1], &step)) {
+    return std::nullopt;
+  }
+  return parameters::Version{epoch, step};
+}
+
+std::string NameOf(const parameters::Version& version) {
+  return std::to_string(version.epoch) + "." + std::to_string(version.step);
+}
+
+}  // namespace
+
+bool IsBetter(bool has_goals, const Score& score, const Score& other) {
+  constexpr double kAsOften = 0.005;
+  if (!has_goals) return score.mean_return() > other.mean_return();
+  const double more = score.success_rate() - other.success_rate();
+  if (more > kAsOften) return true;
+  return more >= -kAsOften &&
+         score.steps_per_optimal().value_or(1e9) < other.steps_per_optimal().value_or(1e9);
+}
+
+BestVersion::BestVersion(Options options)
+    : options_(std::move(options)), folder_(options_.folder) {}
+
+absl::StatusOr<std::unique_ptr<BestVersion>> BestVersion::Create(Options options) {
+  auto best = std::unique_ptr<BestVersion>(new BestVersion(std::move(options)));
+  SHOAL_ASSIGN_OR_RETURN(
+      best->fetcher_,
+      parameters::Fetcher::Create(
+          {.address = best->options_.learner, .client = "session"},
+          [kept = best.get()](const parameters::WantedVersion& wanted, auto fetched) {
+            kept->Keep(wanted, std::move(fetched));
+          }));
+  return best;
+}
+
+void BestVersion::Observe(const std::string& name, const Evaluation& evaluation) {
+  const std::optional<parameters::Version> version = VersionOf(name);
+  const Score score = evaluation.Total("learned");
+  if (!version || score.episodes == 0) return;
+  if (best_ && !IsBetter(evaluation.has_goals, score, *best_)) return;
+  best_ = score;
+  fetcher_->Fetch(*version);
+}
+
+void BestVersion::Keep(const parameters::WantedVersion& wanted,
+                       absl::StatusOr<parameters::Parameters> fetched) {
+  absl::Status kept = fetched.status();
+  // The folder begins with the run's initial version, which stays beside each best one.
+  if (kept.ok() && folder_.List().empty()) {
+    const auto initial = parameters::ParametersFolder(options_.learner_folder).LoadInitial();
+    kept = initial.ok() ? folder_.Save(*initial) : initial.status();
+  }
+  if (kept.ok()) kept = folder_.Save(*fetched);
+  if (kept.ok()) kept = folder_.KeepNewest(1);
+  if (!kept.ok()) {
+    spdlog::warn("event=best_version_lost reason={}", runtime::Quoted(kept.ToString()));
+    return;
+  }
+  const runtime::MutexLock lock(mutex_);
+  kept_ = wanted;
+}
+
+absl::StatusOr<std::optional<std::string>> BestVersion::Offer() {
+  std::optional<parameters::Version> kept;
+  {
+    const runtime::MutexLock lock(mutex_);
+    kept = kept_;
+  }
+  if (!kept) return std::nullopt;
+  SHOAL_ASSIGN_OR_RETURN(const parameters::Parameters best, folder_.Load(*kept));
+  SHOAL_RETURN_IF_ERROR(parameters::ParametersFolder(options_.learner_folder).Save(best));
+  return NameOf(*kept);
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the parameters of the best version that was evaluated while training went on, since the
+// last version of a run is not always its best.
+//
+// The learner keeps a version for a short time only, so the best one is fetched as soon as its
+// evaluation ends. It is kept in a folder of its own, beside the run's initial version. Methods are
+// for one thread; fetching runs on a thread of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/results/evaluation.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/status.h"
+#include "rl/parameters/fetcher.h"
+#include "rl/parameters/parameters_file.h"
+
+namespace shoal::cli {
+
+// Returns whether an evaluation with `score` is better than one with `other`: it succeeds more
+// often by more than half a percent, or it succeeds as often and takes fewer steps. Without goals
+// the mean return counts.
+bool IsBetter(bool has_goals, const Score& score, const Score& other);
+
+class BestVersion {
+ public:
+  struct Options {
+    // The "host:port" of the learner, which serves single versions.
+    std::string learner = {};
+    // The folder in which the learner saves versions, and from which it serves those that it no
+    // longer has in memory.
+    std::string learner_folder = {};
+    // Where the best version is kept.
+    std::string folder = {};
+  };
+
+  // Returns INVALID_ARGUMENT without an address.
+  static absl::StatusOr<std::unique_ptr<BestVersion>> Create(Options options);
+
+  // Takes the evaluation of one version of the learned policy, named "epoch.step". Other names are
+  // ignored.
+  void Observe(const std::string& version, const Evaluation& evaluation);
+
+  // Makes the learner able to serve the best version, and returns its name; nullopt when no version
+  // was kept. INTERNAL when it cannot be read or written.
+  absl::StatusOr<std::optional<std::string>> Offer();
+
+ private:
+  explicit BestVersion(Options options);
+  void Keep(const parameters::WantedVersion& wanted, absl::StatusOr<parameters::Parameters> fetched)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const Options options_;
+  const parameters::ParametersFolder folder_;
+  std::optional<Score> best_;
+  runtime::Mutex mutex_;
+  // The version that the folder holds.
+  std::optional<parameters::Version> kept_ ABSL_GUARDED_BY(mutex_);
+  // It ends before the members above.
+  std::unique_ptr<parameters::Fetcher> fetcher_;
+};
+
+}  // namespace shoal::cli
