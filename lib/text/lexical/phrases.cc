@@ -17,12 +17,14 @@ constexpr float kResourceNameWeight = 0.3F;
 constexpr float kHostWeight = 0.5F;
 constexpr float kUriPartsWeight = 0.2F;
 constexpr std::size_t kMaxPhraseWords = 64;
+// The words of identifiers such as device paths tell nothing.
+constexpr std::size_t kMaxValueWords = 8;
 constexpr std::string_view kCollection = " Collection";
 constexpr std::string_view kRoot = "/redfish/v1";
 
-std::string Spelled(std::string_view text) {
+std::string Spelled(std::string_view text, std::size_t limit = kMaxPhraseWords) {
   std::vector<std::string_view> words;
-  AppendSpelledWords(text, kMaxPhraseWords, words);
+  AppendSpelledWords(text, limit, words);
   std::string spelled;
   for (const std::string_view word : words) {
     if (!spelled.empty()) spelled += ' ';
@@ -69,7 +71,7 @@ void AppendSettings(const json& value, std::string_view key, std::string_view li
   }
   if (!text.empty()) text += " and ";
   text += Spelled(key);
-  if (!IsSlot(value)) text += std::string(link) + Spelled(ValueText(value));
+  if (!IsSlot(value)) text += std::string(link) + Spelled(ValueText(value), kMaxValueWords);
 }
 
 std::string With(const std::string& settings) {
@@ -101,6 +103,7 @@ std::string DeedOf(const json& candidate) {
     return "create " + type + With(settings);
   }
   if (method == "GET") return "read " + type;
+  if (method == "DELETE") return "delete " + type;
   return Spelled(method) + (type.empty() ? "" : " " + type) + With(settings);
 }
 
@@ -141,7 +144,7 @@ void AppendLeaves(const json& value, std::string_view key, std::size_t depth,
   } else if (!value.is_null()) {
     const std::string text = ValueText(value);
     if (text.starts_with(kRoot)) return;
-    leaves.emplace_back(depth, Spelled(key) + ": " + Spelled(text));
+    leaves.emplace_back(depth, Spelled(key) + ": " + Spelled(text, kMaxValueWords));
   }
 }
 

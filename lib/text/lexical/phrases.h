@@ -12,7 +12,8 @@
 //   members with "@" in their names are left out.
 // - Anything else, such as a sentence, is one phrase as it stands.
 //
-// A text without words has no phrase. Phrases are cut after about kMaxPhraseBytes.
+// The first words of a value count. A text without words has no phrase. Phrases are cut after about
+// kMaxPhraseBytes.
 #pragma once
 
 #include <cstddef>

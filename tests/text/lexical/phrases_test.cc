@@ -29,9 +29,11 @@ TEST_CASE("a request is put into words by its method, body and type") {
   REQUIRE(DeedIn(CandidateOf("POST", "#ManagerAccountCollection.ManagerAccountCollection",
                              {{"RoleId", "Operator"}})) ==
           "create Manager Account with Role Id Operator");
+  REQUIRE(DeedIn(CandidateOf("PATCH", system, {{"A", "PciRoot(0x11)/Pci(0x6,0x0)/Pci(0x0)"}})) ==
+          "set A to Pci Root 0 x 11 Pci 0 x of Computer System");
   REQUIRE(DeedIn(CandidateOf("GET", system, nullptr)) == "read Computer System");
   REQUIRE(DeedIn(CandidateOf("DELETE", "#Session.v1_3_0.Session", nullptr)) == "delete Session");
-  REQUIRE(DeedIn({{"method", "WAIT"}, {"uri", ""}, {"type", ""}}) == "wait");
+  REQUIRE(DeedIn({{"method", "WAIT"}, {"uri", ""}, {"type", ""}}) == "WAIT");
 }
 
 TEST_CASE("a slot leaves its value out, and a list is named by its elements") {
