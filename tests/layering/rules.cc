@@ -39,6 +39,7 @@ const std::vector<Folder> kTable = {
     {"rl/demonstrations", {kTorch, kBoost}},
     {"text/lexical", {kGrpc, kProtobuf, kTorch}},
     {"text/bpe", {kGrpc, kProtobuf, kTorch}},
+    {"text/wordpiece", {kGrpc, kProtobuf, kTorch}},
     {"text/dataset", {kGrpc, kProtobuf, kTorch}},
     {"text/language", {kGrpc, kProtobuf, kBoost}},
     {"text/embedding", {kGrpc, kProtobuf, kTorch, kBoost}},

@@ -1,48 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/bpe/code_points.h"
 
-#include <array>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "text/bpe/code_point_tables.h"
+#include "text/bpe/paged_table.h"
 
 namespace shoal::tokens {
 namespace {
 
-constexpr std::size_t kPageSize = 256;
-constexpr std::size_t kPages = 0x110000 / kPageSize;
 constexpr char32_t kDottedCapitalI = 0x130;
 constexpr CodePoint kStray{kReplacementCharacter, 1, false};
 
-// One value for each code point; equal pages are stored once.
-template <typename Value>
-class PagedTable {
- public:
-  explicit PagedTable(const std::vector<Value>& values) {
-    std::unordered_map<std::string, std::uint16_t> known;
-    for (std::size_t page = 0; page < kPages; ++page) {
-      const Value* begin = values.data() + page * kPageSize;
-      const std::string bytes(reinterpret_cast<const char*>(begin), kPageSize * sizeof(Value));
-      const auto number = static_cast<std::uint16_t>(known.size());
-      const auto [entry, is_new] = known.try_emplace(bytes, number);
-      page_[page] = entry->second;
-      if (is_new) values_.insert(values_.end(), begin, begin + kPageSize);
-    }
-  }
-
-  Value At(char32_t code_point) const {
-    return values_[page_[code_point / kPageSize] * kPageSize + code_point % kPageSize];
-  }
-
- private:
-  std::array<std::uint16_t, kPages> page_{};
-  std::vector<Value> values_;
-};
-
 PagedTable<std::uint8_t> MakeClasses() {
-  std::vector<std::uint8_t> classes(0x110000);
+  std::vector<std::uint8_t> classes(kCodePoints);
   const auto ranges = ClassRanges();
   std::size_t last = 0;
   for (std::size_t i = 0; i < ranges.size(); i += 3) {
@@ -56,7 +27,7 @@ PagedTable<std::uint8_t> MakeClasses() {
 }
 
 PagedTable<std::int32_t> MakeDifferences() {
-  std::vector<std::int32_t> differences(0x110000);
+  std::vector<std::int32_t> differences(kCodePoints);
   const auto ranges = LoweredRanges();
   std::size_t last = 0;
   for (std::size_t i = 0; i < ranges.size(); i += 4) {

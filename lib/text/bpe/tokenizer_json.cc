@@ -213,6 +213,20 @@ absl::StatusOr<AddedToken> ReadAddedToken(const content::JsonNode& node) {
   return token;
 }
 
+}  // namespace
+
+absl::StatusOr<std::vector<AddedToken>> ReadAddedTokens(const content::JsonNode& node) {
+  if (!node.value->is_null() && !node.value->is_array()) return node.Wrong("is no list");
+  std::vector<AddedToken> tokens;
+  for (std::size_t i = 0; i < node.value->size(); ++i) {
+    SHOAL_ASSIGN_OR_RETURN(AddedToken token, ReadAddedToken(node.At(i)));
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+namespace {
+
 absl::StatusOr<Tokenizer::Parts> ReadParts(const content::JsonNode& document) {
   if (!document.value->is_object()) return document.Wrong("is no object");
   for (const auto& [name, value] : document.value->items()) {
@@ -229,12 +243,7 @@ absl::StatusOr<Tokenizer::Parts> ReadParts(const content::JsonNode& document) {
   SHOAL_RETURN_IF_ERROR(document.At("padding").RequireNull());
   SHOAL_RETURN_IF_ERROR(ReadBpeModel(document.At("model"), parts));
 
-  const content::JsonNode added = document.At("added_tokens");
-  if (!added.value->is_null() && !added.value->is_array()) return added.Wrong("is no list");
-  for (std::size_t i = 0; i < added.value->size(); ++i) {
-    SHOAL_ASSIGN_OR_RETURN(AddedToken token, ReadAddedToken(added.At(i)));
-    parts.added_tokens.push_back(std::move(token));
-  }
+  SHOAL_ASSIGN_OR_RETURN(parts.added_tokens, ReadAddedTokens(document.At("added_tokens")));
   std::vector<Normalizer::Step> steps;
   SHOAL_RETURN_IF_ERROR(ReadNormalizer(document.At("normalizer"), steps));
   parts.normalizer = Normalizer(std::move(steps));

@@ -48,6 +48,9 @@ absl::StatusOr<MergeRule> ParseMerge(std::string_view text, const IdByText& ids)
 // Reads `node`, the `model` of a tokenizer.json, into the fields of `parts` that belong to a model.
 absl::Status ReadBpeModel(const content::JsonNode& node, Tokenizer::Parts& parts);
 
+// Reads `node`, the `added_tokens` of a tokenizer.json; a null is an empty list.
+absl::StatusOr<std::vector<AddedToken>> ReadAddedTokens(const content::JsonNode& node);
+
 // INVALID_ARGUMENT names `file` and either the byte that is not JSON, or the JSON Pointer of a
 // value that is unsupported or contradictory.
 absl::StatusOr<std::shared_ptr<const Tokenizer>> ParseTokenizerJson(std::string_view json,

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes texts segment by segment, so that re-encoding a resource in which one property changed
-// costs only a few segments.
+// Encodes texts part by part, so that re-encoding a resource in which one property changed costs
+// only a few parts.
 //
-// In a measurement with 207 changes of one property of a server's ComputerSystem, each made to the
-// text that was encoded first, 137 changes cost one segment, 65 two and 5 three.
+// In a measurement of segments with 207 changes of one property of a server's ComputerSystem, each
+// made to the text that was encoded first, 137 changes cost one segment, 65 two and 5 three.
 //
-// A text is cut after kMaxTextBytes, at a UTF-8 boundary, and split by content::SplitSegments with
-// default options, so that most candidates and sentences stay whole. Its vector is the mean of its
-// segments' vectors, weighted by their bytes, scaled to length 1 and rounded to half precision. A
-// text of one segment has the inner encoder's vector. Segment vectors are cached in memory by
-// content key; the least recently used are evicted first. The inner encoder gets each missing
-// segment once, in slices of bounded bytes. shoal_embedding_chunks_found_total counts segments that
-// were in memory; equal segments of one call count once.
+// A text's parts are those of a Splitting: segments, or phrases. Its vector is the weighted mean of
+// its parts' vectors, scaled to length 1 and rounded to half precision. A text of one part has the
+// inner encoder's vector. Vectors of parts are cached in memory by content key; the least recently
+// used are evicted first. The inner encoder gets each missing part once, in slices of bounded
+// bytes. shoal_embedding_chunks_found_total counts parts that were in memory; equal parts of one
+// call count once.
 //
-// Thread-safe if the inner encoder is. A segment that two threads miss at once is encoded twice.
+// Thread-safe if the inner encoder is. A part that two threads miss at once is encoded twice.
 #pragma once
 
 #include <cstddef>
@@ -29,26 +28,26 @@
 #include "platform/runtime/tensor.h"
 #include "text/embedding/embedding_store.h"
 #include "text/embedding/optional_counter.h"
+#include "text/embedding/splitting.h"
 #include "text/lexical/text_encoder.h"
 
 namespace shoal::embedding {
 
 struct ChunkedEncoderOptions {
-  // The size of the cache of segment vectors.
+  Splitting splitting = SegmentSplitting();
+  // The size of the cache of parts' vectors.
   std::size_t cache_bytes = std::size_t{256} << 20;
-  // The text bytes in one call of the inner encoder; a single segment may exceed it.
+  // The text bytes in one call of the inner encoder; a single part may exceed it.
   std::size_t slice_bytes = 8192;
 };
 
 class ChunkedEncoder final : public tokens::TextEncoder {
  public:
-  static constexpr std::size_t kMaxTextBytes = std::size_t{32} << 10;
-
   // `metrics` may be null; otherwise it must outlive the encoder.
   ChunkedEncoder(std::unique_ptr<tokens::TextEncoder> inner, const ChunkedEncoderOptions& options,
                  runtime::Metrics* metrics);
 
-  // Returns "<the inner encoder's version>-chunked<the number of this algorithm>".
+  // Returns "<the inner encoder's version>-<the splitting's name>".
   const std::string& version() const override { return version_; }
   std::int64_t dimension() const override { return inner_->dimension(); }
   // Returns the inner encoder's errors, or INTERNAL when it returns a shape other than it declares.

@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/encoder_source.h"
 
+#include <string_view>
+
 namespace shoal::embedding {
 
+bool EncoderSource::has_gpt2() const {
+  constexpr std::string_view kBoth = "both:";
+  const std::string_view model =
+      std::string_view(encoder).substr(encoder.starts_with(kBoth) ? kBoth.size() : 0);
+  return has_language_model() && model != "sentence" && !model.starts_with("sentence:");
+}
+
 void EncoderSource::Visit(runtime::Visitor& visitor) {
-  visitor.Knob("encoder", encoder,
-               {.help = "what makes vectors of texts: lexical; gpt2:<preset or folder>; both, or "
-                        "both:<preset or folder>, the two side by side"});
+  visitor.Knob(
+      "encoder", encoder,
+      {.help = "what makes vectors of texts: lexical; gpt2:<preset or folder>; sentence or "
+               "sentence:<folder>; both, both:<preset or folder>, both:sentence or "
+               "both:sentence:<folder>, lexical and another side by side"});
   visitor.Knob("encoder_table", encoder_table,
                {.help = "the lexical encoder's table, by `encoder lexical fit`"});
   visitor.Knob("encoder_models", encoder_models,
                {.help = "folder with a preset's config.json, model.safetensors and tokenizer in "
                         "<preset>/"});
+  visitor.Knob("encoder_sentences", encoder_sentences,
+               {.help = "folder of the sentence encoder: config.json, model.safetensors and "
+                        "tokenizer.json or vocab.txt"});
   visitor.Knob("encoder_device", encoder_device,
                {.help = "where the language model computes: cpu, cuda or cuda:<n>"});
 }

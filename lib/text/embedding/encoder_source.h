@@ -14,13 +14,16 @@
 namespace shoal::embedding {
 
 struct EncoderSource {
-  // "lexical"; "gpt2:<preset or folder>"; "both:<preset or folder>" (the lexical vector first);
-  // "both" (with preset tiny).
+  // "lexical"; "gpt2:<preset or folder>"; "sentence:<folder>", or "sentence" for the folder of
+  // encoder_sentences; "both:" with what follows "gpt2:" or with "sentence" or "sentence:<folder>"
+  // (the lexical vector first); "both" (with GPT-2's preset tiny).
   std::string encoder = "lexical";
   // The table of the lexical part (lexical/lexical_encoder.h).
   std::string encoder_table = "data/encoder/lexical.idf";
   // The folder of presets: preset P is in <encoder_models>/P.
   std::string encoder_models = "data/encoder";
+  // The folder of the sentence encoder (`deploy/install.sh install_minilm`).
+  std::string encoder_sentences = ".deps/minilm";
   // The device, as in language::Gpt2Options::device.
   std::string encoder_device = "cpu";
   // This is not a knob; run.deterministic sets it. The language model then takes each sequence by
@@ -29,6 +32,9 @@ struct EncoderSource {
 
   // False for lexical vectors alone, which cost only microseconds for each text.
   bool has_language_model() const { return encoder != "lexical"; }
+  // True where a GPT-2's vectors are part of the whole. They lie close together, so they tell
+  // goals and candidates apart badly; those of a sentence encoder tell them apart well.
+  bool has_gpt2() const;
 
   void Visit(runtime::Visitor& visitor);
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/make_text_encoder.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,6 +12,8 @@
 #include "text/embedding/embedding_file.h"
 #include "text/embedding/gpt2_encoder.h"
 #include "text/embedding/joined_encoder.h"
+#include "text/embedding/sentence_encoder.h"
+#include "text/embedding/splitting.h"
 #include "text/embedding/stored_encoder.h"
 #include "text/language/gpt2_config.h"
 #include "text/language/gpt2_folder.h"
@@ -25,23 +29,38 @@ constexpr std::string_view kNoFile = "none";
 // The parsed knob `encoder`.
 struct EncoderParts {
   bool lexical = false;
-  // A preset or a folder; empty for no language model.
+  enum class Language : std::uint8_t { kNone, kGpt2, kSentence } language = Language::kNone;
+  // A preset or a folder; empty for no GPT-2.
   std::string model;
 };
+using Language = EncoderParts::Language;
 
 std::string InQuotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-absl::StatusOr<EncoderParts> ParseEncoder(const std::string& encoder) {
-  if (encoder == "lexical") return EncoderParts{.lexical = true, .model = ""};
-  if (encoder == "both") return EncoderParts{.lexical = true, .model = "tiny"};
-  for (const std::string_view prefix : {"gpt2:", "both:"}) {
-    if (encoder.starts_with(prefix) && encoder.size() > prefix.size()) {
-      return EncoderParts{.lexical = prefix == "both:", .model = encoder.substr(prefix.size())};
-    }
+absl::StatusOr<EncoderParts> ParseEncoder(const EncoderSource& source) {
+  constexpr std::string_view kBoth = "both:";
+  constexpr std::string_view kGpt2 = "gpt2:";
+  constexpr std::string_view kSentence = "sentence:";
+  if (source.encoder == "lexical") return EncoderParts{.lexical = true, .model = ""};
+  std::string_view rest = source.encoder == "both" ? "both:tiny" : std::string_view(source.encoder);
+  EncoderParts parts;
+  if (rest.starts_with(kBoth)) {
+    parts.lexical = true;
+    rest.remove_prefix(kBoth.size());
   }
-  return runtime::InvalidArgument("encoder is " + InQuotes(encoder) +
-                                  " and may be lexical, gpt2:<preset or folder>, both or "
-                                  "both:<preset or folder>");
+  if (rest == "sentence") {
+    parts = {parts.lexical, Language::kSentence, source.encoder_sentences};
+  } else if (rest.starts_with(kSentence)) {
+    parts = {parts.lexical, Language::kSentence, std::string(rest.substr(kSentence.size()))};
+  } else if (parts.lexical || rest.starts_with(kGpt2)) {
+    parts.language = Language::kGpt2;
+    parts.model = rest.substr(parts.lexical ? 0 : kGpt2.size());
+  }
+  if (parts.language != Language::kNone && !parts.model.empty()) return parts;
+  return runtime::InvalidArgument(
+      "encoder is " + InQuotes(source.encoder) +
+      " and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, both, "
+      "both:<preset or folder>, both:sentence or both:sentence:<folder>");
 }
 
 bool HasWeights(const std::filesystem::path& folder) {
@@ -78,19 +97,38 @@ absl::StatusOr<EncoderPointer> MakeLexical(const EncoderSource& source) {
   return EncoderPointer(*std::move(lexical));
 }
 
-absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const std::string& model,
+absl::StatusOr<EncoderPointer> MakeGpt2(const EncoderSource& source, const std::string& model) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string folder, ModelFolder(source, model));
+  Gpt2EncoderOptions options{.device = source.encoder_device};
+  if (source.batch_independent) options.slice_tokens = 1;
+  return Gpt2Encoder::Create(folder, options);
+}
+
+absl::StatusOr<EncoderPointer> MakeSentence(const EncoderSource& source,
+                                            const std::string& folder) {
+  if (!HasWeights(folder)) {
+    return runtime::NotFound(folder +
+                             " does not have config.json and model.safetensors: give a folder that "
+                             "has them (sentence:<folder>, encoder_sentences), fetch "
+                             "all-MiniLM-L6-v2 (deploy/install.sh install_minilm), or use lexical");
+  }
+  SentenceEncoderOptions options{.device = source.encoder_device};
+  if (source.batch_independent) options.slice_tokens = 1;
+  return SentenceEncoder::Create(folder, options);
+}
+
+absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const EncoderParts& parts,
                                             const EmbeddingCacheOptions& caches,
                                             runtime::Metrics* metrics) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string folder, ModelFolder(source, model));
-  Gpt2EncoderOptions model_options{.device = source.encoder_device};
-  if (source.batch_independent) model_options.slice_tokens = 1;
-  auto gpt2 = Gpt2Encoder::Create(folder, model_options);
-  if (!gpt2.ok()) {
-    return runtime::Annotate(gpt2.status(), "encoder is " + InQuotes(source.encoder) +
+  const bool sentence = parts.language == Language::kSentence;
+  auto made = sentence ? MakeSentence(source, parts.model) : MakeGpt2(source, parts.model);
+  if (!made.ok()) {
+    if (absl::IsNotFound(made.status()) && !sentence) return made.status();
+    return runtime::Annotate(made.status(), "encoder is " + InQuotes(source.encoder) +
                                                 " on encoder_device " +
                                                 InQuotes(source.encoder_device));
   }
-  EncoderPointer inner = *std::move(gpt2);
+  EncoderPointer inner = *std::move(made);
   if (!caches.encoder_cache.empty() && caches.encoder_cache != kNoFile) {
     auto file = EmbeddingFile::Open(
         {.path = caches.encoder_cache, .max_bytes = caches.encoder_cache_bytes}, metrics);
@@ -98,6 +136,7 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const s
     inner = std::make_unique<StoredEncoder>(std::move(inner), *std::move(file));
   }
   const ChunkedEncoderOptions options{
+      .splitting = sentence ? PhraseSplitting() : SegmentSplitting(),
       .cache_bytes = static_cast<std::size_t>(caches.encoder_chunk_cache_bytes)};
   return std::make_unique<ChunkedEncoder>(std::move(inner), options, metrics);
 }
@@ -106,14 +145,13 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const s
 
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics) {
-  SHOAL_ASSIGN_OR_RETURN(const EncoderParts parts, ParseEncoder(source.encoder));
+  SHOAL_ASSIGN_OR_RETURN(const EncoderParts parts, ParseEncoder(source));
   EncoderPointer lexical;
   if (parts.lexical) {
     SHOAL_ASSIGN_OR_RETURN(lexical, MakeLexical(source));
-    if (parts.model.empty()) return lexical;
+    if (parts.language == Language::kNone) return lexical;
   }
-  SHOAL_ASSIGN_OR_RETURN(EncoderPointer language,
-                         MakeLanguage(source, parts.model, caches, metrics));
+  SHOAL_ASSIGN_OR_RETURN(EncoderPointer language, MakeLanguage(source, parts, caches, metrics));
   if (!parts.lexical) return language;
   return std::make_unique<JoinedEncoder>(std::move(lexical), std::move(language));
 }

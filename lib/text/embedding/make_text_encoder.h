@@ -2,7 +2,8 @@
 // Makes the encoder that a run's knobs select.
 //
 // Lexical vectors are recomputed each time, since that costs less than caching them. A language
-// model is wrapped in a ChunkedEncoder, and in a StoredEncoder below it if there is a file.
+// model is wrapped in a ChunkedEncoder, and in a StoredEncoder below it if there is a file. GPT-2
+// gets segments of texts, a sentence encoder phrases.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ namespace shoal::embedding {
 // `metrics` may be null; otherwise it must outlive the encoder. Errors begin with the knob:
 // INVALID_ARGUMENT for a value that is not an encoder, NOT_FOUND for a preset without weights or a
 // missing folder (the message lists alternatives), else those of tokens::LexicalEncoder::Create,
-// Gpt2Encoder::Create and EmbeddingFile::Open.
+// Gpt2Encoder::Create, SentenceEncoder::Create and EmbeddingFile::Open.
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/language/gpt2.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
+#include "text/language/batch_slices.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
 #include "text/language/torch_device.h"
@@ -22,11 +21,6 @@ namespace {
 
 using runtime::DType;
 using runtime::Tensor;
-
-// There are enough slices for threads to end at about the same time, and none is so small that
-// calls cost more than the work.
-constexpr std::int64_t kSlicesPerThread = 4;
-constexpr std::int64_t kMinSlice = 256;
 
 // Runs `work` without gradients, and returns torch's exceptions as a Status.
 template <typename Work>
@@ -76,8 +70,7 @@ struct Gpt2::State {
     return layer < 0 ? config.layers : layer;
   }
 
-  // Calls visit(first token, hidden states) for each slice of the batch. On a CPU several slices
-  // run at once, each on one of torch's threads, since two threads hardly speed up small matrices.
+  // Calls visit(first token, hidden states) for each slice of the batch (batch_slices.h).
   template <typename Visit>
   void EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const;
 
@@ -87,29 +80,9 @@ struct Gpt2::State {
 
 template <typename Visit>
 void Gpt2::State::EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const {
-  const std::int64_t threads = device.is_cpu() ? at::get_num_threads() : 1;
-  const std::int64_t share = batch.tokens() / (threads * kSlicesPerThread);
-  const std::vector<std::int64_t> cuts =
-      Cuts(batch, threads == 1 ? options.slice_tokens
-                               : std::min(options.slice_tokens, std::max(share, kMinSlice)));
-  const auto run = [&](std::size_t i) {
-    const PackedTokens tokens(batch.Slice(cuts[i], cuts[i + 1]), device);
-    visit(batch.starts[static_cast<std::size_t>(cuts[i])], network->Hidden(tokens, layer));
-  };
-  const std::size_t count = cuts.size() - 1;
-  if (static_cast<std::int64_t>(count) < threads || threads == 1) {
-    for (std::size_t i = 0; i < count; ++i) run(i);
-    return;
-  }
-  // Relaxed order is enough, since it only hands out numbers.
-  std::atomic<std::size_t> next{0};
-  at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
-    const c10::InferenceMode mode;
-    for (;;) {
-      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count) return;
-      run(i);
-    }
+  RunSlices(batch, device, options.slice_tokens, [&](std::int64_t first, std::int64_t last) {
+    const PackedTokens tokens(batch.Slice(first, last), device);
+    visit(batch.starts[static_cast<std::size_t>(first)], network->Hidden(tokens, layer));
   });
 }
 

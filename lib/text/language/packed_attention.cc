@@ -94,4 +94,27 @@ at::Tensor PackedAttention(const at::Tensor& qkv, const PackedTokens& tokens, st
   return outputs.size() == 1 ? outputs[0] : at::cat(outputs);
 }
 
+at::Tensor PackedAttentionToAll(const at::Tensor& qkv, const PackedTokens& tokens,
+                                std::int64_t heads) {
+  const std::int64_t width = qkv.size(1) / 3;
+  std::vector<at::Tensor> outputs;
+  std::int64_t begin = 0;
+  for (std::size_t first = 0; first < tokens.lengths.size();) {
+    const std::int64_t length = tokens.lengths[first];
+    std::size_t last = first;
+    while (last < tokens.lengths.size() && tokens.lengths[last] == length) ++last;
+    const auto count = static_cast<std::int64_t>(last - first);
+    // [3, B, H, L, D / H]
+    const at::Tensor parts = qkv.narrow(0, begin, count * length)
+                                 .view({count, length, 3, heads, width / heads})
+                                 .permute({2, 0, 3, 1, 4});
+    outputs.push_back(at::scaled_dot_product_attention(parts[0], parts[1], parts[2])
+                          .transpose(1, 2)
+                          .reshape({count * length, width}));
+    begin += count * length;
+    first = last;
+  }
+  return outputs.size() == 1 ? outputs[0] : at::cat(outputs);
+}
+
 }  // namespace shoal::language

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal attention without padding over sequences of unequal lengths in one array.
+// Attention without padding over sequences of unequal lengths in one array.
 //
-// This header shows torch. On a CPU each sequence is one call of at::scaled_dot_product_attention
-// (its fused kernel). On CUDA in half precision, all sequences are one call of the flash kernel for
-// variable lengths (Dao et al., "FlashAttention", 2022).
+// This header shows torch. On a CPU each sequence, or run of neighbours of one length, is one call
+// of at::scaled_dot_product_attention (its fused kernel). On CUDA in half precision, causal
+// attention in all sequences is one call of the flash kernel for variable lengths (Dao et al.,
+// "FlashAttention", 2022).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -30,8 +31,13 @@ struct PackedTokens {
   std::vector<at::Tensor> masks;
 };
 
-// Returns [T, D]. qkv is [T, 3 D]: query, key and value of each token side by side, heads within
-// each.
+// These functions return [T, D]. qkv is [T, 3 D]: query, key and value of each token side by side,
+// heads within each.
+
+// A token attends to itself and to earlier tokens of its sequence.
 at::Tensor PackedAttention(const at::Tensor& qkv, const PackedTokens& tokens, std::int64_t heads);
+// A token attends to all tokens of its sequence. REQUIRES: `tokens` has no masks.
+at::Tensor PackedAttentionToAll(const at::Tensor& qkv, const PackedTokens& tokens,
+                                std::int64_t heads);
 
 }  // namespace shoal::language

@@ -32,6 +32,10 @@ TokenBatch TokenBatch::Slice(std::int64_t first, std::int64_t last) const {
 }
 
 absl::Status TokenBatch::Validate(const Gpt2Config& config) const {
+  return Validate(config.vocabulary_size, config.positions);
+}
+
+absl::Status TokenBatch::Validate(std::int64_t vocabulary_size, std::int64_t positions) const {
   if (starts.empty() || starts.front() != 0 || starts.back() != tokens()) {
     return runtime::InvalidArgument("token batch: starts do not span the ids");
   }
@@ -39,17 +43,17 @@ absl::Status TokenBatch::Validate(const Gpt2Config& config) const {
     return runtime::InvalidArgument("token batch: attended has another size than ids");
   }
   for (std::int64_t s = 0; s < sequences(); ++s) {
-    if (length(s) < 1 || length(s) > config.positions) {
+    if (length(s) < 1 || length(s) > positions) {
       return runtime::InvalidArgument("token batch: sequence " + std::to_string(s) + " of " +
                                       std::to_string(length(s)) + " tokens; the model takes 1 to " +
-                                      std::to_string(config.positions));
+                                      std::to_string(positions));
     }
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || ids[i] >= config.vocabulary_size) {
+    if (ids[i] < 0 || ids[i] >= vocabulary_size) {
       return runtime::InvalidArgument("token batch: id " + std::to_string(ids[i]) + " at " +
                                       std::to_string(i) + "; the vocabulary has " +
-                                      std::to_string(config.vocabulary_size));
+                                      std::to_string(vocabulary_size));
     }
   }
   return absl::OkStatus();

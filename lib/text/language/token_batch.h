@@ -31,6 +31,7 @@ struct TokenBatch {
 
   // Returns INVALID_ARGUMENT naming the sequence or token: ids outside the vocabulary, sequences
   // that are empty or longer than the model's positions, sizes that do not fit.
+  absl::Status Validate(std::int64_t vocabulary_size, std::int64_t positions) const;
   absl::Status Validate(const Gpt2Config& config) const;
 };
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "text/lexical/text_object.h"
 #include "text/lexical/words.h"
 
 namespace shoal::tokens {
@@ -11,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxDepth = 32;
-constexpr std::size_t kMaxJsonBytes = std::size_t{1} << 20;
 constexpr float kUriWeight = 0.3F;
 constexpr float kNameWeight = 0.4F;
 
@@ -20,14 +19,6 @@ Part OneRun(float weight, std::string_view text, std::size_t word_limit) {
   Part part{weight, {Run{}}};
   AppendWords(text, word_limit, part.runs.front().words);
   return part;
-}
-
-bool IsCandidate(const json& object) {
-  const auto is_text = [&object](const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string();
-  };
-  return is_text("method") && is_text("uri");
 }
 
 std::vector<Part> CandidateParts(const json& candidate, std::size_t word_limit) {
@@ -56,7 +47,7 @@ class LeafWalker {
   explicit LeafWalker(std::size_t word_limit) : words_left_(word_limit) {}
 
   void Walk(const json& value, std::string_view key, std::size_t depth) {
-    if (words_left_ == 0 || depth > kMaxDepth) return;
+    if (words_left_ == 0 || depth > kMaxTextDepth) return;
     if (value.is_object()) {
       for (const auto& [name, member] : value.items()) {
         if (name.find('@') == std::string::npos) Walk(member, name, depth + 1);
@@ -84,25 +75,15 @@ class LeafWalker {
   std::vector<Run> runs_;
 };
 
-bool LooksLikeJson(std::string_view text) {
-  return text.starts_with('{') && text.size() <= kMaxJsonBytes;
-}
-
 }  // namespace
 
 std::vector<Part> SplitIntoParts(std::string_view text, std::size_t word_limit) {
-  if (LooksLikeJson(text)) {
-    const json::parser_callback_t keep_shallow = [](int depth, json::parse_event_t, json&) {
-      return depth <= static_cast<int>(kMaxDepth);
-    };
-    const json parsed =
-        json::parse(text.begin(), text.end(), keep_shallow, /*allow_exceptions=*/false);
-    if (parsed.is_object() && IsCandidate(parsed)) return CandidateParts(parsed, word_limit);
-    if (parsed.is_object()) {
-      LeafWalker walker(word_limit);
-      walker.Walk(parsed, "", 0);
-      return {Part{1, walker.TakeRuns()}};
-    }
+  const json parsed = ObjectOf(text);
+  if (IsCandidate(parsed)) return CandidateParts(parsed, word_limit);
+  if (parsed.is_object()) {
+    LeafWalker walker(word_limit);
+    walker.Walk(parsed, "", 0);
+    return {Part{1, walker.TakeRuns()}};
   }
   return {OneRun(1, text, word_limit)};
 }

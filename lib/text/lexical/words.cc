@@ -59,7 +59,8 @@ constexpr std::array<std::string_view, 61> kFunctionWords = {
 
 }  // namespace
 
-void AppendWords(std::string_view text, std::size_t limit, std::vector<std::string>& words) {
+void AppendSpelledWords(std::string_view text, std::size_t limit,
+                        std::vector<std::string_view>& words) {
   std::size_t position = 0;
   while (position < text.size() && words.size() < limit) {
     if (KindOf(text[position]) == CharacterKind::kOther) {
@@ -70,9 +71,15 @@ void AppendWords(std::string_view text, std::size_t limit, std::vector<std::stri
     while (end < text.size() && KindOf(text[end]) != CharacterKind::kOther &&
            !StartsWord(text, end))
       ++end;
-    words.push_back(Normalised(text.substr(position, end - position)));
+    words.push_back(text.substr(position, end - position));
     position = end;
   }
+}
+
+void AppendWords(std::string_view text, std::size_t limit, std::vector<std::string>& words) {
+  std::vector<std::string_view> spelled;
+  AppendSpelledWords(text, limit - std::min(limit, words.size()), spelled);
+  for (const std::string_view word : spelled) words.push_back(Normalised(word));
 }
 
 bool IsFunctionWord(std::string_view word) {

@@ -15,6 +15,11 @@
 
 namespace shoal::tokens {
 
+// Appends the words of `text` as they stand there, so that "BootSourceOverride" becomes "Boot",
+// "Source", "Override", until `words` has `limit` elements. The views point into `text`.
+void AppendSpelledWords(std::string_view text, std::size_t limit,
+                        std::vector<std::string_view>& words);
+
 // Appends the words of `text` to `words` until `words` has `limit` elements.
 void AppendWords(std::string_view text, std::size_t limit, std::vector<std::string>& words);
 

@@ -165,10 +165,10 @@ TEST_CASE("the inner encoder gets each segment once, in slices of bounded bytes"
   expected.insert("a");
   REQUIRE(given == expected);
   const auto& encoded = metrics.Counter("shoal_embedding_chunks_encoded_total",
-                                        "Segments of texts given to the language model or the "
+                                        "Parts of texts given to the language model or the "
                                         "file of vectors");
   const auto& found = metrics.Counter("shoal_embedding_chunks_found_total",
-                                      "Segments of texts whose vectors were in memory");
+                                      "Parts of texts whose vectors were in memory");
   REQUIRE(encoded.Value() == static_cast<double>(segments.size() + 1));
   REQUIRE(found.Value() == 0);
 
@@ -194,7 +194,7 @@ TEST_CASE("a memory too small for one text changes what is encoded again, not th
 
 TEST_CASE("a long text is cut at a character after 32 KiB") {
   Chunked chunked;
-  const std::size_t limit = ChunkedEncoder::kMaxTextBytes;
+  const std::size_t limit = kMaxSegmentedBytes;
   const std::string wide = std::string(limit - 1, 'a') + "\u00e9" + std::string(100, 'b');
   const std::string cut(limit - 1, 'a');
   const std::string whole = std::string(limit - 2, 'a') + "\u00e9";

@@ -9,6 +9,7 @@
 #include "tests/doubles/temporary_folder.h"
 #include "tests/text/embedding/counting_encoder.h"
 #include "tests/text/embedding/small_encoder.h"
+#include "tests/text/embedding/small_sentence_model.h"
 
 namespace shoal::embedding {
 namespace {
@@ -68,6 +69,30 @@ TEST_CASE("both is lexical and language side by side, tiny unless another is nam
   REQUIRE(std::abs(Dot(tail, tail) - 0.5) < 2e-3);
 }
 
+TEST_CASE("a sentence encoder takes requests in phrases, alone or beside the lexical vector") {
+  const TemporaryFolder folder;
+  WriteSmallSentenceModel(folder.path());
+  const auto named = Make({.encoder = "sentence:" + folder.path()});
+  const auto alone = Make({.encoder = "sentence", .encoder_sentences = folder.path()});
+  const auto both = Make({.encoder = "both:sentence", .encoder_sentences = folder.path()});
+  REQUIRE(named->version() == alone->version());
+  REQUIRE(alone->version().ends_with("-phrases1"));
+  REQUIRE(alone->dimension() == kSmallSentenceWidth);
+  REQUIRE(both->version() == Make({})->version() + "+" + alone->version());
+  REQUIRE(both->version() == Make({.encoder = "both:sentence:" + folder.path()})->version());
+  const std::string request = R"({"method":"PATCH","uri":"","type":"","body":{"Boot":"set"}})";
+  const runtime::Tensor vectors = EncodeAll(*alone, {request, "set Boot to set of "});
+  REQUIRE(RowOf(vectors, 0) == RowOf(vectors, 1));
+}
+
+TEST_CASE("only a GPT-2 tells goals and requests apart badly") {
+  const auto has_gpt2 = [](const char* encoder) {
+    return EncoderSource{.encoder = encoder}.has_gpt2();
+  };
+  REQUIRE_FALSE((has_gpt2("lexical") || has_gpt2("sentence") || has_gpt2("both:sentence:a")));
+  REQUIRE((has_gpt2("both") && has_gpt2("gpt2:tiny") && has_gpt2("both:tiny")));
+}
+
 TEST_CASE("after a restart the language part comes out of the cache's file") {
   const TemporaryFolder folder;
   WriteSmallModel(folder.At("tiny"));
@@ -91,11 +116,13 @@ TEST_CASE(
     "an encoder that cannot be made is one sentence that names the knob and what would work") {
   const TemporaryFolder folder;
   const std::string models = folder.At("models");
-  for (const char* encoder : {"", "gpt3", "gpt2", "gpt2:", "both:", "Lexical"}) {
+  for (const char* encoder : {"", "gpt3", "gpt2", "gpt2:", "both:", "Lexical",
+                              "sentence:", "both:sentence:", "sentences"}) {
     CAPTURE(encoder);
     REQUIRE(ErrorOf({.encoder = encoder}, absl::StatusCode::kInvalidArgument) ==
             "encoder is '" + std::string(encoder) +
-                "' and may be lexical, gpt2:<preset or folder>, both or both:<preset or folder>");
+                "' and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, both, "
+                "both:<preset or folder>, both:sentence or both:sentence:<folder>");
   }
   REQUIRE(
       ErrorOf({.encoder = "gpt2:small", .encoder_models = models}, absl::StatusCode::kNotFound) ==
@@ -118,6 +145,10 @@ TEST_CASE(
   REQUIRE(Contains(ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models},
                            absl::StatusCode::kFailedPrecondition, {.encoder_cache = folder.path()}),
                    "encoder_cache: " + folder.path()));
+  REQUIRE(
+      Contains(ErrorOf({.encoder = "sentence", .encoder_sentences = folder.At("nothing")},
+                       absl::StatusCode::kNotFound),
+               folder.At("nothing") + " does not have config.json and model.safetensors: give"));
   std::filesystem::remove(models + "/tiny/tokenizer.json");
   REQUIRE(Contains(
       ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models}, absl::StatusCode::kNotFound),

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON object that a text is, if it is one.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace shoal::tokens {
+
+inline constexpr std::size_t kMaxTextDepth = 32;
+
+// Returns a null when `text` is no JSON object, is malformed, or is larger than a MiB. JSON nested
+// deeper than kMaxTextDepth is left out.
+nlohmann::json ObjectOf(std::string_view text);
+
+// Returns whether `object` is a candidate: an object with the texts `method` and `uri`.
+bool IsCandidate(const nlohmann::json& object);
+
+}  // namespace shoal::tokens
