@@ -18,10 +18,11 @@ namespace shoal::redfish {
 // INVALID_ARGUMENT naming the file and the list.
 absl::StatusOr<PhrasePattern::Lists> LoadPhraseLists(const std::string& folder);
 
-// Reads phrasings/`file`, the key "sentences" of which is an array of patterns. NOT_FOUND, or
-// INVALID_ARGUMENT naming the file.
+// Reads the array of patterns `key` in phrasings/`file`. NOT_FOUND, or INVALID_ARGUMENT naming file
+// and key.
 absl::StatusOr<std::vector<PhrasePattern>> LoadPhrases(const std::string& folder,
                                                        const std::string& file,
+                                                       const std::string& key,
                                                        const PhrasePattern::Lists& lists);
 
 }  // namespace shoal::redfish

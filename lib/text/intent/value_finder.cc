@@ -268,6 +268,7 @@ class ValueFinder {
           continue;
         }
         const bool is_before = said.end <= match.begin;
+        if (!is_before && !IsState(said)) continue;
         const std::size_t distance = is_before                 ? match.begin - said.end
                                      : said.begin >= match.end ? said.begin - match.end
                                                                : 9;
@@ -277,6 +278,13 @@ class ValueFinder {
       }
     }
     return state;
+  }
+
+  // Returns whether the word says how something is, as "off" and "disabled", and not what to do.
+  bool IsState(const CueMatch& match) const {
+    const std::string text =
+        absl::AsciiStrToLower(sentence_.tokens()[sentence_.TokenOf(match.begin)].text);
+    return text == "on" || text == "off" || text.ends_with("ed");
   }
 
   void FindTargets() {
@@ -315,9 +323,18 @@ class ValueFinder {
     for (std::size_t i = 0; i < attributes_.size(); ++i) {
       values.push_back(ValueOf(i));
     }
+    // Only names that are written out count when there are enough of them: "secure boot" may be an
+    // attribute, too.
+    const auto exact = [](const NameMatch& match) { return match.exact; };
+    std::set<std::string> written;
+    for (const NameMatch& match : attributes_) {
+      if (match.exact) written.insert(match.name);
+    }
+    const bool drops_others = written.size() >= rules.size();
     // Further mentions of an attribute, and attributes without a value, say nothing of their own.
     std::vector<std::pair<std::string, std::optional<Json>>> said;
     for (std::size_t i = 0; i < attributes_.size(); ++i) {
+      if (drops_others && !exact(attributes_[i])) continue;
       const auto known = std::find_if(said.begin(), said.end(), [&](const auto& one) {
         return one.first == attributes_[i].name;
       });
@@ -479,14 +496,32 @@ class ValueFinder {
     return candidates;
   }
 
+  // When one user and one candidate are left, they belong together.
+  static void TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
+                              const std::vector<std::size_t>& candidates,
+                              std::vector<std::optional<std::size_t>>& tokens) {
+    std::vector<std::size_t> left;
+    for (const std::size_t candidate : candidates) {
+      const bool taken = std::find(tokens.begin(), tokens.end(), candidate) != tokens.end();
+      if (!taken) left.push_back(candidate);
+    }
+    const auto open = std::find(tokens.begin(), tokens.end(), std::nullopt);
+    if (left.size() != 1 || open == tokens.end()) return;
+    const auto rule = static_cast<std::size_t>(open - tokens.begin());
+    const bool only = std::find(open + 1, tokens.end(), std::nullopt) == tokens.end();
+    if (only && rules[rule]->kind == "user") *open = left.front();
+  }
+
   void FindNames() {
     std::vector<const ValueRule*> rules;
     for (const ValueRule& rule : rules_.values()) {
       if (IsNameKind(rule.kind)) rules.push_back(&rule);
     }
     if (rules.empty()) return;
-    NameFinder finder(sentence_, Candidates());
-    const std::vector<std::optional<std::size_t>> tokens = finder.Assign(rules);
+    const std::vector<std::size_t> candidates = Candidates();
+    std::vector<std::optional<std::size_t>> tokens =
+        NameFinder(sentence_, candidates).Assign(rules);
+    TakeOnlyOneLeft(rules, candidates, tokens);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const auto& readings = goal_.binding().readings;
       const auto reading = readings.find(rules[r]->name);
