@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of synonyms that the phrasings of all goals share, from phrasings/lists.toml beside the
-// goals' files.
+// The lists of synonyms that the phrasings of all goals share: data/goals/phrasings/lists.toml, or
+// the file of that name beside other goals.
 //
 // The file has one key for each list, an array of patterns. A pattern may name a list that stands
 // before its own in the file.

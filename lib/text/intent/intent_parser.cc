@@ -32,7 +32,7 @@ constexpr double kSure = 0.8;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
 constexpr double kLeastProbability = 0.001;
 // How much less likely it is that a sentence asks for nothing when it says all that a goal needs.
-constexpr double kFits = 4.0;
+constexpr double kFits = 5.5;
 constexpr std::size_t kAlternatives = 3;
 // Keeps logarithms finite.
 constexpr double kTiny = 1e-6;

@@ -128,6 +128,8 @@ class NameFinder {
       }
     }
     score += before + after;
+    const bool is_old = token.first_word > 0 && sentence_.words()[token.first_word - 1] == "from";
+    if (rule.kind == "tag" && is_old) score -= 3.0;
     const bool weak = token.kind == TokenKind::kWord && IsPlain(ShapeOf(token.text));
     return weak && before + after < 2.0 ? -5.0 : score;
   }
@@ -252,39 +254,52 @@ class ValueFinder {
   }
 
   // Returns +1 when the sentence wants the thing at `match` on, -1 when off, and 0 when it does not
-  // say: the nearest word that tells counts.
+  // say: what stands after the thing ("IPMI disabled") counts before the nearest verb in front of
+  // it.
   int StateAt(const CueMatch& match) const {
-    static const Cue kOn(
-        "on|enable|activate|start|open|allow|use|turn on|switch on|with|sync|point");
+    static const Cue kOn("enable|activate|start|open|allow|use|turn on|switch on|sync|point");
     static const Cue kOff(
         "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
         "never");
+    if (const int state = StateAfter(match.end)) return state;
     std::size_t nearest = 8;
     int state = 0;
     for (const auto& [cue, value] : {std::pair(&kOn, 1), std::pair(&kOff, -1)}) {
       for (const CueMatch& said : cue->FindAll(sentence_)) {
-        if (said.begin == match.end && words()[said.begin] == "on" && said.end < words().size() &&
-            (words()[said.end] == "the" || words()[said.end] == "this")) {
-          continue;
-        }
-        const bool is_before = said.end <= match.begin;
-        if (!is_before && !IsState(said)) continue;
-        const std::size_t distance = is_before                 ? match.begin - said.end
-                                     : said.begin >= match.end ? said.begin - match.end
-                                                               : 9;
-        if (distance >= nearest || (!is_before && distance > 4)) continue;
-        nearest = distance;
+        const bool is_verb = !TextOf(said.begin).ends_with("ed");
+        if (said.end > match.begin || match.begin - said.end >= nearest || !is_verb) continue;
+        // "Telnet off, IPMI off": the first "off" is Telnet's.
+        const bool is_particle =
+            TextOf(said.begin) == "off" && said.begin > 0 && TextOf(said.begin - 1) != "turn" &&
+            TextOf(said.begin - 1) != "switch" && TextOf(said.begin - 1) != "shut";
+        if (is_particle) continue;
+        nearest = match.begin - said.end;
         state = value;
       }
     }
     return state;
   }
 
-  // Returns whether the word says how something is, as "off" and "disabled", and not what to do.
-  bool IsState(const CueMatch& match) const {
-    const std::string text =
-        absl::AsciiStrToLower(sentence_.tokens()[sentence_.TokenOf(match.begin)].text);
-    return text == "on" || text == "off" || text.ends_with("ed");
+  // Returns the state that the words from `at` on give to what stands before them, or 0.
+  int StateAfter(std::size_t at) const {
+    static constexpr std::array<std::string_view, 20> kBetween = {
+        "and", "or",  "must",    "be",       "should", "is",  "are",  "has",  "have",   "to",
+        "get", "lan", "service", "protocol", "over",   "all", "both", "ipmi", "telnet", "needs"};
+    for (std::size_t reach = 0; reach < 6 && at < words().size(); ++reach, ++at) {
+      const std::string text = TextOf(at);
+      const bool before_article =
+          at + 1 < words().size() && (words()[at + 1] == "the" || words()[at + 1] == "this");
+      if (text == "off" || text == "disabled" || text == "closed" || text == "deactivated")
+        return -1;
+      if ((text == "on" && !before_article) || text == "enabled" || text == "active") return 1;
+      if (std::find(kBetween.begin(), kBetween.end(), text) == kBetween.end()) return 0;
+    }
+    return 0;
+  }
+
+  // The token of a word, in lower case.
+  std::string TextOf(std::size_t word) const {
+    return absl::AsciiStrToLower(sentence_.tokens()[sentence_.TokenOf(word)].text);
   }
 
   void FindTargets() {

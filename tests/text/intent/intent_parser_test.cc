@@ -21,7 +21,8 @@ TEST_CASE("Sentences of the evaluation become what their episodes require") {
   int all = 0;
   for (const char* capture : redfish::kShipped) {
     const auto suite = redfish::LoadGoals("data/goals").value();
-    for (const auto& goal : redfish::ApplyGoals(suite, redfish::Shipped(capture)).value()) {
+    const auto applied = redfish::ApplyGoals(suite, redfish::Shipped(capture)).value();
+    for (const auto& goal : applied) {
       for (std::uint64_t number = 0; number < 6; ++number, ++all) {
         const auto episode = goal->DrawEpisode(4, number, redfish::Split::kEvaluate).value();
         const Intent intent = ParseOn(capture, episode.text);
