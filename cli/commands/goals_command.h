@@ -30,7 +30,7 @@ struct GoalChoice {
   std::int64_t count = 10;
   double typos = 0.0;
   // The sentence to understand, and whether to print JSON.
-  std::string sentence;
+  std::string sentence = "";
   bool json = false;
 };
 

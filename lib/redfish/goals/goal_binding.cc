@@ -595,6 +595,7 @@ std::string NameLeftIn(const Json& json) {
     const std::size_t close = open == text.npos ? open : text.find('}', open);
     return close == text.npos ? "" : text.substr(open + 1, close - open - 1);
   }
+  if (!json.is_structured()) return "";
   for (const auto& item : json.items()) {
     std::string name = json.is_object() ? NameLeftIn(item.key()) : "";
     if (name.empty()) name = NameLeftIn(item.value());

@@ -68,16 +68,17 @@ absl::StatusOr<PhrasePattern::Lists> LoadPhraseLists(const std::string& folder) 
 
 absl::StatusOr<std::vector<PhrasePattern>> LoadPhrases(const std::string& folder,
                                                        const std::string& file,
+                                                       const std::string& key,
                                                        const PhrasePattern::Lists& lists) {
   const std::string path = PathOf(folder, file);
   SHOAL_ASSIGN_OR_RETURN(const toml::table table, ReadTable(path));
-  const toml::node* const sentences = table.get("sentences");
+  const toml::node* const sentences = table.get(key);
   if (sentences == nullptr) {
-    return runtime::InvalidArgument("phrases " + path + ": needs \"sentences\"");
+    return runtime::InvalidArgument("phrases " + path + ": needs \"" + key + "\"");
   }
   auto patterns = ReadList(*sentences, lists);
   if (!patterns.ok()) {
-    return runtime::Annotate(patterns.status(), "phrases " + path + " \"sentences\"");
+    return runtime::Annotate(patterns.status(), "phrases " + path + " \"" + key + "\"");
   }
   return patterns;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of synonyms that the phrasings of all goals share, from phrasings/lists.toml beside the
-// goals' files.
+// The lists of synonyms that the phrasings of all goals share: data/goals/phrasings/lists.toml, or
+// the file of that name beside other goals.
 //
 // The file has one key for each list, an array of patterns. A pattern may name a list that stands
 // before its own in the file.
@@ -18,10 +18,11 @@ namespace shoal::redfish {
 // INVALID_ARGUMENT naming the file and the list.
 absl::StatusOr<PhrasePattern::Lists> LoadPhraseLists(const std::string& folder);
 
-// Reads phrasings/`file`, the key "sentences" of which is an array of patterns. NOT_FOUND, or
-// INVALID_ARGUMENT naming the file.
+// Reads the array of patterns `key` in phrasings/`file`. NOT_FOUND, or INVALID_ARGUMENT naming file
+// and key.
 absl::StatusOr<std::vector<PhrasePattern>> LoadPhrases(const std::string& folder,
                                                        const std::string& file,
+                                                       const std::string& key,
                                                        const PhrasePattern::Lists& lists);
 
 }  // namespace shoal::redfish

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/intent/capture_names.h"
 
+#include <absl/strings/match.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +12,7 @@
 
 #include "redfish/capture/landmarks.h"
 #include "redfish/capture/uri.h"
+#include "redfish/goals/goal_places.h"
 #include "redfish/schema/attribute_registry.h"
 #include "text/lexical/words.h"
 
@@ -105,15 +108,22 @@ void CaptureNames::AddAttributeName(const std::string& attribute, const std::str
 }
 
 void CaptureNames::AddAttributes(const Capture& capture, const std::string& system) {
-  const Json* const body = capture.Find(system);
-  const Json* const link = body == nullptr ? nullptr : redfish::Resolve(*body, "/Bios");
-  const Json* const bios = link == nullptr ? nullptr : capture.Find(redfish::LinkTarget(*link));
+  redfish::GoalPlace place;
+  place.name = "bios";
+  place.from = "system";
+  place.links = {"/Bios"};
+  place.optional = true;
+  const auto places = redfish::FindPlaces({place}, redfish::FindLandmarks(capture), capture);
+  const auto found = places.ok() ? places->find("bios") : redfish::Places::const_iterator();
+  const bool has_bios = places.ok() && found != places->end() && !system.empty();
+  const Json* const bios = has_bios ? capture.Find(found->second) : nullptr;
   const Json* const all = bios == nullptr ? nullptr : redfish::Resolve(*bios, "/Attributes");
   if (all == nullptr || !all->is_object()) return;
   const auto registry =
       redfish::FindAttributeRegistry(capture, redfish::TextAt(*bios, "AttributeRegistry"));
   std::map<std::vector<std::string>, std::set<std::string>> spoken;
   for (const auto& [name, value] : all->items()) {
+    if (registry && registry->IsPassword(name)) continue;
     AddAttributeName(name, name);
     std::vector<std::string> words = WordsOf(name);
     if (words.size() > 1 && words.front() == "proc") {
@@ -169,8 +179,13 @@ std::vector<NameMatch> CaptureNames::Attributes(const Sentence& sentence) const 
       // A name of one plain word may be an ordinary word, so it must be written as the name is.
       const bool plain = end == at + 1 && name.words.size() == 1;
       const std::string& text = sentence.tokens()[sentence.TokenOf(at)].text;
-      if (end == 0 || (plain && text != name.name && text.size() < 9)) continue;
-      if (end > best.end) best = {name.name, at, end};
+      const bool whole = end != 0 && sentence.tokens()[sentence.TokenOf(at)].first_word == at &&
+                         sentence.tokens()[sentence.TokenOf(end - 1)].end_word == end;
+      if (!whole || (plain && text != name.name && text.size() < 9)) continue;
+      const bool exact = absl::EqualsIgnoreCase(text, name.name);
+      if (end > best.end || (end == best.end && exact && !best.exact)) {
+        best = {name.name, at, end, exact};
+      }
     }
     if (best.end == 0) {
       ++at;
@@ -228,7 +243,7 @@ std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const
   for (std::size_t at = 0; at < words.size(); ++at) {
     for (const Name& name : boot_references_) {
       const std::size_t end = EndOfName(words, at, name.words);
-      if (end != 0) references.push_back({name.name, at, end});
+      if (end != 0) references.push_back({name.name, at, end, true});
     }
   }
   if (!references.empty()) return references;
@@ -240,7 +255,7 @@ std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const
       const std::size_t so_far = best.end - best.begin;
       if (length < 2 || length < so_far) continue;
       is_unique = length > so_far || name.name == best.name;
-      best = {name.name, at, at + length};
+      best = {name.name, at, at + length, false};
     }
   }
   if (best.name.empty() || !is_unique) return {};

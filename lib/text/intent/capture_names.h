@@ -22,6 +22,8 @@ struct NameMatch {
   std::string name;
   std::size_t begin = 0;
   std::size_t end = 0;
+  // Whether the sentence has the name as the service writes it, but for capitals.
+  bool exact = false;
 };
 
 class CaptureNames {

@@ -40,7 +40,7 @@ bool IsNegated(const std::vector<std::string>& words, std::size_t at) {
 
 }  // namespace
 
-Cue::Cue(std::string_view text) {
+Cue::Cue(std::string_view text) : may_be_negated_(text.starts_with('~')) {
   const std::string copy(text);
   for (const auto& alternative : absl::StrSplit(copy, '|')) {
     std::vector<std::string> stems;
@@ -66,17 +66,15 @@ std::vector<CueMatch> Cue::FindAll(const Sentence& sentence) const {
   return matches;
 }
 
-std::optional<CueMatch> Cue::Find(const Sentence& sentence, std::size_t from) const {
-  for (const CueMatch& match : FindAll(sentence)) {
-    if (match.begin >= from) return match;
-  }
-  return std::nullopt;
+std::optional<CueMatch> Cue::Find(const Sentence& sentence) const {
+  const std::vector<CueMatch> matches = FindAll(sentence);
+  return matches.empty() ? std::nullopt : std::optional(matches.front());
 }
 
 bool Cue::IsAffirmed(const Sentence& sentence) const {
   const std::vector<CueMatch> matches = FindAll(sentence);
   return std::any_of(matches.begin(), matches.end(), [&](const CueMatch& match) {
-    return !IsNegated(sentence.words(), match.begin);
+    return may_be_negated_ || !IsNegated(sentence.words(), match.begin);
   });
 }
 

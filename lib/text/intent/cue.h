@@ -2,7 +2,8 @@
 // A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
 //
 // Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
-// the finger (sentence.h); '*' stands for up to kGap words in between: "turn * on".
+// the finger (sentence.h); '*' stands for up to kGap words in between: "turn * on". A '~' before
+// the first alternative says that the cue counts also where the sentence negates it.
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -29,15 +30,16 @@ class Cue {
 
   explicit Cue(std::string_view text);
 
-  // Returns the first match at or after word `from`.
-  std::optional<CueMatch> Find(const Sentence& sentence, std::size_t from = 0) const;
+  // Returns the first match.
+  std::optional<CueMatch> Find(const Sentence& sentence) const;
   // Returns every match, at most one for each alternative and first word.
   std::vector<CueMatch> FindAll(const Sentence& sentence) const;
   // Returns whether there is a match before which the sentence does not say "not", "never",
-  // "without" or the like.
+  // "without" or the like. A cue that begins with '~' does not mind.
   bool IsAffirmed(const Sentence& sentence) const;
 
  private:
+  bool may_be_negated_ = false;
   // Each alternative's stems; "*" is a gap.
   std::vector<std::vector<std::string>> alternatives_;
 };

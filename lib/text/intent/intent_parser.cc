@@ -26,9 +26,16 @@ constexpr double kComplete = 1.0;
 // The least share of cues, and the least probability, of a sentence that is understood.
 constexpr double kLeastAbout = 0.99;
 constexpr double kLeastScore = 0.5;
+// The same where the classifier is sure and all values are there.
+constexpr double kLeastAboutWhenSure = 0.5;
+constexpr double kSure = 0.8;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
-constexpr double kLeastProbability = 0.02;
+constexpr double kLeastProbability = 0.001;
+// How much less likely it is that a sentence asks for nothing when it says all that a goal needs.
+constexpr double kFits = 5.5;
 constexpr std::size_t kAlternatives = 3;
+// Keeps logarithms finite.
+constexpr double kTiny = 1e-6;
 
 // The words of a phrasing, without values.
 void AddKnownWords(std::string_view pattern, KnownWords& known) {
@@ -97,7 +104,11 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
   SHOAL_ASSIGN_OR_RETURN(const redfish::PhrasePattern::Lists lists,
                          redfish::LoadPhraseLists(folder));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::PhrasePattern> refused,
-                         redfish::LoadPhrases(folder, "refused.toml", lists));
+                         redfish::LoadPhrases(folder, "refused.toml", "sentences", lists));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::PhrasePattern> things,
+                         redfish::LoadPhrases(folder, "refused.toml", "foreign", lists));
+  std::vector<Cue> foreign;
+  for (const redfish::PhrasePattern& thing : things) foreign.emplace_back(thing.text());
   SHOAL_ASSIGN_OR_RETURN(KnownWords known, ReadKnownWords(folder, lists, suite));
   SHOAL_ASSIGN_OR_RETURN(GoalClassifier classifier, GoalClassifier::Train(suite, refused, encoder));
   std::vector<Reader> readers;
@@ -107,76 +118,94 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
     if (!applied.ok() && !absl::IsNotFound(applied.status())) return applied.status();
     readers.push_back({goal, std::move(rules), std::move(applied)});
   }
-  return std::unique_ptr<const IntentParser>(new IntentParser(
-      std::move(readers), std::move(classifier), CaptureNames(capture), std::move(known)));
+  return std::unique_ptr<const IntentParser>(
+      new IntentParser(std::move(readers), std::move(classifier), CaptureNames(capture),
+                       std::move(known), std::move(foreign)));
 }
 
 IntentParser::IntentParser(std::vector<Reader> readers, GoalClassifier classifier,
-                           CaptureNames names, KnownWords known)
+                           CaptureNames names, KnownWords known, std::vector<Cue> foreign)
     : readers_(std::move(readers)),
       classifier_(std::move(classifier)),
       names_(std::move(names)),
-      known_(std::move(known)) {}
+      known_(std::move(known)),
+      foreign_(std::move(foreign)) {}
+
+IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence& sentence,
+                                           double likely) const {
+  Reading reading;
+  reading.likely = likely;
+  reading.about = reader.rules.About(sentence);
+  reading.barred = reader.rules.IsBarred(sentence);
+  reading.weight = std::log(likely + kTiny) - kAbout * (1.0 - reading.about);
+  if (reading.barred) reading.weight -= kBarred;
+  if (!reader.applied.ok()) return reading;
+  reading.found = FindValues(sentence, reader.rules, **reader.applied, names_, known_);
+  const FoundValues& found = reading.found;
+  if (found.missing.empty() && !reader.rules.values().empty()) reading.weight += kComplete;
+  reading.weight -= kMissing * static_cast<double>(found.missing.size());
+  if (!found.misfit.empty()) reading.weight -= kMisfit;
+  reading.fits = reading.about >= kLeastAbout && !reading.barred && found.missing.empty() &&
+                 found.misfit.empty();
+  return reading;
+}
+
+std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading,
+                                    const Sentence& sentence, const Intent& intent) const {
+  const bool is_foreign = std::any_of(foreign_.begin(), foreign_.end(),
+                                      [&](const Cue& thing) { return thing.IsAffirmed(sentence); });
+  if (is_foreign) return "it is about something that no goal is about";
+  // The classifier may be sure of a sentence that says things in ways of its own.
+  const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();
+  const bool is_sure =
+      has_values && reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
+  const bool is_about = reading.about >= kLeastAbout || is_sure;
+  if (!is_about || reading.likely < kLeastProbability) {
+    return "no goal fits; the nearest is " + intent.goal;
+  }
+  if (reading.barred) return "it asks for something else than " + intent.goal;
+  if (!reader.applied.ok()) return runtime::Message(reader.applied.status());
+  if (!reading.found.misfit.empty()) return intent.goal + ": " + reading.found.misfit;
+  if (!reading.found.missing.empty()) {
+    return intent.goal + " needs " + Listed(reading.found.missing);
+  }
+  if (intent.score >= kLeastScore) return "";
+  std::string refusal = "it may be " + intent.goal;
+  if (!intent.alternatives.empty()) refusal += " or " + intent.alternatives.front().first;
+  return refusal;
+}
 
 absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
   const Sentence sentence(text);
   Intent intent;
   intent.refusal = "it has no words";
   if (sentence.words().empty()) return intent;
-  intent.refusal = "";
   SHOAL_ASSIGN_OR_RETURN(const std::vector<double> likely, classifier_.Probabilities(sentence));
-  struct Reading {
-    FoundValues found;
-    double about = 0.0;
-    bool barred = false;
-    double weight = 0.0;
-  };
-  std::vector<Reading> readings(readers_.size());
+  std::vector<Reading> readings;
+  std::vector<std::size_t> order;
   for (std::size_t g = 0; g < readers_.size(); ++g) {
-    Reading& reading = readings[g];
-    reading.about = readers_[g].rules.About(sentence);
-    reading.barred = readers_[g].rules.IsBarred(sentence);
-    reading.weight = std::log(likely[g] + 1e-6) - kAbout * (1.0 - reading.about);
-    if (reading.barred) reading.weight -= kBarred;
-    if (!readers_[g].applied.ok()) continue;
-    reading.found = FindValues(sentence, readers_[g].rules, **readers_[g].applied, names_, known_);
-    const bool complete = reading.found.missing.empty() && !readers_[g].rules.values().empty();
-    if (complete) reading.weight += kComplete;
-    reading.weight -= kMissing * static_cast<double>(reading.found.missing.size());
-    if (!reading.found.misfit.empty()) reading.weight -= kMisfit;
+    readings.push_back(ReadAs(readers_[g], sentence, likely[g]));
+    order.push_back(g);
   }
-  const double none = likely.back() + 1e-6;
-  double sum = none;
+  const bool fits = std::any_of(readings.begin(), readings.end(),
+                                [](const Reading& reading) { return reading.fits; });
+  double sum = (likely.back() + kTiny) * (fits ? std::exp(-kFits) : 1.0);
   for (const Reading& reading : readings) sum += std::exp(reading.weight);
-  std::vector<std::size_t> order(readers_.size());
-  for (std::size_t g = 0; g < order.size(); ++g) order[g] = g;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return readings[a].weight > readings[b].weight; });
-  const std::size_t best = order.front();
-  const Reading& reading = readings[best];
-  const Reader& reader = readers_[best];
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return readings[a].weight > readings[b].weight;
+  });
+  const Reader& reader = readers_[order.front()];
+  const Reading& best = readings[order.front()];
   intent.goal_id = reader.goal->id();
   intent.goal = reader.goal->name();
-  intent.score = std::exp(reading.weight) / sum;
+  intent.score = std::exp(best.weight) / sum;
   for (std::size_t i = 1; i < order.size() && i <= kAlternatives; ++i) {
     intent.alternatives.emplace_back(readers_[order[i]].goal->name(),
                                      std::exp(readings[order[i]].weight) / sum);
   }
-  intent.values = reading.found.values;
-  intent.targets = reading.found.targets;
-  if (reading.about < kLeastAbout || likely[best] < kLeastProbability) {
-    intent.refusal = "no goal fits; the nearest is " + intent.goal;
-  } else if (reading.barred) {
-    intent.refusal = "it asks for something else than " + intent.goal;
-  } else if (!reader.applied.ok()) {
-    intent.refusal = runtime::Message(reader.applied.status());
-  } else if (!reading.found.misfit.empty()) {
-    intent.refusal = intent.goal + ": " + reading.found.misfit;
-  } else if (!reading.found.missing.empty()) {
-    intent.refusal = intent.goal + " needs " + Listed(reading.found.missing);
-  } else if (intent.score < kLeastScore) {
-    intent.refusal = "it may be " + intent.goal + " or " + intent.alternatives.front().first;
-  }
+  intent.values = best.found.values;
+  intent.targets = best.found.targets;
+  intent.refusal = RefusalOf(reader, best, sentence, intent);
   if (!intent.refusal.empty()) return intent;
   auto requirement = (*reader.applied)->RequirementWith(intent.values, intent.targets);
   if (requirement.ok()) {

@@ -60,8 +60,8 @@ nlohmann::json ToJson(const Intent& intent);
 class IntentParser {
  public:
   // Reads the goals of `folder` and, in its folder phrasings/, refused.toml: patterns of sentences
-  // that ask for no goal. NOT_FOUND for missing files; INVALID_ARGUMENT naming file and key.
-  // `encoder` must outlive the parser.
+  // that ask for no goal, and things that no goal is about. NOT_FOUND for missing files;
+  // INVALID_ARGUMENT naming file and key. `encoder` must outlive the parser.
   static absl::StatusOr<std::unique_ptr<const IntentParser>> Create(
       const std::string& folder, const redfish::Capture& capture,
       const tokens::TextEncoder& encoder);
@@ -78,13 +78,32 @@ class IntentParser {
     absl::StatusOr<std::shared_ptr<const redfish::AppliedGoal>> applied;
   };
 
+  // How a sentence reads when it is taken to ask for one goal.
+  struct Reading {
+    FoundValues found;
+    // The classifier's probability.
+    double likely = 0.0;
+    double about = 0.0;
+    bool barred = false;
+    // Whether the sentence says all that the goal needs, and nothing against it.
+    bool fits = false;
+    // The logarithm of how likely the goal is, but for a constant.
+    double weight = 0.0;
+  };
+
+  Reading ReadAs(const Reader& reader, const Sentence& sentence, double likely) const;
+  // Returns why the best reading is no answer; empty when it is one.
+  std::string RefusalOf(const Reader& reader, const Reading& reading, const Sentence& sentence,
+                        const Intent& intent) const;
+
   IntentParser(std::vector<Reader> readers, GoalClassifier classifier, CaptureNames names,
-               KnownWords known);
+               KnownWords known, std::vector<Cue> foreign);
 
   const std::vector<Reader> readers_;
   const GoalClassifier classifier_;
   const CaptureNames names_;
   const KnownWords known_;
+  const std::vector<Cue> foreign_;
 };
 
 }  // namespace shoal::intent

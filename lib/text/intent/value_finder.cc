@@ -128,6 +128,8 @@ class NameFinder {
       }
     }
     score += before + after;
+    const bool is_old = token.first_word > 0 && sentence_.words()[token.first_word - 1] == "from";
+    if (rule.kind == "tag" && is_old) score -= 3.0;
     const bool weak = token.kind == TokenKind::kWord && IsPlain(ShapeOf(token.text));
     return weak && before + after < 2.0 ? -5.0 : score;
   }
@@ -252,31 +254,52 @@ class ValueFinder {
   }
 
   // Returns +1 when the sentence wants the thing at `match` on, -1 when off, and 0 when it does not
-  // say: the nearest word that tells counts.
+  // say: what stands after the thing ("IPMI disabled") counts before the nearest verb in front of
+  // it.
   int StateAt(const CueMatch& match) const {
-    static const Cue kOn(
-        "on|enable|activate|start|open|allow|use|turn on|switch on|with|sync|point");
+    static const Cue kOn("enable|activate|start|open|allow|use|turn on|switch on|sync|point");
     static const Cue kOff(
         "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
         "never");
+    if (const int state = StateAfter(match.end)) return state;
     std::size_t nearest = 8;
     int state = 0;
     for (const auto& [cue, value] : {std::pair(&kOn, 1), std::pair(&kOff, -1)}) {
       for (const CueMatch& said : cue->FindAll(sentence_)) {
-        if (said.begin == match.end && words()[said.begin] == "on" && said.end < words().size() &&
-            (words()[said.end] == "the" || words()[said.end] == "this")) {
-          continue;
-        }
-        const bool is_before = said.end <= match.begin;
-        const std::size_t distance = is_before                 ? match.begin - said.end
-                                     : said.begin >= match.end ? said.begin - match.end
-                                                               : 9;
-        if (distance >= nearest || (!is_before && distance > 4)) continue;
-        nearest = distance;
+        const bool is_verb = !TextOf(said.begin).ends_with("ed");
+        if (said.end > match.begin || match.begin - said.end >= nearest || !is_verb) continue;
+        // "Telnet off, IPMI off": the first "off" is Telnet's.
+        const bool is_particle =
+            TextOf(said.begin) == "off" && said.begin > 0 && TextOf(said.begin - 1) != "turn" &&
+            TextOf(said.begin - 1) != "switch" && TextOf(said.begin - 1) != "shut";
+        if (is_particle) continue;
+        nearest = match.begin - said.end;
         state = value;
       }
     }
     return state;
+  }
+
+  // Returns the state that the words from `at` on give to what stands before them, or 0.
+  int StateAfter(std::size_t at) const {
+    static constexpr std::array<std::string_view, 20> kBetween = {
+        "and", "or",  "must",    "be",       "should", "is",  "are",  "has",  "have",   "to",
+        "get", "lan", "service", "protocol", "over",   "all", "both", "ipmi", "telnet", "needs"};
+    for (std::size_t reach = 0; reach < 6 && at < words().size(); ++reach, ++at) {
+      const std::string text = TextOf(at);
+      const bool before_article =
+          at + 1 < words().size() && (words()[at + 1] == "the" || words()[at + 1] == "this");
+      if (text == "off" || text == "disabled" || text == "closed" || text == "deactivated")
+        return -1;
+      if ((text == "on" && !before_article) || text == "enabled" || text == "active") return 1;
+      if (std::find(kBetween.begin(), kBetween.end(), text) == kBetween.end()) return 0;
+    }
+    return 0;
+  }
+
+  // The token of a word, in lower case.
+  std::string TextOf(std::size_t word) const {
+    return absl::AsciiStrToLower(sentence_.tokens()[sentence_.TokenOf(word)].text);
   }
 
   void FindTargets() {
@@ -315,9 +338,18 @@ class ValueFinder {
     for (std::size_t i = 0; i < attributes_.size(); ++i) {
       values.push_back(ValueOf(i));
     }
+    // Only names that are written out count when there are enough of them: "secure boot" may be an
+    // attribute, too.
+    const auto exact = [](const NameMatch& match) { return match.exact; };
+    std::set<std::string> written;
+    for (const NameMatch& match : attributes_) {
+      if (match.exact) written.insert(match.name);
+    }
+    const bool drops_others = written.size() >= rules.size();
     // Further mentions of an attribute, and attributes without a value, say nothing of their own.
     std::vector<std::pair<std::string, std::optional<Json>>> said;
     for (std::size_t i = 0; i < attributes_.size(); ++i) {
+      if (drops_others && !exact(attributes_[i])) continue;
       const auto known = std::find_if(said.begin(), said.end(), [&](const auto& one) {
         return one.first == attributes_[i].name;
       });
@@ -479,14 +511,32 @@ class ValueFinder {
     return candidates;
   }
 
+  // When one user and one candidate are left, they belong together.
+  static void TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
+                              const std::vector<std::size_t>& candidates,
+                              std::vector<std::optional<std::size_t>>& tokens) {
+    std::vector<std::size_t> left;
+    for (const std::size_t candidate : candidates) {
+      const bool taken = std::find(tokens.begin(), tokens.end(), candidate) != tokens.end();
+      if (!taken) left.push_back(candidate);
+    }
+    const auto open = std::find(tokens.begin(), tokens.end(), std::nullopt);
+    if (left.size() != 1 || open == tokens.end()) return;
+    const auto rule = static_cast<std::size_t>(open - tokens.begin());
+    const bool only = std::find(open + 1, tokens.end(), std::nullopt) == tokens.end();
+    if (only && rules[rule]->kind == "user") *open = left.front();
+  }
+
   void FindNames() {
     std::vector<const ValueRule*> rules;
     for (const ValueRule& rule : rules_.values()) {
       if (IsNameKind(rule.kind)) rules.push_back(&rule);
     }
     if (rules.empty()) return;
-    NameFinder finder(sentence_, Candidates());
-    const std::vector<std::optional<std::size_t>> tokens = finder.Assign(rules);
+    const std::vector<std::size_t> candidates = Candidates();
+    std::vector<std::optional<std::size_t>> tokens =
+        NameFinder(sentence_, candidates).Assign(rules);
+    TakeOnlyOneLeft(rules, candidates, tokens);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const auto& readings = goal_.binding().readings;
       const auto reading = readings.find(rules[r]->name);

@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace shoal::cli {
@@ -34,7 +36,7 @@ class GoalFile {
 
 constexpr const char* kOwnGoal = R"(id = 100
 name = "contact"
-train = ["Write {Contact} on the manager."]
+train = ["<a|b|c|d|e> <f|g|h|i|j|k|l|m> {Contact} on the manager."]
 evaluate = ["The manager's contact is {Contact}."]
 [parameters]
 Contact = "user"
@@ -75,6 +77,7 @@ TEST_CASE("One's own goal is checked against a capture, with file and line of wh
   const auto summary = CheckGoal(choice);
   REQUIRE(summary.ok());
   REQUIRE(Has(*summary, "other, 1 mutations: 200 of 200"));
+  REQUIRE(Has(*summary, "distinct texts of training: 40"));
 
   const GoalFile wrong(std::string(kOwnGoal) + "colour = 1\n[[plan]]\nmethod = \"PATCH\"\n");
   const auto refused = CheckGoal(choice);
@@ -82,6 +85,50 @@ TEST_CASE("One's own goal is checked against a capture, with file and line of wh
   const std::string message(refused.status().message());
   REQUIRE(Has(message, choice.goal + ":"));
   REQUIRE(Has(message, "uri"));
+}
+
+TEST_CASE("A goal with too few phrasings, or with one of its evaluation, does not pass the check") {
+  std::string few(kOwnGoal);
+  few.replace(few.find("<a|b|c|d|e>"), 11, "<a|b|c|d>");
+  const GoalFile file(few);
+  GoalChoice choice{.goal = file.path(), .capture = "dmtf-rackmount1"};
+  const std::string message = runtime::Message(CheckGoal(choice).status());
+  REQUIRE(Has(message, choice.goal));
+  REQUIRE(Has(message, "32 distinct texts, at least 40"));
+
+  std::string same(kOwnGoal);
+  same.replace(same.find("The manager's contact is {Contact}."), 35,
+               "a f {Contact}, on the MANAGER");
+  const GoalFile repeats(same);
+  choice.goal = repeats.path();
+  REQUIRE(Has(runtime::Message(CheckGoal(choice).status()), "repeats"));
+}
+
+TEST_CASE("Phrasings are shown by goal, with the number of distinct ones") {
+  GoalChoice choice{.goal = "asset_tag", .capture = ""};
+  choice.count = 3;
+  const auto shown = ShowPhrasings(choice);
+  REQUIRE(shown.ok());
+  REQUIRE(Has(*shown, "4 asset_tag: "));
+  REQUIRE(std::count(shown->begin(), shown->end(), '\n') == 4);
+  REQUIRE(*ShowPhrasings(choice) == *shown);
+}
+
+TEST_CASE("A sentence is parsed into a goal, and several by lines of JSON") {
+  GoalChoice choice{.goal = "", .capture = "openbmc-stock"};
+  choice.sentence = "turn the server on";
+  std::istringstream none;
+  const auto one = ParseSentences(choice, none);
+  REQUIRE(one.ok());
+  REQUIRE(one->understood);
+  REQUIRE(Has(one->text, "goal        1 power_on on openbmc-stock"));
+  REQUIRE(Has(one->text, "/redfish/v1/Systems/system"));
+  choice.sentence = "-";
+  std::istringstream lines("turn the server on\nmake me a coffee\n");
+  const auto two = ParseSentences(choice, lines);
+  REQUIRE_FALSE(two->understood);
+  REQUIRE(std::count(two->text.begin(), two->text.end(), '\n') == 2);
+  REQUIRE(Has(two->text, "\"refusal\""));
 }
 
 }  // namespace shoal::cli

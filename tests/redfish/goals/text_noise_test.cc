@@ -65,5 +65,32 @@ TEST_CASE("A phrase never becomes empty") {
   REQUIRE(DropWords("", 1, random).empty());
 }
 
+TEST_CASE("Without typos a phrase stays as it is, and nothing is drawn") {
+  runtime::Random random(1);
+  REQUIRE(AddTypos(" two  spaces ", 0, random) == " two  spaces ");
+  REQUIRE(random() == runtime::Random(1)());
+}
+
+TEST_CASE("A typo swaps, drops or doubles a letter, and never the first one") {
+  runtime::Random random(1);
+  std::set<std::string> typed;
+  for (int i = 0; i < 200; ++i) typed.insert(AddTypos("boot,", 1, random));
+  for (const std::string& word : typed) {
+    INFO(word);
+    REQUIRE(word.front() == 'b');
+    REQUIRE(word.back() == ',');
+    REQUIRE(word.size() >= 4);
+    REQUIRE(word.size() <= 6);
+  }
+  REQUIRE(typed.contains("bot,"));
+  REQUIRE(typed.contains("booot,"));
+}
+
+TEST_CASE("Values, names and short words are never mistyped") {
+  runtime::Random random(1);
+  const std::string phrase = "put {AssetTag} on it, RAID1 BootMode-2 old*.invalid";
+  for (int i = 0; i < 100; ++i) REQUIRE(AddTypos(phrase, 1, random) == phrase);
+}
+
 }  // namespace
 }  // namespace shoal::redfish

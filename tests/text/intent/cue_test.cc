@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/cue.h"
+
+#include <catch2/catch.hpp>
+
+namespace shoal::intent {
+namespace {
+
+bool Says(const char* cue, const char* sentence) { return Cue(cue).IsAffirmed(Sentence(sentence)); }
+
+TEST_CASE("A cue is one of several runs of words, in any ending") {
+  REQUIRE(Says("asset tag|inventory number", "Set the AssetTag of it"));
+  REQUIRE(Says("asset tag|inventory number", "the inventory numbers are wrong"));
+  REQUIRE_FALSE(Says("asset tag|inventory number", "tag the asset"));
+}
+
+TEST_CASE("A gap stands for a few words in between") {
+  REQUIRE(Says("turn * on", "turn on the box"));
+  REQUIRE(Says("turn * on", "turn this old box back on"));
+  REQUIRE_FALSE(Says("turn * on", "turn this very old and rather rusty box back on"));
+}
+
+TEST_CASE("A negated cue is not said, unless the cue does not mind") {
+  REQUIRE_FALSE(Says("force", "shut it down without force"));
+  REQUIRE_FALSE(Says("force", "do not force it off"));
+  REQUIRE(Says("force", "force it off"));
+  REQUIRE(Says("~ipmi", "we want no IPMI"));
+}
+
+TEST_CASE("A match says which words it covers") {
+  const Sentence sentence("please set the asset tag");
+  const auto match = Cue("asset tag").Find(sentence);
+  REQUIRE(match.has_value());
+  REQUIRE(match->begin == 3);
+  REQUIRE(match->end == 5);
+  REQUIRE_FALSE(Cue("").Find(sentence).has_value());
+}
+
+}  // namespace
+}  // namespace shoal::intent

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/intent_parser.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/doubles/temporary_folder.h"
+#include "tests/text/intent/shipped_parser.h"
+
+namespace shoal::intent {
+namespace {
+
+using Json = nlohmann::json;
+
+Intent ParseOn(const char* capture, const std::string& text) {
+  return *ParserOf(capture).Parse(text);
+}
+
+TEST_CASE("Sentences of the evaluation become what their episodes require") {
+  int exact = 0;
+  int all = 0;
+  for (const char* capture : redfish::kShipped) {
+    const auto suite = redfish::LoadGoals("data/goals").value();
+    const auto applied = redfish::ApplyGoals(suite, redfish::Shipped(capture)).value();
+    for (const auto& goal : applied) {
+      for (std::uint64_t number = 0; number < 6; ++number, ++all) {
+        const auto episode = goal->DrawEpisode(4, number, redfish::Split::kEvaluate).value();
+        const Intent intent = ParseOn(capture, episode.text);
+        bool same = intent.goal == goal->goal().name() && intent.requirement &&
+                    intent.requirement->json() == episode.watch->ToJson().at("predicate");
+        for (const auto& [name, value] : intent.values) {
+          const auto drawn = episode.values.find(name);
+          same = same && drawn != episode.values.end() && drawn->second == value;
+        }
+        exact += same ? 1 : 0;
+        if (!same) {
+          UNSCOPED_INFO(capture << ": " << episode.text << " => " << ToJson(intent).dump());
+        }
+      }
+    }
+  }
+  INFO(exact << " of " << all);
+  REQUIRE(exact >= 0.95 * all);
+}
+
+TEST_CASE("A sentence without a goal, a value or an offer is refused with the reason") {
+  const auto refusal = [](const char* capture, const char* text) {
+    const Intent intent = ParseOn(capture, text);
+    REQUIRE_FALSE(intent.requirement.has_value());
+    return intent.refusal;
+  };
+  REQUIRE(refusal("dell-r750", "make me a coffee").find("no goal") != std::string::npos);
+  REQUIRE(refusal("dell-r750", "").find("no words") != std::string::npos);
+  REQUIRE(refusal("dell-r750", "set the asset tag").find("AssetTag") != std::string::npos);
+  REQUIRE(refusal("openbmc-stock", "set the asset tag to RACK-17-00042").find("openbmc-stock") !=
+          std::string::npos);
+}
+
+TEST_CASE("A sentence is put into the capture's own terms") {
+  const Intent intent = ParseOn("dell-r750", "put RACK-17-00042 on the server as its asset tag");
+  REQUIRE(intent.refusal.empty());
+  REQUIRE(intent.goal_id == 4);
+  REQUIRE(intent.values == redfish::Values{{"AssetTag", "RACK-17-00042"}});
+  REQUIRE(intent.score > 0.9);
+  const Json first = ToJson(intent).at("predicates").at(0).at("in");
+  REQUIRE(first.at("uri") == "/redfish/v1/Systems/System.Embedded.1");
+  REQUIRE(first.at("pointer") == "/AssetTag");
+  REQUIRE(first.at("values") == Json::array({"RACK-17-00042"}));
+}
+
+TEST_CASE("Only the protocols that a sentence names are required") {
+  const Intent intent = ParseOn("dell-r750", "disable IPMI on the BMC");
+  REQUIRE(intent.targets == std::set<std::string>{"ipmi"});
+  REQUIRE(ToJson(intent).at("predicates").size() == 1);
+  REQUIRE_FALSE(ParseOn("dell-r750", "enable Telnet on the BMC").refusal.empty());
+}
+
+TEST_CASE("Parsing is deterministic and takes any bytes") {
+  const std::string text = "boot once from the network, then normally";
+  REQUIRE(ToJson(ParseOn("dell-r750", text)) == ToJson(ParseOn("dell-r750", text)));
+  std::string bytes;
+  for (int i = 1; i < 256; ++i) bytes += static_cast<char>(i);
+  REQUIRE(ParserOf("dell-r750").Parse(bytes).ok());
+  std::string names;
+  for (int i = 0; i < 500; ++i) names += " operator user x" + std::to_string(i);
+  REQUIRE(ParserOf("dell-r750").Parse(names).ok());
+}
+
+TEST_CASE("A wrong [sentence] of a goal is refused, naming goal and key") {
+  const doubles::TemporaryFolder folder;
+  const auto refuse = [&](const std::string& sentence) {
+    const std::string path = folder.Write(
+        "own.toml",
+        "id = 1\nname = \"a\"\ntrain = [\"x\"]\nevaluate = [\"y\"]\n[[situations]]\nname = \"s\"\n"
+        "optimum = 1\n[sentence]\n" +
+            sentence);
+    const auto rules = GoalSentence::Read(*redfish::Goal::Load(path).value());
+    REQUIRE(rules.status().code() == absl::StatusCode::kInvalidArgument);
+    return runtime::Message(rules.status());
+  };
+  REQUIRE(refuse("about = 3\n").find("\"about\"") != std::string::npos);
+  REQUIRE(refuse("abuot = [\"x\"]\n").find("\"abuot\"") != std::string::npos);
+  REQUIRE(refuse("[sentence.values.X]\nkind = \"poem\"\n").find("\"poem\"") != std::string::npos);
+  REQUIRE(refuse("[sentence.targets.t]\nstate = \"up\"\n").find("\"state\"") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace shoal::intent

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/sentence.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace shoal::intent {
+namespace {
+
+std::vector<std::string> TextsOf(const std::string& text) {
+  const Sentence sentence(text);
+  std::vector<std::string> texts;
+  for (const Token& token : sentence.tokens()) texts.push_back(token.text);
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST_CASE("Tokens are what stands between spaces, without the marks around it") {
+  REQUIRE(TextsOf("Set it (please): now!") == Texts{"Set", "it", "please", "now!"});
+  REQUIRE(TextsOf("  ").empty());
+}
+
+TEST_CASE("A quotation is one token, whatever is in it") {
+  REQUIRE(TextsOf("tag 'Lab 7, row 3' and \"x\"") == Texts{"tag", "Lab 7, row 3", "and", "x"});
+  REQUIRE(TextsOf("an open \" quote") == Texts{"an", "open", "quote"});
+  REQUIRE(TextsOf("the server's tag") == Texts{"the", "server's", "tag"});
+}
+
+TEST_CASE("Pairs are split, addresses are not") {
+  REQUIRE(TextsOf("user=kim pw:x7 root/secret a->b") ==
+          Texts{"user", "kim", "pw", "x7", "root", "secret", "a", "to", "b"});
+  REQUIRE(TextsOf("from http://a.b/c=d/e.iso.") == Texts{"from", "http://a.b/c=d/e.iso"});
+}
+
+TEST_CASE("Addresses, hosts and versions are told apart by their form") {
+  const Sentence sentence("http://h/x.iso 10.1.2.3 ntp1.lab.example v2.19 2.19.1 AB-12.7 RAID1");
+  const std::vector<TokenKind> kinds = {TokenKind::kUrl,     TokenKind::kHost,    TokenKind::kHost,
+                                        TokenKind::kVersion, TokenKind::kVersion, TokenKind::kWord,
+                                        TokenKind::kWord};
+  REQUIRE(sentence.tokens().size() == kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) REQUIRE(sentence.tokens()[i].kind == kinds[i]);
+}
+
+TEST_CASE("The number of a ticket is no part of what is asked") {
+  REQUIRE(TextsOf("ticket 4711: boot it") == Texts{"boot", "it"});
+  REQUIRE(TextsOf("INC-8812 - boot it") == Texts{"boot", "it"});
+  REQUIRE(TextsOf("(REQ 5530) boot it") == Texts{"boot", "it"});
+  REQUIRE(TextsOf("change 5 disks") == Texts{"change", "5", "disks"});
+}
+
+TEST_CASE("A slip of the finger is the same word, another word is not") {
+  REQUIRE(IsNearly("sesion", "session"));
+  REQUIRE(IsNearly("opertaor", "operator"));
+  REQUIRE(IsNearly("passsword", "password"));
+  REQUIRE_FALSE(IsNearly("boot", "book"));
+  REQUIRE_FALSE(IsNearly("smart", "start"));
+  REQUIRE_FALSE(IsNearly("on", "one"));
+}
+
+TEST_CASE("A text of any length and bytes is a sentence") {
+  REQUIRE(Sentence(std::string(100000, 'x')).tokens().size() == 1);
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  REQUIRE_NOTHROW(Sentence(bytes));
+  for (const char* odd : {"(", "('", "\"\"", "->", "=", "/", ":", "://", "....", "#", "((("}) {
+    REQUIRE_NOTHROW(Sentence(odd));
+  }
+}
+
+}  // namespace
+}  // namespace shoal::intent
