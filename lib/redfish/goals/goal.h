@@ -99,6 +99,12 @@ class AppliedGoal {
   // `word_dropout` is the share of the sentence's words that are left out.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
                                       double word_dropout = 0.0) const;
+  // Returns the task of reaching the goal with `given` values, by name, from wherever a service is:
+  // an episode without text, start, situation and optimum. `given` names parameters, second draws
+  // as "other:X", orders, slots and values of a choice; readings come from the capture.
+  // INVALID_ARGUMENT names a value that is missing, that has the wrong type, or that the goal does
+  // not know, and the choices where `given` leaves more than one or none.
+  absl::StatusOr<Episode> EpisodeWith(const Values& given) const;
   // Returns the requests with which an expert reaches the goal from the episode's start; empty when
   // the file has no plan.
   Plan PlanOf(const Episode& episode) const;

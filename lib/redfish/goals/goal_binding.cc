@@ -292,6 +292,15 @@ const Situation& PickSituation(const std::vector<Situation>& situations, Random&
   return situations.back();
 }
 
+TextValues TextsOf(const Values& values) {
+  TextValues texts;
+  for (const auto& [name, value] : values) {
+    if (value.is_object()) continue;
+    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return texts;
+}
+
 Values DrawAll(const AppliedGoal::Binding& binding, const TextValues& parameters, Random& random,
                Episode& episode) {
   Values values = binding.readings;
@@ -367,12 +376,7 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
   // ReadSituation has validated the operations already.
   const auto own = ParseStart(FillValues(Json(situation.start), episode.values));
   if (own.ok()) episode.start.insert(episode.start.end(), own->begin(), own->end());
-  TextValues texts;
-  for (const auto& [name, value] : episode.values) {
-    if (value.is_object()) continue;
-    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  episode.text = DrawText(binding, std::move(texts), split, word_dropout, random);
+  episode.text = DrawText(binding, TextsOf(episode.values), split, word_dropout, random);
   SHOAL_ASSIGN_OR_RETURN(episode.watch,
                          Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
                                                   {"milestones", binding.milestones},
@@ -569,6 +573,119 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(WatchOf(*binding_, values)));
   }
   episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
+  return episode;
+}
+
+namespace {
+
+// Adds the one group of `choices` that agrees with `given`.
+absl::Status AddChoice(const std::vector<std::map<std::string, Json>>& choices, const Values& given,
+                       Values& values) {
+  if (choices.empty()) return absl::OkStatus();
+  const std::map<std::string, Json>* chosen = nullptr;
+  bool is_open = false;
+  std::string all;
+  for (const auto& choice : choices) {
+    all += (all.empty() ? "" : ", ") + Json(choice).dump();
+    const bool agrees = std::all_of(choice.begin(), choice.end(), [&](const auto& value) {
+      const auto found = given.find(value.first);
+      return found == given.end() || found->second == value.second;
+    });
+    is_open = is_open || (agrees && chosen != nullptr);
+    if (agrees && chosen == nullptr) chosen = &choice;
+  }
+  if (chosen == nullptr) return runtime::InvalidArgument("no choice has these values, only " + all);
+  if (is_open) return runtime::InvalidArgument("the values leave the choice open among " + all);
+  values.insert(chosen->begin(), chosen->end());
+  return absl::OkStatus();
+}
+
+absl::Status AddOrders(const std::map<std::string, Json>& orders, const Values& given,
+                       Values& values) {
+  for (const auto& [name, captured] : orders) {
+    const auto found = given.find(name);
+    if (found == given.end()) continue;
+    if (!found->second.is_array() || found->second.empty()) {
+      return runtime::InvalidArgument(name + " needs a list");
+    }
+    values[name] = found->second;
+    values[name + ":first"] = found->second.front();
+    values[name + ":captured"] = captured;
+  }
+  return absl::OkStatus();
+}
+
+// Adds values of parameters, whose names are those of `parameters` with and without "other:".
+absl::Status AddParameters(const std::map<std::string, std::string>& parameters,
+                           const Values& given, Values& values) {
+  for (const auto& [parameter, generator] : parameters) {
+    for (const std::string& name : {parameter, "other:" + parameter}) {
+      const auto found = given.find(name);
+      if (found == given.end()) continue;
+      if (!found->second.is_string()) return runtime::InvalidArgument(name + " needs a text");
+      values[name] = found->second;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Returns INVALID_ARGUMENT when a value of the goal still has to be filled in somewhere.
+absl::Status CheckFilled(const Goal::Definition& goal, const AppliedGoal::Binding& binding,
+                         const std::string& filled) {
+  std::vector<std::string> names;
+  for (const auto& [name, generator] : goal.parameters) {
+    names.insert(names.end(), {name, "other:" + name});
+  }
+  for (const auto& [name, order] : binding.orders) names.push_back(name);
+  for (const std::string& name : names) {
+    if (filled.find("{" + name + "}") == std::string::npos) continue;
+    return runtime::InvalidArgument("goal " + goal.name + " needs a value of " + name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Episode> AppliedGoal::EpisodeWith(const Values& given) const {
+  const Goal::Definition& goal = binding_->goal->definition();
+  Episode episode;
+  Values& values = episode.values;
+  values = binding_->readings;
+  values.insert(binding_->names.begin(), binding_->names.end());
+  SHOAL_RETURN_IF_ERROR(
+      runtime::Annotate(AddChoice(binding_->choices, given, values), "goal " + goal.name));
+  SHOAL_RETURN_IF_ERROR(AddOrders(binding_->orders, given, values));
+  SHOAL_RETURN_IF_ERROR(AddParameters(goal.parameters, given, values));
+  for (const auto& [name, slot] : goal.slots) {
+    const auto found = given.find(name);
+    values[name] = found == given.end() ? FillValues(slot, values) : found->second;
+  }
+  for (const auto& [name, value] : given) {
+    const auto known = values.find(name);
+    if (known != values.end() && known->second == value) continue;
+    return runtime::InvalidArgument("goal " + goal.name + " has no value " + name + " to set");
+  }
+  const bool has_targets = goal.situations.empty();
+  Json watch = has_targets ? WatchOf(*binding_, TextsOf(values))
+                           : FillValues({{"predicate", {{"all", binding_->require}}},
+                                         {"milestones", binding_->milestones},
+                                         {"allowed", binding_->allowed}},
+                                        values);
+  const std::string filled = watch.dump() + Json(PlanOf(episode)).dump();
+  SHOAL_RETURN_IF_ERROR(CheckFilled(goal, *binding_, filled));
+  SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(std::move(watch)));
+  episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
+  for (const auto& [name, generator] : goal.parameters) {
+    if (const auto found = values.find(name); found != values.end()) {
+      episode.slot_values[name] = found->second;
+    }
+  }
+  for (const auto& [name, slot] : goal.slots) episode.slot_values[name] = values.at(name);
+  for (const auto& [name, order] : binding_->orders) {
+    if (const auto found = values.find(name); found != values.end()) {
+      episode.slot_values[name] = found->second;
+    }
+  }
   return episode;
 }
 
