@@ -107,8 +107,9 @@ absl::Status ReadChoice(const redfish::GoalSuite& suite, Job& job) {
   job.permissions.budget = flags.budget;
   job.permissions.methods.insert(flags.methods.begin(), flags.methods.end());
   for (const std::string& pattern : flags.uris) {
-    SHOAL_ASSIGN_OR_RETURN(auto glob, mockserver::Glob::Parse(pattern));
-    job.permissions.uris.push_back(std::move(glob));
+    auto glob = mockserver::Glob::Parse(pattern);
+    if (!glob.ok()) return runtime::Annotate(glob.status(), "--allow-uri " + pattern);
+    job.permissions.uris.push_back(*std::move(glob));
   }
   return absl::OkStatus();
 }

@@ -33,20 +33,21 @@ const std::vector<std::string> kAllCaptures = {
     "hpe-dl380a-gen12", "openbmc-stock"};
 const std::vector<std::string> kFewCaptures = {"dmtf-rackmount1", "openbmc-stock"};
 
-// One request in ten goes wrong, in five ways, and all take a while.
+// All requests take a while, and this share of them goes wrong, in five ways.
 json Faults(double rate, int latency_ms) {
-  const double share = rate / 5;
-  return json::array(
-      {{{"name", "slow"}, {"path", "/**"}, {"latency_ms", latency_ms}},
-       {{"name", "busy"},
-        {"path", "/**"},
-        {"status", 503},
-        {"retry_after_seconds", 1},
-        {"probability", share}},
-       {{"name", "broken"}, {"path", "/**"}, {"status", 500}, {"probability", share}},
-       {{"name", "unheard"}, {"path", "/**"}, {"drop", "request"}, {"probability", share}},
-       {{"name", "unanswered"}, {"path", "/**"}, {"drop", "answer"}, {"probability", share}},
-       {{"name", "garbled"}, {"path", "/**"}, {"malformed", "truncated"}, {"probability", share}}});
+  json faults = json::array({{{"name", "slow"}, {"latency_ms", latency_ms}}});
+  if (rate > 0) {
+    faults.push_back({{"name", "busy"}, {"status", 503}, {"retry_after_seconds", 1}});
+    faults.push_back({{"name", "broken"}, {"status", 500}});
+    faults.push_back({{"name", "unheard"}, {"drop", "request"}});
+    faults.push_back({{"name", "unanswered"}, {"drop", "answer"}});
+    faults.push_back({{"name", "garbled"}, {"malformed", "truncated"}});
+  }
+  for (json& fault : faults) {
+    fault["path"] = "/**";
+    if (fault["name"] != "slow") fault["probability"] = rate / 5;
+  }
+  return faults;
 }
 
 std::vector<std::string> With(std::vector<std::string> arguments,

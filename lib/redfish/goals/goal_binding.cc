@@ -578,6 +578,11 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
 
 namespace {
 
+// Returns whether a given value is this one. People may write a number or a boolean as a text.
+bool IsGiven(const Json& given, const Json& value) {
+  return given == value || (given.is_string() && !value.is_string() && given == value.dump());
+}
+
 // Adds the one group of `choices` that agrees with `given`.
 absl::Status AddChoice(const std::vector<std::map<std::string, Json>>& choices, const Values& given,
                        Values& values) {
@@ -589,7 +594,7 @@ absl::Status AddChoice(const std::vector<std::map<std::string, Json>>& choices, 
     all += (all.empty() ? "" : ", ") + Json(choice).dump();
     const bool agrees = std::all_of(choice.begin(), choice.end(), [&](const auto& value) {
       const auto found = given.find(value.first);
-      return found == given.end() || found->second == value.second;
+      return found == given.end() || IsGiven(found->second, value.second);
     });
     is_open = is_open || (agrees && chosen != nullptr);
     if (agrees && chosen == nullptr) chosen = &choice;
@@ -662,7 +667,7 @@ absl::StatusOr<Episode> AppliedGoal::EpisodeWith(const Values& given) const {
   }
   for (const auto& [name, value] : given) {
     const auto known = values.find(name);
-    if (known != values.end() && known->second == value) continue;
+    if (known != values.end() && IsGiven(value, known->second)) continue;
     return runtime::InvalidArgument("goal " + goal.name + " has no value " + name + " to set");
   }
   const bool has_targets = goal.situations.empty();
