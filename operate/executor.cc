@@ -223,7 +223,6 @@ absl::StatusOr<bool> Executor::Judge(const Step& step, std::size_t number, const
                                      bool is_repeated, const Json& before) {
   const int status = answer.status;
   if (status >= 200 && status < 300) return true;
-  if (status == 404 && step.method == "DELETE" && is_repeated) return true;
   if (status == 401 && !step.session && !is_repeated) {
     SHOAL_RETURN_IF_ERROR(host_.Enter());
     return false;
@@ -233,7 +232,8 @@ absl::StatusOr<bool> Executor::Judge(const Step& step, std::size_t number, const
   SHOAL_ASSIGN_OR_RETURN(const Sight sight, Look(step));
   if (status == 412 && sight.is_before) return false;
   const bool shows = sight.is_after && !(sight.is_before && !IsSameClass(status, step.status));
-  if ((status == 400 || status == 409 || status == 412) && shows) return true;
+  const bool is_gone = step.method == "DELETE" && (status == 401 || status == 404 || status == 410);
+  if ((status == 400 || status == 409 || status == 412 || is_gone) && shows) return true;
   if (IsSameClass(status, step.status)) return true;
   return Difference("the host answered " + std::to_string(status) + ErrorWords(answer.body) +
                     " to request " + std::to_string(number + 1) + ", and the twin " +

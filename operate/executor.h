@@ -9,8 +9,8 @@
 //   2. checks the permissions, takes one request from the budget, and logs the request;
 //   3. sends it, with If-Match where the host gave an ETag, and logs the answer. A request that was
 //      not sent, or was answered 429 or 503 with Retry-After, is sent again. After 412 the resource
-//      is read again. A lost answer, or another 5xx, is first judged by reading (FateOf). 400 or
-//      409 to an action is success if the host shows the result, as is 404 to a repeated DELETE;
+//      is read again. A lost answer, or another 5xx, is first judged by reading (FateOf). 400, 409
+//      and 412 are success if the host shows the result, as are 401, 404 and 410 to a DELETE;
 //   4. follows a task (202) and reads until the host shows what the twin showed.
 // At last it reads the goal's conditions. Blocks. Not thread-safe.
 #pragma once

@@ -35,6 +35,10 @@ bool IsBelow(std::string_view pointer, std::string_view above) {
          (pointer.size() == above.size() || pointer[above.size()] == '/');
 }
 
+std::string AttributePointer(const std::string& name) {
+  return redfish::AppendPointer("/Attributes", name);
+}
+
 void AddAsked(const Json& json, std::set<redfish::PropertyPath>& asked) {
   if (!json.is_structured()) return;
   if (json.is_object() && json.contains("pointer")) {
@@ -58,6 +62,7 @@ absl::StatusOr<std::unique_ptr<Twin>> Twin::Create(std::shared_ptr<const redfish
                          mockserver::World::Create(std::move(present), std::move(schema)));
   std::unique_ptr<Twin> twin(new Twin(std::move(world), std::move(options)));
   SHOAL_RETURN_IF_ERROR(twin->instance_.Reset());
+  twin->AddPending();
   return twin;
 }
 
@@ -69,6 +74,27 @@ Twin::Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options)
                          .epoch = kEpoch,
                          .account_password = options_.account_password,
                          .writes_texts = false}) {}
+
+void Twin::AddPending() {
+  for (mockserver::ResourceId id = 0; id < world_->resources().size(); ++id) {
+    const auto settings = world_->SettingsOf(id);
+    if (!settings) continue;
+    const Json& active = *world_->resource(id).json;
+    const Json& later = *world_->resource(*settings).json;
+    if (!active.contains("Attributes") || !later.contains("Attributes")) continue;
+    Json pending = Json::object();
+    for (const auto& [name, value] : later.at("Attributes").items()) {
+      const Json* const now = redfish::Resolve(active, AttributePointer(name));
+      if (now != nullptr && *now != value) pending[name] = value;
+    }
+    if (pending.empty()) continue;
+    const Json body = {{"Attributes", std::move(pending)}};
+    instance_.Handle({.method = mockserver::Method::kPatch,
+                      .uri = world_->resource(*settings).uri,
+                      .json = &body});
+  }
+  Close();
+}
 
 redfish::PlanReply Twin::Send(const redfish::PlanRequest& request) {
   const std::string uri = redfish::CanonicalUri(request.uri);
@@ -191,8 +217,14 @@ bool Twin::Matters(const Step& step, const Effect& effect, std::string_view type
                                   : step.status == 201 && effect.uri == step.location;
   }
   if (IsVolatile(effect.pointer)) return false;
-  const bool is_asked = step.uri == effect.uri && step.body.is_object() &&
-                        redfish::Resolve(step.body, effect.pointer) != nullptr;
+  // A step may also change what an earlier one has put into the settings object of the resource.
+  const auto id = world_->Find(effect.uri);
+  const auto settings = id ? world_->SettingsOf(*id) : std::nullopt;
+  const std::string later = settings ? world_->resource(*settings).uri : effect.uri;
+  const bool is_asked = std::any_of(steps_.begin(), steps_.end(), [&](const Step& one) {
+    const bool is_here = one.uri == later || (one.uri == effect.uri && &one == &step);
+    return is_here && one.body.is_object() && redfish::Resolve(one.body, effect.pointer) != nullptr;
+  });
   const bool is_goal = std::any_of(
       options_.asked.begin(), options_.asked.end(), [&](const redfish::PropertyPath& asked) {
         return (asked.uri.empty() || asked.uri == effect.uri) && !asked.pointer.empty() &&

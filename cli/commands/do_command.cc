@@ -399,7 +399,8 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
   AddLimits(*command, *flags);
   command->footer(
       "Exit codes: 0 the goal is reached or held already, or the plan was only announced; 1 a host "
-      "or the log failed; 2 wrong flags, files or credentials; 3 the host differs from its twin, "
+      "or the log failed; 2 wrong flags, files or credentials, or the twin does not "
+      "reach the goal; 3 the host differs from its twin, "
       "or a request's fate is unclear; 4 not permitted; 5 interrupted. After 1 and 5 the same "
       "command goes on from there.");
   command->callback([flags, &action] { action = [flags] { return RunDo(*flags); }; });

@@ -16,9 +16,6 @@
 namespace shoal::cli {
 namespace {
 
-// The number of crawls in which a URI may fail.
-constexpr int kCrawls = 3;
-
 // A folder that is removed again.
 class ScratchFolder {
  public:
@@ -52,20 +49,20 @@ absl::StatusOr<std::shared_ptr<const redfish::Capture>> CrawlPresent(
                                           .folder = folder.path() + "/capture",
                                           .crawl = std::move(crawl)};
   display::LiveLine line(std::chrono::seconds(2), runtime::SystemClock());
-  for (int i = 0; i < kCrawls; ++i) {
-    SHOAL_ASSIGN_OR_RETURN(const discovery::DiscoveryResult result,
-                           discovery::Discover(discovery, runtime::SystemClock(),
-                                               [&](const discovery::CrawlProgress& progress) {
-                                                 line.Show([&](auto) {
-                                                   return absl::StrFormat(
-                                                       "reading the host: %d done, %d to do",
-                                                       progress.done, progress.queued);
-                                                 });
-                                                 return stop();
-                                               }));
-    if (result.failed.empty()) return redfish::Capture::Load(discovery.folder);
+  SHOAL_ASSIGN_OR_RETURN(const discovery::DiscoveryResult result,
+                         discovery::Discover(discovery, runtime::SystemClock(),
+                                             [&](const discovery::CrawlProgress& progress) {
+                                               line.Show([&](auto) {
+                                                 return absl::StrFormat(
+                                                     "reading the host: %d done, %d to do",
+                                                     progress.done, progress.queued);
+                                               });
+                                               return stop();
+                                             }));
+  for (const auto& [uri, reason] : result.failed) {
+    line.Note("cannot read " + uri + ", which counts as absent: " + reason);
   }
-  return runtime::Unavailable(discovery.source + ": some resources could not be read");
+  return redfish::Capture::Load(discovery.folder);
 }
 
 }  // namespace shoal::cli

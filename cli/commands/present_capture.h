@@ -12,8 +12,8 @@
 namespace shoal::cli {
 
 // Crawls the host into a temporary folder, sessions included, and shows the progress. `stop` is
-// asked while the crawl goes on, and true ends it with CANCELLED. UNAVAILABLE also when URIs could
-// not be read in several crawls.
+// asked while the crawl goes on, and true ends it with CANCELLED. Resources that cannot be read
+// are named and count as absent. Errors are those of discovery::Discover.
 absl::StatusOr<std::shared_ptr<const redfish::Capture>> CrawlPresent(
     discovery::CrawlOptions crawl, const std::function<bool()>& stop);
 
