@@ -41,6 +41,11 @@ std::string ErrorWords(const Json& body) {
   return words.empty() ? "" : " (" + words.substr(0, 300) + ")";
 }
 
+// The number of times that a host may answer one request with an error of its own.
+constexpr int kBroken = 3;
+
+bool IsBroken(int status) { return status >= 500 && status != 503; }
+
 bool HasFailed(const std::string& task_state) {
   static const std::set<std::string> kFailures = {"Exception", "Killed", "Cancelled",
                                                   "Interrupted"};
@@ -61,6 +66,12 @@ Executor::Executor(Host& host, AuditLog& log, const Permissions& permissions, Bu
       began_(host.clock().Now()) {}
 
 Execution Executor::Run(const Announcement& announcement) {
+  const auto logged_plan = ParseAnnouncement(ToJson(announcement, secrets_), secrets_);
+  if (logged_plan.ok() && logged_plan->steps != announcement.steps) {
+    return {
+        .outcome = Outcome::kNotPermitted,
+        .reason = "a secret of the goal is part of its own name, so no log could hold the plan"};
+  }
   const absl::Status logged =
       log_.Append({{"record", "plan"}, {"plan", ToJson(announcement, secrets_)}});
   if (!logged.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(logged)};
@@ -126,7 +137,7 @@ absl::Status Executor::RunStep(const Announcement& announcement, std::size_t num
     if (!was_taken) SHOAL_RETURN_IF_ERROR(SendUntilDone(step, number, before, true));
     return Settle(step, number, before);
   }
-  SHOAL_ASSIGN_OR_RETURN(const bool is_due, Begin(step, number, before));
+  SHOAL_ASSIGN_OR_RETURN(const bool is_due, Begin(step, before));
   if (!is_due) {
     say_("request " + std::to_string(number + 1) + " is not needed: the host shows its result");
     return Log({{"record", "done"}, {"how", "the host showed the result already"}}, number);
@@ -135,7 +146,7 @@ absl::Status Executor::RunStep(const Announcement& announcement, std::size_t num
   return Settle(step, number, before);
 }
 
-absl::StatusOr<bool> Executor::Begin(const Step& step, std::size_t /*number*/, Json& before) {
+absl::StatusOr<bool> Executor::Begin(const Step& step, Json& before) {
   SHOAL_ASSIGN_OR_RETURN(const Sight sight, Look(step));
   before = sight.values;
   if (sight.is_before) return true;
@@ -158,6 +169,7 @@ absl::Status Executor::SendUntilDone(const Step& step, std::size_t number, Json&
   }
   milliseconds pause = options_.look;
   bool is_repeated = in_doubt;
+  int broken = 0;
   for (std::int64_t attempt = 1; attempt <= options_.attempts; ++attempt) {
     const HostRequest request = {.method = step.method,
                                  .uri = OnHost(made_, step.uri),
@@ -187,6 +199,8 @@ absl::Status Executor::SendUntilDone(const Step& step, std::size_t number, Json&
     } else {
       ++sent_;
       bool is_done = false;
+      const bool is_broken = answer.ok() && IsBroken(answer->status);
+      if (is_broken) ++broken;
       if (!answer.ok()) {
         SHOAL_RETURN_IF_ERROR(
             Log({{"record", "lost"}, {"reason", runtime::Message(answer.status())}}, number));
@@ -210,6 +224,11 @@ absl::Status Executor::SendUntilDone(const Step& step, std::size_t number, Json&
         wait = std::max<milliseconds>(wait, answer->retry_after);
       }
       if (is_done) return absl::OkStatus();
+      if (broken >= kBroken) {
+        return Difference("the host answered " + std::to_string(answer->status) +
+                          ErrorWords(answer->body) + " " + std::to_string(broken) +
+                          " times, and the twin " + std::to_string(step.status));
+      }
     }
     is_repeated = true;
     SHOAL_RETURN_IF_ERROR(Wait(wait));

@@ -9,8 +9,9 @@
 //   2. checks the permissions, takes one request from the budget, and logs the request;
 //   3. sends it, with If-Match where the host gave an ETag, and logs the answer. A request that was
 //      not sent, or was answered 429 or 503 with Retry-After, is sent again. After 412 the resource
-//      is read again. A lost answer, or another 5xx, is first judged by reading (FateOf). 400, 409
-//      and 412 are success if the host shows the result, as are 401, 404 and 410 to a DELETE;
+//      is read again. A lost answer, or another 5xx, is first judged by reading (FateOf); a third
+//      5xx is a difference. 400, 409 and 412 are success if the host shows the result, as are 401,
+//      404 and 410 to a DELETE;
 //   4. follows a task (202) and reads until the host shows what the twin showed.
 // At last it reads the goal's conditions. Blocks. Not thread-safe.
 #pragma once
@@ -77,7 +78,7 @@ class Executor {
   Executor(Host& host, AuditLog& log, const Permissions& permissions, Budget& budget,
            const Secrets& secrets, ExecutionOptions options, Say say);
 
-  // Logs the announcement and carries it out.
+  // Logs the announcement and carries it out. Nothing is sent when the log could not hold the plan.
   Execution Run(const Announcement& announcement);
   // Continues an operation of the log. REQUIRES: `past` is that of `announcement`.
   Execution Resume(const Announcement& announcement, const PastOperation& past);
@@ -86,7 +87,7 @@ class Executor {
   absl::Status RunSteps(const Announcement& announcement, const PastOperation& past);
   absl::Status RunStep(const Announcement& announcement, std::size_t number, const PastStep* past);
   // Returns whether the step must be sent; else the host shows its result already.
-  absl::StatusOr<bool> Begin(const Step& step, std::size_t number, nlohmann::json& before);
+  absl::StatusOr<bool> Begin(const Step& step, nlohmann::json& before);
   absl::Status SendUntilDone(const Step& step, std::size_t number, nlohmann::json& before,
                              bool in_doubt);
   // Returns whether the step is carried out, so that only its result has to be awaited.

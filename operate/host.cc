@@ -19,7 +19,8 @@ using Json = nlohmann::json;
 constexpr std::chrono::seconds kLongestWish{300};
 
 bool IsPassing(int status) {
-  return status == 408 || status == 425 || status == 429 || status >= 500;
+  return status == 408 || status == 425 || status == 429 || status == 500 ||
+         (status >= 502 && status <= 504);
 }
 
 std::chrono::seconds WishOf(std::string_view text) {

@@ -67,9 +67,9 @@ class Host {
   // Logs out. The session of a service that refuses stays until it expires.
   void Leave();
 
-  // Reads a resource, without the command's own session where it is a member. Any status below 500
-  // but 408, 425 and 429 is an answer. UNAVAILABLE or DEADLINE_EXCEEDED: no attempt brought one.
-  // CANCELLED: the operation shall stop.
+  // Reads a resource, without the command's own session where it is a member. Any status but 408,
+  // 425, 429, 500, 502, 503 and 504 is an answer. UNAVAILABLE or DEADLINE_EXCEEDED: no attempt
+  // brought one. CANCELLED: the operation shall stop.
   absl::StatusOr<HostAnswer> Get(const std::string& uri, const std::string& token = {});
 
   // Sends one request on a connection of its own. ABORTED: it was not sent, as there is no

@@ -29,7 +29,8 @@ std::string AccountPassword(const redfish::Values& values) {
 absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& capture,
                                            const GoalChoice& choice) {
   SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite_, choice.goal));
-  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::AppliedGoal::Create(goal, capture, suite_));
+  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::AppliedGoal::Create(
+                                                 goal, capture, suite_, redfish::Starts::kPresent));
   const absl::StatusOr<redfish::Episode> bound = applied->EpisodeWith(choice.values);
   SHOAL_RETURN_IF_ERROR(bound.status());
   const redfish::Episode& episode = *bound;

@@ -337,7 +337,7 @@ int RunDo(const DoFlags& flags) {
 void AddLimits(CLI::App& command, DoFlags& flags) {
   command.add_option("--budget", flags.budget,
                      "requests that may change something, of all hosts together and with "
-                     "repetitions; default: what was announced");
+                     "repetitions; default: those announced, each repeated at most ten times");
   command
       .add_option("--allow-uri", flags.uris,
                   "a pattern of paths that may be written, * within a segment, ** across; "

@@ -200,6 +200,94 @@ TEST_CASE("a plan is announced and not sent without consent, and never beyond it
   host.End();
 }
 
+TEST_CASE("an operation stops where the host does not do what its twin did", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"asset_tag"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"asset_tag"});
+  host.Begin(drawn, json::array());
+  host.Teach(json::array({{{"name", "deaf"},
+                           {"method", "PATCH"},
+                           {"path", "/redfish/v1/Systems/*"},
+                           {"respond", {{"status", 204}}}}}));
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments =
+      With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
+  *(std::find(arguments.begin(), arguments.end(), "--settle") + 1) = "1";
+  const EndedRun stopped = RunToEnd(arguments);
+  INFO(stopped.output);
+  REQUIRE(stopped.code == 3);
+  REQUIRE(stopped.Says("does not show its result: /AssetTag"));
+  REQUIRE(NumberIn(stopped.last_line, "sent") == 1);
+
+  // What was stopped has ended, so the next call plans anew.
+  host.Teach(json::array());
+  REQUIRE(RunToEnd(arguments).code == 0);
+  REQUIRE(host.Judge().satisfied);
+  const EndedRun again = RunToEnd(arguments);
+  REQUIRE(again.code == 0);
+  REQUIRE(again.Says("Nothing needs to change."));
+  host.End();
+}
+
+TEST_CASE("an operation that is interrupted ends between two requests, and goes on later", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"pxe_once"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"pxe_once"});
+  host.Begin(drawn, Faults(0, 200));
+  const doubles::TemporaryFolder audit;
+  const std::vector<std::string> arguments =
+      With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
+  {
+    ShoalRun run(arguments);
+    const std::string log = host.LogBelow(audit.path());
+    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+    run.Interrupt();
+    REQUIRE(run.WaitForExit(seconds(20)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 5);
+  }
+  std::vector<std::string> other = arguments;
+  *std::find(other.begin(), other.end(), "pxe_once") = "power_on";
+  const EndedRun refused = RunToEnd(other);
+  REQUIRE(refused.code == 2);
+  REQUIRE(refused.Says("--abandon"));
+  const EndedRun finished = RunToEnd(arguments);
+  INFO(finished.output);
+  REQUIRE(finished.code == 0);
+  REQUIRE(host.Judge().satisfied);
+  REQUIRE(host.Judge().changes.size() == 2);
+  host.End();
+}
+
+TEST_CASE("a fleet is operated host by host under one budget", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost first({"dmtf-rackmount1"});
+  OperatedHost second({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"locate"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"locate"});
+  first.Begin(drawn, json::array());
+  second.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  const std::vector<std::string> arguments =
+      With(first.Arguments(goals, drawn, audit.path()),
+           {"--host", second.url(), "--insecure", "--execute"});
+  REQUIRE(RunToEnd(With(arguments, {"--budget", "3"})).code == 4);
+  REQUIRE(first.Judge().changes.empty());
+  REQUIRE(second.Judge().changes.empty());
+  const EndedRun ended = RunToEnd(With(arguments, {"--budget", "4"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(first.Judge().satisfied);
+  REQUIRE(second.Judge().satisfied);
+  first.End();
+  second.End();
+}
+
 TEST_CASE("passwords of a goal and of the login are nowhere but on the wire", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});

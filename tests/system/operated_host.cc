@@ -106,6 +106,10 @@ void OperatedHost::Begin(const DrawnGoal& drawn, const json& faults) {
   Control("PUT", std::string(kInstance) + "/faults", {{"faults", faults}, {"seed", 3}});
 }
 
+void OperatedHost::Teach(const json& rules) {
+  Control("PUT", std::string(kInstance) + "/rules", {{"rules", rules}});
+}
+
 void OperatedHost::End() { Control("DELETE", kInstance, nullptr); }
 
 std::vector<std::string> OperatedHost::Arguments(const DrawnGoals& goals, const DrawnGoal& drawn,

@@ -52,6 +52,8 @@ class OperatedHost {
   // Makes a fresh service with the start of the episode. `faults` is the list of the control API.
   void Begin(const DrawnGoal& drawn, const nlohmann::json& faults);
   void End();
+  // Teaches the service rules of the control API (mockserver/rules/rules.h).
+  void Teach(const nlohmann::json& rules);
 
   // The arguments with which `shoal do` reaches the drawn goal, and logs below `audit`.
   std::vector<std::string> Arguments(const DrawnGoals& goals, const DrawnGoal& drawn,

@@ -38,6 +38,12 @@ std::string DropWords(std::string_view phrase, double share, runtime::Random& ra
 
 enum class Split : std::uint8_t { kTrain, kEvaluate };
 
+// Where episodes of an applied goal start.
+enum class Starts : std::uint8_t {
+  kDrawn,    // in drawn states, which the capture must allow
+  kPresent,  // wherever a service is: only EpisodeWith makes episodes
+};
+
 struct Episode {
   // The text that the agent reads.
   std::string text;
@@ -93,10 +99,12 @@ class AppliedGoal {
   // naming what is missing, when the goal does not apply to this capture.
   static absl::StatusOr<std::shared_ptr<const AppliedGoal>> Create(std::shared_ptr<const Goal> goal,
                                                                    const Capture& capture,
-                                                                   const GoalSuite& others);
+                                                                   const GoalSuite& others,
+                                                                   Starts starts = Starts::kDrawn);
   ~AppliedGoal();
 
-  // `word_dropout` is the share of the sentence's words that are left out.
+  // `word_dropout` is the share of the sentence's words that are left out. FAILED_PRECONDITION
+  // unless starts are drawn.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
                                       double word_dropout = 0.0) const;
   // Returns the task of reaching the goal with `given` values, by name, from wherever a service is:

@@ -32,15 +32,16 @@ bool IsListed(const Json& list, const Json& value) {
 }
 
 // Drops the values that the resource does not allow. Returns false when the resource lacks the
-// property or allows none of the wanted values or none of the start values.
-bool Restrict(const Json& resource, TargetProperty& property) {
+// property or allows none of the wanted values or, where starts are drawn, none of the start
+// values.
+bool Restrict(const Json& resource, Starts starts, TargetProperty& property) {
   if (Resolve(resource, property.pointer) == nullptr) return false;
   const Json* allowable = AllowableOf(resource, property.pointer);
   if (allowable == nullptr) return true;
   const auto forbidden = [&](const Json& value) { return !IsListed(*allowable, value); };
   std::erase_if(property.wanted, forbidden);
   std::erase_if(property.start, forbidden);
-  return !property.wanted.empty() && !property.start.empty();
+  return !property.wanted.empty() && (starts == Starts::kPresent || !property.start.empty());
 }
 
 std::vector<Json> ResetTypes(const Capture& capture, const Json& system) {
@@ -111,7 +112,7 @@ void BindLeftovers(const GoalSuite& others, const Places& places, const Capture&
     const bool excluded = std::find(barred.begin(), barred.end(), other->name()) != barred.end();
     if (other->id() == own.id || excluded) continue;
     for (const GoalTarget& target : other->definition().targets) {
-      std::optional<BoundTarget> bound = BindTarget(target, places, capture);
+      std::optional<BoundTarget> bound = BindTarget(target, places, capture, Starts::kDrawn);
       if (!bound) continue;
       const std::set<PropertyPath> paths = PathsOf(*bound);
       const bool free = std::none_of(paths.begin(), paths.end(), [&](const PropertyPath& path) {
@@ -141,12 +142,12 @@ const std::string& UriOf(const Places& places, const std::string& resource) {
 }
 
 std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
-                                      const Capture& capture) {
+                                      const Capture& capture, Starts starts) {
   BoundTarget bound{target, UriOf(places, target.resource), {}};
   const Json* resource = capture.Find(bound.uri);
   if (resource == nullptr) return std::nullopt;
   std::erase_if(bound.target.properties,
-                [&](TargetProperty& property) { return !Restrict(*resource, property); });
+                [&](TargetProperty& property) { return !Restrict(*resource, starts, property); });
   const std::size_t wanted = target.any ? 1 : target.properties.size();
   if (bound.target.properties.size() < wanted) return std::nullopt;
   for (const std::string& name : target.along) {
@@ -165,7 +166,8 @@ const Goal& AppliedGoal::goal() const { return *binding_->goal; }
 const std::string& AppliedGoal::capture_name() const { return binding_->capture_name; }
 
 absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
-    std::shared_ptr<const Goal> goal, const Capture& capture, const GoalSuite& others) {
+    std::shared_ptr<const Goal> goal, const Capture& capture, const GoalSuite& others,
+    Starts starts) {
   const Goal::Definition& definition = goal->definition();
   const absl::StatusOr<Places> found =
       FindPlaces(definition.places, FindLandmarks(capture), capture);
@@ -175,8 +177,9 @@ absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
   auto binding = std::make_unique<Binding>();
   binding->goal = std::move(goal);
   binding->capture_name = capture.name();
+  binding->starts = starts;
   for (const GoalTarget& target : definition.targets) {
-    std::optional<BoundTarget> bound = BindTarget(target, places, capture);
+    std::optional<BoundTarget> bound = BindTarget(target, places, capture, starts);
     if (!bound) continue;
     binding->allowed.merge(PathsOf(*bound));
     binding->targets.push_back(std::move(*bound));
@@ -539,6 +542,9 @@ void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
                                                  Split split, double word_dropout) const {
   const Goal::Definition& goal = binding_->goal->definition();
+  if (binding_->starts != Starts::kDrawn) {
+    return runtime::FailedPrecondition("goal " + goal.name + " draws no starts");
+  }
   const std::string stream =
       "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
   Random random(runtime::DeriveSeed(seed, stream), number);
