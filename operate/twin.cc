@@ -80,6 +80,13 @@ void Twin::AddPending() {
     const auto settings = world_->SettingsOf(id);
     if (!settings) continue;
     const Json& active = *world_->resource(id).json;
+    const Json* const reset = redfish::Resolve(active, "/Actions/#Bios.ResetBios");
+    if (reset != nullptr && active.value("ResetBiosToDefaultsPending", Json()) == Json(true)) {
+      const Json nothing = Json::object();
+      instance_.Handle({.method = mockserver::Method::kPost,
+                        .uri = redfish::TextAt(*reset, "target"),
+                        .json = &nothing});
+    }
     const Json& later = *world_->resource(*settings).json;
     if (!active.contains("Attributes") || !later.contains("Attributes")) continue;
     Json pending = Json::object();

@@ -65,7 +65,8 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
  private:
   Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options);
 
-  // Requests what the settings objects show as pending, of which the twin knows only the words.
+  // Requests what a BIOS and the settings objects show as pending, of which the twin knows only the
+  // words.
   void AddPending();
   // Compares all resources with the last time, and adds what differs to the last step.
   void Close();

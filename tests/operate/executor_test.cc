@@ -62,7 +62,8 @@ class Operated {
 
  private:
   Execution Execute(std::int64_t requests, AuditLog* log) {
-    HostOptions options = {.name = "lamp"};
+    HostOptions options;
+    options.name = "lamp";
     options.access.connection.address = lamp_.address();
     options.access.attempts = 3;
     Host host(std::move(options), runtime::SystemClock(),
