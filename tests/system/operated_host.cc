@@ -141,6 +141,10 @@ std::vector<std::string> OperatedHost::Arguments(const DrawnGoals& goals, const 
       if (is_secret && goal.name() == "session_hygiene") login = text;
     }
   }
+  // A session of the command's own would be one more to clean up, if its logout were lost.
+  if (goal.name() == "session_hygiene") {
+    arguments.insert(arguments.end(), {"--auth", "basic"});
+  }
   std::set<std::string> others;
   for (const auto& reading : goal.definition().orders) others.insert(reading.name);
   for (const auto& choice : goal.definition().choices) {
