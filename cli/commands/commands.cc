@@ -11,6 +11,7 @@
 #include "cli/commands/command_result.h"
 #include "cli/commands/demonstrations_command.h"
 #include "cli/commands/discover_command.h"
+#include "cli/commands/do_command.h"
 #include "cli/commands/goals_command.h"
 #include "cli/commands/health_command.h"
 #include "cli/commands/train_command.h"
@@ -150,6 +151,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddEvaluate(app, flags, run, action, started);
   AddReport(app, run, action);
   AddDiscover(app, action);
+  AddDo(app, action);
   AddCapture(app, action);
   AddDemonstrations(app, action);
   AddHealth(app, action);

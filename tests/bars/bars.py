@@ -61,9 +61,32 @@ def all_proofs():
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
         proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
                     "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),
+        proof.Proof("do", "of 200 drawn goals on failing hosts nine in ten are reached, and 20 operations that are killed "
+                    "are finished or explained; ten minutes (in CI: ten goals, four kills)", operations()),
         proof.Proof("crawl", "a crawl of each capture equals it though it is killed at 50 moments; three minutes (in CI: "
                     "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
     ]
+
+
+def measure_operations(_, output):
+    return {"reached": number_in_line("reached", output[output.rindex("do goals="):]),
+            "unannounced": number_in_line("unannounced", output[output.rindex("do goals="):])}
+
+
+def measure_kills(_, output):
+    line = output[output.rindex("do kills="):]
+    return {"kills": number_in_line("kills", line),
+            "told": number_in_line("finished", line) + number_in_line("explained", line)}
+
+
+def operations():
+    test = "build/tests/system_capture_test"
+    drawn = [proof.Piece(f"goals-{first}", [test, "drawn goals*"], measure_operations,
+                         {"reached": (">=", 0.9), "unannounced": ("<=", 0)},
+                         {"SHOAL_DO_FIRST": str(first), "SHOAL_DO_GOALS": "100"}) for first in (0, 100)]
+    killed = proof.Piece("kills", [test, "[do_kills]"], measure_kills, {"kills": (">=", 20), "told": (">=", 20)},
+                         {"SHOAL_DO_KILLS": "20"})
+    return [*drawn, killed]
 
 
 def revision():

@@ -50,7 +50,7 @@ class Service:
         if tls:
             self.certificate = Path(self._folder.name) / "certificate.pem"
             key = self.certificate.with_name("key.pem")
-            _make_certificate(self.certificate, key)
+            make_certificate(self.certificate, key)
             settings["mockserver.certificate_file"] = str(self.certificate)
             settings["mockserver.key_file"] = str(key)
         command = [str(_PROGRAMS / "mockserver")]
@@ -127,7 +127,7 @@ class Service:
             answer.read()
 
 
-def _make_certificate(certificate: Path, key: Path) -> None:
+def make_certificate(certificate: Path, key: Path) -> None:
     """Makes a self-signed certificate for 127.0.0.1."""
     subprocess.run(
         [

@@ -57,6 +57,7 @@ const std::vector<Folder> kTable = {
     {"mockserver/proxy", {kGrpc, kProtobuf, kTorch}},
     {"mockserver/process", {kGrpc, kProtobuf, kTorch}},
     {"mockserver", {kGrpc, kProtobuf, kTorch}},
+    {"operate", {kGrpc, kProtobuf, kTorch}},
     {"replay/selectors", {kTorch, kGrpc, kProtobuf}},
     {"replay", {kTorch}},
     {"inference/client", {kTorch}},
@@ -79,7 +80,7 @@ const std::vector<Folder> kTable = {
 };
 const std::set<std::string> kProcesses = {"encoder", "mockserver", "replay", "inference",
                                           "learner", "actor",      "cli"};
-// These serve the simulated service over HTTP. The actor links only what is behind them.
+// These serve the simulated service over HTTP. Others link only what is behind them.
 const std::vector<std::string> kMockserverFront = {"mockserver/process/", "mockserver/proxy/"};
 const std::set<std::string> kTooMuchTorch = {"torch/torch.h", "torch/script.h", "torch/extension.h",
                                              "torch/all.h"};
@@ -122,13 +123,13 @@ bool Matches(Ban ban, const std::string& header) {
                      [&](const std::string& prefix) { return header.starts_with(prefix); });
 }
 
-// A process may use another one through its client folder. The actor may also use the simulated
-// service.
+// A process may use another one through its client folder. The actor and twins of hosts may also use
+// the simulated service.
 bool MayUseProcess(const std::string& user, const std::string& header) {
   const std::string used = ProcessOf(FolderOf(header));
   if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;
   if (header.starts_with(used + "/client/")) return true;
-  return ProcessOf(user) == "actor" && used == "mockserver" &&
+  return (ProcessOf(user) == "actor" || user == "operate") && used == "mockserver" &&
          std::none_of(kMockserverFront.begin(), kMockserverFront.end(),
                       [&](const std::string& room) { return header.starts_with(room); });
 }

@@ -14,6 +14,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::string_view kListening = "event=listening address=";
+constexpr std::string_view kControl = " control=";
 
 std::unique_ptr<cli::ChildProcess> Start(const std::vector<std::string>& settings,
                                          const std::string& log) {
@@ -44,6 +45,10 @@ MockProcess::MockProcess(std::vector<std::string> settings)
     }
     const std::size_t begin = at + kListening.size();
     address_ = text.substr(begin, text.find(' ', begin) - begin);
+    const std::string_view line =
+        std::string_view(text).substr(begin, text.find('\n', begin) - begin);
+    const std::size_t named = line.find(kControl);
+    if (named != line.npos) control_ = line.substr(named + kControl.size());
     return true;
   });
   INFO(log());

@@ -22,6 +22,8 @@ class MockProcess {
 
   // Returns an address such as "127.0.0.1:8000".
   const std::string& address() const { return address_; }
+  // Returns the address of the control API; empty for a proxy.
+  const std::string& control() const { return control_; }
   std::string log() const;
 
   // Ends the process as an operator does, and returns its exit code. REQUIREs that it ends soon.
@@ -32,6 +34,7 @@ class MockProcess {
  private:
   const doubles::TemporaryFolder folder_;
   std::string address_;
+  std::string control_;
   std::unique_ptr<cli::ChildProcess> process_;
 };
 

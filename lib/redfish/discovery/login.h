@@ -33,13 +33,14 @@ class Login {
 
   // The headers that every request carries.
   const http::Headers& headers() const { return headers_; }
+  // The URI of the session; empty without one.
+  const std::string& session() const { return session_; }
 
  private:
   absl::Status MakeSession();
 
   const CrawlOptions& options_;
   http::Headers headers_;
-  // The URI of the session; empty without one.
   std::string session_;
   // Whether a session exists whose URI is unknown.
   bool is_lost_ = false;

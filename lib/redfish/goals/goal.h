@@ -31,6 +31,12 @@ namespace shoal::redfish {
 
 enum class Split : std::uint8_t { kTrain, kEvaluate };
 
+// Where episodes of an applied goal start.
+enum class Starts : std::uint8_t {
+  kDrawn,    // in drawn states, which the capture must allow
+  kPresent,  // wherever a service is: only EpisodeWith makes episodes
+};
+
 struct Episode {
   // The text that the agent reads.
   std::string text;
@@ -91,12 +97,21 @@ class AppliedGoal {
   // naming what is missing, when the goal does not apply to this capture.
   static absl::StatusOr<std::shared_ptr<const AppliedGoal>> Create(std::shared_ptr<const Goal> goal,
                                                                    const Capture& capture,
-                                                                   const GoalSuite& others);
+                                                                   const GoalSuite& others,
+                                                                   Starts starts = Starts::kDrawn);
   ~AppliedGoal();
 
-  // `noise` is that of the sentence; it changes nothing else.
+  // `noise` is that of the sentence; it changes nothing else. FAILED_PRECONDITION unless starts are
+  // drawn.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
                                       const TextNoise& noise = {}) const;
+  // Returns the task of reaching the goal with `given` values, by name, from wherever a service is:
+  // an episode without text, start, situation and optimum. `given` names parameters, second draws
+  // as "other:X", orders (whole, or "X:first" for the captured one with that member first), slots
+  // and values of a choice; readings come from the capture. INVALID_ARGUMENT names a value that is
+  // missing, that has the wrong type, or that the goal does not know, and the choices where `given`
+  // leaves more than one or none.
+  absl::StatusOr<Episode> EpisodeWith(const Values& given) const;
   // Returns the requests with which an expert reaches the goal from the episode's start; empty when
   // the file has no plan.
   Plan PlanOf(const Episode& episode) const;

@@ -34,15 +34,16 @@ bool IsListed(const Json& list, const Json& value) {
 }
 
 // Drops the values that the resource does not allow. Returns false when the resource lacks the
-// property or allows none of the wanted values or none of the start values.
-bool Restrict(const Json& resource, TargetProperty& property) {
+// property or allows none of the wanted values or, where starts are drawn, none of the start
+// values.
+bool Restrict(const Json& resource, Starts starts, TargetProperty& property) {
   if (Resolve(resource, property.pointer) == nullptr) return false;
   const Json* allowable = AllowableOf(resource, property.pointer);
   if (allowable == nullptr) return true;
   const auto forbidden = [&](const Json& value) { return !IsListed(*allowable, value); };
   std::erase_if(property.wanted, forbidden);
   std::erase_if(property.start, forbidden);
-  return !property.wanted.empty() && !property.start.empty();
+  return !property.wanted.empty() && (starts == Starts::kPresent || !property.start.empty());
 }
 
 std::vector<Json> ResetTypes(const Capture& capture, const Json& system) {
@@ -113,7 +114,7 @@ void BindLeftovers(const GoalSuite& others, const Places& places, const Capture&
     const bool excluded = std::find(barred.begin(), barred.end(), other->name()) != barred.end();
     if (other->id() == own.id || excluded) continue;
     for (const GoalTarget& target : other->definition().targets) {
-      std::optional<BoundTarget> bound = BindTarget(target, places, capture);
+      std::optional<BoundTarget> bound = BindTarget(target, places, capture, Starts::kDrawn);
       if (!bound) continue;
       const std::set<PropertyPath> paths = PathsOf(*bound);
       const bool free = std::none_of(paths.begin(), paths.end(), [&](const PropertyPath& path) {
@@ -143,12 +144,12 @@ const std::string& UriOf(const Places& places, const std::string& resource) {
 }
 
 std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
-                                      const Capture& capture) {
+                                      const Capture& capture, Starts starts) {
   BoundTarget bound{target, UriOf(places, target.resource), {}};
   const Json* resource = capture.Find(bound.uri);
   if (resource == nullptr) return std::nullopt;
   std::erase_if(bound.target.properties,
-                [&](TargetProperty& property) { return !Restrict(*resource, property); });
+                [&](TargetProperty& property) { return !Restrict(*resource, starts, property); });
   const std::size_t wanted = target.any ? 1 : target.properties.size();
   if (bound.target.properties.size() < wanted) return std::nullopt;
   for (const std::string& name : target.along) {
@@ -167,7 +168,8 @@ const Goal& AppliedGoal::goal() const { return *binding_->goal; }
 const std::string& AppliedGoal::capture_name() const { return binding_->capture_name; }
 
 absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
-    std::shared_ptr<const Goal> goal, const Capture& capture, const GoalSuite& others) {
+    std::shared_ptr<const Goal> goal, const Capture& capture, const GoalSuite& others,
+    Starts starts) {
   const Goal::Definition& definition = goal->definition();
   const absl::StatusOr<Places> found =
       FindPlaces(definition.places, FindLandmarks(capture), capture);
@@ -177,8 +179,9 @@ absl::StatusOr<std::shared_ptr<const AppliedGoal>> AppliedGoal::Create(
   auto binding = std::make_unique<Binding>();
   binding->goal = std::move(goal);
   binding->capture_name = capture.name();
+  binding->starts = starts;
   for (const GoalTarget& target : definition.targets) {
-    std::optional<BoundTarget> bound = BindTarget(target, places, capture);
+    std::optional<BoundTarget> bound = BindTarget(target, places, capture, starts);
     if (!bound) continue;
     binding->allowed.merge(PathsOf(*bound));
     binding->targets.push_back(std::move(*bound));
@@ -294,6 +297,15 @@ const Situation& PickSituation(const std::vector<Situation>& situations, Random&
   return situations.back();
 }
 
+TextValues TextsOf(const Values& values) {
+  TextValues texts;
+  for (const auto& [name, value] : values) {
+    if (value.is_object()) continue;
+    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return texts;
+}
+
 Values DrawAll(const AppliedGoal::Binding& binding, const TextValues& parameters, Random& random,
                Episode& episode) {
   Values values = binding.readings;
@@ -369,12 +381,7 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
   // ReadSituation has validated the operations already.
   const auto own = ParseStart(FillValues(Json(situation.start), episode.values));
   if (own.ok()) episode.start.insert(episode.start.end(), own->begin(), own->end());
-  TextValues texts;
-  for (const auto& [name, value] : episode.values) {
-    if (value.is_object()) continue;
-    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  episode.text = DrawText(binding, std::move(texts), split, noise, random);
+  episode.text = DrawText(binding, TextsOf(episode.values), split, noise, random);
   SHOAL_ASSIGN_OR_RETURN(episode.watch,
                          Watch::Parse(FillValues({{"predicate", {{"all", binding.require}}},
                                                   {"milestones", binding.milestones},
@@ -548,6 +555,9 @@ void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
                                                  Split split, const TextNoise& noise) const {
   const Goal::Definition& goal = binding_->goal->definition();
+  if (binding_->starts != Starts::kDrawn) {
+    return runtime::FailedPrecondition("goal " + goal.name + " draws no starts");
+  }
   const std::string stream =
       "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
   Random random(runtime::DeriveSeed(seed, stream), number);
@@ -622,6 +632,77 @@ absl::Status AddOrders(const AppliedGoal::Binding& binding, Values& values) {
   return absl::OkStatus();
 }
 
+// Returns whether a given value is this one. People may write a number or a boolean as a text.
+bool IsGiven(const Json& given, const Json& value) {
+  return given == value || (given.is_string() && !value.is_string() && given == value.dump());
+}
+
+// Adds the one group of `choices` that agrees with `given`.
+absl::Status AddChoice(const std::vector<std::map<std::string, Json>>& choices, const Values& given,
+                       Values& values) {
+  if (choices.empty()) return absl::OkStatus();
+  const std::map<std::string, Json>* chosen = nullptr;
+  bool is_open = false;
+  std::string all;
+  for (const auto& choice : choices) {
+    all += (all.empty() ? "" : ", ") + Json(choice).dump();
+    const bool agrees = std::all_of(choice.begin(), choice.end(), [&](const auto& value) {
+      const auto found = given.find(value.first);
+      return found == given.end() || IsGiven(found->second, value.second);
+    });
+    is_open = is_open || (agrees && chosen != nullptr);
+    if (agrees && chosen == nullptr) chosen = &choice;
+  }
+  if (chosen == nullptr) return runtime::InvalidArgument("no choice has these values, only " + all);
+  if (is_open) return runtime::InvalidArgument("the values leave the choice open among " + all);
+  values.insert(chosen->begin(), chosen->end());
+  return absl::OkStatus();
+}
+
+absl::Status AddOrders(const std::map<std::string, Json>& orders, const Values& given,
+                       Values& values) {
+  for (const auto& [name, captured] : orders) {
+    const auto found = given.find(name);
+    if (found == given.end()) continue;
+    if (!found->second.is_array() || found->second.empty()) {
+      return runtime::InvalidArgument(name + " needs a list");
+    }
+    values[name] = found->second;
+    values[name + ":first"] = found->second.front();
+    values[name + ":captured"] = captured;
+  }
+  return absl::OkStatus();
+}
+
+// Adds values of parameters, whose names are those of `parameters` with and without "other:".
+absl::Status AddParameters(const std::map<std::string, std::string>& parameters,
+                           const Values& given, Values& values) {
+  for (const auto& [parameter, generator] : parameters) {
+    for (const std::string& name : {parameter, "other:" + parameter}) {
+      const auto found = given.find(name);
+      if (found == given.end()) continue;
+      if (!found->second.is_string()) return runtime::InvalidArgument(name + " needs a text");
+      values[name] = found->second;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Returns INVALID_ARGUMENT when a value of the goal still has to be filled in somewhere.
+absl::Status CheckFilled(const Goal::Definition& goal, const AppliedGoal::Binding& binding,
+                         const std::string& filled) {
+  std::vector<std::string> names;
+  for (const auto& [name, generator] : goal.parameters) {
+    names.insert(names.end(), {name, "other:" + name});
+  }
+  for (const auto& [name, order] : binding.orders) names.push_back(name);
+  for (const std::string& name : names) {
+    if (filled.find("{" + name + "}") == std::string::npos) continue;
+    return runtime::InvalidArgument("goal " + goal.name + " needs a value of " + name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Predicate> AppliedGoal::RequirementWith(Values values,
@@ -642,6 +723,52 @@ absl::StatusOr<Predicate> AppliedGoal::RequirementWith(Values values,
     return runtime::InvalidArgument("no value for " + name);
   }
   return Predicate::Parse(std::move(filled));
+}
+
+absl::StatusOr<Episode> AppliedGoal::EpisodeWith(const Values& wanted) const {
+  const Goal::Definition& goal = binding_->goal->definition();
+  Values given = wanted;
+  SHOAL_RETURN_IF_ERROR(AddOrders(*binding_, given));
+  for (const auto& [name, captured] : binding_->orders) given.erase(name + ":first");
+  Episode episode;
+  Values& values = episode.values;
+  values = binding_->readings;
+  values.insert(binding_->names.begin(), binding_->names.end());
+  SHOAL_RETURN_IF_ERROR(
+      runtime::Annotate(AddChoice(binding_->choices, given, values), "goal " + goal.name));
+  SHOAL_RETURN_IF_ERROR(AddOrders(binding_->orders, given, values));
+  SHOAL_RETURN_IF_ERROR(AddParameters(goal.parameters, given, values));
+  for (const auto& [name, slot] : goal.slots) {
+    const auto found = given.find(name);
+    values[name] = found == given.end() ? FillValues(slot, values) : found->second;
+  }
+  for (const auto& [name, value] : given) {
+    const auto known = values.find(name);
+    if (known != values.end() && IsGiven(value, known->second)) continue;
+    return runtime::InvalidArgument("goal " + goal.name + " has no value " + name + " to set");
+  }
+  const bool has_targets = goal.situations.empty();
+  Json watch = has_targets ? WatchOf(*binding_, TextsOf(values))
+                           : FillValues({{"predicate", {{"all", binding_->require}}},
+                                         {"milestones", binding_->milestones},
+                                         {"allowed", binding_->allowed}},
+                                        values);
+  const std::string filled = watch.dump() + Json(PlanOf(episode)).dump();
+  SHOAL_RETURN_IF_ERROR(CheckFilled(goal, *binding_, filled));
+  SHOAL_ASSIGN_OR_RETURN(episode.watch, Watch::Parse(std::move(watch)));
+  episode.milestone_count = static_cast<std::int64_t>(episode.watch->milestone_count());
+  for (const auto& [name, generator] : goal.parameters) {
+    if (const auto found = values.find(name); found != values.end()) {
+      episode.slot_values[name] = found->second;
+    }
+  }
+  for (const auto& [name, slot] : goal.slots) episode.slot_values[name] = values.at(name);
+  for (const auto& [name, order] : binding_->orders) {
+    if (const auto found = values.find(name); found != values.end()) {
+      episode.slot_values[name] = found->second;
+    }
+  }
+  return episode;
 }
 
 Plan AppliedGoal::PlanOf(const Episode& episode) const {

@@ -33,6 +33,7 @@ struct Leftover {
 struct AppliedGoal::Binding {
   std::shared_ptr<const Goal> goal;
   std::string capture_name;
+  Starts starts = Starts::kDrawn;
   std::vector<BoundTarget> targets;
   std::vector<Leftover> leftovers;
   std::vector<nlohmann::json> require;
@@ -87,7 +88,7 @@ absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
 
 // Returns nothing when the capture lacks what the target needs.
 std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
-                                      const Capture& capture);
+                                      const Capture& capture, Starts starts);
 
 // Returns the URI of a landmark or place; empty when the service has none.
 const std::string& UriOf(const Places& places, const std::string& resource);

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/do_command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands/command_result.h"
+#include "cli/commands/host_access.h"
+#include "cli/commands/present_capture.h"
+#include "operate/audit_log.h"
+#include "operate/executor.h"
+#include "operate/goal_choice.h"
+#include "operate/planner.h"
+#include "operate/solver.h"
+#include "platform/runtime/program.h"
+#include "platform/runtime/stop_signals.h"
+#include "redfish/capture/capture.h"
+#include "redfish/capture/capture_path.h"
+
+namespace shoal::cli {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+struct DoFlags {
+  operate::GoalChoice choice;
+  std::vector<std::string> settings;
+  std::vector<std::string> setting_files;
+  std::vector<std::string> hosts;
+  std::string capture;
+  std::string data = "data";
+  std::string audit = "runs/do";
+  HostAccessFlags access;
+  std::int64_t budget = -1;
+  std::vector<std::string> uris;
+  std::vector<std::string> methods;
+  double settle_seconds = 600;
+  double doubt_seconds = 5;
+  double deadline_minutes = 0;
+  bool execute = false;
+  bool abandon = false;
+};
+
+milliseconds Milliseconds(double seconds) {
+  return duration_cast<milliseconds>(duration<double>(seconds));
+}
+
+// Waits until a stop signal comes. Once one came, it does not wait any more.
+class StopWatch {
+ public:
+  bool Wait(runtime::Duration time) {
+    stopped_ = stopped_ || runtime::StopSignals::Wait(time);
+    return stopped_;
+  }
+
+ private:
+  const runtime::StopSignals signals_;
+  bool stopped_ = false;
+};
+
+// One host with its log, from the plan to the end.
+struct Operation {
+  std::unique_ptr<operate::AuditLog> log;
+  std::unique_ptr<operate::Host> host;
+  operate::Announcement announcement;
+  // The operation of the log that goes on.
+  std::optional<operate::PastOperation> past;
+};
+
+struct Job {
+  DoFlags flags;
+  operate::Permissions permissions;
+  operate::Secrets secrets;
+  std::unique_ptr<StopWatch> watch;
+  std::vector<Operation> operations;
+};
+
+std::string LogOf(const DoFlags& flags, const std::string& address) {
+  std::string name = address;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '-'; }, '_');
+  return flags.audit + "/" + name + ".jsonl";
+}
+
+// Reads what the flags say about the goal, its secrets and the permissions.
+absl::Status ReadChoice(const redfish::GoalSuite& suite, Job& job) {
+  DoFlags& flags = job.flags;
+  SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, flags.choice.goal));
+  flags.choice.goal = goal->name();
+  std::map<std::string, std::string> secrets = operate::SecretsOf(*goal, flags.choice).values();
+  if (!flags.access.password_file.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(secrets["login password"], ReadLoginPassword(flags.access));
+  }
+  job.secrets = operate::Secrets(std::move(secrets));
+  job.permissions.budget = flags.budget;
+  job.permissions.methods.insert(flags.methods.begin(), flags.methods.end());
+  for (const std::string& pattern : flags.uris) {
+    auto glob = mockserver::Glob::Parse(pattern);
+    if (!glob.ok()) return runtime::Annotate(glob.status(), "--allow-uri " + pattern);
+    job.permissions.uris.push_back(*std::move(glob));
+  }
+  return absl::OkStatus();
+}
+
+// Says what was done before. FAILED_PRECONDITION when the log holds another operation.
+absl::Status TakeUp(const Job& job, Operation& operation) {
+  const operate::PastOperation& past = *operation.log->unfinished();
+  std::string done;
+  std::size_t count = 0;
+  for (const auto& [number, step] : past.steps) {
+    const char* state = step.is_done       ? "is done"
+                        : step.is_unsent   ? "was not sent"
+                        : step.status != 0 ? "was answered, and its result was not seen"
+                                           : "was sent, and its answer is not known";
+    done += "  request " + std::to_string(number + 1) + " " + state + "\n";
+    ++count;
+  }
+  SHOAL_ASSIGN_OR_RETURN(operation.announcement,
+                         operate::ParseAnnouncement(past.plan, job.secrets));
+  std::printf("An operation of %s has not ended: goal %s, %zu of %zu requests were begun.\n%s",
+              past.began.c_str(), operation.announcement.goal.c_str(), count,
+              operation.announcement.steps.size(), done.c_str());
+  const nlohmann::json given = job.secrets.Hide(job.flags.choice.values);
+  const bool is_same = operation.announcement.goal == job.flags.choice.goal &&
+                       job.secrets.Hide(operation.announcement.values) == given;
+  if (!is_same) {
+    return runtime::FailedPrecondition(
+        operation.log->path() +
+        " holds an operation that has not ended: the same command goes on with it, --abandon "
+        "leaves it as it is");
+  }
+  operation.past = past;
+  return absl::OkStatus();
+}
+
+absl::Status Prepare(Job& job, const std::string& url, operate::Planner& planner) {
+  const DoFlags& flags = job.flags;
+  StopWatch& watch = *job.watch;
+  SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options, HostOptionsOf(flags.access, url));
+  Operation operation;
+  SHOAL_ASSIGN_OR_RETURN(operation.log,
+                         operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
+                                                 runtime::SystemClock()));
+  const discovery::CrawlOptions access = options.access;
+  operation.host = std::make_unique<operate::Host>(
+      std::move(options), runtime::SystemClock(),
+      [&watch](runtime::Duration time) { return watch.Wait(time); });
+  if (operation.log->unfinished() && flags.abandon) {
+    SHOAL_RETURN_IF_ERROR(
+        operation.log->Append({{"record", "end"}, {"outcome", "abandoned"}, {"reason", ""}}));
+  }
+  if (operation.log->unfinished()) {
+    SHOAL_RETURN_IF_ERROR(TakeUp(job, operation));
+    SHOAL_RETURN_IF_ERROR(operation.host->Enter());
+  } else {
+    std::shared_ptr<const redfish::Capture> capture;
+    if (flags.capture.empty()) {
+      SHOAL_ASSIGN_OR_RETURN(capture, CrawlPresent(access, [&watch] { return watch.Wait({}); }));
+    } else {
+      SHOAL_ASSIGN_OR_RETURN(const std::string path,
+                             redfish::FindCapture(flags.capture, flags.data));
+      SHOAL_ASSIGN_OR_RETURN(capture, redfish::Capture::Load(path));
+    }
+    SHOAL_RETURN_IF_ERROR(operation.host->Enter());
+    SHOAL_ASSIGN_OR_RETURN(operation.announcement,
+                           planner.Plan(*operation.host, *capture, flags.choice));
+  }
+  std::printf("%s", operate::AnnouncementText(operation.announcement, job.secrets).c_str());
+  std::fflush(stdout);
+  SHOAL_RETURN_IF_ERROR(job.permissions.Check(operation.announcement.steps));
+  job.operations.push_back(std::move(operation));
+  return absl::OkStatus();
+}
+
+bool SaysYes() {
+  if (::isatty(STDIN_FILENO) == 0) return false;
+  std::printf("Type yes to send these requests: ");
+  std::fflush(stdout);
+  std::string line;
+  return std::getline(std::cin, line) && line == "yes";
+}
+
+int CodeOf(operate::Outcome outcome) {
+  switch (outcome) {
+    case operate::Outcome::kReached:
+      return 0;
+    case operate::Outcome::kStopped:
+      return kExitDifference;
+    case operate::Outcome::kNotPermitted:
+      return kExitNotPermitted;
+    case operate::Outcome::kInterrupted:
+      return kExitInterrupted;
+    case operate::Outcome::kFailed:
+      return runtime::kExitFailed;
+  }
+  return runtime::kExitFailed;
+}
+
+const char* WordOf(operate::Outcome outcome) {
+  switch (outcome) {
+    case operate::Outcome::kReached:
+      return "reached";
+    case operate::Outcome::kStopped:
+      return "stopped";
+    case operate::Outcome::kNotPermitted:
+      return "not_permitted";
+    case operate::Outcome::kInterrupted:
+      return "interrupted";
+    case operate::Outcome::kFailed:
+      return "failed";
+  }
+  return "failed";
+}
+
+int Fail(const absl::Status& status) {
+  const int code = FailCommand(status);
+  if (absl::IsPermissionDenied(status)) return kExitNotPermitted;
+  return absl::IsCancelled(status) ? kExitInterrupted : code;
+}
+
+// Returns the requests that may be sent to all hosts together.
+std::int64_t BudgetOf(const Job& job) {
+  std::int64_t announced = 0;
+  for (const Operation& operation : job.operations) {
+    announced += static_cast<std::int64_t>(operation.announcement.steps.size());
+  }
+  return job.permissions.budget < 0 ? announced * (1 + operate::kRepetitions)
+                                    : job.permissions.budget;
+}
+
+operate::Execution Execute(const Job& job, Operation& operation, operate::Budget& budget) {
+  operate::Executor executor(
+      *operation.host, *operation.log, job.permissions, budget, job.secrets,
+      {.settle = Milliseconds(job.flags.settle_seconds),
+       .doubt = Milliseconds(job.flags.doubt_seconds),
+       .deadline = job.flags.deadline_minutes > 0
+                       ? std::optional(Milliseconds(60 * job.flags.deadline_minutes))
+                       : std::nullopt},
+      [&](const std::string& line) {
+        std::printf("%s: %s\n", operation.host->name().c_str(), line.c_str());
+        std::fflush(stdout);
+      });
+  return operation.past ? executor.Resume(operation.announcement, *operation.past)
+                        : executor.Run(operation.announcement);
+}
+
+int ExecuteAll(Job& job) {
+  operate::Budget budget(BudgetOf(job));
+  int code = 0;
+  for (Operation& operation : job.operations) {
+    if (code != 0) {
+      std::printf("%s: nothing was sent, as an earlier host has not reached the goal\n",
+                  operation.host->name().c_str());
+      continue;
+    }
+    operate::Execution execution = {.outcome = operate::Outcome::kReached};
+    if (!operation.announcement.steps.empty()) execution = Execute(job, operation, budget);
+    operation.host->Leave();
+    if (!execution.reason.empty()) std::printf("%s\n", execution.reason.c_str());
+    std::printf("do host=%s goal=%s outcome=%s announced=%zu sent=%lld audit=%s\n",
+                operation.host->name().c_str(), operation.announcement.goal.c_str(),
+                WordOf(execution.outcome), operation.announcement.steps.size(),
+                static_cast<long long>(execution.sent), operation.log->path().c_str());
+    code = CodeOf(execution.outcome);
+  }
+  if (code == kExitInterrupted || code == runtime::kExitFailed) {
+    std::fprintf(stderr, "the same command goes on from here\n");
+  }
+  return code;
+}
+
+absl::Status PrepareAll(Job& job) {
+  DoFlags& flags = job.flags;
+  if (flags.choice.goal.empty()) {
+    return runtime::InvalidArgument("--goal is needed to say which goal the sentence means");
+  }
+  for (const std::string& setting : flags.settings) {
+    SHOAL_RETURN_IF_ERROR(operate::AddSetting(setting, flags.choice.values));
+  }
+  for (const std::string& setting : flags.setting_files) {
+    SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, flags.choice.values));
+  }
+  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));
+  SHOAL_RETURN_IF_ERROR(ReadChoice(suite, job));
+  SHOAL_ASSIGN_OR_RETURN(auto schema,
+                         redfish::Schema::Load(flags.data + "/schema/redfish.schema.zst"));
+  operate::ExpertSolver solver;
+  operate::Planner planner(std::move(schema), std::move(suite), solver);
+  for (const std::string& url : flags.hosts) SHOAL_RETURN_IF_ERROR(Prepare(job, url, planner));
+  std::int64_t announced = 0;
+  for (const Operation& operation : job.operations) {
+    announced += static_cast<std::int64_t>(operation.announcement.steps.size());
+  }
+  if (flags.budget >= 0 && announced > flags.budget) {
+    return absl::PermissionDeniedError("the plans need " + std::to_string(announced) +
+                                       " requests, and the budget is " +
+                                       std::to_string(flags.budget));
+  }
+  return absl::OkStatus();
+}
+
+int RunDo(const DoFlags& flags) {
+  Job job;
+  job.flags = flags;
+  job.watch = std::make_unique<StopWatch>();
+  const absl::Status prepared = PrepareAll(job);
+  if (!prepared.ok()) return Fail(prepared);
+  const bool is_open =
+      std::any_of(job.operations.begin(), job.operations.end(),
+                  [](const Operation& operation) { return !operation.announcement.steps.empty(); });
+  if (is_open && !flags.execute) {
+    // Ctrl-C ends the question.
+    job.watch.reset();
+    const bool consents = SaysYes();
+    job.watch = std::make_unique<StopWatch>();
+    if (!consents) {
+      std::printf("Nothing was sent; --execute sends these requests.\n");
+      for (Operation& operation : job.operations) operation.host->Leave();
+      return 0;
+    }
+  }
+  return ExecuteAll(job);
+}
+
+void AddLimits(CLI::App& command, DoFlags& flags) {
+  command.add_option("--budget", flags.budget,
+                     "requests that may change something, of all hosts together and with "
+                     "repetitions; default: those announced, each repeated at most ten times");
+  command
+      .add_option("--allow-uri", flags.uris,
+                  "a pattern of paths that may be written, * within a segment, ** across; "
+                  "repeatable; default: what was announced")
+      ->allow_extra_args(false);
+  command
+      .add_option("--allow-method", flags.methods,
+                  "a method that may be used; repeatable; default: any that was announced")
+      ->check(CLI::IsMember({"POST", "PATCH", "PUT", "DELETE"}))
+      ->allow_extra_args(false);
+  command
+      .add_option("--settle", flags.settle_seconds,
+                  "seconds that a host may take to show a result, tasks included")
+      ->check(CLI::Range(0.0, 86'400.0))
+      ->capture_default_str();
+  command
+      .add_option("--doubt", flags.doubt_seconds,
+                  "seconds of looking before a request whose answer was lost counts as not done")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command.add_option("--deadline", flags.deadline_minutes, "minutes for all requests; 0: no limit")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddDo(CLI::App& app, std::function<int()>& action) {
+  const auto flags = std::make_shared<DoFlags>();
+  CLI::App* const command = app.add_subcommand(
+      "do",
+      "Reach a goal on real hosts: what would change is tried on a twin and announced, and sent "
+      "only with --execute or a typed yes");
+  command->add_option("SENTENCE", flags->choice.sentence, "what is wanted, in words");
+  command->add_option("--goal", flags->choice.goal, "the number or name of the goal");
+  command->add_option("--set", flags->settings, "a value of the goal, Name=value; repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--set-file", flags->setting_files,
+                   "a secret value of the goal, Name=FILE with the value in its first line; "
+                   "repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--host", flags->hosts,
+                   "https://host[:port]; repeatable: one host after the other, under one budget")
+      ->required()
+      ->allow_extra_args(false);
+  AddHostAccess(*command, flags->access);
+  command->add_option("--capture", flags->capture,
+                      "an earlier capture of the host, whose accounts, sessions and the like are "
+                      "those that belong there; without it the host is crawled");
+  command->add_option("--data", flags->data, "folder of goals, schema and captures")
+      ->capture_default_str();
+  command->add_option("--audit", flags->audit, "folder with a log of what was done for each host")
+      ->capture_default_str();
+  command->add_flag("--execute", flags->execute, "send the announced requests without asking");
+  command->add_flag("--abandon", flags->abandon,
+                    "leave an operation as it is that has not ended, and plan anew");
+  AddLimits(*command, *flags);
+  command->footer(
+      "Exit codes: 0 the goal is reached or held already, or the plan was only announced; 1 a host "
+      "or the log failed; 2 wrong flags, files or credentials, or the twin does not "
+      "reach the goal; 3 the host differs from its twin, "
+      "or a request's fate is unclear; 4 not permitted; 5 interrupted. After 1 and 5 the same "
+      "command goes on from there.");
+  command->callback([flags, &action] { action = [flags] { return RunDo(*flags); }; });
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/announcement.h"
+
+#include <utility>
+
+namespace shoal::operate {
+namespace {
+
+using Json = nlohmann::json;
+
+Step Hidden(Step step, const Secrets& secrets) {
+  step.body = secrets.Hide(step.body);
+  for (Effect& effect : step.effects) {
+    effect.before = secrets.Hide(effect.before, effect.pointer);
+    effect.after = secrets.Hide(effect.after, effect.pointer);
+  }
+  return step;
+}
+
+std::string StepText(const Step& step, std::size_t number) {
+  std::string text = std::to_string(number) + ". " + RequestText(step) + "\n";
+  std::size_t others = 0;
+  for (const Effect& effect : step.effects) {
+    if (effect.matters) {
+      text += "     changes " + EffectText(effect) + "\n";
+    } else {
+      ++others;
+    }
+  }
+  if (others > 0) {
+    text += "     and " + std::to_string(others) + " properties that follow from it\n";
+  }
+  if (step.effects.empty()) text += "     changes nothing that the twin shows\n";
+  return text;
+}
+
+}  // namespace
+
+Json ToJson(const Announcement& announcement, const Secrets& secrets) {
+  Json steps = Json::array();
+  for (const Step& step : announcement.steps) steps.push_back(ToJson(Hidden(step, secrets)));
+  Json history = Json::array();
+  for (const redfish::HistoryRecord& record : announcement.history) {
+    history.push_back(
+        {{"kind", record.kind}, {"uri", record.uri}, {"detail", secrets.Hide(record.detail)}});
+  }
+  return {{"host", announcement.host},
+          {"goal", announcement.goal},
+          {"sentence", secrets.HideIn(announcement.sentence)},
+          {"values", secrets.Hide(announcement.values)},
+          {"solver", announcement.solver},
+          {"steps", std::move(steps)},
+          {"predicate", secrets.Hide(announcement.predicate)},
+          {"history", std::move(history)}};
+}
+
+absl::StatusOr<Announcement> ParseAnnouncement(const Json& json, const Secrets& secrets) {
+  SHOAL_ASSIGN_OR_RETURN(const Json shown, secrets.Show(json));
+  Announcement announcement;
+  try {
+    shown.at("host").get_to(announcement.host);
+    shown.at("goal").get_to(announcement.goal);
+    shown.at("sentence").get_to(announcement.sentence);
+    announcement.values = shown.at("values");
+    shown.at("solver").get_to(announcement.solver);
+    announcement.predicate = shown.at("predicate");
+    for (const Json& record : shown.at("history")) {
+      announcement.history.push_back({.kind = record.at("kind").get<std::string>(),
+                                      .uri = record.at("uri").get<std::string>(),
+                                      .detail = record.at("detail")});
+    }
+    for (const Json& json_step : shown.at("steps")) {
+      SHOAL_ASSIGN_OR_RETURN(Step step, ParseStep(json_step));
+      announcement.steps.push_back(std::move(step));
+    }
+  } catch (const Json::exception& error) {
+    return runtime::DataLoss(std::string("no announcement: ") + error.what());
+  }
+  return announcement;
+}
+
+std::string AnnouncementText(const Announcement& announcement, const Secrets& secrets) {
+  std::string text = announcement.host + ": goal " + announcement.goal;
+  if (!announcement.values.empty()) text += " " + secrets.Hide(announcement.values).dump();
+  if (announcement.steps.empty()) return text + "\nNothing needs to change.\n";
+  text += "\n" + std::to_string(announcement.steps.size()) +
+          " requests, which reach the goal on the twin by " + announcement.solver + ":\n";
+  for (std::size_t i = 0; i < announcement.steps.size(); ++i) {
+    text += StepText(Hidden(announcement.steps[i], secrets), i + 1);
+  }
+  return text;
+}
+
+}  // namespace shoal::operate

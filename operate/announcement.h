@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation is about to do on one host: the goal, the steps that reach it on the twin, and
+// the conditions that decide whether it is reached.
+//
+// An announcement is a plain value. The audit log holds it without secrets.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "operate/secrets.h"
+#include "operate/step.h"
+#include "platform/runtime/status.h"
+#include "redfish/goals/predicate.h"
+
+namespace shoal::operate {
+
+struct Announcement {
+  std::string host = {};
+  // The goal's name and the sentence with which it was asked for, which may be empty.
+  std::string goal = {};
+  std::string sentence = {};
+  // The values of the goal as they were given.
+  nlohmann::json values = nlohmann::json::object();
+  // How the steps were found, such as "the expert's plan".
+  std::string solver = {};
+  std::vector<Step> steps = {};
+  // A predicate as in redfish/goals/predicate.h.
+  nlohmann::json predicate = nullptr;
+  // What happened on the twin, for conditions on what a host does not tell afterwards.
+  std::vector<redfish::HistoryRecord> history = {};
+};
+
+// Returns the announcement without `secrets`.
+nlohmann::json ToJson(const Announcement& announcement, const Secrets& secrets);
+// Reads an announcement from the log and puts `secrets` back. DATA_LOSS when `json` is none,
+// FAILED_PRECONDITION when it needs a secret that is not known.
+absl::StatusOr<Announcement> ParseAnnouncement(const nlohmann::json& json, const Secrets& secrets);
+
+// Returns the announcement for people: each request with what it changes, without secrets.
+std::string AnnouncementText(const Announcement& announcement, const Secrets& secrets);
+
+}  // namespace shoal::operate

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log of what was done to hosts: one JSON object a line, without secrets.
+//
+//   {"record": "plan", "time": .., "plan": {..}}                 an operation begins
+//   (announcement.h)
+//   {"record": "send", "step": 0, "attempt": 1, "method", "uri", "body", "before": {..}}
+//   {"record": "answer", "step": 0, "status": 204, "location": ""}
+//   {"record": "lost" | "unsent", "step": 0, "reason": ".."}      instead of an answer
+//   {"record": "done", "step": 0, "how": ".., "made": {..}}      the host shows what was announced
+//   {"record": "interrupted"}                                     somebody stopped the command
+//   {"record": "end", "outcome": "reached" | "stopped" | "abandoned", "reason": ".."}
+//
+// "before" holds what the host showed right before the request, by "<uri> <pointer>", and "made"
+// maps the twin's URIs of new resources to those of the host. Every record is on the disk before
+// Append returns, so a "send" is there before its request leaves. A last line that was cut off is
+// dropped. At most one process uses a log at a time. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "platform/runtime/clock.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::operate {
+
+// What the log says about a step of an operation that has not ended.
+struct PastStep {
+  // The last "before"; nothing when the request was never sent.
+  std::optional<nlohmann::json> before = std::nullopt;
+  std::int64_t attempts = 0;
+  // The answer to the last attempt. 0 means that none came.
+  int status = 0;
+  std::string location = {};
+  // Whether the last attempt did not leave.
+  bool is_unsent = false;
+  bool is_done = false;
+};
+
+struct PastOperation {
+  // The announcement as it was logged.
+  nlohmann::json plan = nullptr;
+  std::string began = {};
+  std::map<std::size_t, PastStep> steps = {};
+  // The URIs of the host for those of the twin.
+  std::map<std::string, std::string> made = {};
+};
+
+class AuditLog {
+ public:
+  // Opens or makes the log and reads it. FAILED_PRECONDITION when another process uses it;
+  // DATA_LOSS naming the line that is no record; other errors are the file system's.
+  static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path,
+                                                        runtime::Clock& clock);
+  ~AuditLog();
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
+
+  // Writes the record with the time, and syncs it.
+  absl::Status Append(nlohmann::json record);
+
+  // The last operation, if it has no "end".
+  const std::optional<PastOperation>& unfinished() const { return unfinished_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  AuditLog(std::string path, int fd, runtime::Clock& clock)
+      : path_(std::move(path)), fd_(fd), clock_(clock) {}
+  absl::Status Read();
+  void Take(const nlohmann::json& record);
+
+  const std::string path_;
+  const int fd_;
+  runtime::Clock& clock_;
+  std::optional<PastOperation> unfinished_;
+};
+
+}  // namespace shoal::operate

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/goal_choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/runtime/atomic_file.h"
+#include "redfish/goals/goal_definition.h"
+
+namespace shoal::operate {
+namespace {
+
+absl::StatusOr<std::pair<std::string, std::string>> SplitSetting(std::string_view setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == setting.npos || equals == 0) {
+    return runtime::InvalidArgument("\"" + std::string(setting) + "\" is not Name=value");
+  }
+  return std::pair(std::string(setting.substr(0, equals)), std::string(setting.substr(equals + 1)));
+}
+
+}  // namespace
+
+absl::Status AddSetting(std::string_view setting, redfish::Values& values) {
+  SHOAL_ASSIGN_OR_RETURN(const auto parts, SplitSetting(setting));
+  const auto& [name, text] = parts;
+  const bool is_json = text.starts_with('[') || text.starts_with('{');
+  nlohmann::json value =
+      is_json ? nlohmann::json::parse(text, nullptr, false) : nlohmann::json(text);
+  if (value.is_discarded()) {
+    return runtime::InvalidArgument("the value of " + name + " is no JSON: " + text);
+  }
+  values[name] = std::move(value);
+  return absl::OkStatus();
+}
+
+absl::Status AddSettingFile(std::string_view setting, redfish::Values& values) {
+  SHOAL_ASSIGN_OR_RETURN(const auto parts, SplitSetting(setting));
+  SHOAL_ASSIGN_OR_RETURN(values[parts.first], runtime::ReadSecret(parts.second));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::GoalSuite& suite,
+                                                              const std::string& goal) {
+  std::string all;
+  for (const std::shared_ptr<const redfish::Goal>& one : suite) {
+    const std::string number = std::to_string(one->id());
+    if (goal == number || goal == one->name()) return one;
+    all += (all.empty() ? "" : ", ") + number + " " + one->name();
+  }
+  return runtime::NotFound("there is no goal \"" + goal + "\"; there are " + all);
+}
+
+Secrets SecretsOf(const redfish::Goal& goal, const GoalChoice& choice) {
+  std::map<std::string, std::string> secrets;
+  for (const auto& [parameter, generator] : goal.definition().parameters) {
+    if (generator != "password") continue;
+    for (const std::string& name : {parameter, "other:" + parameter}) {
+      const auto found = choice.values.find(name);
+      if (found != choice.values.end() && found->second.is_string()) {
+        secrets[name] = found->second.get<std::string>();
+      }
+    }
+  }
+  return Secrets(std::move(secrets));
+}
+
+}  // namespace shoal::operate

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/secrets.h"
+
+#include <utility>
+#include <vector>
+
+#include "redfish/capture/redaction.h"
+#include "redfish/capture/uri.h"
+
+namespace shoal::operate {
+namespace {
+
+using Json = nlohmann::json;
+
+bool NamesSecret(std::string_view name) { return redfish::IsSecretName(name, {}); }
+
+Json HideAll(const Secrets& secrets, const Json& json, bool is_secret) {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    for (const auto& [name, value] : secrets.values()) {
+      if (text == value) return "{" + name + "}";
+    }
+    if (is_secret && !text.empty()) return std::string(redfish::kRedacted);
+    return secrets.HideIn(text);
+  }
+  if (!json.is_structured()) return json;
+  Json hidden = json;
+  for (auto& item : hidden.items()) {
+    const bool below = is_secret || (json.is_object() && NamesSecret(item.key()));
+    item.value() = HideAll(secrets, item.value(), below);
+  }
+  return hidden;
+}
+
+}  // namespace
+
+Secrets::Secrets(std::map<std::string, std::string> values) : values_(std::move(values)) {
+  std::erase_if(values_, [](const auto& item) { return item.second.empty(); });
+}
+
+Json Secrets::Hide(const Json& json, std::string_view pointer) const {
+  bool is_secret = false;
+  for (const std::string& token : redfish::PointerTokens(pointer)) {
+    is_secret = is_secret || NamesSecret(token);
+  }
+  return HideAll(*this, json, is_secret);
+}
+
+std::string Secrets::HideIn(std::string text) const {
+  for (const auto& [name, value] : values_) {
+    const std::string shown = "{" + name + "}";
+    for (std::size_t at = text.find(value); at != std::string::npos;
+         at = text.find(value, at + shown.size())) {
+      text.replace(at, value.size(), shown);
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<Json> Secrets::Show(const Json& json) const {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    if (text == redfish::kRedacted) {
+      return runtime::FailedPrecondition("the log does not hold a secret that the plan needs");
+    }
+    std::string shown = text;
+    for (const auto& [name, value] : values_) {
+      const std::string hidden = "{" + name + "}";
+      for (std::size_t at = shown.find(hidden); at != std::string::npos;
+           at = shown.find(hidden, at + value.size())) {
+        shown.replace(at, hidden.size(), value);
+      }
+    }
+    return Json(shown);
+  }
+  if (!json.is_structured()) return json;
+  Json shown = json;
+  for (auto& item : shown) {
+    SHOAL_ASSIGN_OR_RETURN(item, Show(item));
+  }
+  return shown;
+}
+
+}  // namespace shoal::operate

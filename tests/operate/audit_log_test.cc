@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/audit_log.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "operate/announcement.h"
+#include "platform/runtime/atomic_file.h"
+#include "tests/doubles/manual_clock.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::operate {
+namespace {
+
+using Json = nlohmann::json;
+
+Announcement SomeAnnouncement() {
+  return {.host = "https://bmc.lab:443",
+          .goal = "add_operator",
+          .sentence = "let bob in with hunter2-hunter2",
+          .values = {{"Password", "hunter2-hunter2"}, {"UserName", "bob"}},
+          .solver = "the expert's plan",
+          .steps = {{.method = "POST",
+                     .uri = "/redfish/v1/AccountService/Accounts",
+                     .body = {{"UserName", "bob"}, {"Password", "hunter2-hunter2"}},
+                     .status = 201,
+                     .location = "/redfish/v1/AccountService/Accounts/3",
+                     .effects = {{.uri = "/redfish/v1/AccountService/Accounts/3",
+                                  .pointer = "",
+                                  .before = nullptr,
+                                  .after = {{"@odata.id", "/redfish/v1/AccountService/Accounts/3"}},
+                                  .matters = true}}},
+                    {.method = "PATCH", .uri = "/redfish/v1", .session = 0, .status = 200}},
+          .predicate = {{"all", Json::array()}},
+          .history = {}};
+}
+
+const Secrets kKnown(std::map<std::string, std::string>{{"Password", "hunter2-hunter2"}});
+
+}  // namespace
+
+TEST_CASE("a log knows how far an operation came, also after a crash in the middle of a line") {
+  const doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  const std::string path = folder.At("host.jsonl");
+  {
+    const auto log = AuditLog::Open(path, clock).value();
+    REQUIRE_FALSE(log->unfinished());
+    const Json plan = ToJson(SomeAnnouncement(), kKnown);
+    REQUIRE(log->Append({{"record", "plan"}, {"plan", plan}}).ok());
+    REQUIRE(log->Append({{"record", "send"}, {"step", 0}, {"before", {{"u /p", 1}}}}).ok());
+    REQUIRE(log->Append({{"record", "answer"}, {"step", 0}, {"status", 201}, {"location", "/a/7"}})
+                .ok());
+    REQUIRE(log->Append({{"record", "done"}, {"step", 0}, {"made", {{"/a/3", "/a/7"}}}}).ok());
+    REQUIRE(log->Append({{"record", "send"}, {"step", 1}, {"before", Json::object()}}).ok());
+    REQUIRE(log->Append({{"record", "interrupted"}}).ok());
+  }
+  std::ofstream(path, std::ios::app) << "{\"record\": \"ans";
+  const auto log = AuditLog::Open(path, clock).value();
+  REQUIRE(log->unfinished());
+  const PastOperation& past = *log->unfinished();
+  REQUIRE(past.steps.at(0).is_done);
+  REQUIRE(past.steps.at(0).status == 201);
+  REQUIRE(past.steps.at(0).before == Json{{"u /p", 1}});
+  REQUIRE(past.made.at("/a/3") == "/a/7");
+  REQUIRE_FALSE(past.steps.at(1).is_done);
+  REQUIRE(past.steps.at(1).status == 0);
+  REQUIRE(past.steps.at(1).before);
+
+  const Announcement again = ParseAnnouncement(past.plan, kKnown).value();
+  REQUIRE(again.steps == SomeAnnouncement().steps);
+  REQUIRE(again.values == SomeAnnouncement().values);
+
+  REQUIRE(log->Append({{"record", "end"}, {"outcome", "reached"}}).ok());
+  REQUIRE_FALSE(log->unfinished());
+}
+
+TEST_CASE("a log holds no secret, and a plan from it needs the secrets again") {
+  const doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  const std::string path = folder.At("host.jsonl");
+  const auto log = AuditLog::Open(path, clock).value();
+  REQUIRE(log->Append({{"record", "plan"}, {"plan", ToJson(SomeAnnouncement(), kKnown)}}).ok());
+  const std::string text = runtime::ReadFile(path).value();
+  REQUIRE(text.find("hunter2") == std::string::npos);
+  REQUIRE(text.find("{Password}") != std::string::npos);
+
+  const Json unknown = ToJson(SomeAnnouncement(), Secrets());
+  REQUIRE(unknown.dump().find("REDACTED") != std::string::npos);
+  REQUIRE(absl::IsFailedPrecondition(ParseAnnouncement(unknown, kKnown).status()));
+}
+
+TEST_CASE("only one process uses a log, and a line that is no record is named") {
+  const doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  const std::string path = folder.At("host.jsonl");
+  {
+    const auto log = AuditLog::Open(path, clock).value();
+    REQUIRE(absl::IsFailedPrecondition(AuditLog::Open(path, clock).status()));
+  }
+  std::ofstream(path, std::ios::app) << "{\"record\": \"end\"}\nwhat\n";
+  const auto damaged = AuditLog::Open(path, clock);
+  REQUIRE(absl::IsDataLoss(damaged.status()));
+  REQUIRE(std::string(damaged.status().message()).find(":2") != std::string::npos);
+}
+
+}  // namespace shoal::operate

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/secrets.h"
+
+#include <catch2/catch.hpp>
+
+namespace shoal::operate {
+
+using Json = nlohmann::json;
+
+TEST_CASE("a known secret is hidden by its name wherever it stands, and comes back") {
+  const Secrets secrets(std::map<std::string, std::string>{{"Password", "tr0ub4dor"}, {"", ""}});
+  const Json open = {{"a", Json::array({"tr0ub4dor", "the tr0ub4dor is"})}, {"b", 3}};
+  const Json hidden = secrets.Hide(open);
+  REQUIRE(hidden == Json{{"a", Json::array({"{Password}", "the {Password} is"})}, {"b", 3}});
+  REQUIRE(secrets.Show(hidden).value() == open);
+  REQUIRE(secrets.HideIn("tr0ub4dor") == "{Password}");
+}
+
+TEST_CASE("an unknown secret is hidden by the name of its property, and does not come back") {
+  const Secrets none;
+  REQUIRE(none.Hide(Json{{"NewPassword", "x"}}) == Json{{"NewPassword", "REDACTED"}});
+  REQUIRE(none.Hide("x", "/Oem/Password") == "REDACTED");
+  REQUIRE(none.Hide("x", "/AssetTag") == "x");
+  REQUIRE(none.Hide(nullptr, "/Password") == nullptr);
+  REQUIRE(absl::IsFailedPrecondition(none.Show(Json{{"NewPassword", "REDACTED"}}).status()));
+}
+
+}  // namespace shoal::operate

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/twin.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "operate/goal_choice.h"
+#include "operate/solver.h"
+#include "redfish/capture/landmarks.h"
+
+namespace shoal::operate {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Rackmount {
+  std::shared_ptr<const redfish::Schema> schema =
+      redfish::Schema::Load("data/schema/redfish.schema.zst").value();
+  std::shared_ptr<const redfish::Capture> capture =
+      redfish::Capture::Load("data/captures/dmtf-rackmount1.tar.xz").value();
+  redfish::GoalSuite suite = redfish::LoadGoals("data/goals").value();
+};
+
+const Rackmount& Shared() {
+  static const Rackmount rackmount;
+  return rackmount;
+}
+
+const Effect* EffectOn(const Step& step, const std::string& pointer) {
+  const auto found = std::find_if(step.effects.begin(), step.effects.end(),
+                                  [&](const Effect& effect) { return effect.pointer == pointer; });
+  return found == step.effects.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("a twin notes each request with what it changed until the next one") {
+  const Rackmount& rackmount = Shared();
+  const auto twin = Twin::Create(rackmount.capture, rackmount.schema, {}).value();
+  const std::string system = redfish::FindLandmarks(*rackmount.capture).system;
+  REQUIRE(twin->Send({.method = "GET", .uri = system, .body = nullptr, .token = ""}).status == 200);
+  REQUIRE(twin->Send({.method = "PATCH", .uri = system, .body = {{"AssetTag", "T-1"}}, .token = ""})
+              .status == 200);
+  twin->Wait(std::chrono::seconds(1));
+  REQUIRE(twin->Send({.method = "PATCH", .uri = system, .body = {{"AssetTag", 7}}, .token = ""})
+              .status == 400);
+  const std::vector<Step> steps = twin->TakeSteps();
+  REQUIRE(steps.size() == 2);
+  const Effect* const tag = EffectOn(steps[0], "/AssetTag");
+  REQUIRE(tag != nullptr);
+  REQUIRE(tag->matters);
+  REQUIRE(tag->after == "T-1");
+  REQUIRE(steps[1].effects.empty());
+  REQUIRE(steps[1].status == 400);
+  REQUIRE(twin->touched().contains(system));
+}
+
+TEST_CASE("a member that a request makes is an effect, and so is its removal") {
+  const Rackmount& rackmount = Shared();
+  const auto twin = Twin::Create(rackmount.capture, rackmount.schema, {}).value();
+  const std::string accounts = "/redfish/v1/AccountService/Accounts";
+  const Json body = {{"UserName", "bob"}, {"Password", "Tr0ub4dor&3"}, {"RoleId", "Operator"}};
+  const auto made = twin->Send({.method = "POST", .uri = accounts, .body = body, .token = ""});
+  REQUIRE(made.status == 201);
+  REQUIRE(
+      twin->Send({.method = "DELETE", .uri = made.location, .body = nullptr, .token = ""}).status <
+      300);
+  const std::vector<Step> steps = twin->TakeSteps();
+  const Effect* const came = EffectOn(steps.at(0), "");
+  REQUIRE(came != nullptr);
+  REQUIRE(came->matters);
+  REQUIRE(came->uri == steps[0].location);
+  REQUIRE(came->before.is_null());
+  const Effect* const went = EffectOn(steps.at(1), "");
+  REQUIRE(went != nullptr);
+  REQUIRE(went->after.is_null());
+  REQUIRE(EffectOn(steps[1], "/Members") != nullptr);
+}
+
+TEST_CASE("a goal with given values is reached on a twin by the expert, and then holds") {
+  const Rackmount& rackmount = Shared();
+  const auto goal = FindGoal(rackmount.suite, "4").value();
+  const auto applied =
+      redfish::AppliedGoal::Create(goal, *rackmount.capture, rackmount.suite).value();
+  const redfish::Episode episode = applied->EpisodeWith({{"AssetTag", "RACK-17"}}).value();
+  const auto twin = Twin::Create(rackmount.capture, rackmount.schema, {}).value();
+  REQUIRE_FALSE(episode.watch->predicate().Evaluate(*twin));
+  REQUIRE(ExpertSolver().Solve(*applied, episode, *twin).ok());
+  REQUIRE(episode.watch->predicate().Evaluate(*twin));
+  REQUIRE(twin->TakeSteps().size() == 2);
+}
+
+TEST_CASE("a goal names the value that it misses, and one that it does not know") {
+  const Rackmount& rackmount = Shared();
+  const auto applied = redfish::AppliedGoal::Create(FindGoal(rackmount.suite, "asset_tag").value(),
+                                                    *rackmount.capture, rackmount.suite)
+                           .value();
+  const auto refusal = [&](const redfish::Values& values) {
+    const auto episode = applied->EpisodeWith(values);
+    REQUIRE(absl::IsInvalidArgument(episode.status()));
+    return std::string(episode.status().message());
+  };
+  REQUIRE(refusal({}).find("AssetTag") != std::string::npos);
+  REQUIRE(refusal({{"AssetTag", "a"}, {"Colour", "b"}}).find("Colour") != std::string::npos);
+  REQUIRE(refusal({{"AssetTag", 3}}).find("text") != std::string::npos);
+}
+
+}  // namespace shoal::operate

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests `shoal do` as a person starts it, against simulated hosts with TLS, a login and faults.
+//
+// SHOAL_DO_FIRST and SHOAL_DO_GOALS say which drawn goals are tried, SHOAL_DO_KILLS how often an
+// operation is killed.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "operated_host.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/random.h"
+#include "shoal_run.h"
+#include "tests/doubles/environment_number.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::tests {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+
+const std::vector<std::string> kAllCaptures = {
+    "dell-r750",        "dmtf-acd",        "dmtf-catfish",  "dmtf-liquid-cooled-server",
+    "dmtf-mpf",         "dmtf-rackmount1", "dmtf-smartnic", "dmtf-telemetry",
+    "hpe-dl380a-gen12", "openbmc-stock"};
+const std::vector<std::string> kFewCaptures = {"dmtf-rackmount1", "openbmc-stock"};
+
+// All requests take a while, and this share of them goes wrong, in five ways.
+json Faults(double rate, int latency_ms) {
+  json faults = json::array({{{"name", "slow"}, {"latency_ms", latency_ms}}});
+  if (rate > 0) {
+    faults.push_back({{"name", "busy"}, {"status", 503}, {"retry_after_seconds", 1}});
+    faults.push_back({{"name", "broken"}, {"status", 500}});
+    faults.push_back({{"name", "unheard"}, {"drop", "request"}});
+    faults.push_back({{"name", "unanswered"}, {"drop", "answer"}});
+    faults.push_back({{"name", "garbled"}, {"malformed", "truncated"}});
+  }
+  for (json& fault : faults) {
+    fault["path"] = "/**";
+    if (fault["name"] != "slow") fault["probability"] = rate / 5;
+  }
+  return faults;
+}
+
+std::vector<std::string> With(std::vector<std::string> arguments,
+                              const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+struct Tally {
+  int drawn = 0;
+  int reached = 0;
+  int unannounced = 0;
+};
+
+bool HasEnded(const std::string& log) {
+  return runtime::ReadFile(log).value_or("").find("\"record\":\"end\"") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done to them", "[do]") {
+  const auto first = doubles::EnvironmentNumber("SHOAL_DO_FIRST", 0);
+  const auto count = doubles::EnvironmentNumber("SHOAL_DO_GOALS", 10);
+  const std::vector<std::string>& captures = count > 10 ? kAllCaptures : kFewCaptures;
+  const DrawnGoals goals(captures);
+  OperatedHost host(captures);
+  Tally tally;
+  for (auto number = first; number < first + count; ++number) {
+    const DrawnGoal drawn = goals.Draw(static_cast<std::uint64_t>(number));
+    const doubles::TemporaryFolder audit;
+    host.Begin(drawn, Faults(0.1, 5));
+    const EndedRun ended =
+        RunToEnd(With(host.Arguments(goals, drawn, audit.path()), {"--execute"}));
+    const Verdict verdict = host.Judge();
+    const std::vector<std::string> unannounced =
+        Unannounced(verdict.changes, SentIn(AuditOf(host.LogBelow(audit.path()))));
+    const bool reached = ended.code == 0 && verdict.satisfied;
+    ++tally.drawn;
+    tally.reached += reached ? 1 : 0;
+    tally.unannounced += static_cast<int>(unannounced.size());
+    std::printf("goal %lld %s on %s: %s, exit code %d, %zu changes\n",
+                static_cast<long long>(number), drawn.goal->goal().name().c_str(),
+                drawn.goal->capture_name().c_str(), reached ? "reached" : "missed", ended.code,
+                verdict.changes.size());
+    if (!reached) std::printf("%s\n", ended.output.c_str());
+    INFO(ended.output);
+    REQUIRE(unannounced.empty());
+    // An operation that does not reach its goal says so.
+    REQUIRE((ended.code != 0 || verdict.satisfied));
+    host.End();
+  }
+  std::printf("do goals=%d reached=%.3f unannounced=%d\n", tally.drawn,
+              static_cast<double>(tally.reached) / tally.drawn, tally.unannounced);
+  REQUIRE(tally.reached >= 0.9 * tally.drawn);
+}
+
+TEST_CASE("an operation that is killed is finished or explained by the same command",
+          "[do_kills]") {
+  const auto kills = doubles::EnvironmentNumber("SHOAL_DO_KILLS", 4);
+  const std::vector<std::string> names = {"pxe_once", "event_pipeline", "account_audit", "locate"};
+  const DrawnGoals goals(kFewCaptures);
+  OperatedHost host(kFewCaptures);
+  int killed = 0;
+  int finished = 0;
+  int explained = 0;
+  for (std::uint64_t number = 0; killed < kills; ++number) {
+    REQUIRE(number < 20 * static_cast<std::uint64_t>(kills));
+    const DrawnGoal drawn = goals.Draw(number, names);
+    if (drawn.episode.optimum < 2) continue;
+    const doubles::TemporaryFolder audit;
+    host.Begin(drawn, Faults(0, 20));
+    const std::string log = host.LogBelow(audit.path());
+    const std::vector<std::string> arguments =
+        With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
+    runtime::Random random(5, number);
+    const std::size_t records = 1 + random.Below(7);
+    {
+      ShoalRun run(arguments);
+      const auto deadline = std::chrono::steady_clock::now() + seconds(30);
+      while (std::chrono::steady_clock::now() < deadline && !HasEnded(log)) {
+        const std::string text = runtime::ReadFile(log).value_or("");
+        if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= records) break;
+        ::usleep(1000);
+      }
+      run.Kill();
+      REQUIRE(run.WaitForExit(seconds(10)));
+    }
+    if (HasEnded(log)) {
+      host.End();
+      continue;
+    }
+    ++killed;
+    // Whatever was done to the host is in the log, and what was answered was done.
+    const std::vector<std::string> before = SentIn(AuditOf(log));
+    REQUIRE(Unannounced(host.Judge().changes, before).empty());
+
+    const EndedRun again = RunToEnd(arguments);
+    INFO(again.output);
+    REQUIRE(again.Says("An operation of "));
+    const Verdict verdict = host.Judge();
+    REQUIRE(Unannounced(verdict.changes, SentIn(AuditOf(log))).empty());
+    const bool is_finished = again.code == 0 && verdict.satisfied;
+    std::printf("kill %d of %s after %zu records: %s, exit code %d\n", killed,
+                drawn.goal->goal().name().c_str(), records, is_finished ? "finished" : "explained",
+                again.code);
+    finished += is_finished ? 1 : 0;
+    if (!is_finished) {
+      REQUIRE(again.code == 3);
+      ++explained;
+    }
+    // Without faults, no request takes effect twice.
+    std::vector<std::string> changes = verdict.changes;
+    REQUIRE(changes.size() <= AuditOf(log).front().at("plan").at("steps").size());
+    host.End();
+  }
+  std::printf("do kills=%d finished=%d explained=%d\n", killed, finished, explained);
+  REQUIRE(finished + explained == killed);
+}
+
+TEST_CASE("a plan is announced and not sent without consent, and never beyond its permissions",
+          "[do]") {
+  const DrawnGoals goals(kFewCaptures);
+  OperatedHost host(kFewCaptures);
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"pxe_once"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"pxe_once"});
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  const std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
+
+  const EndedRun announced = RunToEnd(arguments);
+  INFO(announced.output);
+  REQUIRE(announced.code == 0);
+  REQUIRE(announced.Says("changes /Boot/BootSourceOverrideTarget"));
+  REQUIRE(announced.last_line == "Nothing was sent; --execute sends these requests.");
+
+  for (const std::vector<std::string>& limit :
+       std::vector<std::vector<std::string>>{{"--budget", "1"},
+                                             {"--allow-method", "PATCH"},
+                                             {"--allow-uri", "/redfish/v1/Chassis/**"}}) {
+    const EndedRun refused = RunToEnd(With(arguments, With(limit, {"--execute"})));
+    INFO(refused.output);
+    REQUIRE(refused.code == 4);
+  }
+  REQUIRE(host.Judge().changes.empty());
+
+  REQUIRE(RunToEnd(With(arguments, {"--execute", "--budget", "2"})).code == 0);
+  REQUIRE(host.Judge().satisfied);
+  REQUIRE(host.Judge().changes.size() == 2);
+  host.End();
+}
+
+TEST_CASE("an operation stops where the host does not do what its twin did", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"asset_tag"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"asset_tag"});
+  host.Begin(drawn, json::array());
+  host.Teach(json::array({{{"name", "deaf"},
+                           {"method", "PATCH"},
+                           {"path", "/redfish/v1/Systems/*"},
+                           {"respond", {{"status", 204}}}}}));
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments =
+      With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
+  *(std::find(arguments.begin(), arguments.end(), "--settle") + 1) = "1";
+  const EndedRun stopped = RunToEnd(arguments);
+  INFO(stopped.output);
+  REQUIRE(stopped.code == 3);
+  REQUIRE(stopped.Says("does not show its result: /AssetTag"));
+  REQUIRE(NumberIn(stopped.last_line, "sent") == 1);
+
+  // What was stopped has ended, so the next call plans anew.
+  host.Teach(json::array());
+  REQUIRE(RunToEnd(arguments).code == 0);
+  REQUIRE(host.Judge().satisfied);
+  const EndedRun again = RunToEnd(arguments);
+  REQUIRE(again.code == 0);
+  REQUIRE(again.Says("Nothing needs to change."));
+  host.End();
+}
+
+TEST_CASE("an operation that is interrupted ends between two requests, and goes on later", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"pxe_once"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"pxe_once"});
+  host.Begin(drawn, Faults(0, 200));
+  const doubles::TemporaryFolder audit;
+  const std::vector<std::string> arguments =
+      With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
+  {
+    ShoalRun run(arguments);
+    const std::string log = host.LogBelow(audit.path());
+    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+    run.Interrupt();
+    REQUIRE(run.WaitForExit(seconds(20)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 5);
+  }
+  std::vector<std::string> other = arguments;
+  *std::find(other.begin(), other.end(), "pxe_once") = "power_on";
+  const EndedRun refused = RunToEnd(other);
+  REQUIRE(refused.code == 2);
+  REQUIRE(refused.Says("--abandon"));
+  const EndedRun finished = RunToEnd(arguments);
+  INFO(finished.output);
+  REQUIRE(finished.code == 0);
+  REQUIRE(host.Judge().satisfied);
+  REQUIRE(host.Judge().changes.size() == 2);
+  host.End();
+}
+
+TEST_CASE("a fleet is operated host by host under one budget", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost first({"dmtf-rackmount1"});
+  OperatedHost second({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"locate"});
+  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"locate"});
+  first.Begin(drawn, json::array());
+  second.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  const std::vector<std::string> arguments =
+      With(first.Arguments(goals, drawn, audit.path()),
+           {"--host", second.url(), "--insecure", "--execute"});
+  REQUIRE(RunToEnd(With(arguments, {"--budget", "3"})).code == 4);
+  REQUIRE(first.Judge().changes.empty());
+  REQUIRE(second.Judge().changes.empty());
+  const EndedRun ended = RunToEnd(With(arguments, {"--budget", "4"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(first.Judge().satisfied);
+  REQUIRE(second.Judge().satisfied);
+  first.End();
+  second.End();
+}
+
+TEST_CASE("passwords of a goal and of the login are nowhere but on the wire", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"add_operator"});
+  while (drawn.episode.situation != "absent") drawn = goals.Draw(++number, {"add_operator"});
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), {"--execute"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(host.Judge().satisfied);
+  const std::string log = runtime::ReadFile(host.LogBelow(audit.path())).value_or("");
+  REQUIRE(log.find("{Password}") != std::string::npos);
+  for (const std::string& secret :
+       {drawn.episode.values.at("Password").get<std::string>(), std::string("shoal-password")}) {
+    REQUIRE(log.find(secret) == std::string::npos);
+    REQUIRE_FALSE(ended.Says(secret));
+  }
+  host.End();
+}
+
+TEST_CASE("wrong words to do are named, and nothing is asked of a host", "[do]") {
+  const doubles::TemporaryFolder audit;
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& words) {
+    const EndedRun ended = RunToEnd(With(std::move(arguments), {"--audit", audit.path()}));
+    INFO(ended.output);
+    REQUIRE(ended.code == 2);
+    REQUIRE(ended.Says(words));
+  };
+  const std::string host = "https://127.0.0.1:1";
+  refused({"do", "power on"}, "--host");
+  refused({"do", "power on", "--host", host}, "--goal");
+  refused({"do", "power on", "--host", host, "--goal", "99"}, "there is no goal");
+  refused({"do", "power on", "--host", host, "--goal", "1", "--set", "Tag"}, "Name=value");
+  refused({"do", "power on", "--host", host, "--goal", "1", "--user", "root"}, "--password-file");
+  refused({"do", "power on", "--host", "ftp://bmc", "--goal", "1"}, "ftp://bmc");
+  refused({"do", "power on", "--host", host, "--goal", "1", "--allow-uri", "x"}, "x");
+}
+
+}  // namespace shoal::tests

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated host that `shoal do` operates: it speaks TLS, wants a login, is slow and fails now
+// and then, and its own history says what was done to it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "mock_process.h"
+#include "redfish/capture/capture.h"
+#include "redfish/goals/goal.h"
+#include "shoal_run.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::tests {
+
+// A goal on a capture with an episode of it.
+struct DrawnGoal {
+  std::shared_ptr<const redfish::AppliedGoal> goal;
+  redfish::Episode episode = {};
+};
+
+// All goals of data/goals that a twin can solve, on the named captures.
+class DrawnGoals {
+ public:
+  explicit DrawnGoals(const std::vector<std::string>& captures);
+
+  // Returns the same goal for the same number. `names` restricts the goals; empty means all.
+  DrawnGoal Draw(std::uint64_t number, const std::vector<std::string>& names = {}) const;
+  const redfish::Capture& capture(const std::string& name) const { return *captures_.at(name); }
+
+ private:
+  std::map<std::string, std::shared_ptr<const redfish::Capture>> captures_;
+  std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals_;
+};
+
+// What became of an operation, by the host's own account.
+struct Verdict {
+  bool satisfied = false;
+  // The requests that changed something, as "PATCH /redfish/v1/Systems/1", logins apart.
+  std::vector<std::string> changes = {};
+};
+
+class OperatedHost {
+ public:
+  explicit OperatedHost(const std::vector<std::string>& captures);
+
+  // Makes a fresh service with the start of the episode. `faults` is the list of the control API.
+  void Begin(const DrawnGoal& drawn, const nlohmann::json& faults);
+  void End();
+  // Teaches the service rules of the control API (mockserver/rules/rules.h).
+  void Teach(const nlohmann::json& rules);
+
+  // The arguments with which `shoal do` reaches the drawn goal, and logs below `audit`.
+  std::vector<std::string> Arguments(const DrawnGoals& goals, const DrawnGoal& drawn,
+                                     const std::string& audit) const;
+  Verdict Judge() const;
+  const std::string& url() const { return url_; }
+  // The path of the audit log below `audit`.
+  std::string LogBelow(const std::string& audit) const;
+
+ private:
+  nlohmann::json Control(const std::string& method, const std::string& path,
+                         const nlohmann::json& body) const;
+
+  const doubles::TemporaryFolder files_;
+  MockProcess mock_;
+  std::string url_;
+};
+
+// Returns the records of an audit log.
+std::vector<nlohmann::json> AuditOf(const std::string& path);
+// Returns the requests that the log says were sent, as in Verdict::changes.
+std::vector<std::string> SentIn(const std::vector<nlohmann::json>& records);
+// Returns those of `changes` that `sent` does not account for.
+std::vector<std::string> Unannounced(std::vector<std::string> changes,
+                                     std::vector<std::string> sent);
+
+}  // namespace shoal::tests
