@@ -175,7 +175,8 @@ absl::Status Judge(const Expert& expert, const EpisodeFacts& facts, const absl::
 PlanPlayer::PlanPlayer(const RedfishData& data, std::shared_ptr<const mockserver::FaultSet> faults)
     : data_(data), faults_(std::move(faults)) {}
 
-absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t episode) {
+absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t episode,
+                                               Looks looks) {
   const RedfishTasks& tasks = *data_.tasks;
   mockserver::InstanceOptions options;
   options.faults = faults_;
@@ -195,7 +196,8 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
   const auto outcome = redfish::RunPlan(plan, expert,
                                         {.attempts = static_cast<int>(tasks.options.episode_limit),
                                          .pause = std::chrono::seconds(tasks.options.wait_seconds),
-                                         .looks = static_cast<int>(tasks.options.episode_limit)});
+                                         .looks = static_cast<int>(tasks.options.episode_limit),
+                                         .patches_unseen = looks == Looks::kBeforeActions});
   PlayedEpisode played{.steps = {}, .facts = environment.facts()};
   SHOAL_RETURN_IF_ERROR(Judge(expert, played.facts, outcome.status()));
   played.steps = expert.TakeSteps();

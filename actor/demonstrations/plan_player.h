@@ -28,6 +28,13 @@ struct PlayedStep {
   float reward = 0;
 };
 
+// When an expert looks before it acts.
+enum class Looks : std::uint8_t {
+  kAlways,
+  // A PATCH is sent without looking whether it is due.
+  kBeforeActions,
+};
+
 // A whole episode that reached its goal without side effects. Its last step ended it.
 struct PlayedEpisode {
   std::vector<PlayedStep> steps;
@@ -44,7 +51,8 @@ class PlanPlayer {
   // REQUIRES: `pair` is an index of the data's pairs. An error says in one sentence why there is no
   // such episode: NOT_FOUND for a request that is no candidate, FAILED_PRECONDITION for a plan that
   // failed or did not reach the goal.
-  absl::StatusOr<PlayedEpisode> Play(std::size_t pair, std::uint64_t episode);
+  absl::StatusOr<PlayedEpisode> Play(std::size_t pair, std::uint64_t episode,
+                                     Looks looks = Looks::kAlways);
 
  private:
   const RedfishData& data_;

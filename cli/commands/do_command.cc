@@ -25,6 +25,8 @@
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/capture_path.h"
+#include "text/intent/intent_parser.h"
+#include "text/lexical/lexical_encoder.h"
 
 namespace shoal::cli {
 namespace {
@@ -84,6 +86,9 @@ struct Job {
   operate::Secrets secrets;
   std::unique_ptr<StopWatch> watch;
   std::vector<Operation> operations;
+  // What the sentence was understood against, and the host that it is of. Null when a flag names
+  // the goal.
+  std::shared_ptr<const redfish::Capture> understood = nullptr;
 };
 
 std::string LogOf(const DoFlags& flags, const std::string& address) {
@@ -111,6 +116,44 @@ absl::Status ReadChoice(const redfish::GoalSuite& suite, Job& job) {
     if (!glob.ok()) return runtime::Annotate(glob.status(), "--allow-uri " + pattern);
     job.permissions.uris.push_back(*std::move(glob));
   }
+  return absl::OkStatus();
+}
+
+// Returns the capture that --capture names, or else crawls the host.
+absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
+    const Job& job, const discovery::CrawlOptions& access) {
+  const DoFlags& flags = job.flags;
+  StopWatch& watch = *job.watch;
+  if (flags.capture.empty()) return CrawlPresent(access, [&watch] { return watch.Wait({}); });
+  SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(flags.capture, flags.data));
+  return redfish::Capture::Load(path);
+}
+
+// Understands the sentence in the terms of the first host. INVALID_ARGUMENT with the reason when it
+// is refused.
+absl::Status Understand(Job& job) {
+  DoFlags& flags = job.flags;
+  if (flags.choice.sentence.empty()) {
+    return runtime::InvalidArgument("a sentence is needed, or --goal");
+  }
+  SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
+                         HostOptionsOf(flags.access, flags.hosts.front()));
+  SHOAL_ASSIGN_OR_RETURN(job.understood, CaptureOf(job, options.access));
+  SHOAL_ASSIGN_OR_RETURN(const auto encoder,
+                         tokens::LexicalEncoder::Create(flags.data + "/encoder/lexical.idf"));
+  SHOAL_ASSIGN_OR_RETURN(const auto parser, intent::IntentParser::Create(
+                                                flags.data + "/goals", *job.understood, *encoder));
+  SHOAL_ASSIGN_OR_RETURN(const intent::Intent intent, parser->Parse(flags.choice.sentence));
+  if (!intent.refusal.empty()) {
+    return runtime::InvalidArgument("the sentence is not understood: " + intent.refusal);
+  }
+  if (!intent.targets.empty()) {
+    return runtime::InvalidArgument("the sentence singles out a part of goal " + intent.goal +
+                                    "; only the whole goal can be reached on a host");
+  }
+  flags.choice.goal = intent.goal;
+  for (const auto& [name, value] : intent.values) flags.choice.values.try_emplace(name, value);
+  std::printf("Understood as goal %s (score %.2f).\n", intent.goal.c_str(), intent.score);
   return absl::OkStatus();
 }
 
@@ -165,13 +208,10 @@ absl::Status Prepare(Job& job, const std::string& url, operate::Planner& planner
     SHOAL_RETURN_IF_ERROR(TakeUp(job, operation));
     SHOAL_RETURN_IF_ERROR(operation.host->Enter());
   } else {
-    std::shared_ptr<const redfish::Capture> capture;
-    if (flags.capture.empty()) {
-      SHOAL_ASSIGN_OR_RETURN(capture, CrawlPresent(access, [&watch] { return watch.Wait({}); }));
-    } else {
-      SHOAL_ASSIGN_OR_RETURN(const std::string path,
-                             redfish::FindCapture(flags.capture, flags.data));
-      SHOAL_ASSIGN_OR_RETURN(capture, redfish::Capture::Load(path));
+    const bool is_first = url == flags.hosts.front() && job.understood != nullptr;
+    std::shared_ptr<const redfish::Capture> capture = is_first ? job.understood : nullptr;
+    if (capture == nullptr) {
+      SHOAL_ASSIGN_OR_RETURN(capture, CaptureOf(job, access));
     }
     SHOAL_RETURN_IF_ERROR(operation.host->Enter());
     SHOAL_ASSIGN_OR_RETURN(operation.announcement,
@@ -283,15 +323,13 @@ int ExecuteAll(Job& job) {
 
 absl::Status PrepareAll(Job& job) {
   DoFlags& flags = job.flags;
-  if (flags.choice.goal.empty()) {
-    return runtime::InvalidArgument("--goal is needed to say which goal the sentence means");
-  }
   for (const std::string& setting : flags.settings) {
     SHOAL_RETURN_IF_ERROR(operate::AddSetting(setting, flags.choice.values));
   }
   for (const std::string& setting : flags.setting_files) {
     SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, flags.choice.values));
   }
+  if (flags.choice.goal.empty()) SHOAL_RETURN_IF_ERROR(Understand(job));
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));
   SHOAL_RETURN_IF_ERROR(ReadChoice(suite, job));
   SHOAL_ASSIGN_OR_RETURN(auto schema,
@@ -372,7 +410,8 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
       "Reach a goal on real hosts: what would change is tried on a twin and announced, and sent "
       "only with --execute or a typed yes");
   command->add_option("SENTENCE", flags->choice.sentence, "what is wanted, in words");
-  command->add_option("--goal", flags->choice.goal, "the number or name of the goal");
+  command->add_option("--goal", flags->choice.goal,
+                      "the number or name of the goal; default: what the sentence asks for");
   command->add_option("--set", flags->settings, "a value of the goal, Name=value; repeatable")
       ->allow_extra_args(false);
   command

@@ -200,6 +200,27 @@ TEST_CASE("a plan is announced and not sent without consent, and never beyond it
   host.End();
 }
 
+TEST_CASE("a person's sentence is understood and carried out", "[do]") {
+  const DrawnGoals goals(kFewCaptures);
+  OperatedHost host(kFewCaptures);
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"power_on"});
+  while (drawn.episode.satisfied) drawn = goals.Draw(++number, {"power_on"});
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
+  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
+  REQUIRE(goal != arguments.end());
+  arguments.erase(goal, goal + 2);
+  arguments[1] = "please turn the server on";
+  const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(ended.Says("Understood as goal power_on"));
+  REQUIRE(host.Judge().satisfied);
+  host.End();
+}
+
 TEST_CASE("an operation stops where the host does not do what its twin did", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});
@@ -320,7 +341,9 @@ TEST_CASE("wrong words to do are named, and nothing is asked of a host", "[do]")
   };
   const std::string host = "https://127.0.0.1:1";
   refused({"do", "power on"}, "--host");
-  refused({"do", "power on", "--host", host}, "--goal");
+  refused({"do", "--host", host}, "a sentence is needed, or --goal");
+  refused({"do", "make me a coffee", "--host", host, "--capture", "openbmc-stock"},
+          "not understood");
   refused({"do", "power on", "--host", host, "--goal", "99"}, "there is no goal");
   refused({"do", "power on", "--host", host, "--goal", "1", "--set", "Tag"}, "Name=value");
   refused({"do", "power on", "--host", host, "--goal", "1", "--user", "root"}, "--password-file");
