@@ -141,7 +141,7 @@ constexpr BootEntry kBootEntries[] = {
     {"UEFI.Shell.1", "Embedded UEFI Shell"},
 };
 
-// Returns what the attribute "Oem" adds: vendors' members of the resource, its links and actions.
+// Leaves out what a vendor adds to the resource, its links and its actions.
 void RemoveOem(Json& value) {
   if (!value.is_object()) return;
   value.erase("Oem");

@@ -245,7 +245,7 @@ void ChangeSegments(ResourceTree& tree, Draws& draws) {
       return member.substr(0, member.rfind('/')) == uri;
     });
     // A resource below the collection that is no member could have a member's new name.
-    const auto others = std::any_of(
+    const bool others = std::any_of(
         tree.resources().lower_bound(uri + "/"), tree.resources().end(), [&](const auto& entry) {
           return IsAtOrBelow(entry.first, uri) && entry.first.rfind('/') == uri.size() &&
                  std::find(members.begin(), members.end(), entry.first) == members.end();
