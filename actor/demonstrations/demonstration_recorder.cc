@@ -214,11 +214,11 @@ PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes
   PlayedPair played;
   bool shows_work = false;
   for (std::uint64_t episode = 0; episode < episodes; ++episode) {
-    // Half of the experts save looks where they can, so that a policy knows both ways and can learn
-    // which looks are needed.
-    absl::StatusOr<PlayedEpisode> one =
-        player.Play(pair, episode, episode % 2 == 0 ? Looks::kAlways : Looks::kBeforeActions);
-    if (!one.ok() && episode % 2 != 0) one = player.Play(pair, episode);
+    // Most experts save looks where they can, so that a policy knows both ways and can learn which
+    // looks are needed.
+    const Looks looks = episode % 4 == 0 ? Looks::kAlways : Looks::kWhereNeeded;
+    absl::StatusOr<PlayedEpisode> one = player.Play(pair, episode, looks);
+    if (!one.ok() && looks != Looks::kAlways) one = player.Play(pair, episode);
     if (one.ok()) {
       shows_work = shows_work || one->facts.optimum > 0;
       played.episodes.emplace_back(episode, *std::move(one));

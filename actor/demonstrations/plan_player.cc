@@ -197,7 +197,7 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
                                         {.attempts = static_cast<int>(tasks.options.episode_limit),
                                          .pause = std::chrono::seconds(tasks.options.wait_seconds),
                                          .looks = static_cast<int>(tasks.options.episode_limit),
-                                         .patches_unseen = looks == Looks::kBeforeActions});
+                                         .unseen = looks == Looks::kWhereNeeded});
   PlayedEpisode played{.steps = {}, .facts = environment.facts()};
   SHOAL_RETURN_IF_ERROR(Judge(expert, played.facts, outcome.status()));
   played.steps = expert.TakeSteps();

@@ -31,8 +31,8 @@ struct PlayedStep {
 // When an expert looks before it acts.
 enum class Looks : std::uint8_t {
   kAlways,
-  // A PATCH is sent without looking whether it is due.
-  kBeforeActions,
+  // Only where a request depends on what is seen, such as the order of a list or a new resource.
+  kWhereNeeded,
 };
 
 // A whole episode that reached its goal without side effects. Its last step ended it.

@@ -22,7 +22,9 @@ bool StopRule::Observe(const Evaluation& evaluation) {
       });
   const bool lean = options_.stop_mutations <= 0 || !evaluation.has_goals ||
                     score.mutations_per_optimal().value_or(1e9) <= options_.stop_mutations;
-  in_a_row_ = enough && everywhere && lean ? in_a_row_ + 1 : 0;
+  const bool short_enough = options_.stop_steps <= 0 || !evaluation.has_goals ||
+                            score.steps_per_optimal().value_or(1e9) <= options_.stop_steps;
+  in_a_row_ = enough && everywhere && lean && short_enough ? in_a_row_ + 1 : 0;
   return in_a_row_ >= options_.stop_evaluations;
 }
 

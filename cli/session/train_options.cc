@@ -52,6 +52,9 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                {.help = "bar: success of each pair (goals); 0: any", .min = 0, .max = 1});
   visitor.Knob("stop_mutations", stop_mutations,
                {.help = "bar: mutations over the least possible; 0: any", .min = 0, .max = 1000});
+  visitor.Knob(
+      "stop_steps", stop_steps,
+      {.help = "bar: steps over the least possible mutations; 0: any", .min = 0, .max = 1000});
   visitor.Knob("record_every_seconds", record_every_seconds,
                {.help = "between rows of metrics.jsonl and of the event file",
                 .unit = "seconds",

@@ -44,6 +44,9 @@ struct TrainOptions {
   // The bar for mutations divided by the fewest possible ones, which must not be exceeded. 0
   // accepts any.
   double stop_mutations = 0;
+  // The bar for steps divided by the fewest possible mutations, which must not be exceeded. 0
+  // accepts any.
+  double stop_steps = 0;
 
   // Seconds between rows of metrics.jsonl and of the event file.
   double record_every_seconds = 1;

@@ -10,7 +10,8 @@ using std::chrono::seconds;
 TEST_CASE("a run in process without one capture is judged on it too, again later, and reported",
           "[commands]") {
   ShoalRun run({"train", "deploy/local/redfish.toml", "--minutes", "0.3", "--goals", "1,3",
-                "--access", "inprocess", "--hold-out", "openbmc-stock", "--episodes", "4"});
+                "--access", "inprocess", "--hold-out", "openbmc-stock", "--episodes", "4", "--set",
+                "train.demonstration_episodes=4", "--set", "learner.demonstration_updates=20"});
   REQUIRE(run.WaitForExit(seconds(150)));
   INFO(run.output());
   REQUIRE(run.exit().code == 0);
@@ -26,6 +27,15 @@ TEST_CASE("a run in process without one capture is judged on it too, again later
   INFO(evaluation.output());
   REQUIRE(evaluation.exit().code == 0);
   REQUIRE(evaluation.last_line().starts_with("result success="));
+
+  ShoalRun ablation({"evaluate", run.folder() + "/run", "--episodes", "1", "--name", "blind",
+                     "--ablate", "bodies", "--set", "train.baselines=[]", "--set",
+                     "run.directory=\"" + run.folder() + "\""});
+  REQUIRE(ablation.WaitForExit(seconds(90)));
+  INFO(ablation.output());
+  REQUIRE(ablation.exit().code == 0);
+  REQUIRE(ablation.last_line().starts_with("result ablate=bodies success="));
+  REQUIRE(ablation.last_line().find(" full=") != std::string::npos);
 
   ShoalRun report({"report", run.folder() + "/run"});
   REQUIRE(report.WaitForExit(seconds(20)));

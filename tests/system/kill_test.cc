@@ -18,7 +18,8 @@ std::vector<std::string> ShortRun(const std::string& minutes,
       "train", "deploy/local/redfish.toml", "--minutes", minutes, "--goals", "1,3", "--episodes",
       "2"};
   std::vector<std::string> all = {"train.baselines=[]", "train.stop_score=-1",
-                                  "train.evaluate_every_seconds=0"};
+                                  "train.evaluate_every_seconds=0",
+                                  "train.demonstration_episodes=0"};
   all.insert(all.end(), settings.begin(), settings.end());
   for (const std::string& setting : all) arguments.insert(arguments.end(), {"--set", setting});
   return arguments;
@@ -106,9 +107,10 @@ TEST_CASE("a kill during the final evaluation does not cost the result", "[kills
   for (const char* kind : {"inference", "actor"}) {
     INFO(kind);
     // The first evaluation during training ends it, and its version is the one that is evaluated.
-    ShoalRun run(ShortRun("2", {"train.stop_score=0", "train.stop_evaluations=1",
-                                "train.stop_mutations=0", "train.evaluate_every_seconds=5",
-                                "train.evaluate_episodes=2", "train.final_episodes=30"}));
+    ShoalRun run(ShortRun(
+        "2", {"train.stop_score=0", "train.stop_evaluations=1", "train.stop_mutations=0",
+              "train.stop_steps=0", "train.stop_pair_success=0", "train.evaluate_every_seconds=5",
+              "train.evaluate_episodes=2", "train.final_episodes=30"}));
     REQUIRE(Eventually(seconds(90), [&] { return !run.File("evaluations/final.log").empty(); }));
     const std::vector<pid_t> pids = run.Children(kind);
     REQUIRE(pids.size() == 1);

@@ -51,12 +51,12 @@ std::vector<std::string> Arguments() {
       "train",     "deploy/local/redfish.toml",    "--minutes", "0", "--goals", "4,8",
       "--capture", "openbmc-stock,dmtf-rackmount1"};
   for (const char* setting :
-       {"train.evaluate_every_seconds=0", "algorithm.learning_rate=1e-7",
-        "inference.content_cache_bytes=16777216", "inference.catalog_cache_bytes=16777216",
-        "inference.similarity_cache_bytes=4194304", "inference.encoder_chunk_cache_bytes=4194304",
-        "replay.content_capacity_bytes=33554432", "replay.unused_content_bytes=8388608",
-        "learner.content_capacity_bytes=50331648", "learner.unroll_id_window=4096",
-        "environment.response_cache_bytes=16777216"}) {
+       {"train.evaluate_every_seconds=0", "train.demonstration_episodes=0",
+        "algorithm.learning_rate=1e-7", "inference.content_cache_bytes=16777216",
+        "inference.catalog_cache_bytes=16777216", "inference.similarity_cache_bytes=4194304",
+        "inference.encoder_chunk_cache_bytes=4194304", "replay.content_capacity_bytes=33554432",
+        "replay.unused_content_bytes=8388608", "learner.content_capacity_bytes=50331648",
+        "learner.unroll_id_window=4096", "environment.response_cache_bytes=16777216"}) {
     arguments.insert(arguments.end(), {"--set", setting});
   }
   return arguments;

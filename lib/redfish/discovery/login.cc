@@ -102,13 +102,22 @@ absl::Status Login::Leave() {
   }
   const std::string session = std::exchange(session_, {});
   if (session.empty()) return absl::OkStatus();
-  SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
-                         http::Fetch(options_.connection,
-                                     {.method = "DELETE", .target = session, .headers = headers_}));
-  const int status = response.status;
-  const bool is_gone = status == 401 || status == 404 || status == 410;
-  if (is_gone || (status >= 200 && status <= 299)) return absl::OkStatus();
-  return runtime::Unavailable("DELETE " + session + " is " + std::to_string(response.status));
+  // A session that stays would be a change that nobody asked for, so a service that fails is asked
+  // again.
+  constexpr int kAttempts = 4;
+  absl::Status left;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto response = http::Fetch(options_.connection,
+                                      {.method = "DELETE", .target = session, .headers = headers_});
+    left = response.status();
+    if (!response.ok()) continue;
+    const int status = response->status;
+    const bool is_gone = status == 401 || status == 404 || status == 410;
+    if (is_gone || (status >= 200 && status <= 299)) return absl::OkStatus();
+    left = runtime::Unavailable("DELETE " + session + " is " + std::to_string(status));
+    if (status < 500) break;
+  }
+  return left;
 }
 
 }  // namespace shoal::discovery

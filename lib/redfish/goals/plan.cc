@@ -110,8 +110,7 @@ class Runner {
     if (TextAt(step, "method") == kWait) return AwaitUntil(step);
     PlanReply reply;
     for (int attempt = 0; attempt < options_.attempts; ++attempt) {
-      const bool unseen = options_.patches_unseen && TextAt(step, "method") == "PATCH";
-      if (step.contains("when") && !unseen) {
+      if (step.contains("when") && !options_.unseen) {
         // The condition is evaluated before each attempt: a request whose answer was lost may have
         // taken effect.
         SHOAL_ASSIGN_OR_RETURN(const bool due, Shows(step, "when"));

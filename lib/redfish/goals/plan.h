@@ -61,9 +61,9 @@ struct PlanOptions {
   std::chrono::seconds pause{5};
   // The number of looks of one WAIT.
   int looks = 60;
-  // Whether a PATCH is sent without looking whether it is due. That saves the look, and a PATCH of
-  // what is there already changes nothing.
-  bool patches_unseen = false;
+  // Whether requests are sent without looking whether they are due. That saves looks, but a request
+  // that is not due may be refused, which fails the plan.
+  bool unseen = false;
 };
 
 struct PlanOutcome {

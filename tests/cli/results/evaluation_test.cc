@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cli/session/best_version.h"
 #include "cli/session/stop_rule.h"
 
 namespace shoal::cli {
@@ -110,6 +111,24 @@ TEST_CASE("training ends after enough good evaluations in a row, and only then")
   REQUIRE_FALSE(rule.Observe(wasteful));
   REQUIRE_FALSE(rule.Observe(good));
   REQUIRE(rule.Observe(good));
+}
+
+TEST_CASE("a policy that takes too many steps goes on training, however well it succeeds") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = 0.9, .stop_steps = 1.5});
+  REQUIRE_FALSE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1))));
+  REQUIRE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1))));
+}
+
+TEST_CASE("an evaluation is better by its success, and among equals by its steps") {
+  const auto score = [](bool success, int steps) {
+    return EvaluationOf(Line("learned", "1", "a", true, 0, steps, 1, 1) +
+                        Line("learned", "1", "b", success, 0, steps, 1, 1))
+        .Total("learned");
+  };
+  REQUIRE(IsBetter(true, score(true, 9), score(false, 1)));
+  REQUIRE_FALSE(IsBetter(true, score(false, 1), score(true, 9)));
+  REQUIRE(IsBetter(true, score(true, 2), score(true, 3)));
+  REQUIRE_FALSE(IsBetter(true, score(true, 3), score(true, 3)));
 }
 
 TEST_CASE("one pair that was not learned keeps training going, whatever the mean") {
