@@ -193,11 +193,19 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
   }
   const redfish::Plan plan = tasks.goals[pair]->PlanOf(environment.episode());
   if (plan.empty()) return runtime::FailedPrecondition("the goal's file has no plan");
-  const auto outcome = redfish::RunPlan(plan, expert,
-                                        {.attempts = static_cast<int>(tasks.options.episode_limit),
-                                         .pause = std::chrono::seconds(tasks.options.wait_seconds),
-                                         .looks = static_cast<int>(tasks.options.episode_limit),
-                                         .unseen = looks == Looks::kWhereNeeded});
+  const mockserver::World& world = *data_.worlds.at(tasks.pairs[pair].capture);
+  const auto captured = [&world](const std::string& uri) -> const Json* {
+    const auto id = world.Find(uri);
+    return id ? world.resource(*id).json.get() : nullptr;
+  };
+  const bool sparing = looks == Looks::kWhereNeeded;
+  const auto outcome = redfish::RunPlan(
+      plan, expert,
+      {.attempts = static_cast<int>(tasks.options.episode_limit),
+       .pause = std::chrono::seconds(tasks.options.wait_seconds),
+       .looks = static_cast<int>(tasks.options.episode_limit),
+       .unseen = sparing,
+       .captured = sparing ? std::function<const Json*(const std::string&)>(captured) : nullptr});
   PlayedEpisode played{.steps = {}, .facts = environment.facts()};
   SHOAL_RETURN_IF_ERROR(Judge(expert, played.facts, outcome.status()));
   played.steps = expert.TakeSteps();

@@ -156,6 +156,12 @@ class Runner {
     return runtime::Unavailable("what was waited for did not show");
   }
 
+  // Returns the resource that describes an action, as it was captured or as a look shows it.
+  const Json* Describing(const std::string& uri) const {
+    const Json* const captured = options_.captured ? options_.captured(uri) : nullptr;
+    return captured != nullptr ? captured : shown_.Find(uri);
+  }
+
   absl::StatusOr<PlanRequest> RequestOf(const Json& step) {
     PlanRequest request{.method = TextAt(step, "method"),
                         .uri = TextAt(step, "uri"),
@@ -163,7 +169,7 @@ class Runner {
                         .token = ""};
     const std::string action = TextAt(step, "action");
     if (!action.empty()) {
-      const Json* const resource = shown_.Find(CanonicalUri(request.uri));
+      const Json* const resource = Describing(CanonicalUri(request.uri));
       const Json* const found =
           resource == nullptr ? nullptr : Resolve(*resource, AppendPointer("/Actions", action));
       if (found == nullptr) return runtime::FailedPrecondition(request.uri + " has no " + action);
@@ -179,8 +185,8 @@ class Runner {
   void Choose(const Json& step, const Json& action, Json& body) {
     const Json parameters = step.value("one_of", Json::object());
     for (const auto& [name, choices] : parameters.items()) {
-      const Json* const allowable = AllowableValues(
-          action, name, [this](const std::string& uri) { return shown_.Find(uri); });
+      const Json* const allowable =
+          AllowableValues(action, name, [this](const std::string& uri) { return Describing(uri); });
       const auto is_listed = [&](const Json& choice) {
         return allowable == nullptr ||
                std::find(allowable->begin(), allowable->end(), choice) != allowable->end();

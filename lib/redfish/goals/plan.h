@@ -17,6 +17,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -64,6 +65,9 @@ struct PlanOptions {
   // Whether requests are sent without looking whether they are due. That saves looks, but a request
   // that is not due may be refused, which fails the plan.
   bool unseen = false;
+  // Returns a resource as it was captured, or null. Where it is set, actions are found there
+  // instead of by looking.
+  std::function<const nlohmann::json*(const std::string& uri)> captured = {};
 };
 
 struct PlanOutcome {
