@@ -123,8 +123,8 @@ bool Matches(Ban ban, const std::string& header) {
                      [&](const std::string& prefix) { return header.starts_with(prefix); });
 }
 
-// A process may use another one through its client folder. The actor and twins of hosts may also use
-// the simulated service.
+// A process may use another one through its client folder. The actor and twins of hosts may also
+// use the simulated service.
 bool MayUseProcess(const std::string& user, const std::string& header) {
   const std::string used = ProcessOf(FolderOf(header));
   if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;

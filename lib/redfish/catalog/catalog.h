@@ -18,8 +18,8 @@
 //   DELETE each resource whose type the standard allows to be deleted;
 //   WAIT   once;
 //   and requests that compose: a PATCH of each resource with several of these leaves or with
-//          attributes of a registry, a POST of each new member whose type has properties to set, and
-//          a POST of each action with more parameters than the combinations give.
+//          attributes of a registry, a POST of each new member whose type has properties to set,
+//          and a POST of each action with more parameters than the combinations give.
 // Recorded systems and chassis are neither made nor deleted, nor are accounts where some are empty
 // slots. Equal requests are listed once. Requests that are left out are counted by reason.
 // Immutable.
