@@ -67,10 +67,11 @@ Executor::Executor(Host& host, AuditLog& log, const Permissions& permissions, Bu
 
 Execution Executor::Run(const Announcement& announcement) {
   const auto logged_plan = ParseAnnouncement(ToJson(announcement, secrets_), secrets_);
-  if (logged_plan.ok() && logged_plan->steps != announcement.steps) {
-    return {
-        .outcome = Outcome::kNotPermitted,
-        .reason = "a secret of the goal is part of its own name, so no log could hold the plan"};
+  if (!logged_plan.ok() || logged_plan->steps != announcement.steps) {
+    return {.outcome = Outcome::kNotPermitted,
+            .reason =
+                "no log could hold the plan, as a secret in it is not known or is part of its "
+                "own name"};
   }
   const absl::Status logged =
       log_.Append({{"record", "plan"}, {"plan", ToJson(announcement, secrets_)}});
@@ -176,7 +177,7 @@ absl::Status Executor::SendUntilDone(const Step& step, std::size_t number, Json&
                                  .body = OnHost(made_, step.body),
                                  .if_match = IsDeclarative(step) ? etag_ : std::string(),
                                  .token = step.session ? tokens_.at(*step.session) : std::string()};
-    SHOAL_RETURN_IF_ERROR(permissions_.CheckRequest(step.method, step.uri));
+    SHOAL_RETURN_IF_ERROR(permissions_.CheckRequest(request.method, request.uri));
     SHOAL_RETURN_IF_ERROR(budget_.Take());
     SHOAL_RETURN_IF_ERROR(Log({{"record", "send"},
                                {"attempt", attempt},
@@ -214,6 +215,16 @@ absl::Status Executor::SendUntilDone(const Step& step, std::size_t number, Json&
             Log({{"record", "answer"}, {"status", answer->status}, {"location", answer->location}},
                 number));
         if (step.status == 201 && answer->status == 201 && !answer->location.empty()) {
+          // Later requests go to what was made, so it must be a new member of the collection.
+          const std::string collection = request.uri + "/";
+          const bool is_member = answer->location.starts_with(collection) &&
+                                 answer->location.find('/', collection.size()) == std::string::npos;
+          const bool was_there = before.dump(-1, ' ', false, Json::error_handler_t::replace)
+                                     .find("\"" + answer->location + "\"") != std::string::npos;
+          if (!is_member || was_there) {
+            return Difference("the host says that it made " + answer->location + ", which is no " +
+                              "new member of " + request.uri);
+          }
           made_[step.location] = answer->location;
         }
         task_ = answer->status != 202 ? ""
@@ -241,7 +252,7 @@ absl::Status Executor::SendUntilDone(const Step& step, std::size_t number, Json&
 absl::StatusOr<bool> Executor::Judge(const Step& step, std::size_t number, const HostAnswer& answer,
                                      bool is_repeated, const Json& before) {
   const int status = answer.status;
-  if (status >= 200 && status < 300) return true;
+  if (status >= 200 && status < 300 && IsSameClass(status, step.status)) return true;
   if (status == 401 && !step.session && !is_repeated) {
     SHOAL_RETURN_IF_ERROR(host_.Enter());
     return false;
@@ -341,7 +352,7 @@ absl::Status Executor::Verify(const Announcement& announcement) {
     if (unmet.empty()) return absl::OkStatus();
     if (host_.clock().Now() >= until) {
       return Difference("every request is done, and the goal does not hold: " +
-                        secrets_.Hide(unmet).dump());
+                        secrets_.Hide(unmet).dump(-1, ' ', false, Json::error_handler_t::replace));
     }
     SHOAL_RETURN_IF_ERROR(Wait(pause));
     pause = std::min(2 * pause, options_.longest_look);

@@ -2,6 +2,7 @@
 #include "operate/goal_choice.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
@@ -13,9 +14,15 @@ namespace {
 absl::StatusOr<std::pair<std::string, std::string>> SplitSetting(std::string_view setting) {
   const std::size_t equals = setting.find('=');
   if (equals == setting.npos || equals == 0) {
-    return runtime::InvalidArgument("\"" + std::string(setting) + "\" is not Name=value");
+    return runtime::InvalidArgument("a value of the goal is not in the form Name=value");
   }
   return std::pair(std::string(setting.substr(0, equals)), std::string(setting.substr(equals + 1)));
+}
+
+// Writing replaces what is no UTF-8, so a text that comes back unchanged is sound.
+bool IsUtf8(const std::string& text) {
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json::parse(nlohmann::json(text).dump(-1, ' ', false, kReplace)) == text;
 }
 
 }  // namespace
@@ -27,7 +34,10 @@ absl::Status AddSetting(std::string_view setting, redfish::Values& values) {
   nlohmann::json value =
       is_json ? nlohmann::json::parse(text, nullptr, false) : nlohmann::json(text);
   if (value.is_discarded()) {
-    return runtime::InvalidArgument("the value of " + name + " is no JSON: " + text);
+    return runtime::InvalidArgument("the value of " + name + " begins like JSON and is none");
+  }
+  if (!IsUtf8(text)) {
+    return runtime::InvalidArgument("the value of " + name + " is not UTF-8");
   }
   values[name] = std::move(value);
   return absl::OkStatus();
@@ -35,7 +45,11 @@ absl::Status AddSetting(std::string_view setting, redfish::Values& values) {
 
 absl::Status AddSettingFile(std::string_view setting, redfish::Values& values) {
   SHOAL_ASSIGN_OR_RETURN(const auto parts, SplitSetting(setting));
-  SHOAL_ASSIGN_OR_RETURN(values[parts.first], runtime::ReadSecret(parts.second));
+  SHOAL_ASSIGN_OR_RETURN(std::string secret, runtime::ReadSecret(parts.second));
+  if (!IsUtf8(secret)) {
+    return runtime::InvalidArgument("the value of " + parts.first + " is not UTF-8");
+  }
+  values[parts.first] = std::move(secret);
   return absl::OkStatus();
 }
 

@@ -92,6 +92,9 @@ absl::StatusOr<bool> Planner::Refresh(Host& host, const std::set<std::string>& u
     } else if ((answer.status == 404 || answer.status == 410) && known != resources.end()) {
       resources.erase(known);
       has_changed = true;
+    } else if (answer.status != 200 && answer.status != 404 && answer.status != 410) {
+      return runtime::FailedPrecondition("GET " + uri + " is " + std::to_string(answer.status) +
+                                         ": what the host holds is not known");
     }
   }
   return has_changed;

@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -218,7 +219,9 @@ PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes
     // looks are needed.
     const Looks looks = episode % 4 == 0 ? Looks::kAlways : Looks::kWhereNeeded;
     absl::StatusOr<PlayedEpisode> one = player.Play(pair, episode, looks);
-    if (!one.ok() && looks != Looks::kAlways) one = player.Play(pair, episode);
+    // Sparing looks must not cost requests that change something.
+    const bool wastes = one.ok() && one->facts.mutations > std::max(1, one->facts.optimum);
+    if ((!one.ok() || wastes) && looks != Looks::kAlways) one = player.Play(pair, episode);
     if (one.ok()) {
       shows_work = shows_work || one->facts.optimum > 0;
       played.episodes.emplace_back(episode, *std::move(one));

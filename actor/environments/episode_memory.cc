@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "platform/content/parse_json.h"
+#include "redfish/capture/uri.h"
 
 namespace shoal::actor {
 namespace {
@@ -75,10 +76,13 @@ nlohmann::json EpisodeMemory::HeldBy(const std::string& uri) const {
   const auto* const attributes = service_->catalog->outline().FindAttributes(uri);
   if (attributes == nullptr || attributes->holder == uri) return held;
   const nlohmann::json holder = read(attributes->holder);
-  if (!holder.is_object() || !holder.contains("Attributes")) return held;
+  const nlohmann::json* const in_force = redfish::Resolve(holder, "/Attributes");
+  if (in_force == nullptr || !in_force->is_object()) return held;
   if (!held.is_object()) held = nlohmann::json::object();
-  nlohmann::json present = holder["Attributes"];
-  if (held.contains("Attributes")) present.update(held["Attributes"]);
+  nlohmann::json present = *in_force;
+  if (held.contains("Attributes") && held["Attributes"].is_object()) {
+    present.update(held["Attributes"]);
+  }
   held["Attributes"] = std::move(present);
   return held;
 }

@@ -70,7 +70,7 @@ class EpisodeMemory {
   void Begin(const std::string& text, const ServiceCatalog& service);
 
   // Takes in that `request` was answered with `response`, whose body `text` describes. `resources`
-  // may not have learned of it yet. Returns true for a GET whose answer the episode had already.
+  // has learned of it already. Returns true for a GET whose answer the episode had already.
   bool Learn(const redfish::Candidate& request, const ServiceResponse& response,
              const BodyText& text, const SeenResources& resources);
 

@@ -295,6 +295,7 @@ Observation FleetEnvironment::Observe() const {
       // A fleet offers no candidates beyond those of its members' catalogs, and one `wait` for all.
       const bool is_wait = static_cast<std::int64_t>(mark.candidate) == catalog_->wait;
       if (mark.candidate >= catalog_->actions || is_wait) continue;
+      if (observation.marks.size() >= EpisodeMemory::kMaximumMarks) break;
       observation.marks.push_back({static_cast<std::uint32_t>(first + mark.candidate), mark.bits});
     }
   }

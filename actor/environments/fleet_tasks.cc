@@ -75,6 +75,9 @@ std::int64_t DrawnWatts(const redfish::Capture& capture) {
 }
 
 absl::StatusOr<std::shared_ptr<const FleetTasks>> MakeFleetTasks(const RedfishData& data) {
+  if (!data.tasks->options.ablate.empty()) {
+    return runtime::InvalidArgument("environment.ablate: a fleet's agent sees all there is");
+  }
   auto fleet = std::make_shared<FleetTasks>();
   fleet->tasks = data.tasks;
   const auto members = static_cast<std::size_t>(data.tasks->options.fleet_size);

@@ -110,7 +110,10 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
   const redfish::Candidate& candidate = resources_.candidate(index);
   request_ = resources_.list()->at(index);
   if (!candidate.composes() && candidate.slots.empty()) return Send(candidate, std::move(done));
-  draft_.Open(candidate, resources_, memory_.HeldBy(candidate.resource));
+  // What a collection or the owner of an action holds says nothing about the body of a POST.
+  const bool changes_resource = candidate.method == "PATCH";
+  draft_.Open(candidate, resources_,
+              changes_resource ? memory_.HeldBy(candidate.resource) : nlohmann::json());
   if (draft_.is_open()) {
     done(Choice());
     return;
@@ -190,12 +193,13 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
     response->json = nullptr;
   }
   const BodyTexts::Pointer text = TextOf(*response);
-  last_repeated_ = memory_.Learn(candidate, *response, *text, resources_);
   body_ = text->content;
   KeepEtag(candidate, *response);
   KeepSession(candidate, *response);
-  // Learn may destroy the candidate.
-  resources_.Learn(candidate, *response, *text);
+  // Learn may destroy the candidate, and the memory needs what the resources have learned.
+  const redfish::Candidate sent = candidate;
+  resources_.Learn(sent, *response, *text);
+  last_repeated_ = memory_.Learn(sent, *response, *text, resources_);
   done(Conclude(response->progress));
 }
 
@@ -257,6 +261,8 @@ Observation RedfishEnvironment::Observe() {
     observation.numeric[of_value ? 9 : 8] = 1.0F;
     observation.contents = {goal_, draft_.text(), body_, of_value ? draft_.topic() : goal_};
     observation.catalog = draft_.list();
+    // The policy sums up requests by itself.
+    if (!Sees("memory")) observation.contents[1] = {};
     if (Sees("memory")) observation.marks = draft_.Marks();
     return observation;
   }
@@ -266,7 +272,6 @@ Observation RedfishEnvironment::Observe() {
   if (Sees("memory")) {
     marks_ = memory_.Marks(resources_);
   } else {
-    // The policy sums up past requests by itself.
     observation.contents[1] = {};
   }
   observation.marks = marks_;

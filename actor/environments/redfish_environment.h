@@ -81,7 +81,8 @@ class RedfishEnvironment final : public Environment {
   bool last_repeated() const { return last_repeated_; }
   // The marks of the last observation.
   const std::vector<model::CandidateMark>& marks() const { return marks_; }
-  // The status of the last step. 0 before the first step and after `wait`.
+  // The status of the last step. 0 before the first step, after `wait` and after a request that was
+  // dropped.
   int last_status() const { return last_status_; }
 
  private:

@@ -37,11 +37,21 @@ std::string PlaceOf(const redfish::Slot& slot) {
 
 bool IsOfList(const redfish::Slot& slot) { return PlaceOf(slot) != slot.pointer; }
 
-// Whether `body` has all that `part` has.
+// Whether `body` has all that `part` has: merging it would change nothing.
 bool Has(const Json& body, const Json& part) {
-  Json merged = body;
-  redfish::MergePart(merged, part);
-  return merged == body;
+  if (part.is_object() && body.is_object()) {
+    for (const auto& [name, value] : part.items()) {
+      const auto own = body.find(name);
+      if (own == body.end() || !Has(*own, value)) return false;
+    }
+    return true;
+  }
+  const bool are_members =
+      part.is_array() && body.is_array() && !part.empty() && part.front().is_object();
+  if (!are_members) return body == part;
+  return std::all_of(part.begin(), part.end(), [&body](const Json& member) {
+    return std::find(body.begin(), body.end(), member) != body.end();
+  });
 }
 
 }  // namespace
@@ -99,7 +109,11 @@ void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources
   taken_ = 0;
   pieces_.clear();
   waiting_.clear();
-  values_.clear();
+  part_held_.clear();
+  for (std::size_t i = 0; parts_ != nullptr && i < parts_->parts.size(); ++i) {
+    part_held_.push_back(held_.is_object() ? CompareFixed(*parts_->parts[i], held_)
+                                           : Held::kUnknown);
+  }
   if (parts_ == nullptr) {
     Take(candidate);
   } else {
@@ -107,10 +121,10 @@ void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources
   }
 }
 
-void RequestDraft::Take(const redfish::Candidate& piece) {
-  pieces_.push_back(piece);
-  waiting_ = piece.slots;
-  if (parts_ != nullptr) redfish::MergePart(shown_, piece.body);
+void RequestDraft::Take(const redfish::Candidate& candidate) {
+  pieces_.push_back({.candidate = candidate, .values = {}});
+  waiting_ = candidate.slots;
+  if (parts_ != nullptr) redfish::MergePart(shown_, candidate.body);
   ++taken_;
   GoOn();
 }
@@ -162,7 +176,9 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
     for (std::size_t j = 0; j < present->size(); ++j) {
       if (j != i) order.push_back(present->at(j));
     }
-    offer(std::move(order), "present list beginning with " + present->at(i).get<std::string>());
+    const Json& first = present->at(i);
+    offer(std::move(order), "present list beginning with " +
+                                (first.is_string() ? first.get<std::string>() : first.dump()));
   }
 }
 
@@ -176,7 +192,7 @@ void RequestDraft::Describe() {
 void RequestDraft::Choose(std::int64_t action) {
   const auto index = static_cast<std::size_t>(action);
   if (state_ == State::kChoosingValue) {
-    values_[waiting_.front().name] = offered_[index].value;
+    pieces_.back().values[waiting_.front().name] = offered_[index].value;
     waiting_.erase(waiting_.begin());
     return GoOn();
   }
@@ -205,7 +221,7 @@ std::vector<model::CandidateMark> RequestDraft::Marks() const {
   for (std::size_t i = 0; i < parts_->parts.size(); ++i) {
     const redfish::Candidate& part = *parts_->parts[i];
     std::uint32_t bits = 0;
-    const Held held = held_.is_object() ? CompareFixed(part, held_) : Held::kUnknown;
+    const Held held = part_held_[i];
     if (held == Held::kAll) bits |= MarkBit(Mark::kHolds);
     if (held == Held::kOther && !is_long) bits |= MarkBit(Mark::kDiffers);
     if (taken_ > 0 && Has(shown_, part.body)) bits |= MarkBit(Mark::kChosen);
@@ -219,8 +235,8 @@ redfish::Candidate RequestDraft::Finish(runtime::Random& random) const {
   request.parts = nullptr;
   request.slots.clear();
   request.body = parts_ == nullptr ? Json() : Json::object();
-  for (const redfish::Candidate& piece : pieces_) {
-    Json bound = redfish::BindSlots(piece, values_, random);
+  for (const Piece& piece : pieces_) {
+    Json bound = redfish::BindSlots(piece.candidate, piece.values, random);
     if (parts_ == nullptr) {
       request.body = std::move(bound);
     } else {

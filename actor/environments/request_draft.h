@@ -101,7 +101,13 @@ class RequestDraft {
     std::string description;
   };
 
-  void Take(const redfish::Candidate& piece);
+  // A part of the body that was taken, with the values of its slots.
+  struct Piece {
+    redfish::Candidate candidate;
+    redfish::SlotValues values;
+  };
+
+  void Take(const redfish::Candidate& candidate);
   // Opens the choice of the next slot that the sentence has a value for, or what comes after it.
   void GoOn();
   void OfferValues(const redfish::Slot& slot);
@@ -118,10 +124,11 @@ class RequestDraft {
   // Null unless the request composes.
   std::shared_ptr<const PartList> parts_;
   std::size_t taken_ = 0;
-  // The pieces of the body that were taken, and those of their slots that wait for a value.
-  std::vector<redfish::Candidate> pieces_;
+  // How each part compares with what the resource holds.
+  std::vector<Held> part_held_;
+  std::vector<Piece> pieces_;
+  // The slots of the last piece that wait for a value.
   std::vector<redfish::Slot> waiting_;
-  redfish::SlotValues values_;
   std::vector<OfferedValue> offered_;
   std::shared_ptr<const inference::client::CandidateList> list_;
   inference::client::ContentReference text_;

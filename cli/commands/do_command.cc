@@ -65,9 +65,12 @@ class StopWatch {
     stopped_ = stopped_ || runtime::StopSignals::Wait(time);
     return stopped_;
   }
+  // While signals are not watched, they end the process.
+  void Suspend() { signals_.reset(); }
+  void Resume() { signals_.emplace(); }
 
  private:
-  const runtime::StopSignals signals_;
+  std::optional<runtime::StopSignals> signals_ = std::make_optional<runtime::StopSignals>();
   bool stopped_ = false;
 };
 
@@ -264,8 +267,9 @@ const char* WordOf(operate::Outcome outcome) {
   return "failed";
 }
 
-int Fail(const absl::Status& status) {
-  const int code = FailCommand(status);
+int Fail(const Job& job, const absl::Status& status) {
+  const int code =
+      FailCommand(absl::Status(status.code(), job.secrets.HideIn(runtime::Message(status))));
   if (absl::IsPermissionDenied(status)) return kExitNotPermitted;
   return absl::IsCancelled(status) ? kExitInterrupted : code;
 }
@@ -354,15 +358,15 @@ int RunDo(const DoFlags& flags) {
   job.flags = flags;
   job.watch = std::make_unique<StopWatch>();
   const absl::Status prepared = PrepareAll(job);
-  if (!prepared.ok()) return Fail(prepared);
+  if (!prepared.ok()) return Fail(job, prepared);
   const bool is_open =
       std::any_of(job.operations.begin(), job.operations.end(),
                   [](const Operation& operation) { return !operation.announcement.steps.empty(); });
   if (is_open && !flags.execute) {
     // Ctrl-C ends the question.
-    job.watch.reset();
+    job.watch->Suspend();
     const bool consents = SaysYes();
-    job.watch = std::make_unique<StopWatch>();
+    job.watch->Resume();
     if (!consents) {
       std::printf("Nothing was sent; --execute sends these requests.\n");
       for (Operation& operation : job.operations) operation.host->Leave();

@@ -146,8 +146,9 @@ absl::StatusOr<Understanding> ParseSentences(const GoalChoice& choice, std::istr
     SHOAL_ASSIGN_OR_RETURN(const intent::Intent intent, parser->Parse(sentence));
     understanding.understood &= intent.refusal.empty();
     const Json json = intent::ToJson(intent);
-    understanding.text += many          ? json.dump() + "\n"
-                          : choice.json ? json.dump(2) + "\n"
+    constexpr auto kReplace = Json::error_handler_t::replace;
+    understanding.text += many          ? json.dump(-1, ' ', false, kReplace) + "\n"
+                          : choice.json ? json.dump(2, ' ', false, kReplace) + "\n"
                                         : DescribeIntent(intent, capture->name());
     if (!many) break;
   }

@@ -23,6 +23,7 @@
 #include "redfish/capture/capture_path.h"
 #include "redfish/capture/capture_roles.h"
 #include "redfish/capture/uri.h"
+#include "rl/demonstrations/demonstration_file.h"
 
 namespace shoal::cli {
 namespace {
@@ -188,7 +189,7 @@ absl::StatusOr<std::vector<std::string>> FitWithoutHeldOut(const EffectiveConfig
 }
 
 // Records demonstrations on the captures that training plays and returns the settings that name
-// them.
+// them. There are none where no expert reaches a goal.
 absl::StatusOr<std::vector<std::string>> Demonstrate(const TrainFlags& flags, const OwnConfig& own,
                                                      const std::vector<std::string>& overrides,
                                                      const RunDirectory& directory) {
@@ -200,6 +201,11 @@ absl::StatusOr<std::vector<std::string>> Demonstrate(const TrainFlags& flags, co
                    "actor.record_episodes=" + std::to_string(own.train.demonstration_episodes)});
   AppendSettings(settings, command);
   SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
+  SHOAL_ASSIGN_OR_RETURN(const auto recorded, demonstrations::ReadDemonstrations(file));
+  if (recorded.all.demonstrations_size() == 0) {
+    std::fprintf(stderr, "no expert reaches a goal here: training begins without demonstrations\n");
+    return std::vector<std::string>();
+  }
   return std::vector<std::string>{"learner.demonstrations=" + TomlText(file)};
 }
 

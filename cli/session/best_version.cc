@@ -4,6 +4,7 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -30,12 +31,11 @@ std::string NameOf(const parameters::Version& version) {
 
 }  // namespace
 
-bool IsBetter(bool has_goals, const Score& score, const Score& other) {
+bool IsBetter(bool has_goals, const Score& score, const Score& other, double highest) {
   constexpr double kAsOften = 0.005;
   if (!has_goals) return score.mean_return() > other.mean_return();
-  const double more = score.success_rate() - other.success_rate();
-  if (more > kAsOften) return true;
-  return more >= -kAsOften &&
+  if (score.success_rate() > other.success_rate() + kAsOften) return true;
+  return score.success_rate() >= highest - kAsOften &&
          score.steps_per_optimal().value_or(1e9) < other.steps_per_optimal().value_or(1e9);
 }
 
@@ -58,8 +58,12 @@ void BestVersion::Observe(const std::string& name, const Evaluation& evaluation)
   const std::optional<parameters::Version> version = VersionOf(name);
   const Score score = evaluation.Total("learned");
   if (!version || score.episodes == 0) return;
-  if (best_ && !IsBetter(evaluation.has_goals, score, *best_)) return;
-  best_ = score;
+  highest_ = std::max(highest_, score.success_rate());
+  {
+    const runtime::MutexLock lock(mutex_);
+    if (best_ && !IsBetter(evaluation.has_goals, score, *best_, highest_)) return;
+    pending_.insert_or_assign(*version, score);
+  }
   fetcher_->Fetch(*version);
 }
 
@@ -75,16 +79,22 @@ void BestVersion::Keep(const parameters::WantedVersion& wanted,
   if (kept.ok()) kept = folder_.KeepNewest(1);
   if (!kept.ok()) {
     spdlog::warn("event=best_version_lost reason={}", runtime::Quoted(kept.ToString()));
-    return;
   }
   const runtime::MutexLock lock(mutex_);
-  kept_ = wanted;
+  const auto pending = pending_.extract(*wanted);
+  if (kept.ok() && !pending.empty()) {
+    kept_ = wanted;
+    best_ = pending.mapped();
+  }
+  fetched_.NotifyAll();
 }
 
 absl::StatusOr<std::optional<std::string>> BestVersion::Offer() {
   std::optional<parameters::Version> kept;
   {
     const runtime::MutexLock lock(mutex_);
+    // Each fetch ends within the fetcher's own patience.
+    while (!pending_.empty()) fetched_.Wait(mutex_);
     kept = kept_;
   }
   if (!kept) return std::nullopt;

@@ -7,6 +7,7 @@
 // for one thread; fetching runs on a thread of its own.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,10 +20,11 @@
 
 namespace shoal::cli {
 
-// Returns whether an evaluation with `score` is better than one with `other`: it succeeds more
-// often by more than half a percent, or it succeeds as often and takes fewer steps. Without goals
-// the mean return counts.
-bool IsBetter(bool has_goals, const Score& score, const Score& other);
+// Returns whether an evaluation with `score` is better than one with `other`, where `highest` is
+// the highest success of all: it succeeds more often by more than half a percent, or it takes fewer
+// steps and its success is within half a percent of the highest. Without goals the mean return
+// counts.
+bool IsBetter(bool has_goals, const Score& score, const Score& other, double highest);
 
 class BestVersion {
  public:
@@ -41,11 +43,13 @@ class BestVersion {
 
   // Takes the evaluation of one version of the learned policy, named "epoch.step". Other names are
   // ignored.
-  void Observe(const std::string& version, const Evaluation& evaluation);
+  void Observe(const std::string& version, const Evaluation& evaluation)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Makes the learner able to serve the best version, and returns its name; nullopt when no version
-  // was kept. INTERNAL when it cannot be read or written.
-  absl::StatusOr<std::optional<std::string>> Offer();
+  // Waits for a version that is being fetched, makes the learner able to serve the best version,
+  // and returns its name; nullopt when no version was kept. INTERNAL when it cannot be read or
+  // written.
+  absl::StatusOr<std::optional<std::string>> Offer() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   explicit BestVersion(Options options);
@@ -54,10 +58,15 @@ class BestVersion {
 
   const Options options_;
   const parameters::ParametersFolder folder_;
-  std::optional<Score> best_;
+  // The highest success that was seen.
+  double highest_ = 0;
   runtime::Mutex mutex_;
-  // The version that the folder holds.
+  runtime::CondVar fetched_;
+  // The scores of versions that are being fetched.
+  std::map<parameters::Version, Score> pending_ ABSL_GUARDED_BY(mutex_);
+  // The version that the folder holds, and its score.
   std::optional<parameters::Version> kept_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Score> best_ ABSL_GUARDED_BY(mutex_);
   // It ends before the members above.
   std::unique_ptr<parameters::Fetcher> fetcher_;
 };

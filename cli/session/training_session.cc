@@ -299,12 +299,17 @@ int TrainingSession::Judge() {
                 (options_.train.final_minutes > 0
                      ? absl::StrFormat(" for at most %g min", options_.train.final_minutes)
                      : ""));
-  for (const Stage stage : {kActors, kLearner}) {
+  const auto stop = [this](Stage stage) {
     stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
-    if (stopped_) return kExitStopped;
-    supervisor_.StopStage(stage);
-  }
-  const absl::StatusOr<Evaluation> evaluation = EvaluateFinally();
+    if (!stopped_) supervisor_.StopStage(stage);
+  };
+  stop(kActors);
+  // A learner without actors rests. Inference fetches from it the version that is judged, unless
+  // that is the newest.
+  const std::string version = stopped_ ? std::string(kLearned) : VersionToJudge();
+  if (version == kLearned) stop(kLearner);
+  if (stopped_) return kExitStopped;
+  const absl::StatusOr<Evaluation> evaluation = EvaluateFinally(version);
   if (stopped_) return kExitStopped;
   if (!evaluation.ok()) {
     Complain(evaluation.status());
@@ -320,8 +325,7 @@ int TrainingSession::Judge() {
   return 0;
 }
 
-absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
-  const std::string version = VersionToJudge();
+absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally(const std::string& version) {
   const runtime::Duration budget = Seconds(options_.train.final_minutes * 60);
   // The time that the actor gets beyond its budget, to start and to end.
   const runtime::Duration deadline =
@@ -354,7 +358,7 @@ absl::StatusOr<Evaluation> TrainingSession::EvaluateFinally() {
 
 std::string TrainingSession::VersionToJudge() {
   // A learner that others started goes on, so there a version is named, too.
-  if (options_.processes.empty()) return NewestVersion();
+  if (options_.processes.empty()) return good_enough_ ? judged_version_ : NewestVersion();
   if (best_ == nullptr) return kLearned;
   const auto best = best_->Offer();
   if (!best.ok()) Complain(best.status());

@@ -83,7 +83,7 @@ class TrainingSession {
   // Makes the final evaluation and returns an exit code.
   int Judge();
   // Tries again when an evaluation fails, as a process may have died with what it had in memory.
-  absl::StatusOr<Evaluation> EvaluateFinally();
+  absl::StatusOr<Evaluation> EvaluateFinally(const std::string& version);
   absl::StatusOr<Evaluation> WaitForEvaluation();
   // Returns a seed whose starts differ from those of every evaluation during training, and between
   // `shoal train` and `shoal evaluate`.

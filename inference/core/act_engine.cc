@@ -236,7 +236,11 @@ void ActEngine::Remember(const Work& work, const model::PolicyOutputs& outputs, 
       slot.past_requests[i] += runtime::FromHalf((*embedding)[i]);
     }
   }
-  if ((row.flags() & kFirst) != 0) slot.steps_about.clear();
+  // A client that names ever new contents does not make it grow.
+  constexpr std::size_t kMostContents = 256;
+  if ((row.flags() & kFirst) != 0 || slot.steps_about.size() >= kMostContents) {
+    slot.steps_about.clear();
+  }
   if (!row.acts()) return;
   ++slot.step;
   ++slot.steps_about[row.SimilarityKey(shape_)];

@@ -27,8 +27,9 @@ class Login {
   // are those of the connection.
   absl::Status Enter();
   // Deletes the session, if there is one. A session that the service has forgotten counts as
-  // deleted. It returns an error without a second try. UNAVAILABLE also when the session's URI is
-  // unknown: neither Location nor the body named it, and the collection has no member of its Id.
+  // deleted. A service that fails is asked again a few times. UNAVAILABLE also when the session's
+  // URI is unknown: neither Location nor the body named it, and the collection has no member of its
+  // Id.
   absl::Status Leave();
 
   // The headers that every request carries.

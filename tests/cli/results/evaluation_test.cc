@@ -120,15 +120,21 @@ TEST_CASE("a policy that takes too many steps goes on training, however well it 
 }
 
 TEST_CASE("an evaluation is better by its success, and among equals by its steps") {
-  const auto score = [](bool success, int steps) {
-    return EvaluationOf(Line("learned", "1", "a", true, 0, steps, 1, 1) +
-                        Line("learned", "1", "b", success, 0, steps, 1, 1))
-        .Total("learned");
+  const auto score = [](int good, int steps) {
+    std::string lines;
+    for (int i = 0; i < 1000; ++i) {
+      lines +=
+          Line("learned", std::to_string(i / 10), std::to_string(i % 10), i < good, 0, steps, 1, 1);
+    }
+    return EvaluationOf(lines).Total("learned");
   };
-  REQUIRE(IsBetter(true, score(true, 9), score(false, 1)));
-  REQUIRE_FALSE(IsBetter(true, score(false, 1), score(true, 9)));
-  REQUIRE(IsBetter(true, score(true, 2), score(true, 3)));
-  REQUIRE_FALSE(IsBetter(true, score(true, 3), score(true, 3)));
+  REQUIRE(IsBetter(true, score(900, 9), score(890, 1), 0.9));
+  REQUIRE_FALSE(IsBetter(true, score(890, 1), score(900, 9), 0.9));
+  REQUIRE(IsBetter(true, score(900, 2), score(900, 3), 0.9));
+  REQUIRE_FALSE(IsBetter(true, score(900, 3), score(900, 3), 0.9));
+  // Small losses do not add up over a run.
+  REQUIRE(IsBetter(true, score(896, 2), score(900, 3), 0.9));
+  REQUIRE_FALSE(IsBetter(true, score(892, 1), score(896, 2), 0.9));
 }
 
 TEST_CASE("one pair that was not learned keeps training going, whatever the mean") {
