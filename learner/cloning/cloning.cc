@@ -15,11 +15,7 @@ absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const CloningOptions& o
                                                          std::uint64_t seed,
                                                          const model::PolicySpec& spec,
                                                          ContentTable& contents) {
-  if (options.demonstrations.empty()) {
-    if (options.demonstration_coefficient <= 0) return std::unique_ptr<Cloning>();
-    return runtime::InvalidArgument(
-        "learner.demonstration_coefficient is above 0, learner.demonstrations names no file");
-  }
+  if (options.demonstrations.empty()) return std::unique_ptr<Cloning>();
   SHOAL_ASSIGN_OR_RETURN(
       auto demonstrations,
       DemonstrationSet::Load({.path = options.demonstrations,

@@ -21,8 +21,7 @@ class Cloning {
  public:
   using OnCloned = std::function<absl::Status(const algorithms::CloningReport&)>;
 
-  // Reads learner.demonstrations and returns null if it is empty. Returns INVALID_ARGUMENT if it is
-  // empty but demonstration_coefficient is above 0, and otherwise the errors of
+  // Reads learner.demonstrations and returns null if it is empty. Other errors are those of
   // DemonstrationSet::Load.
   static absl::StatusOr<std::unique_ptr<Cloning>> Create(const CloningOptions& options,
                                                          std::uint64_t seed,

@@ -12,7 +12,8 @@
 namespace shoal::learner {
 
 struct CloningOptions {
-  // The file of demonstrations (docs/demonstrations.md). If empty, there are none.
+  // The file of demonstrations (docs/demonstrations.md). If empty, there are none, and the other
+  // knobs have no effect.
   std::string demonstrations = "";
   // The number of demonstrations in one cloning step or update, on all ranks together.
   std::int64_t demonstration_unrolls = 64;
