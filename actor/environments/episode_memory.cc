@@ -122,10 +122,10 @@ std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::si
 
 std::vector<model::CandidateMark> EpisodeMemory::Marks(const SeenResources& resources) const {
   std::vector<model::CandidateMark> marks;
-  for (const auto& [uri, resource] : resources_) {
+  for (const auto& met : resources_) {
     std::size_t place = 0;
-    resources.ForEachOf(uri, [&](std::size_t index, const redfish::Candidate& candidate) {
-      const std::uint32_t bits = BitsOf(candidate, place++, resource);
+    resources.ForEachOf(met.first, [&](std::size_t index, const redfish::Candidate& candidate) {
+      const std::uint32_t bits = BitsOf(candidate, place++, met.second);
       if (bits != 0) marks.push_back({static_cast<std::uint32_t>(index), bits});
     });
     if (marks.size() > kMaximumMarks) break;

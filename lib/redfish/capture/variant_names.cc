@@ -237,19 +237,22 @@ void ChangeSegments(ResourceTree& tree, Draws& draws) {
   }
   std::map<std::string, std::string, std::less<>> segments;
   for (const auto& [uri, body] : tree.resources()) {
+    const std::string& collection = uri;
     const SegmentStyles* const styles = StylesOf(body);
     if (styles == nullptr || !chosen.contains(styles->collection)) continue;
     const std::vector<std::string> members = MemberUris(body);
     if (styles->styles.data() == kAccounts && HasSlots(tree, members)) continue;
     const bool below = std::all_of(members.begin(), members.end(), [&](const std::string& member) {
-      return member.substr(0, member.rfind('/')) == uri;
+      return member.substr(0, member.rfind('/')) == collection;
     });
     // A resource below the collection that is no member could have a member's new name.
-    const bool others = std::any_of(
-        tree.resources().lower_bound(uri + "/"), tree.resources().end(), [&](const auto& entry) {
-          return IsAtOrBelow(entry.first, uri) && entry.first.rfind('/') == uri.size() &&
-                 std::find(members.begin(), members.end(), entry.first) == members.end();
-        });
+    const bool others = std::any_of(tree.resources().lower_bound(collection + "/"),
+                                    tree.resources().end(), [&](const auto& entry) {
+                                      return IsAtOrBelow(entry.first, collection) &&
+                                             entry.first.rfind('/') == collection.size() &&
+                                             std::find(members.begin(), members.end(),
+                                                       entry.first) == members.end();
+                                    });
     if (!below || others) continue;
     for (std::size_t i = 0; i < members.size(); ++i) {
       segments[members[i]] = Segment(chosen[styles->collection], i);
