@@ -153,6 +153,7 @@ absl::Status Learner::Start() {
         parts.publication,
         Publication::Create({.listen = ListenAddress(setup_),
                              .folder = setup_.run.path() + "/parameters",
+                             .kept_folder = setup_.run.path() + "/best",
                              .keep = static_cast<std::size_t>(options.keep_parameters)},
                             parts.metrics));
   }

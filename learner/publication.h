@@ -21,6 +21,8 @@ struct PublicationOptions {
   std::string listen;
   // The folder of parameters-<epoch>-<step>.safetensors.
   std::string folder;
+  // The folder in which others keep versions that are to be served for longer.
+  std::string kept_folder = {};
   // How many of the newest files are kept, besides the run's first. At least 1.
   std::size_t keep = 3;
 };

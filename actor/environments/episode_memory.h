@@ -50,13 +50,16 @@ enum class Mark : std::uint8_t {
   kRepeated,
   // A request that was sent, and something has changed since.
   kChangedSince,
-  // A request to a resource which was read, and whose names the goal's text contains, or not.
+  // A request to a resource which was read, and whose names the goal's text contains, or not. Also
+  // an order of a list whose first entry the goal's text contains, or not.
   kNamed,
   kUnnamed,
-  // A part that the request which is being put together has already.
+  // A part or a value that the request which is being put together has already.
   kChosen,
+  // A value of the goal's text that is no plain word of the language.
+  kLiteral,
 };
-inline constexpr std::int64_t kMarkKinds = 14;
+inline constexpr std::int64_t kMarkKinds = 15;
 
 class EpisodeMemory {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/request_draft.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -57,6 +59,7 @@ bool Has(const Json& body, const Json& part) {
 }  // namespace
 
 void RequestDraft::Begin(std::string_view sentence) {
+  goal_ = absl::AsciiStrToLower(std::string(sentence));
   sentence_ = redfish::ValuesOf(sentence);
   state_ = State::kIdle;
 }
@@ -153,7 +156,7 @@ void RequestDraft::GoOn() {
 void RequestDraft::OfferValues(const redfish::Slot& slot) {
   offered_.clear();
   // Equal descriptions would be one choice with two meanings.
-  const auto offer = [this](Json value, std::string description) {
+  const auto offer = [this](Json value, std::string description, std::uint32_t marks) {
     std::string full = description;
     const auto is_taken = [this](const std::string& text) {
       return std::any_of(offered_.begin(), offered_.end(), [&text](const OfferedValue& offered) {
@@ -161,12 +164,14 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
       });
     };
     for (int again = 2; is_taken(full); ++again) full = description + " " + std::to_string(again);
-    offered_.push_back({std::move(value), std::move(full)});
+    offered_.push_back({std::move(value), std::move(full), marks});
   };
   for (const redfish::SentenceValue& value : sentence_) {
-    if (redfish::Accepts(slot, value.value)) offer(value.value, value.description);
+    if (redfish::Accepts(slot, value.value)) {
+      offer(value.value, value.description, value.is_literal ? MarkBit(Mark::kLiteral) : 0);
+    }
   }
-  if (redfish::Accepts(slot, "") && !offered_.empty()) offer("", "an empty text");
+  if (redfish::Accepts(slot, "") && !offered_.empty()) offer("", "an empty text", 0);
   const Json* const present = held_.is_object() ? redfish::Resolve(held_, PlaceOf(slot)) : nullptr;
   const bool is_order = IsOfList(slot) && present != nullptr && present->is_array() &&
                         present->size() > 1 && present->size() <= kLongestOrder &&
@@ -177,8 +182,10 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
       if (j != i) order.push_back(present->at(j));
     }
     const Json& first = present->at(i);
-    offer(std::move(order), "present list beginning with " +
-                                (first.is_string() ? first.get<std::string>() : first.dump()));
+    const std::string name = first.is_string() ? first.get<std::string>() : first.dump();
+    const bool is_named = redfish::ContainsWords(goal_, absl::AsciiStrToLower(name));
+    offer(std::move(order), "present list beginning with " + name,
+          MarkBit(is_named ? Mark::kNamed : Mark::kUnnamed));
   }
 }
 
@@ -200,6 +207,13 @@ void RequestDraft::Choose(std::int64_t action) {
   state_ = index == parts_->parts.size() ? State::kComplete : State::kDropped;
 }
 
+bool RequestDraft::IsUsed(const Json& value) const {
+  return std::any_of(pieces_.begin(), pieces_.end(), [&value](const Piece& piece) {
+    return std::any_of(piece.values.begin(), piece.values.end(),
+                       [&value](const auto& chosen) { return chosen.second == value; });
+  });
+}
+
 std::vector<model::CandidateMark> RequestDraft::Marks() const {
   std::vector<model::CandidateMark> marks;
   const auto add = [&marks](std::size_t index, std::uint32_t bits) {
@@ -210,9 +224,13 @@ std::vector<model::CandidateMark> RequestDraft::Marks() const {
   if (state_ == State::kChoosingValue) {
     const Json* const present =
         held_.is_object() ? redfish::Resolve(held_, PlaceOf(waiting_.front())) : nullptr;
-    if (present == nullptr || present->is_null()) return marks;
+    const bool is_held = present != nullptr && !present->is_null();
     for (std::size_t i = 0; i < offered_.size(); ++i) {
-      add(i, MarkBit(offered_[i].value == *present ? Mark::kHolds : Mark::kDiffers));
+      const Json& value = offered_[i].value;
+      std::uint32_t bits = offered_[i].marks;
+      if (is_held) bits |= MarkBit(value == *present ? Mark::kHolds : Mark::kDiffers);
+      if (IsUsed(value)) bits |= MarkBit(Mark::kChosen);
+      add(i, bits);
     }
     return marks;
   }

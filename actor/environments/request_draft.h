@@ -99,6 +99,8 @@ class RequestDraft {
   struct OfferedValue {
     nlohmann::json value;
     std::string description;
+    // The marks that depend on the goal's text.
+    std::uint32_t marks = 0;
   };
 
   // A part of the body that was taken, with the values of its slots.
@@ -112,10 +114,14 @@ class RequestDraft {
   void GoOn();
   void OfferValues(const redfish::Slot& slot);
   void Describe();
+  // Whether a slot of the request has `value` already.
+  bool IsUsed(const nlohmann::json& value) const;
   std::shared_ptr<const PartList> PartsOf(const redfish::Candidate& candidate,
                                           const SeenResources& resources) const;
 
   PartLists* lists_;
+  // The goal's text in lower case, and the values that it offers.
+  std::string goal_;
   std::vector<redfish::SentenceValue> sentence_;
   State state_ = State::kIdle;
   redfish::Candidate opening_;

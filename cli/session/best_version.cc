@@ -89,18 +89,11 @@ void BestVersion::Keep(const parameters::WantedVersion& wanted,
   fetched_.NotifyAll();
 }
 
-absl::StatusOr<std::optional<std::string>> BestVersion::Offer() {
-  std::optional<parameters::Version> kept;
-  {
-    const runtime::MutexLock lock(mutex_);
-    // Each fetch ends within the fetcher's own patience.
-    while (!pending_.empty()) fetched_.Wait(mutex_);
-    kept = kept_;
-  }
-  if (!kept) return std::nullopt;
-  SHOAL_ASSIGN_OR_RETURN(const parameters::Parameters best, folder_.Load(*kept));
-  SHOAL_RETURN_IF_ERROR(parameters::ParametersFolder(options_.learner_folder).Save(best));
-  return NameOf(*kept);
+std::optional<std::string> BestVersion::Await() {
+  const runtime::MutexLock lock(mutex_);
+  // Each fetch ends within the fetcher's own patience.
+  while (!pending_.empty()) fetched_.Wait(mutex_);
+  return kept_ ? std::optional(NameOf(*kept_)) : std::nullopt;
 }
 
 }  // namespace shoal::cli

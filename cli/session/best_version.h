@@ -3,8 +3,8 @@
 // last version of a run is not always its best.
 //
 // The learner keeps a version for a short time only, so the best one is fetched as soon as its
-// evaluation ends. It is kept in a folder of its own, beside the run's initial version. Methods are
-// for one thread; fetching runs on a thread of its own.
+// evaluation ends. It is kept in a folder of its own, beside the run's initial version, and the
+// learner serves what lies there. Methods are for one thread; fetching runs on a thread of its own.
 #pragma once
 
 #include <map>
@@ -31,10 +31,9 @@ class BestVersion {
   struct Options {
     // The "host:port" of the learner, which serves single versions.
     std::string learner = {};
-    // The folder in which the learner saves versions, and from which it serves those that it no
-    // longer has in memory.
+    // The folder in which the learner saves versions.
     std::string learner_folder = {};
-    // Where the best version is kept.
+    // Where the best version is kept, and from where the learner serves it.
     std::string folder = {};
   };
 
@@ -46,10 +45,9 @@ class BestVersion {
   void Observe(const std::string& version, const Evaluation& evaluation)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits for a version that is being fetched, makes the learner able to serve the best version,
-  // and returns its name; nullopt when no version was kept. INTERNAL when it cannot be read or
-  // written.
-  absl::StatusOr<std::optional<std::string>> Offer() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits for a version that is being fetched, and returns the name of the best one; nullopt when
+  // no version was kept.
+  std::optional<std::string> Await() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   explicit BestVersion(Options options);

@@ -360,11 +360,10 @@ std::string TrainingSession::VersionToJudge() {
   // A learner that others started goes on, so there a version is named, too.
   if (options_.processes.empty()) return good_enough_ ? judged_version_ : NewestVersion();
   if (best_ == nullptr) return kLearned;
-  const auto best = best_->Offer();
-  if (!best.ok()) Complain(best.status());
-  if (!best.ok() || !best->has_value()) return kLearned;
-  display_.Note("judging version " + **best + ", the best that was evaluated");
-  return **best;
+  const std::optional<std::string> best = best_->Await();
+  if (!best) return kLearned;
+  display_.Note("judging version " + *best + ", the best that was evaluated");
+  return *best;
 }
 
 std::int64_t TrainingSession::FinalSeed() const {

@@ -151,16 +151,19 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
     const std::string& word = words[i].text;
     const std::string around = Around(words, i, i + 1);
     const bool is_value = LooksLikeValue(word);
-    values.push_back({word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around});
+    values.push_back(
+        {word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around, is_value});
     const Json number = NumberOf(word);
-    if (!number.is_null()) values.push_back({number, "number" + around});
+    if (!number.is_null()) values.push_back({number, "number" + around, /*is_literal=*/true});
     if (i < listed || !is_value) continue;
     listed = EndOfList(words, i);
     Json list = Json::array();
     for (std::size_t j = i; j < listed; ++j) {
       if (words[j].text != "and") list.push_back(words[j].text);
     }
-    if (list.size() > 1) values.push_back({list, "list" + Around(words, i, listed)});
+    if (list.size() > 1) {
+      values.push_back({list, "list" + Around(words, i, listed), /*is_literal=*/true});
+    }
   }
   return values;
 }

@@ -20,6 +20,9 @@ struct SentenceValue {
   // A text, an integer, or a list of texts.
   nlohmann::json value;
   std::string description;
+  // Whether it is no plain word of the language: a number, a list, or a word with a digit, a
+  // capital after its first letter, or punctuation inside.
+  bool is_literal = false;
 };
 
 // The most values of a sentence. Any more are left out.

@@ -52,7 +52,9 @@ absl::StatusOr<Parameters> PublishedVersions::Read(const std::optional<Version>&
   const std::string name =
       version ? "parameters " + ToString(*version) : "the parameters that the run began with";
   if (!has_folder_) return runtime::NotFound(name + " are no longer kept");
-  const auto read = version ? folder_.Load(*version) : folder_.LoadInitial();
+  auto read = version ? folder_.Load(*version) : folder_.LoadInitial();
+  const bool may_be_kept = version && !kept_folder_.path().empty();
+  if (absl::IsNotFound(read.status()) && may_be_kept) read = kept_folder_.Load(*version);
   return absl::IsNotFound(read.status()) ? runtime::NotFound(name + " are no longer kept") : read;
 }
 

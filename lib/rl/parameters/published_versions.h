@@ -27,10 +27,14 @@ using PublishedPointer = std::shared_ptr<const Published>;
 
 class PublishedVersions {
  public:
-  // `folder` is where versions are saved; empty for nowhere. `recent_bytes` bounds the versions in
-  // memory besides the newest.
-  PublishedVersions(const std::string& folder, std::size_t recent_bytes)
-      : has_folder_(!folder.empty()), folder_(folder), recent_bytes_(recent_bytes) {}
+  // `folder` is where versions are saved, and `kept_folder` where some of them are kept for longer;
+  // empty for nowhere. `recent_bytes` bounds the versions in memory besides the newest.
+  PublishedVersions(const std::string& folder, const std::string& kept_folder,
+                    std::size_t recent_bytes)
+      : has_folder_(!folder.empty()),
+        folder_(folder),
+        kept_folder_(kept_folder),
+        recent_bytes_(recent_bytes) {}
 
   // Returns false for a version that is not newer than the newest.
   bool Add(PublishedPointer published) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -46,6 +50,7 @@ class PublishedVersions {
 
   const bool has_folder_;
   const ParametersFolder folder_;
+  const ParametersFolder kept_folder_;
   const std::size_t recent_bytes_;
 
   mutable runtime::Mutex mutex_;

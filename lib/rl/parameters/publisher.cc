@@ -258,7 +258,7 @@ class FetchDesk {
 class Publisher::Impl final : public proto::Parameters::CallbackService {
  public:
   Impl(const PublisherOptions& options, runtime::Metrics& metrics)
-      : versions_(options.folder, options.recent_bytes),
+      : versions_(options.folder, options.kept_folder, options.recent_bytes),
         fetches_(versions_, options.max_fetches),
         published_(metrics.Counter("shoal_parameters_published_total", "Versions published")),
         subscribers_(metrics.Gauge("shoal_parameters_subscribers", "Subscribers connected")),

@@ -35,6 +35,8 @@ namespace shoal::parameters {
 struct PublisherOptions {
   // The folder in which other code saves versions; Fetch reads them there. Empty for nowhere.
   std::string folder = {};
+  // A second folder, for versions that are kept for longer. Empty for none.
+  std::string kept_folder = {};
   // The bytes of versions kept in memory for Fetch, besides the newest one.
   std::size_t recent_bytes = std::size_t{256} << 20;
   // The maximum number of Fetch calls that wait.

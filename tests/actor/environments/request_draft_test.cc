@@ -42,6 +42,8 @@ const redfish::Candidate& BoxRequest(const std::string& part) {
   throw std::runtime_error("no candidate with " + part);
 }
 
+std::uint32_t Bit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint32_t>(mark); }
+
 class Drafting {
  public:
   explicit Drafting(const std::string& sentence) {
@@ -74,6 +76,15 @@ class Drafting {
     return draft_.Finish(random).body;
   }
   RequestDraft& draft() { return draft_; }
+  // Returns the marks of the choices whose text contains `words`.
+  std::uint32_t MarksOf(const std::string& words) const {
+    const auto& list = *draft_.list();
+    std::uint32_t bits = 0;
+    for (const model::CandidateMark& mark : draft_.Marks()) {
+      if (list.at(mark.candidate).text->find(words) != std::string::npos) bits |= mark.bits;
+    }
+    return bits;
+  }
 
  private:
   ResponseCache cache_;
@@ -152,20 +163,34 @@ TEST_CASE("A request is sent when it has as many parts as it may have") {
 TEST_CASE("Parts are marked by what the resource holds and by what the request has already") {
   Drafting drafting("Anything.");
   drafting.Open("", {{"LocationIndicatorActive", true}});
-  const auto marks_of = [&](const std::string& words) {
-    const auto& list = *drafting.draft().list();
-    std::uint32_t bits = 0;
-    for (const model::CandidateMark& mark : drafting.draft().Marks()) {
-      if (list.at(mark.candidate).text->find(words) != std::string::npos) bits |= mark.bits;
-    }
-    return bits;
-  };
-  const auto bit = [](Mark mark) { return std::uint32_t{1} << static_cast<std::uint32_t>(mark); };
-  REQUIRE(marks_of("\"LocationIndicatorActive\":true") == bit(Mark::kHolds));
-  REQUIRE(marks_of("\"LocationIndicatorActive\":false") == bit(Mark::kDiffers));
+  REQUIRE(drafting.MarksOf("\"LocationIndicatorActive\":true") == Bit(Mark::kHolds));
+  REQUIRE(drafting.MarksOf("\"LocationIndicatorActive\":false") == Bit(Mark::kDiffers));
   drafting.Choose("\"LocationIndicatorActive\":false");
-  REQUIRE(marks_of("\"LocationIndicatorActive\":false") ==
-          (bit(Mark::kDiffers) | bit(Mark::kChosen)));
+  REQUIRE(drafting.MarksOf("\"LocationIndicatorActive\":false") ==
+          (Bit(Mark::kDiffers) | Bit(Mark::kChosen)));
+}
+
+TEST_CASE("An order whose first entry stands in the sentence is marked, and so are the others") {
+  Drafting drafting("Try boot2 first, please.");
+  drafting.Open("<goal.BootOrder>", {{"Boot", {{"BootOrder", {"Boot1", "Boot2", "Boot21"}}}}});
+  REQUIRE((drafting.MarksOf("beginning with Boot1") & Bit(Mark::kUnnamed)) != 0);
+  REQUIRE((drafting.MarksOf("beginning with Boot21") & Bit(Mark::kUnnamed)) != 0);
+  Drafting named("Try boot21 first, please.");
+  named.Open("<goal.BootOrder>", {{"Boot", {{"BootOrder", {"Boot1", "Boot2", "Boot21"}}}}});
+  REQUIRE((named.MarksOf("beginning with Boot21") & Bit(Mark::kNamed)) != 0);
+  REQUIRE((named.MarksOf("beginning with Boot1") & Bit(Mark::kNamed)) == 0);
+}
+
+TEST_CASE("Values are marked that are no plain words and that the request has already") {
+  Drafting drafting("The tag and the name are RACK-7.");
+  drafting.Open("");
+  drafting.Choose("<goal.AssetTag>");
+  REQUIRE(drafting.MarksOf("value upper dash digits") == Bit(Mark::kLiteral));
+  REQUIRE(drafting.MarksOf("word tag") == 0);
+  drafting.Choose("value upper dash digits");
+  drafting.Choose("<goal.HostName>");
+  REQUIRE(drafting.MarksOf("value upper dash digits") ==
+          (Bit(Mark::kLiteral) | Bit(Mark::kChosen)));
 }
 
 TEST_CASE("Two values with the same neighbours are two choices") {

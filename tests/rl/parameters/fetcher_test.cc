@@ -51,6 +51,19 @@ TEST_CASE("versions that were skipped and the first one of the run can be fetche
   REQUIRE(*skipped->bytes == *ParametersOf(1, 6, kBytes).bytes);
 }
 
+TEST_CASE("a version that others keep is served after the learner has removed its own file") {
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder kept;
+  REQUIRE(ParametersFolder(kept.path()).Save(ParametersOf(1, 2)).ok());
+  PublisherServer server("127.0.0.1:0",
+                         {.folder = folder.path(), .kept_folder = kept.path(), .recent_bytes = 0});
+  for (const std::uint64_t step : {1U, 2U, 3U}) {
+    REQUIRE(server.publisher().Publish(ParametersOf(1, step)));
+  }
+  REQUIRE(Fetch(server.address(), Version{1, 2})->version == Version{1, 2});
+  REQUIRE(absl::IsNotFound(Fetch(server.address(), Version{1, 1}).status()));
+}
+
 TEST_CASE("a version that the learner no longer has is not found, and the message names it") {
   const doubles::TemporaryFolder folder;
   PublisherServer server("127.0.0.1:0", {.folder = folder.path(), .recent_bytes = 150});
