@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "actor/demonstrations/plan_player.h"
+#include "actor/environments/plan_player.h"
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
@@ -211,6 +211,10 @@ struct PlayedPair {
   std::string reason;
 };
 
+// A sentence may lack a word that the plan needs. Where so many episodes in a row have requests
+// that are no candidates, and none before has not, the plan cannot be played at all.
+constexpr std::uint64_t kHopelessEpisodes = 8;
+
 PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes) {
   PlayedPair played;
   bool shows_work = false;
@@ -228,8 +232,8 @@ PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes
       continue;
     }
     if (played.reason.empty()) played.reason = runtime::Message(one.status());
-    if (!absl::IsNotFound(one.status())) continue;
-    return {.episodes = {}, .reason = runtime::Message(one.status())};
+    const bool is_hopeless = absl::IsNotFound(one.status()) && played.episodes.empty();
+    if (is_hopeless && episode + 1 >= kHopelessEpisodes) break;
   }
   if (!shows_work && !played.reason.empty()) played.episodes.clear();
   return played;

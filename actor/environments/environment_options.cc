@@ -44,6 +44,11 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                 .choices = {"http", "inprocess"}});
   visitor.Knob("episode_limit", episode_limit,
                {.help = "requests in an episode", .unit = "steps", .min = 1, .max = 10000});
+  visitor.Knob("limit_per_expert_request", limit_per_expert_request,
+               {.help = "limits each goal and capture to this many times what its expert needs, at "
+                        "most to episode_limit; 0: all to episode_limit",
+                .min = 0,
+                .max = 100});
   visitor.Knob("fleet_size", fleet_size,
                {.help = "services of one environment; more than 1 share a power budget",
                 .min = 1,

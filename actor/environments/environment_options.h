@@ -39,6 +39,9 @@ struct RewardOptions {
   void Visit(runtime::Visitor& visitor);
 };
 
+// Room for a first guess that is wrong, where the expert needs a request or two.
+inline constexpr std::int64_t kShortestLimit = 8;
+
 struct EnvironmentOptions {
   std::string kind = "redfish";
   // Each is a name or path, as redfish/capture/capture_path.h says, with <data> as the data folder.
@@ -53,6 +56,11 @@ struct EnvironmentOptions {
   std::string access = "http";
   // Requests in an episode. The limit is part of the task.
   std::int64_t episode_limit = 16;
+  // If above 0, an episode of a pair of goal and capture is limited to this many times the requests
+  // that the pair's expert needs, but not to fewer than kShortestLimit and not to more than
+  // episode_limit. Where the expert fails in some episodes, the longest limit of the goal's other
+  // pairs counts too. Without effect on fleets.
+  double limit_per_expert_request = 0.0;
   // Services of one environment. More than 1 form a fleet that shares a power budget.
   std::int64_t fleet_size = 1;
   // The power budget of a fleet, which is never below what the fleet draws at the start. With 0

@@ -209,7 +209,7 @@ Transition RedfishEnvironment::Conclude(const Progress& progress) {
                                       .before = progress_,
                                       .after = progress,
                                       .milestone_count = episode_.milestone_count,
-                                      .last = steps_ >= tasks_->options.episode_limit,
+                                      .last = steps_ >= tasks_->limits[pair_],
                                       .repeated = last_repeated_});
   progress_ = progress;
   return {.observation = Observe(),
@@ -253,7 +253,7 @@ Observation RedfishEnvironment::Observe() {
   observation.numeric.assign(static_cast<std::size_t>(kObservationSize), 0.0F);
   observation.numeric[StatusClass(last_status_)] = 1.0F;
   observation.numeric[5] = last_mutated_ ? 1.0F : 0.0F;
-  const float used = static_cast<float>(steps_) / static_cast<float>(tasks_->options.episode_limit);
+  const float used = static_cast<float>(steps_) / static_cast<float>(tasks_->limits[pair_]);
   observation.numeric[6] = 1.0F - used;
   observation.numeric[7] = used;
   if (draft_.is_open()) {

@@ -5,8 +5,8 @@
 // sent last, or the one that is being put together), `body` (the canonical body of the last answer)
 // and `topic` (what the choice is about: the goal, or the name of a slot whose value is chosen). It
 // also has kObservationSize numbers: the class of the last status (none, 2xx, 3xx, 4xx, 5xx),
-// whether the last request could change something, the share of the episode limit that is left, the
-// share that is used, whether parts are being chosen, and whether the value of a slot is.
+// whether the last request could change something, the share of the episode's limit that is left,
+// the share that is used, whether parts are being chosen, and whether the value of a slot is.
 // Candidates carry marks of what the episode knows of them (episode_memory.h). Whether the goal is
 // reached shows only in the reward and in the end of the episode.
 //
@@ -52,6 +52,8 @@ struct RedfishTasks {
   std::vector<Pair> pairs;
   // One for each pair.
   std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals;
+  // One for each pair: the requests of its episodes.
+  std::vector<std::int64_t> limits;
   // Each catalog stands under the name of its capture.
   std::map<std::string, ServiceCatalog> catalogs;
 };

@@ -2,10 +2,13 @@
 #include "actor/environments/redfish_source.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include "actor/environments/http_service.h"
 #include "actor/environments/inprocess_service.h"
+#include "actor/environments/plan_player.h"
 #include "actor/environments/response_cache.h"
 #include "mockserver/service/tree_pool.h"
 #include "platform/runtime/log.h"
@@ -74,6 +77,59 @@ absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suit
   return absl::OkStatus();
 }
 
+struct ExpertEpisodes {
+  // The most requests of an episode that reached its goal; 0 if none did.
+  std::int64_t requests = 0;
+  bool failed = false;
+};
+
+ExpertEpisodes PlayExpert(PlanPlayer& expert, std::size_t pair) {
+  constexpr std::uint64_t kEpisodes = 16;
+  ExpertEpisodes episodes;
+  for (std::uint64_t episode = 0; episode < kEpisodes; ++episode) {
+    const auto played = expert.Play(pair, episode);
+    episodes.failed = episodes.failed || !played.ok();
+    if (played.ok()) {
+      episodes.requests = std::max(episodes.requests, std::int64_t{played->facts.steps});
+    }
+  }
+  return episodes;
+}
+
+// Sets the limit of each pair. It does not depend on the seed, as all processes of a run and later
+// evaluations must agree on it.
+void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
+  const double factor = tasks.options.limit_per_expert_request;
+  const std::int64_t highest = tasks.options.episode_limit;
+  tasks.limits.assign(tasks.pairs.size(), highest);
+  if (factor <= 0 || tasks.options.fleet_size > 1) return;
+  auto played = std::make_shared<RedfishTasks>(tasks);
+  played->seed = 0;
+  played->options.ablate.clear();
+  const RedfishData data{.tasks = std::move(played), .captures = {}, .worlds = worlds};
+  PlanPlayer expert(data);
+  std::map<std::string, std::int64_t> most;
+  std::vector<std::size_t> unsure;
+  for (std::size_t pair = 0; pair < tasks.pairs.size(); ++pair) {
+    const ExpertEpisodes episodes = PlayExpert(expert, pair);
+    // Where the expert fails, its other episodes may be the short ones.
+    if (episodes.failed) unsure.push_back(pair);
+    if (episodes.requests == 0) continue;
+    const double limit = std::ceil(factor * static_cast<double>(episodes.requests));
+    tasks.limits[pair] =
+        std::min(std::max(static_cast<std::int64_t>(limit), kShortestLimit), highest);
+    if (!episodes.failed) {
+      std::int64_t& of_goal = most[tasks.pairs[pair].goal];
+      of_goal = std::max(of_goal, tasks.limits[pair]);
+    }
+  }
+  for (const std::size_t pair : unsure) {
+    const auto of_goal = most.find(tasks.pairs[pair].goal);
+    tasks.limits[pair] =
+        of_goal == most.end() ? highest : std::max(tasks.limits[pair], of_goal->second);
+  }
+}
+
 absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& suite) {
   for (const std::int64_t id : config.environment.goals) {
     const bool known = std::any_of(suite.begin(), suite.end(),
@@ -109,7 +165,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
     spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
     tasks->catalogs[name] = MakeServiceCatalog(std::move(catalog), schema);
     SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));
-    if (options.access == "inprocess") {
+    if (options.access == "inprocess" || options.limit_per_expert_request > 0) {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
     }
     if (options.fleet_size > 1) data.captures[name] = capture;
@@ -117,6 +173,8 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
   if (tasks->pairs.empty()) {
     return runtime::InvalidArgument("no goal of environment.goals applies to any capture");
   }
+  SetLimits(data.worlds, *tasks);
+  if (options.access != "inprocess") data.worlds.clear();
   data.tasks = std::move(tasks);
   return data;
 }

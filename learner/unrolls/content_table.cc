@@ -225,19 +225,22 @@ ContentTable::TablePointer ContentTable::KeptTable(const Name& name) {
 }
 
 void ContentTable::TrimTables() {
-  // A table grows by what the model caches in it, so all are counted again now and then.
+  // A table grows by what the model caches in it, so all are counted again now and then. There may
+  // be many small ones: counting them costs a share of what making them did.
   constexpr std::size_t kCountEvery = 64;
-  if (++tables_since_count_ < kCountEvery && table_bytes_ <= third_) return;
+  const std::size_t interval = std::max(kCountEvery, tables_.size() / 4);
+  if (++tables_since_count_ < interval && table_bytes_ <= third_) return;
   tables_since_count_ = 0;
   table_bytes_ = 0;
-  auto kept = tables_.begin();
-  for (; kept != tables_.end(); ++kept) {
-    const std::size_t bytes = kept->second->bytes();
-    if (table_bytes_ + bytes > third_ && kept != tables_.begin()) break;
-    table_bytes_ += bytes;
+  for (const auto& [name, table] : tables_) table_bytes_ += table->bytes();
+  if (table_bytes_ <= third_) return;
+  // Some room is left, or the next table would have them all counted again.
+  const std::size_t target = third_ - third_ / 8;
+  while (tables_.size() > 1 && table_bytes_ > target) {
+    table_bytes_ -= tables_.back().second->bytes();
+    table_places_.erase(tables_.back().first);
+    tables_.pop_back();
   }
-  for (auto gone = kept; gone != tables_.end(); ++gone) table_places_.erase(gone->first);
-  tables_.erase(kept, tables_.end());
 }
 
 std::size_t ContentTable::size() const {

@@ -29,13 +29,27 @@ bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c))
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsWordCharacter(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) != 0; }
 
+// Returns the place of the "=" in a word such as "AssetTag=DC-14"; npos in other words, as in a URL
+// with a query.
+std::size_t FindAssignment(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == word.npos || equals == 0 || equals + 1 == word.size()) return word.npos;
+  const std::string_view name = word.substr(0, equals);
+  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
+    return IsWordCharacter(c) || c == '_' || c == '-' || c == '.';
+  });
+  return is_name ? equals : word.npos;
+}
+
 std::vector<Word> WordsOf(std::string_view sentence) {
   std::vector<Word> words;
   std::size_t at = 0;
   while (at < sentence.size()) {
-    const std::size_t space = std::min(sentence.find(' ', at), sentence.size());
-    std::string_view word = sentence.substr(at, space - at);
-    at = space + 1;
+    std::size_t end_of_word = std::min(sentence.find(' ', at), sentence.size());
+    const std::size_t equals = FindAssignment(sentence.substr(at, end_of_word - at));
+    if (equals != std::string_view::npos) end_of_word = at + equals;
+    std::string_view word = sentence.substr(at, end_of_word - at);
+    at = end_of_word + 1;
     const std::size_t begin = word.find_first_not_of(kOutside);
     if (begin == std::string_view::npos) {
       if (!words.empty()) words.back().separator += word;
@@ -97,8 +111,12 @@ std::string ShapeOf(std::string_view word) {
   return shape;
 }
 
+// Names of properties such as "AssetTag" are told as they are, other values as "value".
 std::string Neighbour(const Word& word) {
-  return LooksLikeValue(word.text) ? "value" : absl::AsciiStrToLower(word.text);
+  const bool has_letters_only = std::all_of(word.text.begin(), word.text.end(),
+                                            [](char c) { return IsLower(c) || IsUpper(c); });
+  return LooksLikeValue(word.text) && !has_letters_only ? "value"
+                                                        : absl::AsciiStrToLower(word.text);
 }
 
 // Describes the words [begin, end) by what stands around them.
@@ -112,16 +130,6 @@ std::string Around(const std::vector<Word>& words, std::size_t begin, std::size_
     text += " " + Neighbour(words[i]);
   }
   return end == words.size() ? text + " nothing" : text;
-}
-
-Json NumberOf(const std::string& word) {
-  static const std::array<std::string_view, 13> kNumbers = {
-      "zero",  "one",   "two",  "three", "four",   "five",  "six",
-      "seven", "eight", "nine", "ten",   "eleven", "twelve"};
-  std::int64_t number = 0;
-  if (absl::SimpleAtoi(word, &number)) return number;
-  const auto found = std::find(kNumbers.begin(), kNumbers.end(), absl::AsciiStrToLower(word));
-  return found == kNumbers.end() ? Json() : Json(found - kNumbers.begin());
 }
 
 // Returns the end of the list that begins at `begin`: words that look like values with commas or
@@ -142,6 +150,16 @@ std::size_t EndOfList(const std::vector<Word>& words, std::size_t begin) {
 }
 
 }  // namespace
+
+nlohmann::json NumberOf(const std::string& word) {
+  static const std::array<std::string_view, 13> kNumbers = {
+      "zero",  "one",   "two",  "three", "four",   "five",  "six",
+      "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+  std::int64_t number = 0;
+  if (absl::SimpleAtoi(word, &number)) return number;
+  const auto found = std::find(kNumbers.begin(), kNumbers.end(), absl::AsciiStrToLower(word));
+  return found == kNumbers.end() ? Json() : Json(found - kNumbers.begin());
+}
 
 std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
   const std::vector<Word> words = WordsOf(sentence);

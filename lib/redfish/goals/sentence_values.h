@@ -28,7 +28,12 @@ struct SentenceValue {
 // The most values of a sentence. Any more are left out.
 inline constexpr std::size_t kMaximumSentenceValues = 64;
 
+// Returns the number that a word stands for, in figures or, up to twelve, written out; null for
+// any other word.
+nlohmann::json NumberOf(const std::string& word);
+
 // Returns the values in the order of the sentence: each word without the punctuation around it,
+// where "Name=value" is two words,
 // each number (also those up to twelve that are written out), and each list of at least two words
 // that look like values, such as "a.example, b.example and c.example".
 std::vector<SentenceValue> ValuesOf(std::string_view sentence);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "redfish/goals/sentence_values.h"
+
 namespace shoal::redfish {
 namespace {
 
@@ -40,6 +42,15 @@ std::string Mistype(std::string_view word, std::size_t letters, runtime::Random&
   return wrong;
 }
 
+// Returns whether a request may need the word for a value.
+bool IsValue(std::string_view word) {
+  const auto is_letter = [](char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); };
+  const auto is_digit = [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); };
+  if (word.find('{') != word.npos || std::any_of(word.begin(), word.end(), is_digit)) return true;
+  const auto begin = std::find_if(word.begin(), word.end(), is_letter);
+  return !NumberOf(std::string(begin, std::find_if_not(begin, word.end(), is_letter))).is_null();
+}
+
 }  // namespace
 
 std::string DropWords(std::string_view phrase, double share, runtime::Random& random) {
@@ -49,7 +60,7 @@ std::string DropWords(std::string_view phrase, double share, runtime::Random& ra
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     if (word.empty()) continue;
-    const bool dropped = random.Uniform() < share && word.find('{') == word.npos;
+    const bool dropped = random.Uniform() < share && !IsValue(word);
     if (dropped) continue;
     if (!kept.empty()) kept += ' ';
     kept += word;

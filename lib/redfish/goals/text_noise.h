@@ -2,9 +2,10 @@
 // Noise in the sentences of training: words are left out and mistyped, so that a policy learns to
 // do without any one word and any one spelling.
 //
-// Words are separated by spaces. A word with a "{name}" stays, since without its value nobody knows
-// the request. Leaving words out is the word dropout of Iyyer et al., "Deep Unordered Composition
-// Rivals Syntactic Methods for Text Classification", ACL 2015.
+// Words are separated by spaces. A word with a "{name}" or a digit and a number that is written out
+// stay, since without these values nobody knows the request. Leaving words out is the word dropout
+// of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
+// ACL 2015.
 #pragma once
 
 #include <string>

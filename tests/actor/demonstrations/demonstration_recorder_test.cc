@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "actor/demonstrations/plan_player.h"
+#include "actor/environments/plan_player.h"
 #include "actor/environments/redfish_source.h"
 #include "platform/runtime/atomic_file.h"
 #include "redfish/goals/plan.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/environments/plan_player.h"
 #include "tests/actor/demonstrations/played.h"
 
 namespace shoal::actor {
@@ -43,6 +44,35 @@ TEST_CASE("Goals and request sequences are played by their numbers") {
 TEST_CASE("Captures are let go once their catalogs are made, but where fleets need them") {
   REQUIRE(Load({1}).value().captures.empty());
   REQUIRE(Load({1}, 2).value().captures.size() == 1);
+}
+
+TEST_CASE("An episode's limit follows from what the expert of its pair needs, whatever the seed") {
+  EnvironmentOptions options;
+  options.captures = {"dmtf-rackmount1"};
+  options.goals = {1, 8, 13};
+  options.episode_limit = 20;
+  options.limit_per_expert_request = 1.5;
+  const RedfishData data = LoadInProcess(options);
+  const std::size_t operator_pair = PairOf(data, "8 add_operator");
+  PlanPlayer expert(data);
+  const auto played = expert.Play(operator_pair, 0);
+  INFO(played.status());
+  REQUIRE(played.ok());
+  REQUIRE(data.tasks->limits[PairOf(data, "1 power_on")] == kShortestLimit);
+  REQUIRE(data.tasks->limits[operator_pair] >=
+          static_cast<std::int64_t>(1.5 * played->facts.steps));
+  REQUIRE(data.tasks->limits[operator_pair] < options.episode_limit);
+  // Its expert needs more than two thirds of the highest limit.
+  REQUIRE(data.tasks->limits[PairOf(data, "13 secure_boot_chain")] == options.episode_limit);
+
+  options.access = "http";
+  const RedfishData remote = LoadRedfishData(ConfigOf(options, /*seed=*/77)).value();
+  REQUIRE(remote.tasks->limits == data.tasks->limits);
+  REQUIRE(remote.worlds.empty());
+
+  options.limit_per_expert_request = 0;
+  const RedfishData plain = LoadRedfishData(ConfigOf(options)).value();
+  REQUIRE(plain.tasks->limits == std::vector<std::int64_t>(3, options.episode_limit));
 }
 
 TEST_CASE("A number that is neither a goal's nor a sequence's is named") {

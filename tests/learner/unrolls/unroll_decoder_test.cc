@@ -302,6 +302,26 @@ TEST_CASE("tables of candidates leave past the limit, least recently used first"
   REQUIRE_FALSE(remade(BytesOf(1000)));
 }
 
+TEST_CASE("tables leave many at a time, as each time all are counted", "[contents]") {
+  ContentTable contents({.embedding_size = kEmbedding, .max_bytes = BytesOf(1000)});
+  AddEmbeddings(contents, {"shared"});
+  std::vector<std::weak_ptr<const model::CandidateTable>> made;
+  std::ptrdiff_t before = 0;
+  int times = 0;
+  for (int number = 0; number < 1000; ++number) {
+    AddEmbeddings(contents, {"candidate " + std::to_string(number)});
+    contents.AddCatalog(NumberedCatalog(number));
+    made.push_back(*contents.Table(kEncoder, KeyOf("catalog " + std::to_string(number))));
+    const auto kept =
+        std::count_if(made.begin(), made.end(), [](const auto& table) { return !table.expired(); });
+    const std::ptrdiff_t gone = before + 1 - kept;
+    REQUIRE((gone == 0 || gone > before / 10));
+    times += gone > 0 ? 1 : 0;
+    before = kept;
+  }
+  REQUIRE(times > 1);
+}
+
 TEST_CASE("a catalog that lacks a candidate is named, so that it comes again with all of them",
           "[contents]") {
   ContentTable contents({.embedding_size = kEmbedding});

@@ -43,6 +43,16 @@ TEST_CASE("Numbers are values in figures and in words") {
   REQUIRE(FindValue(values, "30") != nullptr);
 }
 
+TEST_CASE("What is assigned to a name is a value, and an address with a query stays whole") {
+  const auto values = ValuesOf("Hi, AssetTag=DC-14-66999 and LED = on, see http://a.example/?b=c");
+  REQUIRE(FindValue(values, "DC-14-66999") != nullptr);
+  REQUIRE(FindValue(values, "DC-14-66999")->description.find("after hi assettag before and") !=
+          std::string::npos);
+  REQUIRE(FindValue(values, "AssetTag") != nullptr);
+  REQUIRE(FindValue(values, "http://a.example/?b=c") != nullptr);
+  REQUIRE(FindValue(ValuesOf("a= =b"), "b") == nullptr);
+}
+
 TEST_CASE("Values with commas or an and between them are a list as well") {
   const auto values = ValuesOf("Let NTPServers be a.example, b.example and 10.0.0.1 from now on");
   REQUIRE(FindValue(values, Json::array({"a.example", "b.example", "10.0.0.1"})) != nullptr);

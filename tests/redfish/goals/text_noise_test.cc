@@ -49,13 +49,19 @@ TEST_CASE("Each word goes as often as was asked for") {
   int left = 0;
   std::set<std::string> texts;
   for (int draw = 0; draw < kDraws; ++draw) {
-    const std::string text = DropWords("one two three four five six seven {X}", 0.25, random);
+    const std::string text = DropWords("lamps of these servers shall all blink {X}", 0.25, random);
     left += static_cast<int>(WordsOf(text).size()) - 1;
     texts.insert(text);
   }
   // With 28,000 samples five standard deviations are 0.013.
   REQUIRE(left / (7.0 * kDraws) == Approx(0.75).margin(0.013));
   REQUIRE(texts.size() > 100);
+}
+
+TEST_CASE("Numbers are never left out, in figures or in words") {
+  runtime::Random random(1);
+  REQUIRE(DropWords("lock it after five, no: 6 (or RAID10) failures", 1, random) ==
+          "five, 6 RAID10)");
 }
 
 TEST_CASE("A phrase never becomes empty") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "actor/demonstrations/plan_player.h"
+#include "actor/environments/plan_player.h"
 
 #include <string>
 #include <utility>
@@ -201,9 +201,9 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
   const bool sparing = looks == Looks::kWhereNeeded;
   const auto outcome = redfish::RunPlan(
       plan, expert,
-      {.attempts = static_cast<int>(tasks.options.episode_limit),
+      {.attempts = static_cast<int>(tasks.limits[pair]),
        .pause = std::chrono::seconds(tasks.options.wait_seconds),
-       .looks = static_cast<int>(tasks.options.episode_limit),
+       .looks = static_cast<int>(tasks.limits[pair]),
        .unseen = sparing,
        .captured = sparing ? std::function<const Json*(const std::string&)>(captured) : nullptr});
   PlayedEpisode played{.steps = {}, .facts = environment.facts()};
