@@ -47,8 +47,8 @@ struct EnvironmentOptions {
   // Each is a name or path, as redfish/capture/capture_path.h says, with <data> as the data folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
                                        "dell-r750"};
-  // Numbers of goals in <data>/goals and of request sequences in <data>/demonstrations. Empty means
-  // all goals and no sequence.
+  // Numbers of goals in <data>/goals and <data>/reading, and of request sequences in
+  // <data>/demonstrations. Empty means all of <data>/goals and nothing else.
   std::vector<std::int64_t> goals = {1, 2, 3, 4, 5, 11};
   // The capture that training leaves out with all its variants, by name or path. Empty means none.
   std::string hold_out = "";
@@ -66,7 +66,7 @@ struct EnvironmentOptions {
   // The power budget of a fleet, which is never below what the fleet draws at the start. With 0
   // each episode samples one.
   std::int64_t power_budget_watts = 0;
-  // The folder that holds captures/, goals/, schema/ and perhaps demonstrations/.
+  // The folder that holds captures/, goals/, schema/ and perhaps reading/ and demonstrations/.
   std::string data = "data";
   // Share of a goal's words that the texts of training leave out. Words that stand for values and a
   // fleet's own words are always kept.

@@ -47,16 +47,17 @@ class RedfishSource final : public EnvironmentSource {
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
-// Loads the goals, and if numbers are chosen also the request sequences of real tools, which share
-// the numbering.
+// Loads the goals, and if numbers are chosen also the goals that need reading and the request
+// sequences of real tools, which share the numbering.
 absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(options.data + "/goals"));
   if (options.goals.empty()) return suite;
-  absl::StatusOr<redfish::GoalSuite> sequences =
-      redfish::LoadGoals(options.data + "/demonstrations");
-  if (absl::IsNotFound(sequences.status())) return suite;
-  if (!sequences.ok()) return sequences.status();
-  suite.insert(suite.end(), sequences->begin(), sequences->end());
+  for (const char* folder : {"/reading", "/demonstrations"}) {
+    const absl::StatusOr<redfish::GoalSuite> more = redfish::LoadGoals(options.data + folder);
+    if (absl::IsNotFound(more.status())) continue;
+    if (!more.ok()) return more.status();
+    suite.insert(suite.end(), more->begin(), more->end());
+  }
   return suite;
 }
 
@@ -136,7 +137,7 @@ absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& su
                                    [id](const auto& goal) { return goal->id() == id; });
     if (!known) {
       return runtime::NotFound("environment.goals: no goal " + std::to_string(id) + " in " +
-                               config.environment.data + "/goals or /demonstrations");
+                               config.environment.data + "/goals, /reading or /demonstrations");
     }
   }
   return absl::OkStatus();

@@ -288,7 +288,15 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
 
   SessionOptions session = DescribeSession(flags, own, config, captures, directory);
-  if (flags.purpose == Purpose::kTrain && !flags.attach) session.learner = own.cluster.learner;
+  if (flags.purpose == Purpose::kTrain && !flags.attach) {
+    session.learner = own.cluster.learner;
+    if (mockserver) {
+      session.suggestion = {.run = directory.path(),
+                            .programs = ProgramFolder(),
+                            .mockserver = own.cluster.mockserver,
+                            .capture = redfish::ArchiveName(captures.paths.front())};
+    }
+  }
   if (!flags.attach) {
     SHOAL_ASSIGN_OR_RETURN(
         session.processes,

@@ -130,6 +130,9 @@ int TrainingSession::Run() {
   } else {
     std::printf("%sreport: %s\n", table_.c_str(), report->c_str());
   }
+  if (code == 0 && options_.suggestion) {
+    std::printf("%s", SuggestOperation(*options_.suggestion).c_str());
+  }
   if (code == 0) std::printf("%s\n", result_.c_str());
   std::fflush(stdout);
   return code;

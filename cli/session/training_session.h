@@ -22,6 +22,7 @@
 #include "cli/session/progress.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/stop_rule.h"
+#include "cli/session/suggestion.h"
 #include "cli/session/train_options.h"
 #include "platform/display/event_writer.h"
 
@@ -44,6 +45,8 @@ struct SessionOptions {
   bool never_judge = false;
   // The "host:port" of the learner whose best version is kept, or empty to judge the last one.
   std::string learner = "";
+  // What to try after the run; none where it starts no mock server.
+  std::optional<SuggestionOptions> suggestion = std::nullopt;
   // When this program began.
   runtime::TimePoint started = {};
 };

@@ -19,8 +19,14 @@ namespace shoal::mockserver {
 
 using AppliedGoals = std::vector<std::shared_ptr<const redfish::AppliedGoal>>;
 
+// Returns the goals of data/goals and of data/reading that apply.
 inline const AppliedGoals& GoalsOf(const std::string& capture) {
-  static const redfish::GoalSuite suite = redfish::LoadGoals("data/goals").value();
+  static const redfish::GoalSuite suite = [] {
+    redfish::GoalSuite goals = redfish::LoadGoals("data/goals").value();
+    const redfish::GoalSuite reading = redfish::LoadGoals("data/reading").value();
+    goals.insert(goals.end(), reading.begin(), reading.end());
+    return goals;
+  }();
   static std::map<std::string, AppliedGoals> applied;
   const auto [goals, is_new] = applied.try_emplace(capture);
   if (is_new) {
