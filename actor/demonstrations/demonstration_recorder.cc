@@ -211,13 +211,14 @@ struct PlayedPair {
   std::string reason;
 };
 
-// A sentence may lack a word that the plan needs. Where so many episodes in a row have requests
-// that are no candidates, and none before has not, the plan cannot be played at all.
+// A sentence may lack a word that the plan needs. Where so many episodes that need work, one after
+// the other, have requests that are no candidates, the plan cannot be played at all.
 constexpr std::uint64_t kHopelessEpisodes = 8;
 
 PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes) {
   PlayedPair played;
   bool shows_work = false;
+  std::uint64_t hopeless = 0;
   for (std::uint64_t episode = 0; episode < episodes; ++episode) {
     // Most experts save looks where they can, so that a policy knows both ways and can learn which
     // looks are needed.
@@ -232,8 +233,8 @@ PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes
       continue;
     }
     if (played.reason.empty()) played.reason = runtime::Message(one.status());
-    const bool is_hopeless = absl::IsNotFound(one.status()) && played.episodes.empty();
-    if (is_hopeless && episode + 1 >= kHopelessEpisodes) break;
+    hopeless = absl::IsNotFound(one.status()) ? hopeless + 1 : 0;
+    if (!shows_work && hopeless >= kHopelessEpisodes) break;
   }
   if (!shows_work && !played.reason.empty()) played.episodes.clear();
   return played;

@@ -3,9 +3,9 @@
 //
 // The recorder plays every pair of the data for a number of episodes, and each episode becomes one
 // unroll. An episode that cannot be played is left out and counted, with the reason of the first
-// such episode of its pair. A pair is left out whole when a request of its plan is no candidate, or
-// when only episodes whose start already satisfies the goal could be played: those would teach that
-// there is nothing to do. The same data and options give the same messages.
+// such episode of its pair. A pair is left out whole when only episodes whose start already
+// satisfies the goal could be played: those would teach that there is nothing to do. The same data
+// and options give the same messages.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData
                                                                const RecordingOptions& options);
 
 // Does the whole job of an actor in mode "record": it loads captures and goals, records, and writes
-// `path`. Services run in process whatever environment.access says, and goal texts keep all their
-// words. Errors name the file, capture, goal or knob.
+// `path`. Services run in process whatever environment.access says, and goal texts have the noise
+// of training. Errors name the file, capture, goal or knob.
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
                           const RecordingOptions& options, const std::string& path);
 

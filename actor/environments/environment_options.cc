@@ -46,7 +46,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                {.help = "requests in an episode", .unit = "steps", .min = 1, .max = 10000});
   visitor.Knob("limit_per_expert_request", limit_per_expert_request,
                {.help = "limits each goal and capture to this many times what its expert needs, at "
-                        "most to episode_limit; 0: all to episode_limit",
+                        "most to episode_limit; 0: all to episode_limit, else at least 1",
                 .min = 0,
                 .max = 100});
   visitor.Knob("fleet_size", fleet_size,

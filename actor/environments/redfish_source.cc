@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "actor/environments/http_service.h"
@@ -78,6 +77,11 @@ absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suit
   return absl::OkStatus();
 }
 
+// A fleet's episodes have one limit.
+bool IsLimitedByExperts(const EnvironmentOptions& options) {
+  return options.limit_per_expert_request > 0 && options.fleet_size <= 1;
+}
+
 struct ExpertEpisodes {
   // The most requests of an episode that reached its goal; 0 if none did.
   std::int64_t requests = 0;
@@ -89,46 +93,40 @@ ExpertEpisodes PlayExpert(PlanPlayer& expert, std::size_t pair) {
   ExpertEpisodes episodes;
   for (std::uint64_t episode = 0; episode < kEpisodes; ++episode) {
     const auto played = expert.Play(pair, episode);
-    episodes.failed = episodes.failed || !played.ok();
-    if (played.ok()) {
-      episodes.requests = std::max(episodes.requests, std::int64_t{played->facts.steps});
+    if (!played.ok()) {
+      episodes.failed = true;
+      break;
     }
+    episodes.requests = std::max(episodes.requests, std::int64_t{played->facts.steps});
   }
   return episodes;
 }
 
-// Sets the limit of each pair. It does not depend on the seed, as all processes of a run and later
-// evaluations must agree on it.
+// Sets the limit of each pair. It depends on the pair alone, not on the seed, the noise in texts or
+// the other captures, as all processes of a run and later evaluations must agree on it.
 void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
   const double factor = tasks.options.limit_per_expert_request;
   const std::int64_t highest = tasks.options.episode_limit;
   tasks.limits.assign(tasks.pairs.size(), highest);
-  if (factor <= 0 || tasks.options.fleet_size > 1) return;
+  if (!IsLimitedByExperts(tasks.options)) return;
   auto played = std::make_shared<RedfishTasks>(tasks);
   played->seed = 0;
   played->options.ablate.clear();
+  played->options.word_dropout = 0;
+  played->options.typos = 0;
   const RedfishData data{.tasks = std::move(played), .captures = {}, .worlds = worlds};
   PlanPlayer expert(data);
-  std::map<std::string, std::int64_t> most;
-  std::vector<std::size_t> unsure;
   for (std::size_t pair = 0; pair < tasks.pairs.size(); ++pair) {
     const ExpertEpisodes episodes = PlayExpert(expert, pair);
     // Where the expert fails, its other episodes may be the short ones.
-    if (episodes.failed) unsure.push_back(pair);
-    if (episodes.requests == 0) continue;
+    if (episodes.failed || episodes.requests == 0) continue;
     const double limit = std::ceil(factor * static_cast<double>(episodes.requests));
     tasks.limits[pair] =
         std::min(std::max(static_cast<std::int64_t>(limit), kShortestLimit), highest);
-    if (!episodes.failed) {
-      std::int64_t& of_goal = most[tasks.pairs[pair].goal];
-      of_goal = std::max(of_goal, tasks.limits[pair]);
-    }
   }
-  for (const std::size_t pair : unsure) {
-    const auto of_goal = most.find(tasks.pairs[pair].goal);
-    tasks.limits[pair] =
-        of_goal == most.end() ? highest : std::max(tasks.limits[pair], of_goal->second);
-  }
+  const auto [shortest, longest] = std::minmax_element(tasks.limits.begin(), tasks.limits.end());
+  if (!tasks.limits.empty())
+    spdlog::info("event=limits shortest={} longest={}", *shortest, *longest);
 }
 
 absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& suite) {
@@ -147,6 +145,10 @@ absl::Status CheckGoals(const SourceConfig& config, const redfish::GoalSuite& su
 
 absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
   const EnvironmentOptions& options = config.environment;
+  if (options.limit_per_expert_request > 0 && options.limit_per_expert_request < 1) {
+    return runtime::InvalidArgument(
+        "environment.limit_per_expert_request is between 0 and 1, so no expert could reach a goal");
+  }
   RedfishData data;
   auto tasks = std::make_shared<RedfishTasks>();
   tasks->options = options;
@@ -166,7 +168,7 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config) {
     spdlog::info("event=catalog summary={}", runtime::Quoted(catalog->Summary()));
     tasks->catalogs[name] = MakeServiceCatalog(std::move(catalog), schema);
     SHOAL_RETURN_IF_ERROR(AddPairs(config, suite, *capture, *tasks));
-    if (options.access == "inprocess" || options.limit_per_expert_request > 0) {
+    if (options.access == "inprocess" || IsLimitedByExperts(options)) {
       SHOAL_ASSIGN_OR_RETURN(data.worlds[name], mockserver::World::Create(capture, schema));
     }
     if (options.fleet_size > 1) data.captures[name] = capture;

@@ -183,7 +183,8 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
     }
     const Json& first = present->at(i);
     const std::string name = first.is_string() ? first.get<std::string>() : first.dump();
-    const bool is_named = redfish::ContainsWords(goal_, absl::AsciiStrToLower(name));
+    const bool is_named =
+        !name.empty() && redfish::ContainsWords(goal_, absl::AsciiStrToLower(name));
     offer(std::move(order), "present list beginning with " + name,
           MarkBit(is_named ? Mark::kNamed : Mark::kUnnamed));
   }

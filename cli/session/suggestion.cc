@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,20 +13,44 @@
 namespace shoal::cli {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr const char* kSpecialToShells = "\"$`\\!";
+// The numbers of the goals that `shoal do` knows end before this one.
+constexpr long kFirstOtherGoal = 100;
+
+std::string TextOf(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// The least number of mutations of an episode that a learned policy brought to its goal; 0 for
+// every other line.
+std::int64_t MutationsOf(const Json& episode, const std::string& capture) {
+  if (!episode.is_object() || TextOf(episode, "capture") != capture) return 0;
+  const std::string policy = TextOf(episode, "policy");
+  const bool is_version = !policy.empty() && policy.front() >= '0' && policy.front() <= '9';
+  if (policy != "current" && !is_version) return 0;
+  const long goal = std::strtol(TextOf(episode, "goal").c_str(), nullptr, 10);
+  if (goal <= 0 || goal >= kFirstOtherGoal) return 0;
+  const auto success = episode.find("success");
+  const auto optimum = episode.find("optimum");
+  if (success == episode.end() || *success != true) return 0;
+  return optimum != episode.end() && optimum->is_number_integer() ? optimum->get<std::int64_t>()
+                                                                  : 0;
+}
 
 std::string FindSentence(const SuggestionOptions& options) {
   std::ifstream lines(options.run + "/evaluations/final.jsonl");
   std::string sentence;
   std::int64_t most = 0;
   for (std::string line; std::getline(lines, line);) {
-    const nlohmann::json episode = content::ParseJson(line);
-    if (!episode.is_object() || episode.value("capture", "") != options.capture) continue;
-    const std::int64_t optimum = episode.value("optimum", std::int64_t{0});
-    if (!episode.value("success", false) || optimum <= most) continue;
-    const std::string text = episode.value("text", "");
-    if (text.find_first_of(kSpecialToShells) != std::string::npos) continue;
-    most = optimum;
+    const Json episode = content::ParseJson(line);
+    const std::int64_t mutations = MutationsOf(episode, options.capture);
+    if (mutations <= most) continue;
+    const std::string text = TextOf(episode, "text");
+    if (text.empty() || text.find_first_of(kSpecialToShells) != std::string::npos) continue;
+    most = mutations;
     sentence = text;
   }
   return sentence;
@@ -36,9 +61,10 @@ std::string FindSentence(const SuggestionOptions& options) {
 std::string SuggestOperation(const SuggestionOptions& options) {
   const std::string sentence = FindSentence(options);
   if (sentence.empty()) return "";
-  return absl::StrCat("try it on the run's mock server, which serves ", options.capture, ":\n  ",
-                      options.programs, "/mockserver --config ", options.run, "/config.toml &\n  ",
-                      options.programs, "/shoal do \"", sentence, "\" --host http://",
+  return absl::StrCat("try a goal on the run's mock server, which serves ", options.capture,
+                      " (shoal do solves it by the expert's plan):\n  \"", options.programs,
+                      "/mockserver\" --config \"", options.run, "/config.toml\" &\n  \"",
+                      options.programs, "/shoal\" do \"", sentence, "\" --host http://",
                       options.mockserver, "\n");
 }
 

@@ -65,7 +65,7 @@ def all_proofs():
                          {"success": (">=", success), "worst_goal": (">=", 0.70), "steps_per_optimal": ("<=", 1.5),
                           "clean": (">=", 0.97)})
              for minutes, seed, success in ((30, 1, 0.80), (30, 2, 0.80), (30, 3, 0.80), (60, 1, 0.90))]
-    # Blind twins see no bodies. By a guess they could reach a third.
+    # Blind twins see no bodies, nor what only bodies tell, such as the members of a collection.
     reading = [proof.Piece(f"{name}-{seed}", train("reading", seed, *more), measure_goals, bars)
                for seed in range(1, 4)
                for name, more, bars in (
@@ -84,7 +84,7 @@ def all_proofs():
         proof.Proof("suite", "./run --suite learns all goals, in half an hour with seeds 1 to 3 and in an hour; three "
                     "hours", suite),
         proof.Proof("reading", "a policy that reads reaches goals of which a blind one reaches less than half; forty "
-                    "minutes (in CI: actor)", reading),
+                    "minutes (in CI: mockserver_goals)", reading),
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),

@@ -22,6 +22,8 @@ struct Word {
   std::string text;
   // What stands between the word and the next one, apart from spaces.
   std::string separator;
+  // "Name=value" for the value, as a password may have the sign itself; else empty.
+  std::string whole;
 };
 
 bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)) != 0; }
@@ -45,11 +47,9 @@ std::vector<Word> WordsOf(std::string_view sentence) {
   std::vector<Word> words;
   std::size_t at = 0;
   while (at < sentence.size()) {
-    std::size_t end_of_word = std::min(sentence.find(' ', at), sentence.size());
-    const std::size_t equals = FindAssignment(sentence.substr(at, end_of_word - at));
-    if (equals != std::string_view::npos) end_of_word = at + equals;
-    std::string_view word = sentence.substr(at, end_of_word - at);
-    at = end_of_word + 1;
+    const std::size_t space = std::min(sentence.find(' ', at), sentence.size());
+    std::string_view word = sentence.substr(at, space - at);
+    at = space + 1;
     const std::size_t begin = word.find_first_not_of(kOutside);
     if (begin == std::string_view::npos) {
       if (!words.empty()) words.back().separator += word;
@@ -57,7 +57,15 @@ std::vector<Word> WordsOf(std::string_view sentence) {
     }
     const std::size_t end = word.find_last_not_of(kOutside) + 1;
     if (!words.empty()) words.back().separator += word.substr(0, begin);
-    words.push_back({std::string(word.substr(begin, end - begin)), std::string(word.substr(end))});
+    const std::string after(word.substr(end));
+    word = word.substr(begin, end - begin);
+    const std::size_t equals = FindAssignment(word);
+    if (equals == std::string_view::npos) {
+      words.push_back({std::string(word), after, ""});
+      continue;
+    }
+    words.push_back({std::string(word.substr(0, equals)), "=", ""});
+    words.push_back({std::string(word.substr(equals + 1)), after, std::string(word)});
   }
   return words;
 }
@@ -171,6 +179,9 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
     const bool is_value = LooksLikeValue(word);
     values.push_back(
         {word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around, is_value});
+    if (const std::string& whole = words[i].whole; !whole.empty()) {
+      values.push_back({whole, "value " + ShapeOf(whole) + around, /*is_literal=*/true});
+    }
     const Json number = NumberOf(word);
     if (!number.is_null()) values.push_back({number, "number" + around, /*is_literal=*/true});
     if (i < listed || !is_value) continue;

@@ -21,7 +21,8 @@ struct SentenceValue {
   nlohmann::json value;
   std::string description;
   // Whether it is no plain word of the language: a number, a list, or a word with a digit, a
-  // capital after its first letter, or punctuation inside.
+  // capital after its first letter, or punctuation inside. Of a number that is written out, the
+  // number is literal and the word is not.
   bool is_literal = false;
 };
 
@@ -33,9 +34,9 @@ inline constexpr std::size_t kMaximumSentenceValues = 64;
 nlohmann::json NumberOf(const std::string& word);
 
 // Returns the values in the order of the sentence: each word without the punctuation around it,
-// where "Name=value" is two words,
 // each number (also those up to twelve that are written out), and each list of at least two words
-// that look like values, such as "a.example, b.example and c.example".
+// that look like values, such as "a.example, b.example and c.example". "Name=value" gives the name,
+// the value and the whole.
 std::vector<SentenceValue> ValuesOf(std::string_view sentence);
 
 // Returns whether `text`, in lower case, contains `words` as whole words.

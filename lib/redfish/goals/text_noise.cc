@@ -74,7 +74,7 @@ std::string AddTypos(std::string_view phrase, double share, runtime::Random& ran
   while (!phrase.empty()) {
     const std::string_view word = phrase.substr(0, phrase.find(' '));
     const std::size_t letters = LettersOf(word);
-    const bool wrong = letters >= kShortestMistyped && random.Uniform() < share;
+    const bool wrong = letters >= kShortestMistyped && !IsValue(word) && random.Uniform() < share;
     typed += wrong ? Mistype(word, letters, random) : std::string(word);
     phrase.remove_prefix(word.size());
     if (!phrase.empty()) {

@@ -3,9 +3,9 @@
 // do without any one word and any one spelling.
 //
 // Words are separated by spaces. A word with a "{name}" or a digit and a number that is written out
-// stay, since without these values nobody knows the request. Leaving words out is the word dropout
-// of Iyyer et al., "Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
-// ACL 2015.
+// stay as they are, since without these values nobody knows the request. "One" counts as a number.
+// Leaving words out is the word dropout of Iyyer et al., "Deep Unordered Composition Rivals
+// Syntactic Methods for Text Classification", ACL 2015.
 #pragma once
 
 #include <string>

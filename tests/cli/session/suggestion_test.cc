@@ -23,24 +23,33 @@ TEST_CASE("What a policy did in most requests is suggested, if a shell takes it 
           "[suggestion]") {
   const std::string text = Suggest(
       "{\"episodes\":5,\"pairs\":1}\n"
-      R"({"capture":"lab","success":true,"optimum":1,"text":"Turn it on."})"
+      R"({"policy":"1.40","goal":"5 pxe_once","capture":"lab","success":true,"optimum":1,"text":"Turn it on."})"
       "\n"
-      R"({"capture":"lab","success":true,"optimum":2,"text":"Boot from the network, it's once."})"
+      R"({"policy":"1.40","goal":"5 pxe_once","capture":"lab","success":true,"optimum":2,"text":"Boot from the network, it's once."})"
       "\n"
-      R"({"capture":"lab","success":false,"optimum":4,"text":"Too hard."})"
+      R"({"policy":"1.40","goal":"5 pxe_once","capture":"lab","success":false,"optimum":4,"text":"Too hard."})"
       "\n"
-      R"({"capture":"lab","success":true,"optimum":3,"text":"Write $(reboot) down."})"
+      R"({"policy":"1.40","goal":"5 pxe_once","capture":"lab","success":true,"optimum":3,"text":"Write $(reboot) down."})"
       "\n"
-      R"({"capture":"rack","success":true,"optimum":3,"text":"Another host."})"
+      R"({"policy":"1.40","goal":"5 pxe_once","capture":"rack","success":true,"optimum":3,"text":"Another host."})"
+      "\n"
+      R"({"policy":"initial","goal":"5 pxe_once","capture":"lab","success":true,"optimum":9,"text":"By luck."})"
+      "\n"
+      R"({"policy":"1.40","goal":"201 remove_role","capture":"lab","success":true,"optimum":9,"text":"Unknown."})"
+      "\n"
+      R"({"policy":1,"goal":[],"capture":"lab","success":"yes","optimum":"9","text":{}})"
       "\nno JSON\n");
-  REQUIRE(text.find("bin/shoal do \"Boot from the network, it's once.\" --host "
+  REQUIRE(text.find("bin/shoal\" do \"Boot from the network, it's once.\" --host "
                     "http://127.0.0.1:8000\n") != std::string::npos);
-  REQUIRE(text.find("bin/mockserver --config ") != std::string::npos);
+  REQUIRE(text.find("bin/mockserver\" --config ") != std::string::npos);
 }
 
 TEST_CASE("Nothing is suggested where nothing was reached", "[suggestion]") {
   REQUIRE(Suggest("").empty());
-  REQUIRE(Suggest(R"({"capture":"lab","success":true,"optimum":0,"text":"It was."})").empty());
+  REQUIRE(
+      Suggest(
+          R"({"policy":"1.40","goal":"5 pxe_once","capture":"lab","success":true,"optimum":0,"text":"It was."})")
+          .empty());
 }
 
 }  // namespace

@@ -156,6 +156,7 @@ TEST_CASE("No fixed request reaches a goal that needs reading in more than half 
       std::map<std::pair<std::string, std::string>, int> moves;
       int starts = 0;
       for (std::uint64_t number = 0; starts < 60; ++number) {
+        REQUIRE(number < 1000);
         const Episode episode = *goal->DrawEpisode(11, number, Split::kEvaluate);
         if (episode.satisfied) continue;
         ++starts;

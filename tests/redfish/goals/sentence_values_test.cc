@@ -49,6 +49,8 @@ TEST_CASE("What is assigned to a name is a value, and an address with a query st
   REQUIRE(FindValue(values, "DC-14-66999")->description.find("after hi assettag before and") !=
           std::string::npos);
   REQUIRE(FindValue(values, "AssetTag") != nullptr);
+  REQUIRE(FindValue(values, "AssetTag=DC-14-66999") != nullptr);
+  REQUIRE(FindValue(ValuesOf("(AssetTag=DC-14)"), "DC-14") != nullptr);
   REQUIRE(FindValue(values, "http://a.example/?b=c") != nullptr);
   REQUIRE(FindValue(ValuesOf("a= =b"), "b") == nullptr);
 }
