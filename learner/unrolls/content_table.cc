@@ -228,7 +228,7 @@ void ContentTable::TrimTables() {
   // A table grows by what the model caches in it, so all are counted again now and then. There may
   // be many small ones: counting them costs a share of what making them did.
   constexpr std::size_t kCountEvery = 64;
-  const std::size_t interval = std::max(kCountEvery, tables_.size() / 4);
+  const std::size_t interval = std::max(kCountEvery, tables_.size() / 32);
   if (++tables_since_count_ < interval && table_bytes_ <= third_) return;
   tables_since_count_ = 0;
   table_bytes_ = 0;
