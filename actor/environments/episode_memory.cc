@@ -9,6 +9,7 @@
 
 #include "platform/content/parse_json.h"
 #include "redfish/capture/uri.h"
+#include "redfish/goals/sentence_values.h"
 
 namespace shoal::actor {
 namespace {
@@ -22,6 +23,10 @@ bool IsSuccess(int status) { return status >= 200 && status < 300; }
 void EpisodeMemory::Begin(const std::string& text, const ServiceCatalog& service) {
   service_ = &service;
   goal_ = absl::AsciiStrToLower(text);
+  values_.clear();
+  for (const redfish::SentenceValue& value : redfish::ValuesOf(text)) {
+    if (value.place >= 0) values_.push_back(absl::AsciiStrToLower(value.value.get<std::string>()));
+  }
   resources_.clear();
   sent_.clear();
   read_.clear();
@@ -48,6 +53,8 @@ bool EpisodeMemory::Learn(const redfish::Candidate& request, const ServiceRespon
     shown.facts = facts_->Of(*service_, response, text, candidates);
     shown.body = text.content.text;
     shown.named = shown.facts->IsNamedIn(goal_);
+    const std::size_t place = shown.facts->FindName(values_);
+    shown.place = place < values_.size() ? static_cast<int>(place) : -1;
   }
   return KeepRead(request, status);
 }
@@ -105,6 +112,7 @@ std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::si
     if (held == Held::kOther) bits |= Bit(Mark::kDiffers);
   }
   if (is_known) bits |= Bit(resource.named ? Mark::kNamed : Mark::kUnnamed);
+  bits |= PlaceBits(resource.place);
   const auto sent = sent_.find(candidate.key);
   if (sent == sent_.end()) return bits;
   const int status = sent->second.status;

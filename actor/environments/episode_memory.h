@@ -51,15 +51,28 @@ enum class Mark : std::uint8_t {
   // A request that was sent, and something has changed since.
   kChangedSince,
   // A request to a resource which was read, and whose names the goal's text contains, or not. Also
-  // an order of a list whose first entry the goal's text contains, or not.
+  // an order of a list whose first entry the goal's text contains, or not, and a part whose
+  // property
+  // it names.
   kNamed,
   kUnnamed,
   // A part or a value that the request which is being put together has already.
   kChosen,
-  // A value of the goal's text that is no plain word of the language.
+  // A value of the goal's text that is no plain word of the language, and a part with a value that
+  // the goal's text contains.
   kLiteral,
+  // A value, or a request to a resource whose name is a value, which is the second of the goal's
+  // text, or a later one (SentenceValue::place). It tells apart whom the text names.
+  kSecond,
+  kLater,
 };
-inline constexpr std::int64_t kMarkKinds = 15;
+inline constexpr std::int64_t kMarkKinds = 17;
+
+// Returns the bits for the place of a value in the goal's text; none for the first and for -1.
+inline std::uint32_t PlaceBits(int place) {
+  if (place <= 0) return 0;
+  return std::uint32_t{1} << static_cast<std::uint32_t>(place == 1 ? Mark::kSecond : Mark::kLater);
+}
 
 class EpisodeMemory {
  public:
@@ -91,6 +104,8 @@ class EpisodeMemory {
     // The body as canonical JSON.
     std::shared_ptr<const std::string> body = nullptr;
     bool named = false;
+    // The place in the goal's text of the value that is one of the resource's names, or -1.
+    int place = -1;
     bool changed = false;
   };
   struct Sent {
@@ -109,6 +124,8 @@ class EpisodeMemory {
   const ServiceCatalog* service_ = nullptr;
   // The goal's text in lower case.
   std::string goal_;
+  // The values of the goal's text that have a place, in lower case and in order.
+  std::vector<std::string> values_;
   // The resources that the episode has met, by URI. `wait` is a request to the empty URI.
   std::map<std::string, Resource> resources_;
   absl::flat_hash_map<content::ContentKey, Sent> sent_;

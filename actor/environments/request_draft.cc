@@ -56,10 +56,57 @@ bool Has(const Json& body, const Json& part) {
   });
 }
 
+bool IsWordCharacter(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) != 0; }
+
+// "AssetTag" becomes "asset tag".
+std::string InWords(std::string_view name) {
+  std::string words;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = i > 0 && absl::ascii_isupper(static_cast<unsigned char>(name[i])) &&
+                        absl::ascii_islower(static_cast<unsigned char>(name[i - 1]));
+    if (begins) words += ' ';
+    words += absl::ascii_tolower(static_cast<unsigned char>(name[i]));
+  }
+  return words;
+}
+
+// What a sentence may say of a part with one property.
+PartWords WordsOf(const redfish::Candidate& part) {
+  const Json* value = &part.body;
+  std::string name;
+  while (value->is_object() && value->size() == 1) {
+    name = value->begin().key();
+    value = &value->begin().value();
+  }
+  PartWords words{.name = absl::AsciiStrToLower(name), .name_in_words = InWords(name), .value = {}};
+  if (part.slots.empty() && value->is_string()) {
+    words.value = absl::AsciiStrToLower(value->get<std::string>());
+  }
+  return words;
+}
+
+absl::flat_hash_set<std::string> SplitWords(std::string_view text) {
+  absl::flat_hash_set<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && IsWordCharacter(text[end])) ++end;
+    if (end > at) words.emplace(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
 }  // namespace
+
+bool RequestDraft::Says(const std::string& text) const {
+  if (text.empty()) return false;
+  const bool is_word = std::all_of(text.begin(), text.end(), IsWordCharacter);
+  return is_word ? words_.contains(text) : redfish::ContainsWords(goal_, text);
+}
 
 void RequestDraft::Begin(std::string_view sentence) {
   goal_ = absl::AsciiStrToLower(std::string(sentence));
+  words_ = SplitWords(goal_);
   sentence_ = redfish::ValuesOf(sentence);
   state_ = State::kIdle;
 }
@@ -87,6 +134,7 @@ std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& 
     }
     texts.push_back(ContentOf(kSend));
     texts.push_back(ContentOf(kDrop));
+    for (const redfish::Candidate* const part : found) made->words.push_back(WordsOf(*part));
     const auto send = static_cast<std::uint32_t>(found.size());
     made->parts = std::move(found);
     made->later = std::make_shared<const CandidateList>(std::move(texts));
@@ -98,6 +146,9 @@ std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& 
   const auto bytes_of = [](const std::shared_ptr<const PartList>& list) {
     std::size_t bytes = sizeof(*list);
     for (const redfish::Candidate* const part : list->parts) bytes += part->text.size() + 100;
+    for (const PartWords& words : list->words) {
+      bytes += sizeof(words) + words.name.size() + words.name_in_words.size() + words.value.size();
+    }
     return bytes;
   };
   return lists_->FindOrMake({&resources.catalog(), candidate.key.bytes}, make, bytes_of);
@@ -113,7 +164,12 @@ void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources
   pieces_.clear();
   waiting_.clear();
   part_held_.clear();
+  part_said_.clear();
   for (std::size_t i = 0; parts_ != nullptr && i < parts_->parts.size(); ++i) {
+    const PartWords& words = parts_->words[i];
+    part_said_.push_back(
+        (Says(words.name) || Says(words.name_in_words) ? MarkBit(Mark::kNamed) : 0) |
+        (Says(words.value) ? MarkBit(Mark::kLiteral) : 0));
     part_held_.push_back(held_.is_object() ? CompareFixed(*parts_->parts[i], held_)
                                            : Held::kUnknown);
   }
@@ -168,7 +224,8 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
   };
   for (const redfish::SentenceValue& value : sentence_) {
     if (redfish::Accepts(slot, value.value)) {
-      offer(value.value, value.description, value.is_literal ? MarkBit(Mark::kLiteral) : 0);
+      offer(value.value, value.description,
+            (value.is_literal ? MarkBit(Mark::kLiteral) : 0) | PlaceBits(value.place));
     }
   }
   if (redfish::Accepts(slot, "") && !offered_.empty()) offer("", "an empty text", 0);
@@ -239,7 +296,8 @@ std::vector<model::CandidateMark> RequestDraft::Marks() const {
   const bool is_long = parts_->parts.size() > EpisodeMemory::kMaximumMarks;
   for (std::size_t i = 0; i < parts_->parts.size(); ++i) {
     const redfish::Candidate& part = *parts_->parts[i];
-    std::uint32_t bits = 0;
+    // A value alone says little where many properties have it.
+    std::uint32_t bits = is_long && part_said_[i] == MarkBit(Mark::kLiteral) ? 0 : part_said_[i];
     const Held held = part_held_[i];
     if (held == Held::kAll) bits |= MarkBit(Mark::kHolds);
     if (held == Held::kOther && !is_long) bits |= MarkBit(Mark::kDiffers);

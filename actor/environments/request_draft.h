@@ -11,6 +11,8 @@
 // Not thread-safe. What is open is a function of the episode's text and the choices alone.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -34,10 +36,21 @@
 
 namespace shoal::actor {
 
+// What a sentence may say of a part.
+struct PartWords {
+  // The name of its property in lower case, as it is and with spaces between its words.
+  std::string name;
+  std::string name_in_words;
+  // Its value in lower case; empty where that is chosen, or no text.
+  std::string value;
+};
+
 // The parts of one candidate that composes, and the list of the choices among them: each part, then
 // "send", then "drop".
 struct PartList {
   std::vector<const redfish::Candidate*> parts;
+  // One for each part.
+  std::vector<PartWords> words;
   // Without "send", which needs at least one part.
   std::shared_ptr<const inference::client::CandidateList> first;
   std::shared_ptr<const inference::client::CandidateList> later;
@@ -114,14 +127,17 @@ class RequestDraft {
   void GoOn();
   void OfferValues(const redfish::Slot& slot);
   void Describe();
+  // Whether the goal's text contains `text`, in lower case, as whole words.
+  bool Says(const std::string& text) const;
   // Whether a slot of the request has `value` already.
   bool IsUsed(const nlohmann::json& value) const;
   std::shared_ptr<const PartList> PartsOf(const redfish::Candidate& candidate,
                                           const SeenResources& resources) const;
 
   PartLists* lists_;
-  // The goal's text in lower case, and the values that it offers.
+  // The goal's text in lower case, its words, and the values that it offers.
   std::string goal_;
+  absl::flat_hash_set<std::string> words_;
   std::vector<redfish::SentenceValue> sentence_;
   State state_ = State::kIdle;
   redfish::Candidate opening_;
@@ -132,6 +148,8 @@ class RequestDraft {
   std::size_t taken_ = 0;
   // How each part compares with what the resource holds.
   std::vector<Held> part_held_;
+  // The marks of each part that depend on the goal's text.
+  std::vector<std::uint32_t> part_said_;
   std::vector<Piece> pieces_;
   // The slots of the last piece that wait for a value.
   std::vector<redfish::Slot> waiting_;

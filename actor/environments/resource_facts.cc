@@ -121,6 +121,14 @@ bool ResourceFacts::IsNamedIn(std::string_view text) const {
   });
 }
 
+std::size_t ResourceFacts::FindName(std::span<const std::string> words) const {
+  const auto is_name = [this](const std::string& word) {
+    return std::find(names_.begin(), names_.end(), word) != names_.end();
+  };
+  return static_cast<std::size_t>(std::find_if(words.begin(), words.end(), is_name) -
+                                  words.begin());
+}
+
 std::size_t ResourceFacts::bytes() const {
   // The place in the map.
   constexpr std::size_t kPlace = 100;

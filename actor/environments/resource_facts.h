@@ -53,6 +53,10 @@ class ResourceFacts {
   // case.
   bool IsNamedIn(std::string_view text) const;
 
+  // Returns the least index of a word, in lower case, that is one of the names; words.size() if
+  // none is.
+  std::size_t FindName(std::span<const std::string> words) const;
+
   // The memory that the object takes.
   std::size_t bytes() const;
 

@@ -119,12 +119,14 @@ std::string ShapeOf(std::string_view word) {
   return shape;
 }
 
-// Names of properties such as "AssetTag" are told as they are, other values as "value".
+// Names of properties, such as "AssetTag", have letters only.
+bool IsMoreThanLetters(std::string_view word) {
+  return LooksLikeValue(word) &&
+         !std::all_of(word.begin(), word.end(), [](char c) { return IsLower(c) || IsUpper(c); });
+}
+
 std::string Neighbour(const Word& word) {
-  const bool has_letters_only = std::all_of(word.text.begin(), word.text.end(),
-                                            [](char c) { return IsLower(c) || IsUpper(c); });
-  return LooksLikeValue(word.text) && !has_letters_only ? "value"
-                                                        : absl::AsciiStrToLower(word.text);
+  return IsMoreThanLetters(word.text) ? "value" : absl::AsciiStrToLower(word.text);
 }
 
 // Describes the words [begin, end) by what stands around them.
@@ -173,16 +175,18 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
   const std::vector<Word> words = WordsOf(sentence);
   std::vector<SentenceValue> values;
   std::size_t listed = 0;
+  int place = 0;
   for (std::size_t i = 0; i < words.size() && values.size() < kMaximumSentenceValues; ++i) {
     const std::string& word = words[i].text;
     const std::string around = Around(words, i, i + 1);
     const bool is_value = LooksLikeValue(word);
-    values.push_back(
-        {word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around, is_value});
+    const Json number = NumberOf(word);
+    const bool has_place = IsMoreThanLetters(word) && number.is_null();
+    values.push_back({word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around,
+                      is_value, has_place ? place++ : -1});
     if (const std::string& whole = words[i].whole; !whole.empty()) {
       values.push_back({whole, "value " + ShapeOf(whole) + around, /*is_literal=*/true});
     }
-    const Json number = NumberOf(word);
     if (!number.is_null()) values.push_back({number, "number" + around, /*is_literal=*/true});
     if (i < listed || !is_value) continue;
     listed = EndOfList(words, i);

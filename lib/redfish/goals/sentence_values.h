@@ -24,6 +24,9 @@ struct SentenceValue {
   // capital after its first letter, or punctuation inside. Of a number that is written out, the
   // number is literal and the word is not.
   bool is_literal = false;
+  // The place among the words of the sentence that stand for values by more than their letters,
+  // such as names with digits, dashes or dots, counted from 0; -1 for everything else.
+  int place = -1;
 };
 
 // The most values of a sentence. Any more are left out.

@@ -45,9 +45,9 @@ const ServiceCatalog& TwoSystems() {
 // An episode whose goal is the asset tag X-1 on host alpha.
 class TaggedEpisode {
  public:
-  TaggedEpisode() {
+  explicit TaggedEpisode(const std::string& goal = "Write asset tag X-1 on the host ALPHA.") {
     seen_.Begin(TwoSystems());
-    memory_.Begin("Write asset tag X-1 on the host ALPHA.", TwoSystems());
+    memory_.Begin(goal, TwoSystems());
   }
 
   const redfish::Candidate& Find(const std::string& method, const std::string& uri,
@@ -157,6 +157,17 @@ TEST_CASE("A resource that was read is named or unnamed by the goal's words, in 
   episode.Read(kTwoSystem, other);
   REQUIRE(episode.MarksOf(episode.Tag()).contains(Mark::kNamed));
   REQUIRE(episode.MarksOf(episode.Find("PATCH", kTwoSystem, "AssetTag")).contains(Mark::kUnnamed));
+}
+
+TEST_CASE("A resource knows as which of the goal's values it is named") {
+  TaggedEpisode episode("Write X-1 on Alpha-9, X-2 on beta.8, 5 times.");
+  REQUIRE_FALSE(episode.MarksOf(episode.Tag()).contains(Mark::kSecond));
+  episode.Read(kOneSystem, SystemNamed(kOneSystem, "old", "alpha-9"));
+  episode.Read(kTwoSystem, SystemNamed(kTwoSystem, "", "beta.8"));
+  REQUIRE(episode.MarksOf(episode.Tag()).contains(Mark::kSecond));
+  const auto other = episode.MarksOf(episode.Find("PATCH", kTwoSystem, "AssetTag"));
+  REQUIRE(other.contains(Mark::kLater));
+  REQUIRE_FALSE(other.contains(Mark::kSecond));
 }
 
 TEST_CASE("An answer that changes a resource and shows it counts as read") {

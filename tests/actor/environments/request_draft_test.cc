@@ -23,6 +23,7 @@ const ServiceCatalog& BoxService() {
                       {"Name", "Box"},
                       {"AssetTag", ""},
                       {"HostName", "box"},
+                      {"IndicatorLED", "Off"},
                       {"LocationIndicatorActive", false},
                       {"Boot", {{"BootOrder", {"Boot1", "Boot2", "Boot3"}}}}};
     const auto capture =
@@ -191,6 +192,25 @@ TEST_CASE("Values are marked that are no plain words and that the request has al
   drafting.Choose("<goal.HostName>");
   REQUIRE(drafting.MarksOf("value upper dash digits") ==
           (Bit(Mark::kLiteral) | Bit(Mark::kChosen)));
+}
+
+TEST_CASE("Values know which of the sentence's values they are") {
+  Drafting drafting("Not AB-1 but CD-2 or EF-3, 5 times, is the tag.");
+  drafting.Open("<goal.AssetTag>");
+  const std::uint32_t places = Bit(Mark::kSecond) | Bit(Mark::kLater);
+  REQUIRE((drafting.MarksOf("after not before but") & places) == 0);
+  REQUIRE((drafting.MarksOf("after value but before or") & places) == Bit(Mark::kSecond));
+  REQUIRE((drafting.MarksOf("after value or before value") & places) == Bit(Mark::kLater));
+}
+
+TEST_CASE("Parts are marked whose property or value the sentence says") {
+  Drafting drafting("Write the asset tag, and set IndicatorLED to blinking.");
+  drafting.Open("");
+  REQUIRE(drafting.MarksOf("<goal.AssetTag>") == Bit(Mark::kNamed));
+  REQUIRE(drafting.MarksOf("<goal.HostName>") == 0);
+  REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Blinking\"") ==
+          (Bit(Mark::kNamed) | Bit(Mark::kLiteral)));
+  REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Lit\"") == Bit(Mark::kNamed));
 }
 
 TEST_CASE("Two values with the same neighbours are two choices") {
