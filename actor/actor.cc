@@ -29,6 +29,25 @@ std::uint64_t ChooseSeed(const ActorConfig& config) {
                              "evaluation");
 }
 
+// What may change a real host does so in one environment at a time, and not at random.
+absl::Status CheckHost(const ActorConfig& config) {
+  const EnvironmentOptions& environment = config.environment;
+  if (environment.access != "host" || environment.host.methods.empty()) return absl::OkStatus();
+  if (config.actor.environments > 1 || config.cluster.actors > 1) {
+    return runtime::InvalidArgument(
+        "environment.host.methods lets one environment change the host: set actor.environments "
+        "and cluster.actors to 1");
+  }
+  const auto& policies = config.actor.evaluate_policies;
+  if (config.actor.evaluates() &&
+      std::find(policies.begin(), policies.end(), "uniform") != policies.end()) {
+    return runtime::InvalidArgument(
+        "the policy uniform acts at random, so it does not act on a host that may be changed: set "
+        "train.baselines");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) {
@@ -41,6 +60,7 @@ absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) 
   if (config.actor.rows_per_message_min > config.actor.rows_per_message_max) {
     return runtime::InvalidArgument("actor.rows_per_message_min is above rows_per_message_max");
   }
+  SHOAL_RETURN_IF_ERROR(CheckHost(config));
   SHOAL_ASSIGN_OR_RETURN(auto source, MakeSource({.environment = config.environment,
                                                   .cluster = config.cluster,
                                                   .seed = ChooseSeed(config),

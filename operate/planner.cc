@@ -31,9 +31,8 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
   SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite_, choice.goal));
   SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::AppliedGoal::Create(
                                                  goal, capture, suite_, redfish::Starts::kPresent));
-  const absl::StatusOr<redfish::Episode> bound = applied->EpisodeWith(choice.values);
-  SHOAL_RETURN_IF_ERROR(bound.status());
-  const redfish::Episode& episode = *bound;
+  SHOAL_ASSIGN_OR_RETURN(redfish::Episode episode, applied->EpisodeWith(choice.values));
+  episode.text = choice.sentence;
   const Json& predicate = episode.watch.value().predicate().json();
   const TwinOptions options = {.account_password = AccountPassword(choice.values),
                                .asked = AskedBy(predicate)};

@@ -61,9 +61,18 @@ absl::StatusOr<std::unique_ptr<Twin>> Twin::Create(std::shared_ptr<const redfish
   SHOAL_ASSIGN_OR_RETURN(auto world,
                          mockserver::World::Create(std::move(present), std::move(schema)));
   std::unique_ptr<Twin> twin(new Twin(std::move(world), std::move(options)));
-  SHOAL_RETURN_IF_ERROR(twin->instance_.Reset());
-  twin->AddPending();
+  SHOAL_RETURN_IF_ERROR(twin->StartOver());
   return twin;
+}
+
+absl::Status Twin::StartOver() {
+  steps_.clear();
+  seen_.clear();
+  sessions_.clear();
+  task_.clear();
+  SHOAL_RETURN_IF_ERROR(instance_.Reset());
+  AddPending();
+  return absl::OkStatus();
 }
 
 Twin::Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options)
@@ -154,6 +163,19 @@ bool Twin::HasPassword(std::string_view uri, std::string_view name,
 std::vector<Step> Twin::TakeSteps() {
   Close();
   return std::exchange(steps_, {});
+}
+
+std::vector<std::string> Twin::SideEffects(const redfish::Watch& watch) const {
+  std::vector<std::string> effects;
+  for (const mockserver::World::Resource& resource : world_->resources()) {
+    const Json* const now = instance_.Find(resource.uri);
+    if (now == nullptr || now == resource.json.get()) continue;
+    for (const std::string& pointer :
+         redfish::SideEffects(world_->schema(), watch, resource.uri, *resource.json, *now)) {
+      effects.push_back(resource.uri + " " + pointer);
+    }
+  }
+  return effects;
 }
 
 void Twin::Close() {

@@ -39,9 +39,10 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
       {.help = "goals and request sequences by number; none: all goals", .min = 1, .max = 1000});
   visitor.Knob("hold_out", hold_out,
                {.help = "the capture that training leaves out, with its variants"});
-  visitor.Knob("access", access,
-               {.help = "over HTTP to the mock server, or the service inside the actor",
-                .choices = {"http", "inprocess"}});
+  visitor.Knob(
+      "access", access,
+      {.help = "over HTTP to the mock server, the service inside the actor, or a real host",
+       .choices = {"http", "inprocess", "host"}});
   visitor.Knob("episode_limit", episode_limit,
                {.help = "requests in an episode", .unit = "steps", .min = 1, .max = 10000});
   visitor.Knob("limit_per_expert_request", limit_per_expert_request,
@@ -80,6 +81,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                         "words of the goal; none: it sees all",
                 .choices = {"", "bodies", "memory", "words"}});
   visitor.Group("rewards", rewards);
+  visitor.Group("host", host);
 }
 
 std::vector<std::string> EnvironmentOptions::training_captures() const {

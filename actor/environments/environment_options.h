@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/environments/host_service.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 
@@ -53,6 +54,7 @@ struct EnvironmentOptions {
   // The capture that training leaves out with all its variants, by name or path. Empty means none.
   std::string hold_out = "";
   // "http" reaches services through the mock server. "inprocess" makes them objects of the actor.
+  // "host" is one real host, whose capture must be the only one of `captures`.
   std::string access = "http";
   // Requests in an episode. The limit is part of the task.
   std::int64_t episode_limit = 16;
@@ -86,6 +88,7 @@ struct EnvironmentOptions {
   // (of answers), "memory" (what the episode has done) or "words" (of the goal). Empty for nothing.
   std::string ablate = "";
   RewardOptions rewards = {};
+  RealHostOptions host = {};
 
   // The captures that training plays: those that are not of the held-out one's family.
   std::vector<std::string> training_captures() const;

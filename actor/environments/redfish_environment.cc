@@ -57,13 +57,7 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
                      : static_cast<std::size_t>((start.environment_id + start.episode) % count);
   const Pair& pair = tasks_->pairs[pair_];
   const std::uint64_t number = EpisodeNumber(start);
-  const redfish::Split split =
-      start.evaluation ? redfish::Split::kEvaluate : redfish::Split::kTrain;
-  redfish::TextNoise noise;
-  if (!start.evaluation) {
-    noise = {.word_dropout = tasks_->options.word_dropout, .typos = tasks_->options.typos};
-  }
-  auto episode = tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, split, noise);
+  absl::StatusOr<redfish::Episode> episode = FindEpisode(start, number);
   if (!episode.ok()) {
     done(episode.status());
     return;
@@ -96,6 +90,18 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
                     progress_ = *progress;
                     done(Transition{.observation = Observe()});
                   });
+}
+
+absl::StatusOr<redfish::Episode> RedfishEnvironment::FindEpisode(const EpisodeStart& start,
+                                                                 std::uint64_t number) const {
+  const auto& given = tasks_->given;
+  if (!given.empty()) return given[start.episode % given.size()];
+  if (start.evaluation) {
+    return tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, redfish::Split::kEvaluate);
+  }
+  return tasks_->goals[pair_]->DrawEpisode(
+      tasks_->seed, number, redfish::Split::kTrain,
+      {.word_dropout = tasks_->options.word_dropout, .typos = tasks_->options.typos});
 }
 
 void RedfishEnvironment::Step(std::int64_t action, Done done) {

@@ -54,6 +54,9 @@ struct RedfishTasks {
   std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals;
   // One for each pair: the requests of its episodes.
   std::vector<std::int64_t> limits;
+  // Where there are any, the episodes that are played in turn by their number, of whichever pair,
+  // instead of drawn ones.
+  std::vector<redfish::Episode> given;
   // Each catalog stands under the name of its capture.
   std::map<std::string, ServiceCatalog> catalogs;
 };
@@ -88,6 +91,9 @@ class RedfishEnvironment final : public Environment {
   int last_status() const { return last_status_; }
 
  private:
+  // Returns the episode that begins; `number` seeds what is drawn.
+  absl::StatusOr<redfish::Episode> FindEpisode(const EpisodeStart& start,
+                                               std::uint64_t number) const;
   // Takes an action on the request that is being put together.
   void Draft(std::int64_t action, Done done);
   // Returns the transition to the next choice.

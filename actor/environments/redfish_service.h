@@ -2,8 +2,8 @@
 // The interface of a Redfish service to an environment: it is reset to a start and then takes one
 // request at a time.
 //
-// Its two implementations, InProcessService and HttpService, give the same answers to the same
-// calls. Not thread-safe. Completions run on the environment's thread, perhaps inline. An error of
+// InProcessService and HttpService, which simulate one, give the same answers to the same calls.
+// Not thread-safe. Completions run on the environment's thread, perhaps inline. An error of
 // Send or Advance means that the service is lost: a request that it refuses has a response with a
 // status.
 #pragma once

@@ -189,12 +189,26 @@ absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
         "environment.access is http, but cluster.mockserver or cluster.mockserver_control is "
         "empty");
   }
-  return RedfishAddresses{.mockserver = config.cluster.mockserver,
-                          .control = config.cluster.mockserver_control};
+  RedfishAddresses addresses{.mockserver = config.cluster.mockserver,
+                             .control = config.cluster.mockserver_control};
+  if (config.environment.access != "host") return addresses;
+  if (config.captures.size() != 1 || config.environment.fleet_size > 1) {
+    return runtime::InvalidArgument(
+        "environment.access is host: environment.captures must name the capture of that host and "
+        "no other, and a fleet cannot be one");
+  }
+  SHOAL_ASSIGN_OR_RETURN(addresses.host, TermsOf(config.environment.host));
+  return addresses;
 }
 
 ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
                           boost::asio::any_io_executor executor, std::size_t count) {
+  if (addresses.host) {
+    const auto budget = std::make_shared<operate::Budget>(addresses.host->budget);
+    return [terms = *addresses.host, budget](std::uint64_t) {
+      return std::make_unique<HostService>(terms, budget);
+    };
+  }
   if (!data.worlds.empty()) {
     const mockserver::InstanceOptions options{.trees = std::make_shared<mockserver::TreePool>()};
     return [&data, options](std::uint64_t) {

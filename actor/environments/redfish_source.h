@@ -7,9 +7,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actor/environments/environment_source.h"
+#include "actor/environments/host_service.h"
 #include "actor/environments/inprocess_service.h"
 #include "actor/environments/redfish_environment.h"
 #include "actor/environments/redfish_service.h"
@@ -33,10 +35,13 @@ absl::StatusOr<RedfishData> LoadRedfishData(const SourceConfig& config);
 
 // Addresses of the services when they are not in this process.
 struct RedfishAddresses {
-  std::string mockserver;
-  std::string control;
+  std::string mockserver = {};
+  std::string control = {};
+  // Only where access is "host".
+  std::optional<HostTerms> host = std::nullopt;
 };
-// Returns INVALID_ARGUMENT when access is "http" and an address is missing.
+// Returns INVALID_ARGUMENT when access is "http" and an address is missing, and when it is "host"
+// and the host, or what may be done to it, is not clear.
 absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config);
 
 // Returns a function that makes at most `count` services for one loop, each with an id of its own.

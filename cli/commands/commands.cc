@@ -18,7 +18,6 @@
 #include "cli/results/report.h"
 #include "cli/session/run_directory.h"
 #include "platform/runtime/program.h"
-#include "rl/parameters/parameters_file.h"
 
 namespace shoal::cli {
 namespace {
@@ -94,11 +93,7 @@ void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
        {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control"}) {
     flags.overrides.push_back(std::string(address) + "=\"\"");
   }
-  // The folder of the best version holds the run's initial one besides.
-  const std::string best = run + "/best";
-  const bool has_best = parameters::ParametersFolder(best).List().size() > 1;
-  const std::string folder = has_best ? best : run + "/parameters";
-  flags.overrides.push_back("inference.parameters_folder=" + TomlText(folder));
+  flags.overrides.push_back("inference.parameters_folder=" + TomlText(LearnedParameters(run)));
 }
 
 void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::function<int()>& action,

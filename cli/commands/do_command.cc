@@ -7,20 +7,26 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "actor/solver/policy_solver.h"
+#include "cli/cluster/local_cluster.h"
+#include "cli/cluster/policy_server.h"
 #include "cli/commands/command_result.h"
 #include "cli/commands/host_access.h"
 #include "cli/commands/present_capture.h"
+#include "cli/session/run_directory.h"
 #include "operate/audit_log.h"
 #include "operate/executor.h"
 #include "operate/goal_choice.h"
 #include "operate/planner.h"
 #include "operate/solver.h"
+#include "platform/runtime/config.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/capture.h"
@@ -43,7 +49,9 @@ struct DoFlags {
   std::string capture;
   std::string data = "data";
   std::string audit = "runs/do";
-  HostAccessFlags access;
+  // The folder of the run whose policy solves the goal; empty for the expert's plan.
+  std::string policy;
+  operate::HostAccess access;
   std::int64_t budget = -1;
   std::vector<std::string> uris;
   std::vector<std::string> methods;
@@ -89,6 +97,9 @@ struct Job {
   operate::Secrets secrets;
   std::unique_ptr<StopWatch> watch;
   std::vector<Operation> operations;
+  // Null where the expert's plan solves the goal.
+  std::unique_ptr<PolicyServer> policy_server = nullptr;
+  std::unique_ptr<operate::Solver> solver = std::make_unique<operate::ExpertSolver>();
   // What the sentence was understood against, and the host that it is of. Null when a flag names
   // the goal.
   std::shared_ptr<const redfish::Capture> understood = nullptr;
@@ -109,7 +120,7 @@ absl::Status ReadChoice(const redfish::GoalSuite& suite, Job& job) {
   flags.choice.goal = goal->name();
   std::map<std::string, std::string> secrets = operate::SecretsOf(*goal, flags.choice).values();
   if (!flags.access.password_file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(secrets["login password"], ReadLoginPassword(flags.access));
+    SHOAL_ASSIGN_OR_RETURN(secrets["login password"], operate::ReadLoginPassword(flags.access));
   }
   job.secrets = operate::Secrets(std::move(secrets));
   job.permissions.budget = flags.budget;
@@ -140,7 +151,7 @@ absl::Status Understand(Job& job) {
     return runtime::InvalidArgument("a sentence is needed, or --goal");
   }
   SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
-                         HostOptionsOf(flags.access, flags.hosts.front()));
+                         operate::HostOptionsOf(flags.access, flags.hosts.front()));
   SHOAL_ASSIGN_OR_RETURN(job.understood, CaptureOf(job, options.access));
   SHOAL_ASSIGN_OR_RETURN(const auto encoder,
                          tokens::LexicalEncoder::Create(flags.data + "/encoder/lexical.idf"));
@@ -194,7 +205,7 @@ absl::Status TakeUp(const Job& job, Operation& operation) {
 absl::Status Prepare(Job& job, const std::string& url, operate::Planner& planner) {
   const DoFlags& flags = job.flags;
   StopWatch& watch = *job.watch;
-  SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options, HostOptionsOf(flags.access, url));
+  SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options, operate::HostOptionsOf(flags.access, url));
   Operation operation;
   SHOAL_ASSIGN_OR_RETURN(operation.log,
                          operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
@@ -325,6 +336,29 @@ int ExecuteAll(Job& job) {
   return code;
 }
 
+// Lets the policy of a run solve the goal.
+absl::Status TakePolicy(const std::shared_ptr<const redfish::Schema>& schema, Job& job) {
+  const std::string& run = job.flags.policy;
+  actor::PolicySolverOptions options = {.name = "the policy of " + run};
+  runtime::Config config;
+  config.Add("environment", options.environment);
+  SHOAL_RETURN_IF_ERROR(config.Load(run + "/config.toml", {}));
+  std::error_code error;
+  std::filesystem::create_directories(job.flags.audit, error);
+  SHOAL_ASSIGN_OR_RETURN(job.policy_server,
+                         PolicyServer::Start({.programs = ProgramFolder(),
+                                              .config_path = run + "/config.toml",
+                                              .parameters = LearnedParameters(run),
+                                              .log_path = job.flags.audit + "/inference.log"}));
+  options.inference = job.policy_server->address();
+  job.solver = std::make_unique<actor::PolicySolver>(
+      std::move(options), schema, [&server = *job.policy_server, &watch = *job.watch] {
+        return watch.Wait({}) ? absl::CancelledError("somebody stopped the command")
+                              : server.Check();
+      });
+  return absl::OkStatus();
+}
+
 absl::Status PrepareAll(Job& job) {
   DoFlags& flags = job.flags;
   for (const std::string& setting : flags.settings) {
@@ -338,9 +372,10 @@ absl::Status PrepareAll(Job& job) {
   SHOAL_RETURN_IF_ERROR(ReadChoice(suite, job));
   SHOAL_ASSIGN_OR_RETURN(auto schema,
                          redfish::Schema::Load(flags.data + "/schema/redfish.schema.zst"));
-  operate::ExpertSolver solver;
-  operate::Planner planner(std::move(schema), std::move(suite), solver);
+  if (!flags.policy.empty()) SHOAL_RETURN_IF_ERROR(TakePolicy(schema, job));
+  operate::Planner planner(std::move(schema), std::move(suite), *job.solver);
   for (const std::string& url : flags.hosts) SHOAL_RETURN_IF_ERROR(Prepare(job, url, planner));
+  job.policy_server.reset();
   std::int64_t announced = 0;
   for (const Operation& operation : job.operations) {
     announced += static_cast<std::int64_t>(operation.announcement.steps.size());
@@ -434,6 +469,11 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
                       "those that belong there; without it the host is crawled");
   command->add_option("--data", flags->data, "folder of goals, schema and captures")
       ->capture_default_str();
+  command
+      ->add_option("--policy", flags->policy,
+                   "a run, e.g. runs/latest, whose policy finds the requests; default: the goal's "
+                   "expert plan")
+      ->check(CLI::ExistingDirectory);
   command->add_option("--audit", flags->audit, "folder with a log of what was done for each host")
       ->capture_default_str();
   command->add_flag("--execute", flags->execute, "send the announced requests without asking");

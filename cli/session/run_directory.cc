@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "platform/runtime/atomic_file.h"
+#include "rl/parameters/parameters_file.h"
 
 namespace shoal::cli {
 namespace fs = std::filesystem;
@@ -47,6 +48,13 @@ absl::Status RunDirectory::AppendLine(const std::string& name, std::string_view 
   file.flush();
   if (!file) return runtime::Internal("cannot write " + path_ + "/" + name);
   return absl::OkStatus();
+}
+
+std::string LearnedParameters(const std::string& path) {
+  const std::string best = path + "/best";
+  // That folder holds the run's initial version besides.
+  const bool has_best = parameters::ParametersFolder(best).List().size() > 1;
+  return has_best ? best : path + "/parameters";
 }
 
 std::string DefaultRunName(const std::string& config_path) {

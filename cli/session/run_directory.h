@@ -43,6 +43,10 @@ class RunDirectory {
   std::string path_;
 };
 
+// Returns the folder with what the run at `path` has learned: that of its best version, or else
+// that of its newest ones.
+std::string LearnedParameters(const std::string& path);
+
 // Returns <stem of the cluster file>-<UTC time>, as in "redfish-20260131-120000".
 std::string DefaultRunName(const std::string& config_path);
 

@@ -61,11 +61,10 @@ std::string FindSentence(const SuggestionOptions& options) {
 std::string SuggestOperation(const SuggestionOptions& options) {
   const std::string sentence = FindSentence(options);
   if (sentence.empty()) return "";
-  return absl::StrCat("try a goal on the run's mock server, which serves ", options.capture,
-                      " (shoal do solves it by the expert's plan):\n  \"", options.programs,
-                      "/mockserver\" --config \"", options.run, "/config.toml\" &\n  \"",
-                      options.programs, "/shoal\" do \"", sentence, "\" --host http://",
-                      options.mockserver, "\n");
+  return absl::StrCat("try the policy on the run's mock server, which serves ", options.capture,
+                      ":\n  \"", options.programs, "/mockserver\" --config \"", options.run,
+                      "/config.toml\" &\n  \"", options.programs, "/shoal\" do \"", sentence,
+                      "\" --policy \"", options.run, "\" --host http://", options.mockserver, "\n");
 }
 
 }  // namespace shoal::cli

@@ -112,6 +112,9 @@ class AppliedGoal {
   // missing, that has the wrong type, or that the goal does not know, and the choices where `given`
   // leaves more than one or none.
   absl::StatusOr<Episode> EpisodeWith(const Values& given) const;
+  // Returns a sentence of training that asks for the goal with the episode's values. The same
+  // `number` gives the same sentence, and other numbers mostly others.
+  std::string SentenceOf(const Episode& episode, std::uint64_t number) const;
   // Returns the requests with which an expert reaches the goal from the episode's start; empty when
   // the file has no plan.
   Plan PlanOf(const Episode& episode) const;

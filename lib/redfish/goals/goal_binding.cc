@@ -771,6 +771,11 @@ absl::StatusOr<Episode> AppliedGoal::EpisodeWith(const Values& wanted) const {
   return episode;
 }
 
+std::string AppliedGoal::SentenceOf(const Episode& episode, std::uint64_t number) const {
+  Random random(runtime::DeriveSeed(0, "sentence/" + binding_->goal->definition().name), number);
+  return DrawText(*binding_, TextsOf(episode.values), Split::kTrain, {}, random);
+}
+
 Plan AppliedGoal::PlanOf(const Episode& episode) const {
   Plan plan;
   for (const Json& step : binding_->plan) plan.push_back(FillValues(step, episode.values));

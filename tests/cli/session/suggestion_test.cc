@@ -39,8 +39,9 @@ TEST_CASE("What a policy did in most requests is suggested, if a shell takes it 
       "\n"
       R"({"policy":1,"goal":[],"capture":"lab","success":"yes","optimum":"9","text":{}})"
       "\nno JSON\n");
-  REQUIRE(text.find("bin/shoal\" do \"Boot from the network, it's once.\" --host "
-                    "http://127.0.0.1:8000\n") != std::string::npos);
+  REQUIRE(text.find("bin/shoal\" do \"Boot from the network, it's once.\" --policy \"/") !=
+          std::string::npos);
+  REQUIRE(text.ends_with("\" --host http://127.0.0.1:8000\n"));
   REQUIRE(text.find("bin/mockserver\" --config ") != std::string::npos);
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/policy_server.h"
+
+#include <utility>
+#include <vector>
+
+#include "cli/cluster/effective_config.h"
+#include "cli/cluster/local_cluster.h"
+
+namespace shoal::cli {
+
+absl::StatusOr<std::unique_ptr<PolicyServer>> PolicyServer::Start(
+    const PolicyServerOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, FreeLoopbackAddresses(1));
+  const std::string& address = addresses.front();
+  ProcessSpec spec = {
+      .name = "inference",
+      .command = {options.programs + "/inference", "--config", options.config_path, "--index", "0"},
+      .log_path = options.log_path};
+  AppendSettings({"cluster.replay=[]", "cluster.learner=\"\"",
+                  "cluster.inference=" + TomlList({address}), "inference.metrics_listen=\"\"",
+                  "inference.parameters_folder=" + TomlText(options.parameters)},
+                 spec.command);
+  SHOAL_ASSIGN_OR_RETURN(auto child, ChildProcess::Start(spec));
+  return std::unique_ptr<PolicyServer>(
+      new PolicyServer(address, options.log_path, std::move(child)));
+}
+
+PolicyServer::PolicyServer(std::string address, std::string log_path,
+                           std::unique_ptr<ChildProcess> child)
+    : address_(std::move(address)), log_path_(std::move(log_path)), child_(std::move(child)) {}
+
+absl::Status PolicyServer::Check() {
+  const std::optional<ExitState> end = child_->Poll();
+  if (!end) return absl::OkStatus();
+  return runtime::FailedPrecondition("the policy's inference ended with " + ToString(*end) + ": " +
+                                     LastFailure(log_path_));
+}
+
+}  // namespace shoal::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/host_access.h"
+
+#include <chrono>
+
+#include "platform/http/tls_context.h"
+#include "platform/runtime/atomic_file.h"
+#include "redfish/discovery/service_url.h"
+
+namespace shoal::operate {
+namespace {
+
+std::chrono::milliseconds FromSeconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+void HostAccess::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("user", user, {.help = "who asks; none: nobody logs in"});
+  visitor.Knob("password_file", password_file,
+               {.help = "file whose first line is the user's password"});
+  visitor.Knob("authentication", authentication,
+               {.help = "session: log in, and out at the end; basic: say it with each request",
+                .choices = {"session", "basic"}});
+  visitor.Knob("ca_file", ca_file, {.help = "PEM authorities to trust instead of the system's"});
+  visitor.Knob("insecure", insecure, {.help = "trust any certificate"});
+  visitor.Knob("timeout_seconds", timeout_seconds,
+               {.help = "how long to wait for one answer", .unit = "s", .min = 0.1, .max = 3600});
+  visitor.Knob(
+      "pace_seconds", pace_seconds,
+      {.help = "from one request to the next, at least", .unit = "s", .min = 0, .max = 3600});
+  visitor.Knob("attempts", attempts,
+               {.help = "attempts of each read, with growing pauses", .min = 1, .max = 1000});
+}
+
+absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url) {
+  SHOAL_ASSIGN_OR_RETURN(const http::Url parsed, discovery::ParseServiceUrl(url));
+  HostOptions options = {.name = parsed.Origin(), .pace = FromSeconds(access.pace_seconds)};
+  discovery::CrawlOptions& crawl = options.access;
+  crawl.connection.address = http::Format(parsed.address);
+  crawl.connection.connect_deadline = FromSeconds(access.timeout_seconds);
+  crawl.connection.request_deadline = FromSeconds(access.timeout_seconds);
+  crawl.attempts = access.attempts;
+  if (access.pace_seconds > 0) {
+    crawl.requests_per_second = 1.0 / access.pace_seconds;
+    crawl.concurrency = 1;
+  }
+  if (parsed.secure) {
+    SHOAL_ASSIGN_OR_RETURN(crawl.connection.tls, http::ClientTls({.authority_file = access.ca_file,
+                                                                  .verify = !access.insecure}));
+  }
+  if (access.user.empty()) return options;
+  if (access.password_file.empty()) {
+    return runtime::InvalidArgument("user " + access.user + " needs a password file");
+  }
+  crawl.user = access.user;
+  SHOAL_ASSIGN_OR_RETURN(crawl.password, ReadLoginPassword(access));
+  crawl.authentication = access.authentication == "basic" ? discovery::Authentication::kBasic
+                                                          : discovery::Authentication::kSession;
+  return options;
+}
+
+absl::StatusOr<std::string> ReadLoginPassword(const HostAccess& access) {
+  return runtime::ReadSecret(access.password_file);
+}
+
+}  // namespace shoal::operate

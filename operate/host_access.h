@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a real host is reached: login, trust, pace and time limits, as flags and configurations say
+// it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "operate/host.h"
+#include "platform/runtime/config.h"
+#include "platform/runtime/status.h"
+
+namespace shoal::operate {
+
+struct HostAccess {
+  // Empty: nobody logs in.
+  std::string user = {};
+  // The file whose first line is the user's password.
+  std::string password_file = {};
+  // "session" logs in, and out at the end. "basic" names the user with each request.
+  std::string authentication = "session";
+  // PEM authorities to trust instead of the system's.
+  std::string ca_file = {};
+  // Trust any certificate.
+  bool insecure = false;
+  double timeout_seconds = 10;
+  double pace_seconds = 0;
+  std::int64_t attempts = 8;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+// Returns the options for the host at `url`, with the password read from its file.
+// INVALID_ARGUMENT, NOT_FOUND or FAILED_PRECONDITION naming what is wrong.
+absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url);
+// REQUIRES: there is a password file.
+absl::StatusOr<std::string> ReadLoginPassword(const HostAccess& access);
+
+}  // namespace shoal::operate
