@@ -115,14 +115,7 @@ std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::si
   bits |= PlaceBits(resource.place);
   const auto sent = sent_.find(candidate.key);
   if (sent == sent_.end()) return bits;
-  const int status = sent->second.status;
-  if (status >= 500) {
-    bits |= Bit(Mark::kFailed);
-  } else if (status >= 400) {
-    bits |= Bit(Mark::kRefused);
-  } else if (status >= 200) {
-    bits |= Bit(Mark::kAccepted);
-  }
+  bits |= AnswerBits(sent->second.status);
   if (sent->second.count > 1) bits |= Bit(Mark::kRepeated);
   if (sent->second.changes < changes_) bits |= Bit(Mark::kChangedSince);
   return bits;

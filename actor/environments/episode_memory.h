@@ -42,7 +42,8 @@ enum class Mark : std::uint8_t {
   kDiffers,
   // A request to a resource that an accepted request of the episode was meant to change.
   kTargetChanged,
-  // A request that was sent, by the class of its last answer: 2xx or 3xx, 4xx, 5xx.
+  // A request that was sent, by the class of its last answer: 2xx or 3xx, 4xx, 5xx. Also a value
+  // that was sent in a slot of this name.
   kAccepted,
   kRefused,
   kFailed,
@@ -67,6 +68,15 @@ enum class Mark : std::uint8_t {
   kLater,
 };
 inline constexpr std::int64_t kMarkKinds = 17;
+
+// Returns the bit for the class of an answer's status; none when there was no answer.
+inline std::uint32_t AnswerBits(int status) {
+  if (status < 200) return 0;
+  const Mark mark = status >= 500   ? Mark::kFailed
+                    : status >= 400 ? Mark::kRefused
+                                    : Mark::kAccepted;
+  return std::uint32_t{1} << static_cast<std::uint32_t>(mark);
+}
 
 // Returns the bits for the place of a value in the goal's text; none for the first and for -1.
 inline std::uint32_t PlaceBits(int place) {

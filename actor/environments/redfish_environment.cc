@@ -193,6 +193,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
     const nlohmann::json& body = drafted ? draft_.shown_body() : candidate.body;
     requests_.push_back(Describe(candidate, body, last_status_));
   }
+  if (draft_.state() != RequestDraft::State::kIdle) draft_.NoteAnswer(last_status_);
   draft_.Close();
   if (!Sees("bodies")) {
     response->body = nullptr;

@@ -108,6 +108,7 @@ void RequestDraft::Begin(std::string_view sentence) {
   goal_ = absl::AsciiStrToLower(std::string(sentence));
   words_ = SplitWords(goal_);
   sentence_ = redfish::ValuesOf(sentence);
+  answered_.clear();
   state_ = State::kIdle;
 }
 
@@ -265,6 +266,12 @@ void RequestDraft::Choose(std::int64_t action) {
   state_ = index == parts_->parts.size() ? State::kComplete : State::kDropped;
 }
 
+void RequestDraft::NoteAnswer(int status) {
+  for (const Piece& piece : pieces_) {
+    for (const auto& [slot, value] : piece.values) answered_[{slot, value.dump()}] = status;
+  }
+}
+
 bool RequestDraft::IsUsed(const Json& value) const {
   return std::any_of(pieces_.begin(), pieces_.end(), [&value](const Piece& piece) {
     return std::any_of(piece.values.begin(), piece.values.end(),
@@ -288,6 +295,8 @@ std::vector<model::CandidateMark> RequestDraft::Marks() const {
       std::uint32_t bits = offered_[i].marks;
       if (is_held) bits |= MarkBit(value == *present ? Mark::kHolds : Mark::kDiffers);
       if (IsUsed(value)) bits |= MarkBit(Mark::kChosen);
+      const auto answered = answered_.find({waiting_.front().name, value.dump()});
+      if (answered != answered_.end()) bits |= AnswerBits(answered->second);
       add(i, bits);
     }
     return marks;

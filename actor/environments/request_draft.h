@@ -83,6 +83,9 @@ class RequestDraft {
   // Takes the next choice. REQUIRES: is_open() and 0 <= action < list()->size(), and the action is
   // legal in the list.
   void Choose(std::int64_t action);
+  // Notes how the service answered the request that Finish gave out. Values that are offered for
+  // slots of the same names show it from then on.
+  void NoteAnswer(int status);
   // Forgets the request.
   void Close() { state_ = State::kIdle; }
 
@@ -139,6 +142,9 @@ class RequestDraft {
   std::string goal_;
   absl::flat_hash_set<std::string> words_;
   std::vector<redfish::SentenceValue> sentence_;
+  // The status of the last answer to each value that was sent, by the name of its slot and the
+  // value as JSON.
+  std::map<std::pair<std::string, std::string>, int> answered_;
   State state_ = State::kIdle;
   redfish::Candidate opening_;
   nlohmann::json held_;

@@ -59,7 +59,7 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
 void TrainingPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) {
   if (result.facts.satisfied_at_start) return;
   const runtime::MutexLock lock(mutex_);
-  if (sampler_) sampler_->Note(*assignment.start.pair, result.facts.clean);
+  if (sampler_) sampler_->Note(*assignment.start.pair, result.facts.clean, result.facts.steps);
 }
 
 void TrainingPlan::GiveUp(const EpisodeAssignment&, const Pair& pair, const std::string& reason) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/loop/pair_sampler.h"
 
+#include <algorithm>
+
 #include "platform/runtime/random.h"
 
 namespace shoal::actor {
@@ -25,8 +27,9 @@ std::size_t PairSampler::Sample(std::uint64_t environment, std::uint64_t episode
   return last;
 }
 
-void PairSampler::Note(std::size_t pair, bool success) {
+void PairSampler::Note(std::size_t pair, bool success, int steps) {
   success_[pair] += kRate * ((success ? 1.0 : 0.0) - success_[pair]);
+  steps_[pair] += kRate * (std::max(1, steps) - steps_[pair]);
 }
 
 }  // namespace shoal::actor

@@ -27,6 +27,7 @@
 #include "operate/planner.h"
 #include "operate/solver.h"
 #include "platform/runtime/config.h"
+#include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/capture.h"
@@ -338,6 +339,8 @@ int ExecuteAll(Job& job) {
 
 // Lets the policy of a run solve the goal.
 absl::Status TakePolicy(const std::shared_ptr<const redfish::Schema>& schema, Job& job) {
+  // The user reads what is announced; of the rest only what goes wrong.
+  SHOAL_RETURN_IF_ERROR(runtime::SetUpLog("shoal", 0, "warn"));
   const std::string& run = job.flags.policy;
   actor::PolicySolverOptions options = {.name = "the policy of " + run};
   runtime::Config config;

@@ -25,7 +25,7 @@ COMPARISONS = {">=": operator.ge, "<=": operator.le}
 
 @dataclasses.dataclass
 class Piece:
-    """A command; `{folder}` in its words is replaced by an empty folder of its own."""
+    """A command; `{folder}` in its words and its environment is replaced by an empty folder of its own."""
 
     name: str
     command: list[str]
@@ -66,11 +66,12 @@ def run_piece(piece, folder):
     own.mkdir(parents=True)
     log = folder / f"{piece.name}.log"
     command = [word.replace("{folder}", str(own)) for word in piece.command]
+    environment = {name: value.replace("{folder}", str(own)) for name, value in piece.environment.items()}
     started = time.monotonic()
     with log.open("w") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-            env={**os.environ, **piece.environment})
+            env={**os.environ, **environment})
         try:
             code = process.wait(piece.limit_seconds)
         except subprocess.TimeoutExpired:

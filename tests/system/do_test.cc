@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `shoal do` as a person starts it, against simulated hosts with TLS, a login and faults.
 //
-// SHOAL_DO_FIRST and SHOAL_DO_GOALS say which drawn goals are tried, SHOAL_DO_KILLS how often an
-// operation is killed.
+// SHOAL_DO_FIRST and SHOAL_DO_GOALS say which drawn goals are tried, SHOAL_DO_POLICY which run's
+// policy solves them (default: experts), SHOAL_DO_KILLS how often an operation is killed.
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -74,13 +75,16 @@ TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done 
   const std::vector<std::string>& captures = count > 10 ? kAllCaptures : kFewCaptures;
   const DrawnGoals goals(captures);
   OperatedHost host(captures);
+  std::vector<std::string> more = {"--execute"};
+  if (const char* const policy = std::getenv("SHOAL_DO_POLICY"); policy != nullptr) {
+    more.insert(more.end(), {"--policy", policy});
+  }
   Tally tally;
   for (auto number = first; number < first + count; ++number) {
     const DrawnGoal drawn = goals.Draw(static_cast<std::uint64_t>(number));
     const doubles::TemporaryFolder audit;
     host.Begin(drawn, Faults(0.1, 5));
-    const EndedRun ended =
-        RunToEnd(With(host.Arguments(goals, drawn, audit.path()), {"--execute"}));
+    const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), more));
     const Verdict verdict = host.Judge();
     const std::vector<std::string> unannounced =
         Unannounced(verdict.changes, SentIn(AuditOf(host.LogBelow(audit.path()))));

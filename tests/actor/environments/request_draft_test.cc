@@ -113,6 +113,23 @@ TEST_CASE("A slot takes the word of the sentence that is chosen for it") {
   REQUIRE(drafting.draft().shown_body() == Json{{"AssetTag", "<goal.AssetTag>"}});
 }
 
+TEST_CASE("A value shows how the service answered it in a slot of that name") {
+  Drafting drafting("Set the asset tag to RACK-7 or to RACK-8.");
+  const std::uint32_t answers = Bit(Mark::kAccepted) | Bit(Mark::kRefused) | Bit(Mark::kFailed);
+  const std::string first = "value upper dash digits after tag to before or";
+  const std::string second = "value upper dash digits after or to before";
+  for (const auto& [status, bits] : std::vector<std::pair<int, std::uint32_t>>{
+           {400, Bit(Mark::kRefused)}, {503, Bit(Mark::kFailed)}, {204, Bit(Mark::kAccepted)}}) {
+    drafting.Open("<goal.AssetTag>");
+    drafting.Choose(first);
+    drafting.draft().NoteAnswer(status);
+    drafting.draft().Close();
+    drafting.Open("<goal.AssetTag>");
+    REQUIRE((drafting.MarksOf(first) & answers) == bits);
+    REQUIRE((drafting.MarksOf(second) & answers) == 0);
+  }
+}
+
 TEST_CASE("A slot for which the sentence has no value gets a random one") {
   Drafting drafting("");
   drafting.Open("<goal.AssetTag>");

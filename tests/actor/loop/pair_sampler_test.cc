@@ -27,9 +27,9 @@ TEST_CASE("Pairs that nobody has played are drawn alike, each draw the same agai
 TEST_CASE("A pair that is learned is drawn less, and never stops") {
   PairSampler sampler(3, 0.2, 5);
   for (int i = 0; i < 200; ++i) {
-    sampler.Note(0, true);
-    sampler.Note(1, i % 2 == 0);
-    sampler.Note(2, false);
+    sampler.Note(0, true, 1);
+    sampler.Note(1, i % 2 == 0, 1);
+    sampler.Note(2, false, 1);
   }
   REQUIRE(sampler.weight(0) == Approx(0.2).margin(0.01));
   REQUIRE(sampler.weight(1) == Approx(0.6).margin(0.05));
@@ -38,8 +38,22 @@ TEST_CASE("A pair that is learned is drawn less, and never stops") {
   REQUIRE(drawn[0] > 200);
   REQUIRE(drawn[0] < drawn[1]);
   REQUIRE(drawn[1] < drawn[2]);
-  for (int i = 0; i < 200; ++i) sampler.Note(0, false);
+  for (int i = 0; i < 200; ++i) sampler.Note(0, false, 1);
   REQUIRE(sampler.weight(0) > 0.99);
+}
+
+TEST_CASE("A pair with long episodes is drawn less often, and still takes more steps") {
+  PairSampler sampler(3, 0.2, 5);
+  for (int i = 0; i < 400; ++i) {
+    sampler.Note(0, false, 100);
+    sampler.Note(1, false, 4);
+    sampler.Note(2, false, 4);
+  }
+  REQUIRE(sampler.weight(0) == Approx(0.1).margin(0.001));
+  REQUIRE(sampler.weight(1) == Approx(0.5).margin(0.001));
+  const std::vector<int> drawn = Draws(sampler, 3000);
+  REQUIRE(4 * drawn[0] < drawn[1]);
+  REQUIRE(100 * drawn[0] > 4 * drawn[1]);
 }
 
 TEST_CASE("A training plan notes what had something to do") {
