@@ -165,11 +165,22 @@ std::vector<Step> Twin::TakeSteps() {
   return std::exchange(steps_, {});
 }
 
-std::vector<std::string> Twin::SideEffects(const redfish::Watch& watch) const {
+std::vector<std::string> Twin::SideEffects(const redfish::Watch& watch) {
+  Close();
   std::vector<std::string> effects;
+  // A member that was made later may have the URI of one that was removed.
+  std::set<std::string> removed;
+  for (const Step& step : steps_) {
+    for (const Effect& effect : step.effects) {
+      if (!effect.pointer.empty() || !effect.matters) continue;
+      if (effect.after.is_null()) removed.insert(effect.uri);
+      const std::string collection = effect.uri.substr(0, effect.uri.rfind('/'));
+      if (!watch.Allows(collection, "/Members")) effects.push_back(effect.uri);
+    }
+  }
   for (const mockserver::World::Resource& resource : world_->resources()) {
     const Json* const now = instance_.Find(resource.uri);
-    if (now == nullptr || now == resource.json.get()) continue;
+    if (now == nullptr || now == resource.json.get() || removed.contains(resource.uri)) continue;
     for (const std::string& pointer :
          redfish::SideEffects(world_->schema(), watch, resource.uri, *resource.json, *now)) {
       effects.push_back(resource.uri + " " + pointer);

@@ -60,9 +60,10 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   std::vector<Step> TakeSteps();
   // Returns to the state that the twin had when it was made, without steps. What was touched stays.
   absl::Status StartOver();
-  // Returns the writable properties of captured resources that differ from that state and that
-  // `watch` does not allow, as "/redfish/v1/Systems/1 /AssetTag".
-  std::vector<std::string> SideEffects(const redfish::Watch& watch) const;
+  // Ends the last step, and returns what the steps since then changed and `watch` does not allow:
+  // writable properties of captured resources as "/redfish/v1/Systems/1 /AssetTag", and resources
+  // that were made or removed by their URI.
+  std::vector<std::string> SideEffects(const redfish::Watch& watch);
   // The state of the host that the twin was made from.
   const redfish::Capture& capture() const { return world_->capture(); }
   // The URIs that were read, were requested to change, or changed. The twin is only as good as what

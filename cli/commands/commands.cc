@@ -42,8 +42,11 @@ void AddSharedFlags(CLI::App& command, TrainFlags& flags) {
       .add_option("--capture", flags.captures,
                   "captures by name, as in openbmc-stock, or by the path of an archive or folder")
       ->delimiter(',');
-  command.add_option("--access", flags.access, "how actors reach the simulated services")
-      ->check(CLI::IsMember({"http", "inprocess"}));
+  command
+      .add_option("--access", flags.access,
+                  "how actors reach services: simulated ones over HTTP or in their own process, or "
+                  "the real host of environment.host")
+      ->check(CLI::IsMember({"http", "inprocess", "host"}));
   command.add_option("--set", flags.overrides, "section.key=value, over the file; repeatable")
       ->allow_extra_args(false);
 }

@@ -339,8 +339,8 @@ int ExecuteAll(Job& job) {
 
 // Lets the policy of a run solve the goal.
 absl::Status TakePolicy(const std::shared_ptr<const redfish::Schema>& schema, Job& job) {
-  // The user reads what is announced; of the rest only what goes wrong.
-  SHOAL_RETURN_IF_ERROR(runtime::SetUpLog("shoal", 0, "warn"));
+  // That the policy cannot be reached before its server listens is no news.
+  SHOAL_RETURN_IF_ERROR(runtime::SetUpLog("shoal", 0, "error"));
   const std::string& run = job.flags.policy;
   actor::PolicySolverOptions options = {.name = "the policy of " + run};
   runtime::Config config;

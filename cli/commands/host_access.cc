@@ -6,9 +6,9 @@
 namespace shoal::cli {
 
 void AddHostAccess(CLI::App& command, operate::HostAccess& access) {
-  command.add_option("--user", access.user, "who asks; without: nobody logs in");
-  command.add_option("--password-file", access.password_file,
-                     "file whose first line is the user's password");
+  CLI::Option* const password = command.add_option("--password-file", access.password_file,
+                                                   "file whose first line is the user's password");
+  command.add_option("--user", access.user, "who asks; without: nobody logs in")->needs(password);
   command
       .add_option("--auth", access.authentication,
                   "session: log in, and out at the end; basic: say it with each request")

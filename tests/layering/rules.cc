@@ -70,6 +70,7 @@ const std::vector<Folder> kTable = {
     {"actor/environments", {kTorch}},
     {"actor/loop", {kTorch}},
     {"actor/demonstrations", {kTorch}},
+    {"actor/solver", {kTorch}},
     {"actor", {kTorch}},
     {"cli/cluster", {kTorch}},
     {"cli/metrics", {kTorch}},
@@ -124,11 +125,12 @@ bool Matches(Ban ban, const std::string& header) {
 }
 
 // A process may use another one through its client folder. The actor and twins of hosts may also
-// use the simulated service.
+// use the simulated service, and cli the actor's solver.
 bool MayUseProcess(const std::string& user, const std::string& header) {
   const std::string used = ProcessOf(FolderOf(header));
   if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;
   if (header.starts_with(used + "/client/")) return true;
+  if (ProcessOf(user) == "cli" && header.starts_with("actor/solver/")) return true;
   return (ProcessOf(user) == "actor" || user == "operate") && used == "mockserver" &&
          std::none_of(kMockserverFront.begin(), kMockserverFront.end(),
                       [&](const std::string& room) { return header.starts_with(room); });

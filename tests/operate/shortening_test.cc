@@ -104,7 +104,7 @@ TEST_CASE("requests that do not reach the goal are no solution") {
                                          .status()));
 }
 
-TEST_CASE("side effects are writable properties that changed and that the goal does not allow") {
+TEST_CASE("side effects are what changed, came and went, and that the goal does not allow") {
   const TriedRackmount rackmount;
   const auto watch =
       redfish::Watch::Parse({{"predicate", {{"all", Json::array()}}},
@@ -117,6 +117,8 @@ TEST_CASE("side effects are writable properties that changed and that the goal d
   rackmount.Send("PATCH", rackmount.system, {{"Boot", {{"BootSourceOverrideTarget", "Cd"}}}});
   REQUIRE(rackmount.twin->SideEffects(watch) ==
           std::vector<std::string>{rackmount.system + " /Boot/BootSourceOverrideTarget"});
+  const std::string made = rackmount.Send("POST", kAccounts, Account("needless")).location;
+  REQUIRE(rackmount.twin->SideEffects(watch).front() == made);
   REQUIRE(rackmount.twin->StartOver().ok());
   REQUIRE(rackmount.twin->SideEffects(watch).empty());
   REQUIRE(rackmount.twin->TakeSteps().empty());

@@ -335,6 +335,38 @@ TEST_CASE("passwords of a goal and of the login are nowhere but on the wire", "[
   host.End();
 }
 
+TEST_CASE("a host that is an environment is read and nothing is done to it", "[do]") {
+  const DrawnGoals goals({"openbmc-stock"});
+  OperatedHost host({"openbmc-stock"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"locate"});
+  while (drawn.episode.satisfied) drawn = goals.Draw(++number, {"locate"});
+  host.Begin(drawn, json::array());
+  std::vector<std::string> arguments =
+      With({"train", "deploy/local/redfish.toml", "--goals", "3", "--episodes", "2"},
+           host.EnvironmentFlags(goals.capture("openbmc-stock")));
+  for (const char* setting :
+       {"actor.environments=2", "learner.updates=1", "learner.round_unrolls=4",
+        "train.demonstration_episodes=0", "train.baselines=[\"uniform\"]",
+        "train.evaluate_every_seconds=0", "environment.wait_seconds=1"}) {
+    arguments.insert(arguments.end(), {"--set", setting});
+  }
+  const EndedRun read = RunToEnd(arguments);
+  INFO(read.output);
+  REQUIRE(read.code == 0);
+  REQUIRE(read.Says("result success="));
+  REQUIRE(host.Judge().changes.empty());
+
+  // Whoever names methods may not let the policy that acts at random do it.
+  const EndedRun refused =
+      RunToEnd(With(arguments, {"--set", "environment.host.methods=[\"PATCH\"]", "--set",
+                                "environment.host.budget=5", "--set", "actor.environments=1"}));
+  INFO(refused.output);
+  REQUIRE(refused.code != 0);
+  REQUIRE(refused.Says("uniform"));
+  host.End();
+}
+
 TEST_CASE("wrong words to do are named, and nothing is asked of a host", "[do]") {
   const doubles::TemporaryFolder audit;
   const auto refused = [&](std::vector<std::string> arguments, const std::string& words) {

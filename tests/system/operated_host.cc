@@ -164,6 +164,19 @@ std::vector<std::string> OperatedHost::Arguments(const DrawnGoals& goals, const 
   return arguments;
 }
 
+std::vector<std::string> OperatedHost::EnvironmentFlags(const redfish::Capture& capture) const {
+  std::vector<std::string> flags = {"--capture", capture.name(), "--access", "host"};
+  const std::map<std::string, std::string> settings = {
+      {"url", url_},
+      {"user", Administrator(capture)},
+      {"password_file", files_.Write("login", "shoal-password\n")},
+      {"ca_file", files_.path() + "/mock.pem"}};
+  for (const auto& [name, value] : settings) {
+    flags.insert(flags.end(), {"--set", "environment.host." + name + "=" + json(value).dump()});
+  }
+  return flags;
+}
+
 Verdict OperatedHost::Judge() const {
   Verdict verdict;
   const json seen = Control("POST", std::string(kInstance) + "/evaluate", json::object());

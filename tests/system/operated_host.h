@@ -58,6 +58,8 @@ class OperatedHost {
   // The arguments with which `shoal do` reaches the drawn goal, and logs below `audit`.
   std::vector<std::string> Arguments(const DrawnGoals& goals, const DrawnGoal& drawn,
                                      const std::string& audit) const;
+  // The flags of `shoal train` with which the host, which has this capture, is an environment.
+  std::vector<std::string> EnvironmentFlags(const redfish::Capture& capture) const;
   Verdict Judge() const;
   const std::string& url() const { return url_; }
   // The path of the audit log below `audit`.
