@@ -16,9 +16,11 @@ namespace shoal::embedding {
 struct EncoderSource {
   // "lexical"; "gpt2:<preset or folder>"; "sentence:<folder>", or "sentence" for the folder of
   // encoder_sentences; "both:" with what follows "gpt2:" or with "sentence" or "sentence:<folder>"
-  // (the lexical vector first); "both" (with GPT-2's preset tiny).
+  // (the lexical vector first); "both" (with GPT-2's preset tiny); "tuned:<folder>", an adapter by
+  // `encoder tune` on top of the encoder that it names, or "tuned" for the one that ships in
+  // <encoder_models>/tuned.
   std::string encoder = "lexical";
-  // The table of the lexical part (lexical/lexical_encoder.h).
+  // The table of the lexical part (lexical/lexical_encoder.h). A tuned encoder has its own.
   std::string encoder_table = "data/encoder/lexical.idf";
   // The folder of presets: preset P is in <encoder_models>/P.
   std::string encoder_models = "data/encoder";
