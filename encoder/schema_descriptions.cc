@@ -121,8 +121,9 @@ void SchemaDescriptions::AddLeaves(Place place, const json& value,
       continue;
     }
     if (step.value->is_object()) {
-      const json* properties = MemberAt(*target.schema, "properties");
-      if (properties == nullptr) properties = MemberAt(*target.schema, "parameters");
+      // An action has parameters, and properties that no request has.
+      const json* properties = MemberAt(*target.schema, "parameters");
+      if (properties == nullptr) properties = MemberAt(*target.schema, "properties");
       if (properties == nullptr) continue;
       for (const auto& member : step.value->items()) {
         const json* property = MemberAt(*properties, member.key());

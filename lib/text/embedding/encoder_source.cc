@@ -9,8 +9,15 @@ bool EncoderSource::has_gpt2() const {
   constexpr std::string_view kBoth = "both:";
   const std::string_view model =
       std::string_view(encoder).substr(encoder.starts_with(kBoth) ? kBoth.size() : 0);
-  if (encoder == "tuned" || encoder.starts_with("tuned:")) return false;
+  if (!adapter_folder().empty()) return false;
   return has_language_model() && model != "sentence" && !model.starts_with("sentence:");
+}
+
+std::string EncoderSource::adapter_folder() const {
+  constexpr std::string_view kTuned = "tuned";
+  if (encoder == kTuned) return encoder_models + "/tuned";
+  if (!encoder.starts_with(kTuned) || encoder[kTuned.size()] != ':') return "";
+  return encoder.substr(kTuned.size() + 1);
 }
 
 void EncoderSource::Visit(runtime::Visitor& visitor) {

@@ -38,6 +38,9 @@ struct EncoderSource {
   // goals and candidates apart badly; those of a sentence encoder tell them apart well.
   bool has_gpt2() const;
 
+  // The folder of the adapter (adapter.h) of a tuned encoder; empty for another encoder.
+  std::string adapter_folder() const;
+
   void Visit(runtime::Visitor& visitor);
 };
 

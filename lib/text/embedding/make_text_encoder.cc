@@ -143,16 +143,15 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const E
   return std::make_unique<ChunkedEncoder>(std::move(inner), options, metrics);
 }
 
-// Returns the folder of the adapter that the knob names; empty when it names none.
-std::string AdapterFolder(const EncoderSource& source) {
-  constexpr std::string_view kTuned = "tuned:";
-  if (source.encoder == "tuned") return source.encoder_models + "/tuned";
-  return source.encoder.starts_with(kTuned) ? source.encoder.substr(kTuned.size()) : "";
-}
-
 absl::StatusOr<EncoderPointer> MakeTuned(const EncoderSource& source, const std::string& folder,
                                          const EmbeddingCacheOptions& caches,
                                          runtime::Metrics* metrics) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::path(folder) / kAdapterFile, error)) {
+    return runtime::NotFound(folder + " does not have " + kAdapterFile +
+                             ": give a folder that `encoder tune` wrote (tuned:<folder>), or use "
+                             "both:sentence or lexical");
+  }
   SHOAL_ASSIGN_OR_RETURN(AdapterParameters adapter, ReadAdapter(folder));
   EncoderSource base = source;
   base.encoder = adapter.base;
@@ -167,7 +166,7 @@ absl::StatusOr<EncoderPointer> MakeTuned(const EncoderSource& source, const std:
 
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics) {
-  if (const std::string folder = AdapterFolder(source); !folder.empty()) {
+  if (const std::string folder = source.adapter_folder(); !folder.empty()) {
     auto tuned = MakeTuned(source, folder, caches, metrics);
     if (tuned.ok()) return tuned;
     return runtime::Annotate(tuned.status(), "encoder is " + InQuotes(source.encoder));
