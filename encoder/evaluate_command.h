@@ -3,9 +3,10 @@
 // goal among all requests of a service.
 //
 // For each capture and each goal that applies to it, episodes are drawn. A request of the catalog
-// is relevant when the goal's expert sends it from the episode's start (expert_requests.h); an
-// episode without one is not counted. Scores are means over a goal's episodes, then over the goals
-// of a capture, then over captures.
+// is relevant when it is on a shortest way from the episode's start to the goal (retrieval_task.h);
+// an episode without one is not counted. Scores are means over a goal's episodes, then over the
+// goals of a capture, then over captures. With --held-out, encoders are compared on captures from
+// which an adapter has learned nothing (held_out_evaluation.h).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "encoder/action.h"
+#include "encoder/held_out_evaluation.h"
 #include "platform/runtime/status.h"
 #include "text/embedding/encoder_source.h"
 
@@ -33,9 +35,16 @@ struct EvaluateOptions {
   std::uint64_t seed = 1;
   // Also print a row for each goal.
   bool by_goal = false;
+  // A file of people's own sentences (said_sentence.h), which take the place of the phrasings;
+  // empty for none.
+  std::string said;
+  // Where its `held_out` is not empty, EvaluateHeldOut runs instead, with what the options above
+  // share with it. `captures` are then those to learn from.
+  HeldOutOptions held_out;
 };
 
-// Prints a table with a row for each capture, and a last line that begins with "result".
+// Prints a table with a row for each capture, and a last line that begins with "result". Returns
+// INVALID_ARGUMENT for no capture, and the errors of what it loads.
 absl::Status Evaluate(const EvaluateOptions& options, std::ostream& out);
 
 void AddEvaluateCommand(CLI::App& app, Action& action);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -105,6 +107,39 @@ bool Offers(const json& offered, const json& asked, bool may_have_more) {
   });
 }
 
+absl::StatusOr<std::vector<redfish::PlanRequest>> RequestsOf(redfish::Plan plan,
+                                                             const redfish::Capture& capture,
+                                                             const redfish::Episode& episode) {
+  SHOAL_RETURN_IF_ERROR(redfish::CheckPlan(plan));
+  RememberedService service(capture);
+  for (const redfish::StartOperation& operation : episode.start) service.Apply(operation);
+  (void)service.TakeRequests();
+  std::erase_if(plan, [](const json& step) { return step.contains("until"); });
+  // A refusal ends the plan; what was asked for until then counts.
+  (void)redfish::RunPlan(plan, service, {.attempts = 1, .looks = 1});
+  return service.TakeRequests();
+}
+
+// Returns the length of the longest list of choices in `plan`; 0 without one.
+std::size_t MostChoices(const redfish::Plan& plan) {
+  std::size_t most = 0;
+  for (const json& step : plan) {
+    for (const json& choices : step.value("one_of", json::object())) {
+      most = std::max(most, choices.size());
+    }
+  }
+  return most;
+}
+
+// Moves the first of each list of choices to its end, so that another one is the first allowed.
+void TurnChoices(redfish::Plan& plan) {
+  for (json& step : plan) {
+    const auto lists = step.find("one_of");
+    if (lists == step.end()) continue;
+    for (json& choices : *lists) std::rotate(choices.begin(), choices.begin() + 1, choices.end());
+  }
+}
+
 }  // namespace
 
 bool IsLike(const redfish::Candidate& candidate, const redfish::PlanRequest& asked) {
@@ -116,15 +151,21 @@ bool IsLike(const redfish::Candidate& candidate, const redfish::PlanRequest& ask
 absl::StatusOr<std::vector<redfish::PlanRequest>> ExpertRequests(const redfish::Capture& capture,
                                                                  const redfish::AppliedGoal& goal,
                                                                  const redfish::Episode& episode) {
-  RememberedService service(capture);
-  for (const redfish::StartOperation& operation : episode.start) service.Apply(operation);
-  (void)service.TakeRequests();
+  return RequestsOf(goal.PlanOf(episode), capture, episode);
+}
+
+absl::StatusOr<std::vector<redfish::PlanRequest>> RequestsOnTheWay(
+    const redfish::Capture& capture, const redfish::AppliedGoal& goal,
+    const redfish::Episode& episode) {
   redfish::Plan plan = goal.PlanOf(episode);
-  SHOAL_RETURN_IF_ERROR(redfish::CheckPlan(plan));
-  std::erase_if(plan, [](const json& step) { return step.contains("until"); });
-  // A refusal ends the plan; what was asked for until then counts.
-  (void)redfish::RunPlan(plan, service, {.attempts = 1, .looks = 1});
-  return service.TakeRequests();
+  SHOAL_ASSIGN_OR_RETURN(std::vector<redfish::PlanRequest> all, RequestsOf(plan, capture, episode));
+  for (std::size_t turns = MostChoices(plan); turns > 1; --turns) {
+    TurnChoices(plan);
+    SHOAL_ASSIGN_OR_RETURN(std::vector<redfish::PlanRequest> more,
+                           RequestsOf(plan, capture, episode));
+    std::ranges::move(more, std::back_inserter(all));
+  }
+  return all;
 }
 
 }  // namespace shoal::encoder

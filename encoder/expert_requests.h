@@ -23,6 +23,13 @@ absl::StatusOr<std::vector<redfish::PlanRequest>> ExpertRequests(const redfish::
                                                                  const redfish::AppliedGoal& goal,
                                                                  const redfish::Episode& episode);
 
+// Returns the requests of all shortest ways that the goal's plan knows: those of ExpertRequests,
+// and where a step may choose between parameters ("one_of"), those of each choice that the service
+// allows. The order is that of the ways; a request may repeat. The errors are the same.
+absl::StatusOr<std::vector<redfish::PlanRequest>> RequestsOnTheWay(const redfish::Capture& capture,
+                                                                   const redfish::AppliedGoal& goal,
+                                                                   const redfish::Episode& episode);
+
 // Returns whether `candidate` is the request that `asked` is, or one like it: the same method and
 // URI, and a body with all values of `asked`, a slot standing for any value. A POST may have more
 // parameters than `asked`. REQUIRES: the URI of `asked` is canonical.

@@ -10,6 +10,7 @@
 #ifdef SHOAL_TORCH
 #include "encoder/evaluate_command.h"
 #include "encoder/pretraining_flags.h"
+#include "encoder/tune_command.h"
 #include "rl/collectives/launch.h"
 #endif
 
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
 #ifdef SHOAL_TORCH
   encoder::AddPretrainingCommand(app, action);
   encoder::AddEvaluateCommand(app, action);
+  encoder::AddTuneCommand(app, action);
 #endif
 
   CLI11_PARSE(app, argc, argv);

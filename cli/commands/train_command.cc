@@ -24,6 +24,8 @@
 #include "redfish/capture/capture_roles.h"
 #include "redfish/capture/uri.h"
 #include "rl/demonstrations/demonstration_file.h"
+#include "text/embedding/adapter.h"
+#include "text/embedding/encoder_source.h"
 
 namespace shoal::cli {
 namespace {
@@ -209,9 +211,22 @@ absl::StatusOr<std::vector<std::string>> Demonstrate(const TrainFlags& flags, co
   return std::vector<std::string>{"learner.demonstrations=" + TomlText(file)};
 }
 
+// Returns whether `encoder` is an adapter that was tuned without `held_out`. What such an adapter
+// stands on is no model of ours and has seen no capture.
+bool IsTunedWithout(const EffectiveConfig& config, const std::string& encoder,
+                    const std::string& held_out) {
+  const embedding::EncoderSource source{
+      .encoder = encoder, .encoder_models = config.Text("inference.encoder_models").value_or("")};
+  if (source.adapter_folder().empty()) return false;
+  const auto adapter = embedding::ReadAdapter(source.adapter_folder());
+  return adapter.ok() && std::ranges::none_of(adapter->captures, [&](const std::string& capture) {
+           return redfish::IsSameFamily(capture, held_out);
+         });
+}
+
 void WarnOfSeenTexts(const EffectiveConfig& config, const std::string& held_out) {
   const std::string encoder = config.Text("inference.encoder").value_or("lexical");
-  if (encoder == "lexical") return;
+  if (encoder == "lexical" || IsTunedWithout(config, encoder, held_out)) return;
   std::fprintf(stderr,
                "warning: %s is held out, but inference.encoder %s may have learned from its texts, "
                "as the shipped weights have\n",

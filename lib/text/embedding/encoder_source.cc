@@ -9,7 +9,15 @@ bool EncoderSource::has_gpt2() const {
   constexpr std::string_view kBoth = "both:";
   const std::string_view model =
       std::string_view(encoder).substr(encoder.starts_with(kBoth) ? kBoth.size() : 0);
+  if (!adapter_folder().empty()) return false;
   return has_language_model() && model != "sentence" && !model.starts_with("sentence:");
+}
+
+std::string EncoderSource::adapter_folder() const {
+  constexpr std::string_view kTuned = "tuned";
+  if (encoder == kTuned) return encoder_models + "/tuned";
+  if (!encoder.starts_with(kTuned) || encoder[kTuned.size()] != ':') return "";
+  return encoder.substr(kTuned.size() + 1);
 }
 
 void EncoderSource::Visit(runtime::Visitor& visitor) {
@@ -17,9 +25,11 @@ void EncoderSource::Visit(runtime::Visitor& visitor) {
       "encoder", encoder,
       {.help = "what makes vectors of texts: lexical; gpt2:<preset or folder>; sentence or "
                "sentence:<folder>; both, both:<preset or folder>, both:sentence or "
-               "both:sentence:<folder>, lexical and another side by side"});
-  visitor.Knob("encoder_table", encoder_table,
-               {.help = "the lexical encoder's table, by `encoder lexical fit`"});
+               "both:sentence:<folder>, lexical and another side by side; tuned or "
+               "tuned:<folder>, an adapter by `encoder tune` beside what it was trained on"});
+  visitor.Knob(
+      "encoder_table", encoder_table,
+      {.help = "the lexical encoder's table, by `encoder lexical fit`; tuned has its own"});
   visitor.Knob("encoder_models", encoder_models,
                {.help = "folder with a preset's config.json, model.safetensors and tokenizer in "
                         "<preset>/"});

@@ -16,9 +16,11 @@ namespace shoal::embedding {
 struct EncoderSource {
   // "lexical"; "gpt2:<preset or folder>"; "sentence:<folder>", or "sentence" for the folder of
   // encoder_sentences; "both:" with what follows "gpt2:" or with "sentence" or "sentence:<folder>"
-  // (the lexical vector first); "both" (with GPT-2's preset tiny).
+  // (the lexical vector first); "both" (with GPT-2's preset tiny); "tuned:<folder>", an adapter by
+  // `encoder tune` on top of the encoder that it names, or "tuned" for the one that ships in
+  // <encoder_models>/tuned.
   std::string encoder = "lexical";
-  // The table of the lexical part (lexical/lexical_encoder.h).
+  // The table of the lexical part (lexical/lexical_encoder.h). A tuned encoder has its own.
   std::string encoder_table = "data/encoder/lexical.idf";
   // The folder of presets: preset P is in <encoder_models>/P.
   std::string encoder_models = "data/encoder";
@@ -35,6 +37,9 @@ struct EncoderSource {
   // True where a GPT-2's vectors are part of the whole. They lie close together, so they tell
   // goals and candidates apart badly; those of a sentence encoder tell them apart well.
   bool has_gpt2() const;
+
+  // The folder of the adapter (adapter.h) of a tuned encoder; empty for another encoder.
+  std::string adapter_folder() const;
 
   void Visit(runtime::Visitor& visitor);
 };

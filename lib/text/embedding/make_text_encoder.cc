@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "text/embedding/adapter.h"
 #include "text/embedding/chunked_encoder.h"
 #include "text/embedding/embedding_file.h"
 #include "text/embedding/gpt2_encoder.h"
@@ -15,6 +16,7 @@
 #include "text/embedding/sentence_encoder.h"
 #include "text/embedding/splitting.h"
 #include "text/embedding/stored_encoder.h"
+#include "text/embedding/tuned_encoder.h"
 #include "text/language/gpt2_config.h"
 #include "text/language/gpt2_folder.h"
 #include "text/lexical/lexical_encoder.h"
@@ -60,7 +62,7 @@ absl::StatusOr<EncoderParts> ParseEncoder(const EncoderSource& source) {
   return runtime::InvalidArgument(
       "encoder is " + InQuotes(source.encoder) +
       " and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, both, "
-      "both:<preset or folder>, both:sentence or both:sentence:<folder>");
+      "both:<preset or folder>, both:sentence, both:sentence:<folder>, tuned or tuned:<folder>");
 }
 
 bool HasWeights(const std::filesystem::path& folder) {
@@ -141,10 +143,34 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const E
   return std::make_unique<ChunkedEncoder>(std::move(inner), options, metrics);
 }
 
+absl::StatusOr<EncoderPointer> MakeTuned(const EncoderSource& source, const std::string& folder,
+                                         const EmbeddingCacheOptions& caches,
+                                         runtime::Metrics* metrics) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::path(folder) / kAdapterFile, error)) {
+    return runtime::NotFound(folder + " does not have " + kAdapterFile +
+                             ": give a folder that `encoder tune` wrote (tuned:<folder>), or use "
+                             "both:sentence or lexical");
+  }
+  SHOAL_ASSIGN_OR_RETURN(AdapterParameters adapter, ReadAdapter(folder));
+  EncoderSource base = source;
+  base.encoder = adapter.base;
+  base.encoder_table = folder + "/" + kAdapterTable;
+  SHOAL_ASSIGN_OR_RETURN(EncoderPointer encoder, MakeTextEncoder(base, caches, metrics));
+  SHOAL_ASSIGN_OR_RETURN(EncoderPointer tuned,
+                         TunedEncoder::Create(std::move(encoder), std::move(adapter)));
+  return tuned;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics) {
+  if (const std::string folder = source.adapter_folder(); !folder.empty()) {
+    auto tuned = MakeTuned(source, folder, caches, metrics);
+    if (tuned.ok()) return tuned;
+    return runtime::Annotate(tuned.status(), "encoder is " + InQuotes(source.encoder));
+  }
   SHOAL_ASSIGN_OR_RETURN(const EncoderParts parts, ParseEncoder(source));
   EncoderPointer lexical;
   if (parts.lexical) {

@@ -5,9 +5,12 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/config.h"
+#include "tests/doubles/sentence_model.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/text/embedding/counting_encoder.h"
+#include "tests/text/embedding/small_adapter.h"
 #include "tests/text/embedding/small_encoder.h"
 #include "tests/text/embedding/small_sentence_model.h"
 
@@ -85,11 +88,84 @@ TEST_CASE("a sentence encoder takes requests in phrases, alone or beside the lex
   REQUIRE(RowOf(vectors, 0) == RowOf(vectors, 1));
 }
 
+// Writes an adapter for the lexical encoder with the table that ships.
+void WriteLexicalAdapter(const std::string& folder, std::uint64_t seed) {
+  AdapterParameters adapter = SmallAdapter(*Make({}), 8, seed);
+  REQUIRE(WriteAdapter(folder, adapter).ok());
+  std::filesystem::copy_file("data/encoder/lexical.idf", folder + "/" + kAdapterTable);
+}
+
+TEST_CASE("a tuned encoder is its adapter beside the encoder that the adapter names") {
+  const TemporaryFolder folder;
+  WriteLexicalAdapter(folder.At("tuned"), 1);
+  WriteLexicalAdapter(folder.At("other"), 2);
+  // The table is the adapter's own, whatever the knob says.
+  const auto shipped = Make({.encoder = "tuned",
+                             .encoder_table = folder.At("none.idf"),
+                             .encoder_models = folder.path()});
+  const auto named = Make({.encoder = "tuned:" + folder.At("tuned")});
+  const auto other = Make({.encoder = "tuned:" + folder.At("other")});
+  REQUIRE(shipped->version() == named->version());
+  REQUIRE(named->version() != other->version());
+  REQUIRE(named->version().starts_with(Make({})->version() + "+tuned-"));
+  REQUIRE(named->dimension() == 8 + 512);
+}
+
+TEST_CASE("the adapter that ships is small, belongs to its table and knows the shipped captures") {
+  const std::string folder = EncoderSource{.encoder = "tuned"}.adapter_folder();
+  REQUIRE(folder == "data/encoder/tuned");
+  const auto adapter = ReadAdapter(folder);
+  INFO(adapter.status().ToString());
+  REQUIRE(adapter.ok());
+  REQUIRE(adapter->base == "both:sentence");
+  const auto lexical = Make({.encoder_table = folder + "/" + kAdapterTable});
+  REQUIRE(adapter->base_version.starts_with(lexical->version() + "+bert-"));
+  REQUIRE(std::filesystem::file_size(folder + "/" + kAdapterFile) < (2 << 20));
+  for (const std::string& capture : adapter->captures) {
+    CAPTURE(capture);
+    REQUIRE(std::filesystem::exists("data/captures/" + capture + ".tar.xz"));
+  }
+  const auto model = doubles::SentenceModel();
+  if (!model) {
+    WARN("without all-MiniLM-L6-v2 the vectors of the shipped adapter are not made");
+    return;
+  }
+  const auto tuned = Make({.encoder = "tuned", .encoder_sentences = *model});
+  const std::string on =
+      R"({"action":"ComputerSystem.Reset","body":{"ResetType":"On"},"method":"POST","name":"System","type":"#ComputerSystem.v1_16_0.ComputerSystem","uri":"/redfish/v1/Systems/1/Actions/ComputerSystem.Reset"})";
+  const std::string tag =
+      R"({"action":"","body":{"AssetTag":"<goal.AssetTag>"},"method":"PATCH","name":"System","type":"#ComputerSystem.v1_16_0.ComputerSystem","uri":"/redfish/v1/Systems/1"})";
+  const runtime::Tensor rows = EncodeAll(*tuned, {"fire up that box", "label it 4711", on, tag});
+  REQUIRE(Dot(RowOf(rows, 0), RowOf(rows, 2)) > Dot(RowOf(rows, 0), RowOf(rows, 3)) + 0.2);
+  REQUIRE(Dot(RowOf(rows, 1), RowOf(rows, 3)) > Dot(RowOf(rows, 1), RowOf(rows, 2)) + 0.2);
+}
+
+TEST_CASE("an adapter that is missing, damaged or of other vectors ends in one sentence") {
+  const TemporaryFolder folder;
+  const std::string name = "tuned:" + folder.At("a");
+  REQUIRE(Contains(ErrorOf({.encoder = name}, absl::StatusCode::kNotFound),
+                   "encoder is '" + name + "': " + folder.At("a") + " does not have adapter."));
+  REQUIRE(runtime::WriteFileAtomically(folder.At("a/") + kAdapterFile, "none").ok());
+  REQUIRE_FALSE(MakeTextEncoder({.encoder = name}, {}, nullptr).ok());
+  WriteLexicalAdapter(folder.At("b"), 1);
+  std::filesystem::remove(folder.At("b/") + kAdapterTable);
+  REQUIRE(Contains(ErrorOf({.encoder = "tuned:" + folder.At("b")}, absl::StatusCode::kNotFound),
+                   kAdapterTable));
+  AdapterParameters adapter = SmallAdapter(*Make({}));
+  adapter.base_version = "lexical-0";
+  WriteLexicalAdapter(folder.At("c"), 1);
+  REQUIRE(WriteAdapter(folder.At("c"), adapter).ok());
+  REQUIRE(Contains(
+      ErrorOf({.encoder = "tuned:" + folder.At("c")}, absl::StatusCode::kFailedPrecondition),
+      "trained on vectors of lexical-0"));
+}
+
 TEST_CASE("only a GPT-2 tells goals and requests apart badly") {
   const auto has_gpt2 = [](const char* encoder) {
     return EncoderSource{.encoder = encoder}.has_gpt2();
   };
   REQUIRE_FALSE((has_gpt2("lexical") || has_gpt2("sentence") || has_gpt2("both:sentence:a")));
+  REQUIRE_FALSE((has_gpt2("tuned") || has_gpt2("tuned:a")));
   REQUIRE((has_gpt2("both") && has_gpt2("gpt2:tiny") && has_gpt2("both:tiny")));
 }
 
@@ -117,12 +193,13 @@ TEST_CASE(
   const TemporaryFolder folder;
   const std::string models = folder.At("models");
   for (const char* encoder : {"", "gpt3", "gpt2", "gpt2:", "both:", "Lexical",
-                              "sentence:", "both:sentence:", "sentences"}) {
+                              "sentence:", "both:sentence:", "sentences", "tuned:"}) {
     CAPTURE(encoder);
     REQUIRE(ErrorOf({.encoder = encoder}, absl::StatusCode::kInvalidArgument) ==
             "encoder is '" + std::string(encoder) +
                 "' and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, both, "
-                "both:<preset or folder>, both:sentence or both:sentence:<folder>");
+                "both:<preset or folder>, both:sentence, both:sentence:<folder>, tuned or "
+                "tuned:<folder>");
   }
   REQUIRE(
       ErrorOf({.encoder = "gpt2:small", .encoder_models = models}, absl::StatusCode::kNotFound) ==
