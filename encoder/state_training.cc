@@ -96,6 +96,7 @@ class StateTraining {
   absl::Status AddRow(const json& row);
   absl::Status MeasureBase();
   absl::Status Step();
+  absl::Status Measure();
   absl::Status Evaluate();
   absl::Status WriteCheckpoint();
 
@@ -224,10 +225,10 @@ absl::Status StateTraining::Step() {
   return AddRow(row);
 }
 
-absl::Status StateTraining::Evaluate() {
-  if (evaluation_.empty()) return absl::OkStatus();
+// Fills in `measured_`.
+absl::Status StateTraining::Measure() {
   measured_ = {};
-  const auto share = 1 / static_cast<double>(evaluation_.size());
+  const double share = 1 / static_cast<double>(evaluation_.size());
   for (const StateBatch& batch : evaluation_) {
     SHOAL_ASSIGN_OR_RETURN(const StateReport report, trainer_->Evaluate(batch));
     measured_.loss += share * report.loss;
@@ -235,6 +236,12 @@ absl::Status StateTraining::Evaluate() {
     measured_.contrast += share * report.contrast;
     measured_.accuracy += share * report.accuracy;
   }
+  return absl::OkStatus();
+}
+
+absl::Status StateTraining::Evaluate() {
+  if (evaluation_.empty()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(Measure());
   line_.Note(absl::StrFormat(
       "step %d  held out: loss %.4f  reconstruction %.4f  contrast %.4f  accuracy %.3f",
       trainer_->steps(), measured_.loss, measured_.reconstruction, measured_.contrast,
@@ -253,6 +260,8 @@ absl::Status StateTraining::WriteCheckpoint() {
 }
 
 absl::StatusOr<bool> StateTraining::Run(const std::function<bool()>& stop) {
+  // A run that was over already is measured again.
+  if (trainer_->steps() >= options_.steps) SHOAL_RETURN_IF_ERROR(Measure());
   while (trainer_->steps() < options_.steps) {
     if (stop()) {
       SHOAL_RETURN_IF_ERROR(WriteCheckpoint());
@@ -271,9 +280,12 @@ absl::StatusOr<bool> StateTraining::Run(const std::function<bool()>& stop) {
 }
 
 std::string StateTraining::Summary() const {
-  std::string line = absl::StrFormat(
-      "steps=%d loss=%.4f reconstruction=%.4f contrast=%.4f accuracy=%.4f", trainer_->steps(),
-      trained_.loss, trained_.reconstruction, trained_.contrast, trained_.accuracy);
+  std::string line = absl::StrFormat("steps=%d", trainer_->steps());
+  if (trained_.step > 0) {
+    line +=
+        absl::StrFormat(" loss=%.4f reconstruction=%.4f contrast=%.4f accuracy=%.4f", trained_.loss,
+                        trained_.reconstruction, trained_.contrast, trained_.accuracy);
+  }
   if (!evaluation_.empty()) {
     line += absl::StrFormat(
         " held_out_reconstruction=%.4f held_out_contrast=%.4f held_out_accuracy=%.4f",

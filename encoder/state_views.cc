@@ -66,14 +66,13 @@ StateViews StateViewSource::Draw(std::string_view purpose, std::uint64_t number)
     json changed = body;
     const auto place = values_.ChangeOne(changed, random);
     const json::json_pointer kept = place ? place->pointer : json::json_pointer();
-    const auto view = [&](const json& state) {
-      return WithoutSome(state, kept, options_.left_out, random);
+    const std::uint64_t masks[] = {random(), random()};
+    const auto view = [&](const json& state, std::uint64_t mask) {
+      runtime::Random of_mask(mask);
+      return WithoutSome(state, kept, options_.left_out, of_mask);
     };
-    const json first = view(body);
-    views.AddPair(first, view(body));
-    if (!place) continue;
-    const json other = view(changed);
-    views.AddPair(other, view(changed));
+    views.AddPair(view(body, masks[0]), view(body, masks[1]));
+    if (place) views.AddPair(view(changed, masks[0]), view(changed, masks[1]));
   }
   return views.Take();
 }

@@ -3,9 +3,9 @@
 //
 // A batch has bodies of some types, several of each type. Each body stands in two states, as it is
 // and with one property changed, and each state in two views, in which other properties are left
-// out. So the nearest wrong view is that of the same body in another state: to find its partner, a
-// latent must hold the value that was changed. A body without a property to change stands in one
-// state.
+// out: the same ones in both first views, and the same ones in both second views. So the second
+// views of the two states differ in one value only, and to find the partner of a first view a
+// latent must hold that value. A body without a property to change stands in one state.
 //
 // A batch is a function of (seed, purpose, number). Immutable; thread-safe.
 #pragma once
@@ -44,7 +44,7 @@ struct StateViews {
   // The segments of the views, one view after the other; view v ends before ends[v].
   std::vector<Use> uses;
   std::vector<std::size_t> ends;
-  // Which other view is of the same state.
+  // Which other view is of the same state; first and second views take turns.
   std::vector<std::int64_t> partners;
 };
 

@@ -118,6 +118,9 @@ TEST_CASE("equal seeds give equal bits, and a stopped run goes on to the same bi
   REQUIRE(Train(cut).ok());
   REQUIRE(Weights(folder.At("whole")) == Weights(folder.At("cut")));
   REQUIRE(Rows(folder.At("whole")) == Rows(folder.At("cut")));
+  REQUIRE(Train(cut, &printed).ok());
+  REQUIRE(printed.starts_with("steps=6 model="));
+  REQUIRE(Rows(folder.At("whole")) == Rows(folder.At("cut")));
 }
 
 TEST_CASE("a folder with a run is refused without --resume, and with other options") {
@@ -188,6 +191,12 @@ TEST_CASE("each body of a batch stands in two states, whose views hold the chang
       if (text(i)[at] != text(i + 2)[at]) ++differing;
     }
     REQUIRE(differing == 1);
+    // What one view lacks, the same view of the other state lacks.
+    for (const std::size_t view : {i, i + 1}) {
+      const json difference = json::diff(text(view), text(view + 2));
+      REQUIRE(difference.size() == 1);
+      REQUIRE(difference[0]["op"] == "replace");
+    }
     // Neighbours have one type.
     if (i % 8 == 0) REQUIRE(text(i)["@odata.type"] == text(i + 4)["@odata.type"]);
   }

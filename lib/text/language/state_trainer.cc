@@ -2,7 +2,7 @@
 #include "text/language/state_trainer.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/eye.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/log_softmax.h>
@@ -32,7 +32,7 @@ constexpr const char* kStateTrainerFile = "trainer.safetensors";
 constexpr const char* kStateCountersFile = "trainer.json";
 // Numbers of the base that hardly vary are not blown up.
 constexpr double kLeastDeviation = 1e-3;
-constexpr double kOfItself = -1e9;
+constexpr double kNotCompared = -1e9;
 
 at::Tensor HiddenTensor(const HiddenTexts& texts) {
   auto* const values = const_cast<float*>(texts.states.values<float>().data());
@@ -75,8 +75,9 @@ absl::Status StateBatch::Validate(std::int64_t width) const {
   for (std::size_t view = 0; view < ends.size(); ++view) {
     if (ends[view] <= begin) return WrongBatch("view " + std::to_string(view) + " has no segment");
     begin = ends[view];
-    if (partners[view] < 0 || partners[view] >= views ||
-        partners[view] == static_cast<std::int64_t>(view)) {
+    const std::int64_t partner = partners[view];
+    if (partner < 0 || partner >= views || partner == static_cast<std::int64_t>(view) ||
+        partners[static_cast<std::size_t>(partner)] != static_cast<std::int64_t>(view)) {
       return WrongBatch("view " + std::to_string(view) + " has no partner");
     }
   }
@@ -146,10 +147,12 @@ at::Tensor StateTrainer::State::Contrast(const StateBatch& batch, const at::Tens
   const at::Tensor sums =
       at::zeros({count, config.latent}, at::kFloat).index_add(0, at::tensor(views), parts);
   const at::Tensor bodies = sums.div(at::linalg_vector_norm(sums, 2, {1}, true).clamp_min(1e-6));
+  const at::Tensor partners = at::tensor(batch.partners);
+  // First views have 1, second views 0.
+  const at::Tensor alike = partners.gt(at::arange(count, partners.options())).to(at::kLong);
   const at::Tensor scores = bodies.matmul(bodies.t())
                                 .div(options.temperature)
-                                .add(at::eye(count, at::kFloat).mul(kOfItself));
-  const at::Tensor partners = at::tensor(batch.partners);
+                                .add(alike.eq(alike.unsqueeze(1)).to(at::kFloat).mul(kNotCompared));
   report.accuracy = scores.detach().argmax(1).eq(partners).to(at::kDouble).mean().item<double>();
   return at::log_softmax(scores, 1).gather(1, partners.unsqueeze(1)).mean().neg();
 }

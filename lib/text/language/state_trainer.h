@@ -8,9 +8,11 @@
 // The loss is the sum of two terms.
 //
 // - Reconstruction: the decoder gives back B means of the standardised hidden states from a text's
-//   latent; the mean squared error. It starts near 1, what the zero vector has.
-// - Contrast: a body's vector is the mean of its segments' latents, and nearer to that of another
-//   view of the same state than to all others of the batch (the loss InfoNCE of van den Oord et
+//   latent; the mean squared error. The variance of the states is 1, that of their means less.
+// - Contrast: a body's vector is the mean of its segments' latents, and the first view of a state
+// is
+//   nearer to the second view of the same state than to the second views of all other states of the
+//   batch, and the other way round (the loss InfoNCE of van den Oord et
 //   al., "Representation Learning with Contrastive Predictive Coding", 2018, with the two views of
 //   Chen et al., "A Simple Framework for Contrastive Learning of Visual Representations", 2020).
 //
@@ -55,7 +57,7 @@ struct StateBatch {
   // The segments of the views, one view after the other; view v ends before ends[v].
   std::vector<Use> uses;
   std::vector<std::size_t> ends;
-  // Which other view is of the same state.
+  // Which other view is of the same state. The earlier of two partners is the first view.
   std::vector<std::int64_t> partners;
 
   // Returns INVALID_ARGUMENT naming what does not fit: a view without segments, a segment without
@@ -67,7 +69,7 @@ struct StateReport {
   double loss = 0;
   double reconstruction = 0;
   double contrast = 0;
-  // The share of the views whose nearest is their partner.
+  // The share of the views whose partner is the nearest of those that they are compared with.
   double accuracy = 0;
   // The norm before clipping; 0 for an evaluation.
   double gradient_norm = 0;
