@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encoder/linear_probe.h"
 
-#include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "platform/runtime/check.h"
 
