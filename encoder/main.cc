@@ -8,8 +8,10 @@
 #include "encoder/tokenizer_commands.h"
 #include "platform/runtime/program.h"
 #ifdef SHOAL_TORCH
+#include "encoder/body_evaluation.h"
 #include "encoder/evaluate_command.h"
 #include "encoder/pretraining_flags.h"
+#include "encoder/state_training.h"
 #include "encoder/tune_command.h"
 #include "rl/collectives/launch.h"
 #endif
@@ -51,8 +53,10 @@ int main(int argc, char** argv) {
   encoder::AddDatasetCommands(app, action);
 #ifdef SHOAL_TORCH
   encoder::AddPretrainingCommand(app, action);
+  encoder::AddTrainStateCommand(app, action);
   encoder::AddEvaluateCommand(app, action);
   encoder::AddTuneCommand(app, action);
+  encoder::AddEvaluateBodiesCommand(app, action);
 #endif
 
   CLI11_PARSE(app, argc, argv);

@@ -225,12 +225,25 @@ bool IsTunedWithout(const EffectiveConfig& config, const std::string& encoder,
 }
 
 void WarnOfSeenTexts(const EffectiveConfig& config, const std::string& held_out) {
-  const std::string encoder = config.Text("inference.encoder").value_or("lexical");
-  if (encoder == "lexical" || IsTunedWithout(config, encoder, held_out)) return;
-  std::fprintf(stderr,
-               "warning: %s is held out, but inference.encoder %s may have learned from its texts, "
-               "as the shipped weights have\n",
-               held_out.c_str(), encoder.c_str());
+  for (const char* knob : {"inference.encoder", "inference.body_encoder"}) {
+    const std::string encoder = config.Text(knob).value_or("");
+    if (encoder.empty() || encoder == "lexical" || IsTunedWithout(config, encoder, held_out)) {
+      continue;
+    }
+    std::fprintf(stderr,
+                 "warning: %s is held out, but %s %s may have learned from its texts, as the "
+                 "shipped weights have\n",
+                 held_out.c_str(), knob, encoder.c_str());
+  }
+}
+
+// The learner embeds demonstrations as inference embeds what actors send. Returns the setting that
+// gives it inference's encoder of bodies, unless it has one.
+std::vector<std::string> BodyEncoderOfLearner(const EffectiveConfig& config) {
+  const std::string encoder = config.Text("inference.body_encoder").value_or("");
+  const std::string own = config.Text("learner.body_encoder").value_or("");
+  if (encoder.empty() || !own.empty()) return {};
+  return {"learner.body_encoder=" + TomlText(encoder)};
 }
 
 struct Prepared {
@@ -278,6 +291,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     overrides.push_back("environment.captures=" + TomlList(captures.named));
     overrides.push_back("environment.hold_out=" + TomlText(captures.held_out));
   }
+  for (std::string& setting : BodyEncoderOfLearner(asked)) overrides.push_back(std::move(setting));
   // The mock server must serve what the actors will ask for.
   if (mockserver && !flags.attach) {
     overrides.push_back("mockserver.captures=" + TomlList(captures.paths));

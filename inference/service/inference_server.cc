@@ -49,12 +49,10 @@ absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const Inference
   SHOAL_ASSIGN_OR_RETURN(
       auto encoder, embedding::MakeTextEncoder(
                         source, config.options.embedding_cache.In(config.run.path()), &metrics));
-  if (encoder->dimension() != config.policy.embedding_size) {
-    return runtime::FailedPrecondition(
-        "policy.embedding_size is " + std::to_string(config.policy.embedding_size) +
-        ", inference.encoder \"" + config.options.encoder.encoder + "\" makes " +
-        std::to_string(encoder->dimension()) + " numbers");
-  }
+  std::string knob = "inference.encoder \"" + source.encoder + "\"";
+  if (source.has_body_encoder()) knob += " with body_encoder \"" + source.body_encoder + "\"";
+  SHOAL_RETURN_IF_ERROR(
+      embedding::CheckSizes(*encoder, knob, config.policy.embedding_size, config.policy.body_size));
   if (source.has_gpt2() && config.policy.has_candidates() && config.policy.similarity_size == 0) {
     spdlog::warn(
         "event=similarity_of_language encoder={} reason=\"policy.similarity_size is 0: goals and "

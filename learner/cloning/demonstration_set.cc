@@ -89,11 +89,8 @@ absl::StatusOr<std::unique_ptr<DemonstrationSet>> DemonstrationSet::Load(
   SHOAL_ASSIGN_OR_RETURN(
       const auto encoder,
       embedding::MakeTextEncoder(options.encoder, options.embedding_cache, nullptr));
-  if (encoder->dimension() != spec.embedding_size) {
-    return runtime::FailedPrecondition(
-        "policy.embedding_size is " + std::to_string(spec.embedding_size) + ", the encoder makes " +
-        std::to_string(encoder->dimension()) + " numbers");
-  }
+  SHOAL_RETURN_IF_ERROR(
+      embedding::CheckSizes(*encoder, "the encoder", spec.embedding_size, spec.body_size));
   if (file.all.demonstrations_size() == 0) {
     return runtime::FailedPrecondition(options.path + ": holds no demonstrations");
   }

@@ -40,8 +40,9 @@ at::Tensor Network::Features(const NetworkInputs& inputs) const {
   std::vector<at::Tensor> parts;
   if (spec_.observation_size > 0) parts.push_back(inputs.observation);
   for (std::size_t i = 0; i < spec_.content_fields.size(); ++i) {
-    parts.push_back(
-        at::linear(inputs.contents[i], Parameter("content." + spec_.content_fields[i])));
+    const std::string& field = spec_.content_fields[i];
+    parts.push_back(at::linear(inputs.contents[i].narrow(1, 0, spec_.content_size(field)),
+                               Parameter("content." + field)));
   }
   if (spec_.past_requests) {
     parts.push_back(at::linear(inputs.past_requests, Parameter("past_requests")));

@@ -23,9 +23,9 @@ class Builder {
     layout.Add(name, std::move(shape), start, scale);
     layout.parameters.back().purpose = purpose;
   }
-  void Projection(const std::string& name, const PolicySpec& spec, double scale,
+  void Projection(const std::string& name, const PolicySpec& spec, std::int64_t size, double scale,
                   const std::string& purpose) {
-    Add(name, {spec.projection_size, spec.embedding_size}, Start::kNormal,
+    Add(name, {spec.projection_size, size}, Start::kNormal,
         scale / std::sqrt(static_cast<double>(spec.projection_size)), purpose);
   }
   void Linear(const std::string& name, std::int64_t in, std::int64_t out, double gain) {
@@ -91,12 +91,12 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   for (const std::string& field : spec.content_fields) {
     const bool shared =
         field == spec.goal_field || field == spec.request_field || field == spec.similarity_field;
-    builder.Projection("content." + field, spec, shared ? 1.0 : spec.context_init,
-                       shared ? "embedding" : "content." + field);
+    builder.Projection("content." + field, spec, spec.content_size(field),
+                       shared ? 1.0 : spec.context_init, shared ? "embedding" : "content." + field);
     features += spec.projection_size;
   }
   if (spec.past_requests) {
-    builder.Projection("past_requests", spec, 1.0, "embedding");
+    builder.Projection("past_requests", spec, spec.embedding_size, 1.0, "embedding");
     features += spec.projection_size;
   }
   features += spec.candidate_marks;
@@ -118,9 +118,12 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   }
   critic = AddStack(builder, "value", critic, spec.value_hidden);
   builder.Linear("value.out", critic, 1, 1.0);
-  if (spec.has_candidates() && spec.train_keys) builder.Projection("key", spec, 1.0, "embedding");
+  const auto add_key = [&] {
+    builder.Projection("key", spec, spec.embedding_size, 1.0, "embedding");
+  };
+  if (spec.has_candidates() && spec.train_keys) add_key();
   builder.layout.trainable = builder.layout.total;
-  if (spec.has_candidates() && !spec.train_keys) builder.Projection("key", spec, 1.0, "embedding");
+  if (spec.has_candidates() && !spec.train_keys) add_key();
   return std::move(builder.layout);
 }
 

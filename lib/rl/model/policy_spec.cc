@@ -27,7 +27,11 @@ class SpecWriter final : public runtime::Visitor {
   void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
     // Parameters older than these knobs behave as with 0 or an empty text, so these must not change
     // their digest.
-    if ((name == "similarity_size" || name == "candidate_marks") && value == 0) return;
+    if (name == "body_size") sees_body_size_ = value != 0;
+    if ((name == "similarity_size" || name == "candidate_marks" || name == "body_size") &&
+        value == 0) {
+      return;
+    }
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, double& value, const runtime::KnobInfo&) override {
@@ -38,6 +42,7 @@ class SpecWriter final : public runtime::Visitor {
   }
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
     if (name == "similarity_field" && value.empty()) return;
+    if (name == "body_field" && !sees_body_size_) return;
     out_ << name << '=' << value.size() << ':' << value << '\n';
   }
   void Knob(std::string_view name, std::vector<std::int64_t>& value,
@@ -63,6 +68,8 @@ class SpecWriter final : public runtime::Visitor {
 
  private:
   std::ostringstream out_;
+  // Whether body_size, which comes before body_field, is not 0.
+  bool sees_body_size_ = false;
 };
 
 }  // namespace
@@ -82,6 +89,12 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
   visitor.Knob("request_field", request_field, {.help = "the content that is the last request"});
   visitor.Knob("embedding_size", embedding_size,
                {.help = "numbers in an embedding", .min = 1, .max = kMaxWidth});
+  visitor.Knob("body_size", body_size,
+               {.help = "numbers in the embedding of a response's body, where body_encoder makes "
+                        "shorter ones; 0: as in all embeddings",
+                .min = 0,
+                .max = kMaxWidth});
+  visitor.Knob("body_field", body_field, {.help = "the content that is a response's body"});
   visitor.Knob("projection_size", projection_size,
                {.help = "numbers in a projected embedding", .min = 1, .max = kMaxWidth});
   visitor.Knob("hidden", hidden, {.help = "widths of the torso", .min = 1, .max = kMaxWidth});
@@ -150,6 +163,19 @@ absl::Status PolicySpec::Validate() const {
   if (similarity_size < 0 || similarity_size > embedding_size) {
     return bad("similarity_size: " + std::to_string(similarity_size) + ", embedding_size is " +
                std::to_string(embedding_size));
+  }
+  if (body_size < 0 || body_size > embedding_size) {
+    return bad("body_size: " + std::to_string(body_size) + ", embedding_size is " +
+               std::to_string(embedding_size));
+  }
+  if (body_size > 0 && IndexOf(content_fields, body_field) < 0) {
+    return bad("body_field: not one of content_fields, and body_size needs it");
+  }
+  if (body_size > 0 &&
+      (body_field == goal_field || body_field == request_field || body_field == similarity_field)) {
+    return bad("body_field: " + body_field +
+               " is also the goal, the request or compared with "
+               "candidates, whose embeddings have all numbers");
   }
   for (const auto& widths : {hidden, value_hidden}) {
     for (const std::int64_t width : widths) {

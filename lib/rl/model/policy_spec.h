@@ -27,8 +27,13 @@ struct PolicySpec {
   std::string goal_field = "goal";
   std::string request_field = "request";
   std::string similarity_field = "";
+  // The content that is a response's body, which may have an encoder of its own (body_encoder).
+  std::string body_field = "body";
   // D: the length of an embedding. Embeddings should have a norm of about 1.
   std::int64_t embedding_size = 512;
+  // The network sees the first `body_size` numbers of the body's embedding, after which an encoder
+  // of its own leaves zeros; 0 means all.
+  std::int64_t body_size = 0;
   // P: embeddings are projected to this length.
   std::int64_t projection_size = 128;
   std::vector<std::int64_t> hidden = {256, 256};
@@ -70,6 +75,11 @@ struct PolicySpec {
   // The position of the field in content_fields, or -1 when absent.
   std::int64_t request_index() const;
   std::int64_t similarity_index() const;
+
+  // Returns how many of the first numbers of the field's embedding the network sees.
+  std::int64_t content_size(const std::string& field) const {
+    return body_size > 0 && field == body_field ? body_size : embedding_size;
+  }
 
   // Returns the SHA-256 over every field, in hexadecimal.
   std::string Digest() const;

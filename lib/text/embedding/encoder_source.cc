@@ -10,7 +10,7 @@ bool EncoderSource::has_gpt2() const {
   const std::string_view model =
       std::string_view(encoder).substr(encoder.starts_with(kBoth) ? kBoth.size() : 0);
   if (!adapter_folder().empty()) return false;
-  return has_language_model() && model != "sentence" && !model.starts_with("sentence:");
+  return encoder != "lexical" && model != "sentence" && !model.starts_with("sentence:");
 }
 
 std::string EncoderSource::adapter_folder() const {
@@ -23,10 +23,14 @@ std::string EncoderSource::adapter_folder() const {
 void EncoderSource::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "encoder", encoder,
-      {.help = "what makes vectors of texts: lexical; gpt2:<preset or folder>; sentence or "
-               "sentence:<folder>; both, both:<preset or folder>, both:sentence or "
-               "both:sentence:<folder>, lexical and another side by side; tuned or "
-               "tuned:<folder>, an adapter by `encoder tune` beside what it was trained on"});
+      {.help =
+           "what makes vectors of texts: lexical; gpt2:<preset or folder>; sentence or "
+           "sentence:<folder>; state or state:<folder>; both, both:<preset or folder>, "
+           "both:sentence or both:sentence:<folder>, lexical and another side by side; tuned or "
+           "tuned:<folder>, an adapter by `encoder tune` beside what it was trained on"});
+  visitor.Knob("body_encoder", body_encoder,
+               {.help = "what makes vectors of the bodies of responses, with the same values; "
+                        "empty: encoder. policy.body_size says how long they are"});
   visitor.Knob(
       "encoder_table", encoder_table,
       {.help = "the lexical encoder's table, by `encoder lexical fit`; tuned has its own"});

@@ -15,11 +15,14 @@ namespace shoal::embedding {
 
 struct EncoderSource {
   // "lexical"; "gpt2:<preset or folder>"; "sentence:<folder>", or "sentence" for the folder of
-  // encoder_sentences; "both:" with what follows "gpt2:" or with "sentence" or "sentence:<folder>"
-  // (the lexical vector first); "both" (with GPT-2's preset tiny); "tuned:<folder>", an adapter by
-  // `encoder tune` on top of the encoder that it names, or "tuned" for the one that ships in
-  // <encoder_models>/tuned.
+  // encoder_sentences; "state:<folder>", or "state" for <encoder_models>/state; "both:" with what
+  // follows "gpt2:" or with one of the sentence and state encoders (the lexical vector first);
+  // "both" (with GPT-2's preset tiny); "tuned:<folder>", an adapter by `encoder tune` on top of the
+  // encoder that it names, or "tuned" for the one that ships in <encoder_models>/tuned.
   std::string encoder = "lexical";
+  // The encoder of responses' bodies, with the same values; empty: `encoder`. policy.body_size
+  // should be the length of its vectors.
+  std::string body_encoder = "";
   // The table of the lexical part (lexical/lexical_encoder.h). A tuned encoder has its own.
   std::string encoder_table = "data/encoder/lexical.idf";
   // The folder of presets: preset P is in <encoder_models>/P.
@@ -32,10 +35,15 @@ struct EncoderSource {
   // itself, which is slower. With one thread of torch, a text's bits then depend on nothing else.
   bool batch_independent = false;
 
+  // True where bodies have an encoder of their own.
+  bool has_body_encoder() const { return !body_encoder.empty() && body_encoder != encoder; }
   // False for lexical vectors alone, which cost only microseconds for each text.
-  bool has_language_model() const { return encoder != "lexical"; }
-  // True where a GPT-2's vectors are part of the whole. They lie close together, so they tell
-  // goals and candidates apart badly; those of a sentence encoder tell them apart well.
+  bool has_language_model() const {
+    return encoder != "lexical" || (has_body_encoder() && body_encoder != "lexical");
+  }
+  // True where a GPT-2's vectors are part of those of goals and candidates. They lie close
+  // together, so they tell goals and candidates apart badly; those of a sentence encoder tell them
+  // apart well.
   bool has_gpt2() const;
 
   // The folder of the adapter (adapter.h) of a tuned encoder; empty for another encoder.

@@ -9,16 +9,19 @@
 #include <utility>
 
 #include "text/embedding/adapter.h"
+#include "text/embedding/body_encoder.h"
 #include "text/embedding/chunked_encoder.h"
 #include "text/embedding/embedding_file.h"
 #include "text/embedding/gpt2_encoder.h"
 #include "text/embedding/joined_encoder.h"
 #include "text/embedding/sentence_encoder.h"
 #include "text/embedding/splitting.h"
+#include "text/embedding/state_encoder.h"
 #include "text/embedding/stored_encoder.h"
 #include "text/embedding/tuned_encoder.h"
 #include "text/language/gpt2_config.h"
 #include "text/language/gpt2_folder.h"
+#include "text/language/state_folder.h"
 #include "text/lexical/lexical_encoder.h"
 
 namespace shoal::embedding {
@@ -31,8 +34,8 @@ constexpr std::string_view kNoFile = "none";
 // The parsed knob `encoder`.
 struct EncoderParts {
   bool lexical = false;
-  enum class Language : std::uint8_t { kNone, kGpt2, kSentence } language = Language::kNone;
-  // A preset or a folder; empty for no GPT-2.
+  enum class Language : std::uint8_t { kNone, kGpt2, kSentence, kState } language = Language::kNone;
+  // A preset or a folder; empty for no language model.
   std::string model;
 };
 using Language = EncoderParts::Language;
@@ -43,6 +46,7 @@ absl::StatusOr<EncoderParts> ParseEncoder(const EncoderSource& source) {
   constexpr std::string_view kBoth = "both:";
   constexpr std::string_view kGpt2 = "gpt2:";
   constexpr std::string_view kSentence = "sentence:";
+  constexpr std::string_view kState = "state:";
   if (source.encoder == "lexical") return EncoderParts{.lexical = true, .model = ""};
   std::string_view rest = source.encoder == "both" ? "both:tiny" : std::string_view(source.encoder);
   EncoderParts parts;
@@ -54,6 +58,10 @@ absl::StatusOr<EncoderParts> ParseEncoder(const EncoderSource& source) {
     parts = {parts.lexical, Language::kSentence, source.encoder_sentences};
   } else if (rest.starts_with(kSentence)) {
     parts = {parts.lexical, Language::kSentence, std::string(rest.substr(kSentence.size()))};
+  } else if (rest == "state") {
+    parts = {parts.lexical, Language::kState, source.encoder_models + "/state"};
+  } else if (rest.starts_with(kState)) {
+    parts = {parts.lexical, Language::kState, std::string(rest.substr(kState.size()))};
   } else if (parts.lexical || rest.starts_with(kGpt2)) {
     parts.language = Language::kGpt2;
     parts.model = rest.substr(parts.lexical ? 0 : kGpt2.size());
@@ -61,8 +69,9 @@ absl::StatusOr<EncoderParts> ParseEncoder(const EncoderSource& source) {
   if (parts.language != Language::kNone && !parts.model.empty()) return parts;
   return runtime::InvalidArgument(
       "encoder is " + InQuotes(source.encoder) +
-      " and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, both, "
-      "both:<preset or folder>, both:sentence, both:sentence:<folder>, tuned or tuned:<folder>");
+      " and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, state, "
+      "state:<folder>, both, both: with what follows gpt2:, sentence or state, tuned or "
+      "tuned:<folder>");
 }
 
 bool HasWeights(const std::filesystem::path& folder) {
@@ -119,13 +128,39 @@ absl::StatusOr<EncoderPointer> MakeSentence(const EncoderSource& source,
   return SentenceEncoder::Create(folder, options);
 }
 
+absl::StatusOr<EncoderPointer> MakeState(const EncoderSource& source, const std::string& folder) {
+  if (!HasWeights(folder)) {
+    return runtime::NotFound(folder +
+                             " does not have config.json and model.safetensors: give a folder that "
+                             "`encoder train-state` wrote (state:<folder>), or use lexical");
+  }
+  SHOAL_ASSIGN_OR_RETURN(const language::StateParameters parameters,
+                         language::ReadStateFolder(folder));
+  auto states = MakeLanguageStates(source, parameters.config.base, parameters.config.layer);
+  if (!states.ok()) return runtime::Annotate(states.status(), folder);
+  return StateEncoder::Create(*std::move(states), parameters, source.batch_independent ? 1 : 4096);
+}
+
+absl::StatusOr<EncoderPointer> MakeInner(const EncoderSource& source, const EncoderParts& parts) {
+  switch (parts.language) {
+    case Language::kSentence:
+      return MakeSentence(source, parts.model);
+    case Language::kState:
+      return MakeState(source, parts.model);
+    case Language::kNone:
+    case Language::kGpt2:
+      break;
+  }
+  return MakeGpt2(source, parts.model);
+}
+
 absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const EncoderParts& parts,
                                             const EmbeddingCacheOptions& caches,
                                             runtime::Metrics* metrics) {
   const bool sentence = parts.language == Language::kSentence;
-  auto made = sentence ? MakeSentence(source, parts.model) : MakeGpt2(source, parts.model);
+  auto made = MakeInner(source, parts);
   if (!made.ok()) {
-    if (absl::IsNotFound(made.status()) && !sentence) return made.status();
+    if (absl::IsNotFound(made.status()) && parts.language == Language::kGpt2) return made.status();
     return runtime::Annotate(made.status(), "encoder is " + InQuotes(source.encoder) +
                                                 " on encoder_device " +
                                                 InQuotes(source.encoder_device));
@@ -143,6 +178,10 @@ absl::StatusOr<EncoderPointer> MakeLanguage(const EncoderSource& source, const E
   return std::make_unique<ChunkedEncoder>(std::move(inner), options, metrics);
 }
 
+absl::StatusOr<EncoderPointer> MakeOne(const EncoderSource& source,
+                                       const EmbeddingCacheOptions& caches,
+                                       runtime::Metrics* metrics);
+
 absl::StatusOr<EncoderPointer> MakeTuned(const EncoderSource& source, const std::string& folder,
                                          const EmbeddingCacheOptions& caches,
                                          runtime::Metrics* metrics) {
@@ -156,16 +195,15 @@ absl::StatusOr<EncoderPointer> MakeTuned(const EncoderSource& source, const std:
   EncoderSource base = source;
   base.encoder = adapter.base;
   base.encoder_table = folder + "/" + kAdapterTable;
-  SHOAL_ASSIGN_OR_RETURN(EncoderPointer encoder, MakeTextEncoder(base, caches, metrics));
+  SHOAL_ASSIGN_OR_RETURN(EncoderPointer encoder, MakeOne(base, caches, metrics));
   SHOAL_ASSIGN_OR_RETURN(EncoderPointer tuned,
                          TunedEncoder::Create(std::move(encoder), std::move(adapter)));
   return tuned;
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
-    const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics) {
+absl::StatusOr<EncoderPointer> MakeOne(const EncoderSource& source,
+                                       const EmbeddingCacheOptions& caches,
+                                       runtime::Metrics* metrics) {
   if (const std::string folder = source.adapter_folder(); !folder.empty()) {
     auto tuned = MakeTuned(source, folder, caches, metrics);
     if (tuned.ok()) return tuned;
@@ -180,6 +218,51 @@ absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
   SHOAL_ASSIGN_OR_RETURN(EncoderPointer language, MakeLanguage(source, parts, caches, metrics));
   if (!parts.lexical) return language;
   return std::make_unique<JoinedEncoder>(std::move(lexical), std::move(language));
+}
+
+}  // namespace
+
+absl::Status CheckSizes(const tokens::TextEncoder& encoder, const std::string& knob,
+                        std::int64_t embedding_size, std::int64_t body_size) {
+  if (encoder.dimension() != embedding_size) {
+    return runtime::FailedPrecondition("policy.embedding_size is " +
+                                       std::to_string(embedding_size) + ", " + knob + " makes " +
+                                       std::to_string(encoder.dimension()) + " numbers");
+  }
+  if (body_size == 0 || body_size == encoder.body_dimension()) return absl::OkStatus();
+  return runtime::FailedPrecondition("policy.body_size is " + std::to_string(body_size) + ", " +
+                                     knob + " makes " + std::to_string(encoder.body_dimension()) +
+                                     " numbers of a response's body");
+}
+
+absl::StatusOr<std::unique_ptr<const LanguageStates>> MakeLanguageStates(
+    const EncoderSource& source, const std::string& base, std::int64_t layer) {
+  EncoderSource beneath = source;
+  beneath.encoder = base;
+  SHOAL_ASSIGN_OR_RETURN(const EncoderParts parts, ParseEncoder(beneath));
+  LanguageStatesOptions options{.device = source.encoder_device, .layer = layer};
+  if (source.batch_independent) options.slice_tokens = 1;
+  if (!parts.lexical && parts.language == Language::kGpt2) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string folder, ModelFolder(beneath, parts.model));
+    return LanguageStates::OfGpt2(folder, options);
+  }
+  if (!parts.lexical && parts.language == Language::kSentence) {
+    return LanguageStates::OfBert(parts.model, options);
+  }
+  return runtime::InvalidArgument("base is " + InQuotes(base) +
+                                  " and may be gpt2:<preset or folder>, sentence or "
+                                  "sentence:<folder>");
+}
+
+absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
+    const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics) {
+  SHOAL_ASSIGN_OR_RETURN(EncoderPointer encoder, MakeOne(source, caches, metrics));
+  if (!source.has_body_encoder()) return encoder;
+  EncoderSource of_bodies = source;
+  of_bodies.encoder = source.body_encoder;
+  auto bodies = MakeOne(of_bodies, caches, metrics);
+  if (!bodies.ok()) return runtime::Annotate(bodies.status(), "body_encoder");
+  return std::make_unique<BodyEncoder>(std::move(encoder), *std::move(bodies));
 }
 
 }  // namespace shoal::embedding

@@ -25,6 +25,10 @@ class TextEncoder {
   virtual const std::string& version() const = 0;
   // D: the length of a vector.
   virtual std::int64_t dimension() const = 0;
+  // The numbers of a vector that may differ from zero where the text is the body of a response, the
+  // first ones; smaller than D where bodies have an encoder of their own
+  // (embedding/body_encoder.h).
+  virtual std::int64_t body_dimension() const { return dimension(); }
   // Returns FLOAT16 [N, D], one row of length 1 for each text. A text without words, such as the
   // empty one, gets the zero vector.
   virtual absl::StatusOr<runtime::Tensor> Encode(std::span<const std::string_view> texts) const = 0;

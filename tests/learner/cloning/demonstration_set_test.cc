@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/cloning/demonstration_set.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "learner/cloning/cloning.h"
+#include "platform/content/content_key.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/demonstrations/demonstration_file.h"
 #include "tests/doubles/temporary_folder.h"
@@ -43,13 +45,17 @@ struct Loaded {
 };
 
 absl::Status Load(const proto::DemonstrationChunk& recording, const model::PolicySpec& spec,
-                  std::size_t per_batch, Loaded& loaded) {
+                  std::size_t per_batch, Loaded& loaded,
+                  const embedding::EncoderSource& encoder = {}) {
   const doubles::TemporaryFolder folder;
   const std::string path = folder.path() + "/expert.demos";
   REQUIRE(demonstrations::WriteDemonstrations(path, recording).ok());
-  auto set = DemonstrationSet::Load(
-      {.path = path, .encoder = {}, .embedding_cache = {}, .per_batch = per_batch, .seed = kSeed},
-      spec, loaded.contents);
+  auto set = DemonstrationSet::Load({.path = path,
+                                     .encoder = encoder,
+                                     .embedding_cache = {},
+                                     .per_batch = per_batch,
+                                     .seed = kSeed},
+                                    spec, loaded.contents);
   if (!set.ok()) return set.status();
   loaded.set = *std::move(set);
   return absl::OkStatus();
@@ -102,6 +108,31 @@ TEST_CASE("demonstrations come with embeddings of their texts, every row to be l
   REQUIRE(batch.tables[0]->size() == 3);
   // The rows name only the contents "goal" and "b".
   REQUIRE(batch.embeddings.size() == 2 * 512);
+}
+
+TEST_CASE("a demonstration's bodies have the encoder of bodies, and its goals the other",
+          "[demonstrations]") {
+  proto::DemonstrationChunk recording = Recording(1);
+  const std::string texts[] = {R"({"PowerState":"On"})", "power the machine up"};
+  for (const std::string& text : texts) {
+    proto::Content& content = *recording.add_contents();
+    content.set_key(std::string(content::KeyOf(text).AsBytes()));
+    content.set_text(text);
+  }
+  const embedding::EncoderSource encoder{.body_encoder = "gpt2:tiny"};
+  Loaded loaded;
+  REQUIRE(Load(recording, Spec(), 1, loaded, encoder).ok());
+  const auto numbers = [&](const std::string& text) {
+    const auto vector = loaded.contents.Find(loaded.set->encoder_version(), content::KeyOf(text));
+    REQUIRE(vector != nullptr);
+    return std::count_if(vector->begin() + 128, vector->end(), [](auto half) { return half != 0; });
+  };
+  REQUIRE(numbers(texts[0]) == 0);
+  REQUIRE(numbers(texts[1]) > 0);
+  model::PolicySpec spec = Spec();
+  spec.body_size = 64;
+  REQUIRE(runtime::Message(Load(recording, spec, 1, loaded, encoder)) ==
+          "policy.body_size is 64, the encoder makes 128 numbers of a response's body");
 }
 
 TEST_CASE("pass after pass, every demonstration comes once, in another order", "[demonstrations]") {

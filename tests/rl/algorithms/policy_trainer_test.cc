@@ -57,6 +57,16 @@ TEST_CASE(
   RequireRatioOne(spec);
 }
 
+TEST_CASE("the trainer finds the probabilities of inference where bodies have shorter vectors") {
+  model::PolicySpec spec = SmallSpec();
+  spec.content_fields = {"goal", "request", "body"};
+  spec.body_size = 5;
+  spec.context_init = 1.0;
+  spec.query_init = 1.0;
+  REQUIRE(spec.Validate().ok());
+  RequireRatioOne(spec);
+}
+
 TEST_CASE("the trainer finds the probabilities of inference for discrete actions") {
   model::PolicySpec spec = SmallSpec();
   spec.head = "discrete";

@@ -198,6 +198,41 @@ TEST_CASE("a NaN in one row leaves the other rows alone") {
   REQUIRE(outputs.action[0] >= 0);
 }
 
+TEST_CASE("of a body's embedding the network sees the first body_size numbers and no others") {
+  PolicySpec spec = Small();
+  spec.body_size = 4;
+  const auto policy = PolicyOf(spec);
+  const PolicyInputs inputs = Inputs(spec, 1);
+  const auto before = Distribution(*policy, inputs, kCandidates);
+  const auto with = [&](std::size_t number) {
+    PolicyInputs changed = inputs;
+    // The body is the third content.
+    changed.contents[2 * static_cast<std::size_t>(spec.embedding_size) + number] =
+        runtime::ToHalf(3.0F);
+    return Distribution(*policy, changed, kCandidates);
+  };
+  for (const std::size_t unseen : {4, 9}) REQUIRE(with(unseen) == before);
+  for (const std::size_t seen : {0, 3}) REQUIRE(with(seen) != before);
+}
+
+TEST_CASE("a spec says what is wrong with the size of a body, and is another one with it") {
+  PolicySpec spec = Small();
+  const std::string without = spec.Digest();
+  spec.body_field = "answer";
+  REQUIRE(spec.Digest() == without);
+  spec.body_size = 4;
+  const auto error = [&] { return runtime::Message(spec.Validate()); };
+  REQUIRE(error() == "policy.body_field: not one of content_fields, and body_size needs it");
+  spec.body_field = "body";
+  REQUIRE(spec.Validate().ok());
+  REQUIRE(spec.Digest() != without);
+  spec.body_size = 11;
+  REQUIRE(error() == "policy.body_size: 11, embedding_size is 10");
+  spec.body_size = 4;
+  spec.body_field = "request";
+  REQUIRE(error().starts_with("policy.body_field: request is also the goal"));
+}
+
 TEST_CASE("inputs that do not fit are refused by name") {
   const PolicySpec spec = Small();
   const auto policy = PolicyOf(spec);

@@ -13,6 +13,7 @@
 #include "tests/text/embedding/small_adapter.h"
 #include "tests/text/embedding/small_encoder.h"
 #include "tests/text/embedding/small_sentence_model.h"
+#include "tests/text/embedding/small_state.h"
 
 namespace shoal::embedding {
 namespace {
@@ -160,12 +161,77 @@ TEST_CASE("an adapter that is missing, damaged or of other vectors ends in one s
       "trained on vectors of lexical-0"));
 }
 
+TEST_CASE("a state encoder takes segments, by a folder or as the one beside the presets") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  WriteSmallState(folder.At("state"), folder.At("tiny"));
+  const auto named = Make({.encoder = "state:" + folder.At("state")});
+  const auto alone = Make({.encoder = "state", .encoder_models = folder.path()});
+  const auto both = Make({.encoder = "both:state", .encoder_models = folder.path()});
+  REQUIRE(named->version() == alone->version());
+  REQUIRE(alone->version().ends_with("-chunked1"));
+  REQUIRE(alone->dimension() == kSmallLatent);
+  REQUIRE(both->version() == Make({})->version() + "+" + alone->version());
+}
+
+TEST_CASE("bodies of responses have the encoder that body_encoder names, and all else the other") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  WriteSmallState(folder.At("state"), folder.At("tiny"));
+  const std::string body = R"({"PowerState":"On"})";
+  const std::string goal = "power the machine up";
+  const auto lexical = Make({});
+  const auto state = Make({.encoder = "state", .encoder_models = folder.path()});
+  const auto divided = Make({.body_encoder = "state", .encoder_models = folder.path()});
+  REQUIRE(divided->version() == lexical->version() + "|" + state->version());
+  REQUIRE(divided->dimension() == 512);
+  REQUIRE(divided->body_dimension() == kSmallLatent);
+  const runtime::Tensor vectors = EncodeAll(*divided, {goal, body});
+  REQUIRE(RowOf(vectors, 0) == RowOf(EncodeAll(*lexical, {goal}), 0));
+  auto expected = RowOf(EncodeAll(*state, {body}), 0);
+  expected.resize(512);
+  REQUIRE(RowOf(vectors, 1) == expected);
+  REQUIRE(Make({.body_encoder = "lexical"})->version() == lexical->version());
+}
+
+TEST_CASE("sizes of the policy that do not fit the encoder are refused by name") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  const auto encoder = Make({.body_encoder = "gpt2:" + folder.At("tiny")});
+  const auto check = [&](std::int64_t embedding_size, std::int64_t body_size) {
+    return runtime::Message(CheckSizes(*encoder, "it", embedding_size, body_size));
+  };
+  REQUIRE(check(512, 0).empty());
+  REQUIRE(check(512, kSmallWidth).empty());
+  REQUIRE(check(16, 0) == "policy.embedding_size is 16, it makes 512 numbers");
+  REQUIRE(check(512, 20) == "policy.body_size is 20, it makes 16 numbers of a response's body");
+}
+
+TEST_CASE("a state encoder that cannot be made names its folder, and a body encoder its knob") {
+  const TemporaryFolder folder;
+  REQUIRE(
+      Contains(ErrorOf({.encoder = "state:" + folder.At("nothing")}, absl::StatusCode::kNotFound),
+               folder.At("nothing") + " does not have config.json and model.safetensors: give"));
+  REQUIRE(ErrorOf({.body_encoder = "words"}, absl::StatusCode::kInvalidArgument)
+              .starts_with("body_encoder: encoder is 'words' and may be lexical"));
+  WriteSmallModel(folder.At("tiny"));
+  WriteSmallState(folder.At("state"), folder.At("tiny"));
+  std::filesystem::remove(folder.At("tiny/config.json"));
+  REQUIRE(Contains(ErrorOf({.encoder = "state:" + folder.At("state")}, absl::StatusCode::kNotFound),
+                   folder.At("tiny") + " does not have config.json"));
+  for (const char* base : {"lexical", "both:tiny", "state", "words"}) {
+    REQUIRE(absl::IsInvalidArgument(MakeLanguageStates({}, base, -1).status()));
+  }
+}
+
 TEST_CASE("only a GPT-2 tells goals and requests apart badly") {
   const auto has_gpt2 = [](const char* encoder) {
     return EncoderSource{.encoder = encoder}.has_gpt2();
   };
   REQUIRE_FALSE((has_gpt2("lexical") || has_gpt2("sentence") || has_gpt2("both:sentence:a")));
   REQUIRE_FALSE((has_gpt2("tuned") || has_gpt2("tuned:a")));
+  REQUIRE_FALSE(EncoderSource{.body_encoder = "gpt2:tiny"}.has_gpt2());
+  REQUIRE(EncoderSource{.body_encoder = "gpt2:tiny"}.has_language_model());
   REQUIRE((has_gpt2("both") && has_gpt2("gpt2:tiny") && has_gpt2("both:tiny")));
 }
 
@@ -195,11 +261,12 @@ TEST_CASE(
   for (const char* encoder : {"", "gpt3", "gpt2", "gpt2:", "both:", "Lexical",
                               "sentence:", "both:sentence:", "sentences", "tuned:"}) {
     CAPTURE(encoder);
-    REQUIRE(ErrorOf({.encoder = encoder}, absl::StatusCode::kInvalidArgument) ==
-            "encoder is '" + std::string(encoder) +
-                "' and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, both, "
-                "both:<preset or folder>, both:sentence, both:sentence:<folder>, tuned or "
-                "tuned:<folder>");
+    REQUIRE(
+        ErrorOf({.encoder = encoder}, absl::StatusCode::kInvalidArgument) ==
+        "encoder is '" + std::string(encoder) +
+            "' and may be lexical, gpt2:<preset or folder>, sentence, sentence:<folder>, state, "
+            "state:<folder>, both, both: with what follows gpt2:, sentence or state, tuned or "
+            "tuned:<folder>");
   }
   REQUIRE(
       ErrorOf({.encoder = "gpt2:small", .encoder_models = models}, absl::StatusCode::kNotFound) ==
