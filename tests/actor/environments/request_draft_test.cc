@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "actor/environments/episode_memory.h"
 #include "actor/environments/response_cache.h"
 
 namespace shoal::actor {
