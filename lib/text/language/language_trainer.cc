@@ -10,25 +10,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "rl/model/safetensors.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/causal_loss.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
 #include "text/language/torch_device.h"
+#include "text/language/trainer_checkpoint.h"
 
 namespace shoal::language {
 namespace {
 
 using runtime::DType;
 
-constexpr const char* kStateFile = "trainer.safetensors";
-constexpr const char* kCountersFile = "trainer.json";
 // Threads have their own gradients up to this number of floats.
 constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
 // The minimum number of slices for each thread, unless they would be smaller than kMinSlice.
@@ -37,12 +33,6 @@ constexpr std::int64_t kMinSlice = 256;
 
 // Sums over targets: loss, weight, and the weight of the correctly predicted targets.
 using Sums = std::array<double, 3>;
-
-std::vector<float> OnHost(const at::Tensor& tensor) {
-  const at::Tensor host = tensor.to(at::kCPU).contiguous();
-  const float* const begin = host.data_ptr<float>();
-  return {begin, begin + host.numel()};
-}
 
 LossReport ReportOf(const Sums& sums) {
   LossReport report;
@@ -113,8 +103,7 @@ struct LanguageTrainer::State {
   Sums Run(const WeightedBatch& batch, bool with_gradients) const;
   absl::Status ReduceGradient();
   absl::StatusOr<StepReport> Step(const WeightedBatch& batch, double learning_rate);
-  absl::Status Restore(const training::Checkpoint& checkpoint);
-  std::string Counters() const;
+  TrainerIdentity identity() const { return {start.config.ToJson(), options.optimiser.kind}; }
 };
 
 LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer, at::Device where,
@@ -238,46 +227,6 @@ absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& bat
   return report;
 }
 
-std::string LanguageTrainer::State::Counters() const {
-  nlohmann::json counters = {{"config", nlohmann::json::parse(start.config.ToJson())},
-                             {"optimiser", static_cast<int>(options.optimiser.kind)},
-                             {"optimiser_steps", optimiser->moments().steps},
-                             {"steps", steps}};
-  return counters.dump(2) + "\n";
-}
-
-absl::Status LanguageTrainer::State::Restore(const training::Checkpoint& checkpoint) {
-  const auto file = [&](const char* name) -> std::string_view {
-    const auto found = checkpoint.files.find(name);
-    return found == checkpoint.files.end() ? std::string_view() : found->second;
-  };
-  const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
-  if (!counters.is_object()) return runtime::DataLoss(std::string(kCountersFile) + " is no object");
-  const auto own = nlohmann::json::parse(Counters());
-  for (const char* key : {"config", "optimiser"}) {
-    if (counters.value(key, nlohmann::json()) != own[key]) {
-      return runtime::FailedPrecondition("the checkpoint is of another " + std::string(key));
-    }
-  }
-  const auto read_steps = counters.at("steps").get<std::int64_t>();
-  const auto optimiser_steps = counters.at("optimiser_steps").get<std::int64_t>();
-  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kStateFile)));
-  const auto tensor = [&](const char* name,
-                          const at::Tensor& like) -> absl::StatusOr<std::vector<float>> {
-    auto values = view.Floats(name, runtime::Shape{like.size(0)});
-    if (values.ok()) return values;
-    return runtime::FailedPrecondition("the checkpoint is of another model: " +
-                                       runtime::Message(values.status()));
-  };
-  SHOAL_ASSIGN_OR_RETURN(const auto parameters, tensor("parameters", flat));
-  SHOAL_ASSIGN_OR_RETURN(const auto first, tensor("first_moment", optimiser->moments().first));
-  SHOAL_ASSIGN_OR_RETURN(const auto second, tensor("second_moment", optimiser->moments().second));
-  flat.copy_(OnDevice(parameters, device));
-  optimiser->Restore({OnDevice(first, device), OnDevice(second, device), optimiser_steps});
-  steps = read_steps;
-  return absl::OkStatus();
-}
-
 LanguageTrainer::LanguageTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 LanguageTrainer::~LanguageTrainer() = default;
 
@@ -326,25 +275,13 @@ std::optional<LoraParameters> LanguageTrainer::Adapter() const {
 }
 
 void LanguageTrainer::Save(training::Checkpoint& checkpoint) const {
-  const auto parameters = OnHost(state_->flat);
-  const auto first = OnHost(state_->optimiser->moments().first);
-  const auto second = OnHost(state_->optimiser->moments().second);
-  const runtime::Shape shape = {state_->layout.total};
-  const runtime::Shape second_shape = {static_cast<std::int64_t>(second.size())};
-  const std::vector<model::SafetensorsItem> items = {
-      {"parameters", {DType::kFloat32, shape, std::as_bytes(std::span(parameters))}},
-      {"first_moment", {DType::kFloat32, shape, std::as_bytes(std::span(first))}},
-      {"second_moment", {DType::kFloat32, second_shape, std::as_bytes(std::span(second))}}};
-  checkpoint.files[kStateFile] = model::WriteSafetensors(items, {});
-  checkpoint.files[kCountersFile] = state_->Counters();
+  SaveTrainer(state_->identity(), state_->steps, state_->flat, *state_->optimiser, checkpoint);
 }
 
 absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
-  try {
-    return state_->Restore(checkpoint);
-  } catch (const std::exception& error) {
-    return runtime::DataLoss(std::string("checkpoint: ") + error.what());
-  }
+  SHOAL_ASSIGN_OR_RETURN(state_->steps, RestoreTrainer(checkpoint, state_->identity(), state_->flat,
+                                                       *state_->optimiser));
+  return absl::OkStatus();
 }
 
 }  // namespace shoal::language

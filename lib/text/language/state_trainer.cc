@@ -13,23 +13,19 @@
 
 #include <cmath>
 #include <cstring>
-#include <exception>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "rl/model/safetensors.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/state_network.h"
+#include "text/language/torch_device.h"
+#include "text/language/trainer_checkpoint.h"
 
 namespace shoal::language {
 namespace {
 
-constexpr const char* kStateTrainerFile = "trainer.safetensors";
-constexpr const char* kStateCountersFile = "trainer.json";
 // Numbers of the base that hardly vary are not blown up.
 constexpr double kLeastDeviation = 1e-3;
 constexpr double kNotCompared = -1e9;
@@ -37,12 +33,6 @@ constexpr double kNotCompared = -1e9;
 at::Tensor HiddenTensor(const HiddenTexts& texts) {
   auto* const values = const_cast<float*>(texts.states.values<float>().data());
   return at::from_blob(values, texts.states.shape(), at::kFloat);
-}
-
-std::vector<float> FloatsOf(const at::Tensor& tensor) {
-  const at::Tensor flat = tensor.detach().contiguous();
-  const float* const begin = flat.data_ptr<float>();
-  return {begin, begin + flat.numel()};
 }
 
 absl::Status WrongBatch(const std::string& why) {
@@ -117,8 +107,7 @@ struct StateTrainer::State {
   at::Tensor Contrast(const StateBatch& batch, const at::Tensor& latents,
                       StateReport& report) const;
   absl::StatusOr<StateReport> Step(const StateBatch& batch, double learning_rate);
-  std::string Counters() const;
-  absl::Status Restore(const training::Checkpoint& checkpoint);
+  TrainerIdentity identity() const { return {config.ToJson(), options.optimiser.kind}; }
 
   const StateConfig config;
   const StateTrainerOptions options;
@@ -192,48 +181,6 @@ absl::StatusOr<StateReport> StateTrainer::State::Step(const StateBatch& batch,
   return report;
 }
 
-std::string StateTrainer::State::Counters() const {
-  const nlohmann::json counters = {{"config", nlohmann::json::parse(config.ToJson())},
-                                   {"optimiser", static_cast<int>(options.optimiser.kind)},
-                                   {"optimiser_steps", optimiser->moments().steps},
-                                   {"steps", steps}};
-  return counters.dump(2) + "\n";
-}
-
-absl::Status StateTrainer::State::Restore(const training::Checkpoint& checkpoint) {
-  const auto file = [&](const char* name) -> std::string_view {
-    const auto found = checkpoint.files.find(name);
-    return found == checkpoint.files.end() ? std::string_view() : found->second;
-  };
-  const auto counters = nlohmann::json::parse(file(kStateCountersFile), nullptr, false);
-  if (!counters.is_object()) {
-    return runtime::DataLoss(std::string(kStateCountersFile) + " is no object");
-  }
-  const auto own = nlohmann::json::parse(Counters());
-  for (const char* key : {"config", "optimiser"}) {
-    if (counters.value(key, nlohmann::json()) != own[key]) {
-      return runtime::FailedPrecondition("the checkpoint is of another " + std::string(key));
-    }
-  }
-  const auto read_steps = counters.at("steps").get<std::int64_t>();
-  const auto optimiser_steps = counters.at("optimiser_steps").get<std::int64_t>();
-  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kStateTrainerFile)));
-  const auto tensor = [&](const char* name, const at::Tensor& like) -> absl::StatusOr<at::Tensor> {
-    SHOAL_ASSIGN_OR_RETURN(std::vector<float> values,
-                           view.Floats(name, runtime::Shape{like.size(0)}));
-    return at::from_blob(values.data(), {like.size(0)}, at::kFloat).clone();
-  };
-  SHOAL_ASSIGN_OR_RETURN(const at::Tensor parameters, tensor("parameters", flat));
-  SHOAL_ASSIGN_OR_RETURN(const at::Tensor first,
-                         tensor("first_moment", optimiser->moments().first));
-  SHOAL_ASSIGN_OR_RETURN(const at::Tensor second,
-                         tensor("second_moment", optimiser->moments().second));
-  flat.copy_(parameters);
-  optimiser->Restore({first, second, optimiser_steps});
-  steps = read_steps;
-  return absl::OkStatus();
-}
-
 StateTrainer::StateTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 StateTrainer::~StateTrainer() = default;
 
@@ -283,30 +230,17 @@ std::int64_t StateTrainer::steps() const { return state_->steps; }
 
 StateParameters StateTrainer::Parameters() const {
   const std::int64_t total = PoolingLayout(state_->config).total;
-  return {state_->config, FloatsOf(state_->flat.narrow(0, 0, total))};
+  return {state_->config, OnHost(state_->flat.narrow(0, 0, total))};
 }
 
 void StateTrainer::Save(training::Checkpoint& checkpoint) const {
-  const auto parameters = FloatsOf(state_->flat);
-  const auto first = FloatsOf(state_->optimiser->moments().first);
-  const auto second = FloatsOf(state_->optimiser->moments().second);
-  const runtime::Shape shape = {state_->layout.total};
-  const runtime::Shape second_shape = {static_cast<std::int64_t>(second.size())};
-  using runtime::DType;
-  const std::vector<model::SafetensorsItem> items = {
-      {"parameters", {DType::kFloat32, shape, std::as_bytes(std::span(parameters))}},
-      {"first_moment", {DType::kFloat32, shape, std::as_bytes(std::span(first))}},
-      {"second_moment", {DType::kFloat32, second_shape, std::as_bytes(std::span(second))}}};
-  checkpoint.files[kStateTrainerFile] = model::WriteSafetensors(items, {});
-  checkpoint.files[kStateCountersFile] = state_->Counters();
+  SaveTrainer(state_->identity(), state_->steps, state_->flat, *state_->optimiser, checkpoint);
 }
 
 absl::Status StateTrainer::Restore(const training::Checkpoint& checkpoint) {
-  try {
-    return state_->Restore(checkpoint);
-  } catch (const std::exception& error) {
-    return runtime::DataLoss(std::string("checkpoint: ") + error.what());
-  }
+  SHOAL_ASSIGN_OR_RETURN(state_->steps, RestoreTrainer(checkpoint, state_->identity(), state_->flat,
+                                                       *state_->optimiser));
+  return absl::OkStatus();
 }
 
 }  // namespace shoal::language

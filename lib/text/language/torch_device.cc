@@ -33,4 +33,10 @@ at::Tensor OnDevice(std::span<const float> values, at::Device device) {
       .to(device);
 }
 
+std::vector<float> OnHost(const at::Tensor& tensor) {
+  const at::Tensor host = tensor.to(at::kCPU).contiguous();
+  const float* const begin = host.data_ptr<float>();
+  return {begin, begin + host.numel()};
+}
+
 }  // namespace shoal::language

@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/status.h"
 
@@ -20,5 +21,7 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name);
 
 // Returns a copy of `values` on `device`, [values.size()] float32. Throws what torch throws.
 at::Tensor OnDevice(std::span<const float> values, at::Device device);
+// Returns the values of a float32 tensor, row after row. Throws what torch throws.
+std::vector<float> OnHost(const at::Tensor& tensor);
 
 }  // namespace shoal::language
