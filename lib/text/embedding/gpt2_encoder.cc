@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/gpt2_encoder.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "platform/runtime/mutex.h"
 #include "text/bpe/token_encoder.h"
 #include "text/bpe/tokenizer_json.h"
+#include "text/embedding/model_version.h"
 #include "text/embedding/unit_rows.h"
 #include "text/language/gpt2.h"
 #include "text/language/gpt2_folder.h"
@@ -26,20 +23,11 @@ constexpr int kAlgorithm = 1;
 // The tokens in one call of the model; one text may exceed it. It bounds the memory of results.
 constexpr std::int64_t kCallTokens = std::int64_t{1} << 15;
 
-std::uint64_t Hash(std::string_view bytes, std::uint64_t seed) {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
-
 std::string VersionOf(const language::Gpt2Parameters& parameters,
                       const tokens::Tokenizer& tokenizer, runtime::DType precision) {
   const std::string stated = std::to_string(kAlgorithm) + " " + std::string(Name(precision)) + " " +
                              tokenizer.fingerprint() + " " + parameters.config.ToJson();
-  const std::string_view weights(reinterpret_cast<const char*>(parameters.flat.data()),
-                                 parameters.flat.size() * sizeof(float));
-  char text[32];
-  std::snprintf(text, sizeof(text), "gpt2-%016llx",
-                static_cast<unsigned long long>(Hash(weights, Hash(stated, 0))));
-  return text;
+  return ModelVersion("gpt2", stated, parameters.flat);
 }
 
 // The sequences of several texts, and the text that each belongs to.

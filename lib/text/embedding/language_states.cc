@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/language_states.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "platform/runtime/mutex.h"
 #include "text/bpe/token_encoder.h"
 #include "text/bpe/tokenizer_json.h"
+#include "text/embedding/model_version.h"
 #include "text/language/bert.h"
 #include "text/language/bert_folder.h"
 #include "text/language/gpt2.h"
@@ -33,12 +30,7 @@ std::string StatesVersion(const char* kind, const std::string& fingerprint,
                           std::span<const float> flat) {
   const std::string stated = std::to_string(kStatesAlgorithm) + " states " + std::to_string(layer) +
                              " " + fingerprint + " " + config;
-  const std::uint64_t seed = XXH3_64bits(stated.data(), stated.size());
-  char text[48];
-  std::snprintf(text, sizeof(text), "%s-%016llx", kind,
-                static_cast<unsigned long long>(
-                    XXH3_64bits_withSeed(flat.data(), flat.size() * sizeof(float), seed)));
-  return text;
+  return ModelVersion(kind, stated, flat);
 }
 
 // Returns the number of blocks before the states.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/sentence_encoder.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
+#include "text/embedding/model_version.h"
 #include "text/embedding/unit_rows.h"
 #include "text/language/bert.h"
 #include "text/language/bert_folder.h"
@@ -30,12 +27,7 @@ std::string SentenceVersion(const language::BertParameters& parameters,
                             const tokens::WordPieceTokenizer& tokenizer) {
   const std::string stated = std::to_string(kSentenceAlgorithm) + " " + tokenizer.fingerprint() +
                              " " + parameters.config.ToJson();
-  const std::uint64_t seed = XXH3_64bits(stated.data(), stated.size());
-  char text[32];
-  std::snprintf(text, sizeof(text), "bert-%016llx",
-                static_cast<unsigned long long>(XXH3_64bits_withSeed(
-                    parameters.flat.data(), parameters.flat.size() * sizeof(float), seed)));
-  return text;
+  return ModelVersion("bert", stated, parameters.flat);
 }
 
 }  // namespace

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/embedding/state_encoder.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 
+#include "text/embedding/model_version.h"
 #include "text/embedding/unit_rows.h"
 #include "text/language/state_pooler.h"
 
@@ -22,12 +19,7 @@ constexpr std::size_t kCallBytes = std::size_t{128} << 10;
 
 std::string StateVersion(const language::StateParameters& parameters) {
   const std::string stated = std::to_string(kStateAlgorithm) + " " + parameters.config.ToJson();
-  const std::uint64_t seed = XXH3_64bits(stated.data(), stated.size());
-  char text[32];
-  std::snprintf(text, sizeof(text), "state-%016llx",
-                static_cast<unsigned long long>(XXH3_64bits_withSeed(
-                    parameters.flat.data(), parameters.flat.size() * sizeof(float), seed)));
-  return text;
+  return ModelVersion("state", stated, parameters.flat);
 }
 
 }  // namespace
