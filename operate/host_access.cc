@@ -35,23 +35,16 @@ void HostAccess::Visit(runtime::Visitor& visitor) {
                {.help = "attempts of each read, with growing pauses", .min = 1, .max = 1000});
 }
 
-absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url) {
-  SHOAL_ASSIGN_OR_RETURN(const http::Url parsed, discovery::ParseServiceUrl(url));
-  HostOptions options = {.name = parsed.Origin(), .pace = FromSeconds(access.pace_seconds)};
-  discovery::CrawlOptions& crawl = options.access;
-  crawl.connection.address = http::Format(parsed.address);
+absl::Status FillConnection(const HostAccess& access, const http::Url& url,
+                            discovery::CrawlOptions& crawl) {
+  crawl.connection.address = http::Format(url.address);
   crawl.connection.connect_deadline = FromSeconds(access.timeout_seconds);
   crawl.connection.request_deadline = FromSeconds(access.timeout_seconds);
-  crawl.attempts = access.attempts;
-  if (access.pace_seconds > 0) {
-    crawl.requests_per_second = 1.0 / access.pace_seconds;
-    crawl.concurrency = 1;
-  }
-  if (parsed.secure) {
+  if (url.secure) {
     SHOAL_ASSIGN_OR_RETURN(crawl.connection.tls, http::ClientTls({.authority_file = access.ca_file,
                                                                   .verify = !access.insecure}));
   }
-  if (access.user.empty()) return options;
+  if (access.user.empty()) return absl::OkStatus();
   if (access.password_file.empty()) {
     return runtime::InvalidArgument("user " + access.user + " needs a password file");
   }
@@ -59,6 +52,18 @@ absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::s
   SHOAL_ASSIGN_OR_RETURN(crawl.password, ReadLoginPassword(access));
   crawl.authentication = access.authentication == "basic" ? discovery::Authentication::kBasic
                                                           : discovery::Authentication::kSession;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url) {
+  SHOAL_ASSIGN_OR_RETURN(const http::Url parsed, discovery::ParseServiceUrl(url));
+  HostOptions options = {.name = parsed.Origin(), .pace = FromSeconds(access.pace_seconds)};
+  SHOAL_RETURN_IF_ERROR(FillConnection(access, parsed, options.access));
+  options.access.attempts = access.attempts;
+  if (access.pace_seconds > 0) {
+    options.access.requests_per_second = 1.0 / access.pace_seconds;
+    options.access.concurrency = 1;
+  }
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "operate/host.h"
+#include "platform/http/url.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 
@@ -30,6 +31,10 @@ struct HostAccess {
   void Visit(runtime::Visitor& visitor);
 };
 
+// Puts what `access` says about the connection and the login to `url` into `crawl`; pace and
+// attempts stay. Errors are those of HostOptionsOf.
+absl::Status FillConnection(const HostAccess& access, const http::Url& url,
+                            discovery::CrawlOptions& crawl);
 // Returns the options for the host at `url`, with the password read from its file.
 // INVALID_ARGUMENT, NOT_FOUND or FAILED_PRECONDITION naming what is wrong.
 absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url);

@@ -5,6 +5,15 @@
 
 namespace shoal::operate {
 
+absl::Status Permissions::AllowUris(std::span<const std::string> patterns, std::string_view what) {
+  for (const std::string& pattern : patterns) {
+    auto glob = mockserver::Glob::Parse(pattern);
+    if (!glob.ok()) return runtime::Annotate(glob.status(), std::string(what) + " " + pattern);
+    uris.push_back(*std::move(glob));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Permissions::CheckRequest(std::string_view method, std::string_view uri) const {
   const std::string text = std::string(method) + " " + std::string(uri);
   if (!methods.empty() && !methods.contains(std::string(method))) {

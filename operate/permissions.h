@@ -18,6 +18,9 @@
 
 namespace shoal::operate {
 
+// The methods of requests that may change something.
+inline const std::set<std::string> kChangingMethods = {"POST", "PATCH", "PUT", "DELETE"};
+
 struct Permissions {
   // The most requests that may be sent, repetitions included. 0 permits none; negative means as
   // many as were announced, and kRepetitions for each.
@@ -27,6 +30,8 @@ struct Permissions {
   // The methods that may be used; empty means any.
   std::set<std::string> methods = {};
 
+  // Adds patterns to `uris`. INVALID_ARGUMENT naming `what` and the pattern that is none.
+  absl::Status AllowUris(std::span<const std::string> patterns, std::string_view what);
   // PERMISSION_DENIED naming the first step, or the number of steps, that is not permitted.
   absl::Status Check(std::span<const Step> steps) const;
   absl::Status CheckRequest(std::string_view method, std::string_view uri) const;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/shortening.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -31,8 +31,8 @@ std::optional<std::vector<Step>> Without(const std::vector<Step>& steps, std::si
   return fewer;
 }
 
-}  // namespace
-
+// Starts the twin over and sends the requests of `steps`, each after the work of the one before is
+// done. Resources that steps made may have other URIs than before; later requests follow them.
 absl::Status Replay(std::span<const Step> steps, Twin& twin) {
   SHOAL_RETURN_IF_ERROR(twin.StartOver());
   MadeUris made;
@@ -51,6 +51,8 @@ absl::Status Replay(std::span<const Step> steps, Twin& twin) {
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::StatusOr<std::vector<Step>> Shorten(std::vector<Step> steps, const redfish::Predicate& wanted,
                                           Twin& twin) {

@@ -5,7 +5,6 @@
 // should reach a host.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "operate/step.h"
@@ -14,10 +13,6 @@
 #include "redfish/goals/predicate.h"
 
 namespace shoal::operate {
-
-// Starts the twin over and sends the requests of `steps`, each after the work of the one before is
-// done. Resources that steps made may have other URIs than before; later requests follow them.
-absl::Status Replay(std::span<const Step> steps, Twin& twin);
 
 // Returns those of `steps` after which `wanted` holds and of which none can be left out, and leaves
 // the twin where they lead. Steps are tried from the last to the first, so of two that do the same

@@ -14,8 +14,6 @@
 namespace shoal::actor {
 namespace {
 
-std::uint32_t Bit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint32_t>(mark); }
-
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
 }  // namespace
@@ -100,24 +98,24 @@ std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::si
   const bool is_known = resource.facts != nullptr;
   if (candidate.method == "GET") {
     if (read_.contains(candidate.uri)) {
-      bits |= Bit(Mark::kRead);
+      bits |= MarkBit(Mark::kRead);
     } else if (is_known) {
-      bits |= Bit(Mark::kStale);
+      bits |= MarkBit(Mark::kStale);
     }
   } else if (candidate.IsMutation()) {
-    if (is_known) bits |= Bit(Mark::kTargetRead);
-    if (resource.changed) bits |= Bit(Mark::kTargetChanged);
+    if (is_known) bits |= MarkBit(Mark::kTargetRead);
+    if (resource.changed) bits |= MarkBit(Mark::kTargetChanged);
     const Held held = is_known ? resource.facts->Compare(place, goal_) : Held::kUnknown;
-    if (held == Held::kAll) bits |= Bit(Mark::kHolds);
-    if (held == Held::kOther) bits |= Bit(Mark::kDiffers);
+    if (held == Held::kAll) bits |= MarkBit(Mark::kHolds);
+    if (held == Held::kOther) bits |= MarkBit(Mark::kDiffers);
   }
-  if (is_known) bits |= Bit(resource.named ? Mark::kNamed : Mark::kUnnamed);
+  if (is_known) bits |= MarkBit(resource.named ? Mark::kNamed : Mark::kUnnamed);
   bits |= PlaceBits(resource.place);
   const auto sent = sent_.find(candidate.key);
   if (sent == sent_.end()) return bits;
   bits |= AnswerBits(sent->second.status);
-  if (sent->second.count > 1) bits |= Bit(Mark::kRepeated);
-  if (sent->second.changes < changes_) bits |= Bit(Mark::kChangedSince);
+  if (sent->second.count > 1) bits |= MarkBit(Mark::kRepeated);
+  if (sent->second.changes < changes_) bits |= MarkBit(Mark::kChangedSince);
   return bits;
 }
 

@@ -69,19 +69,23 @@ enum class Mark : std::uint8_t {
 };
 inline constexpr std::int64_t kMarkKinds = 17;
 
+inline std::uint32_t MarkBit(Mark mark) {
+  return std::uint32_t{1} << static_cast<std::uint32_t>(mark);
+}
+
 // Returns the bit for the class of an answer's status; none when there was no answer.
 inline std::uint32_t AnswerBits(int status) {
   if (status < 200) return 0;
   const Mark mark = status >= 500   ? Mark::kFailed
                     : status >= 400 ? Mark::kRefused
                                     : Mark::kAccepted;
-  return std::uint32_t{1} << static_cast<std::uint32_t>(mark);
+  return MarkBit(mark);
 }
 
 // Returns the bits for the place of a value in the goal's text; none for the first and for -1.
 inline std::uint32_t PlaceBits(int place) {
   if (place <= 0) return 0;
-  return std::uint32_t{1} << static_cast<std::uint32_t>(place == 1 ? Mark::kSecond : Mark::kLater);
+  return MarkBit(place == 1 ? Mark::kSecond : Mark::kLater);
 }
 
 class EpisodeMemory {

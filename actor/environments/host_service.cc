@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/host_service.h"
 
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -52,20 +51,16 @@ absl::StatusOr<HostTerms> TermsOf(const RealHostOptions& options) {
         "environment.host.methods and environment.host.budget only make sense together: without "
         "them a host is only read");
   }
-  static const std::set<std::string> kChanging = {"POST", "PATCH", "PUT", "DELETE"};
   for (const std::string& method : options.methods) {
-    if (kChanging.contains(method)) continue;
+    if (operate::kChangingMethods.contains(method)) continue;
     return runtime::InvalidArgument("environment.host.methods: " + method +
                                     " is none of POST, PATCH, PUT and DELETE");
   }
-  HostTerms terms{.budget = options.budget};
+  HostTerms terms;
   SHOAL_ASSIGN_OR_RETURN(terms.options, operate::HostOptionsOf(options.access, options.url));
+  terms.permissions.budget = options.budget;
   terms.permissions.methods.insert(options.methods.begin(), options.methods.end());
-  for (const std::string& pattern : options.uris) {
-    auto glob = mockserver::Glob::Parse(pattern);
-    if (!glob.ok()) return runtime::Annotate(glob.status(), "environment.host.uris: " + pattern);
-    terms.permissions.uris.push_back(*std::move(glob));
-  }
+  SHOAL_RETURN_IF_ERROR(terms.permissions.AllowUris(options.uris, "environment.host.uris:"));
   return terms;
 }
 
@@ -85,7 +80,7 @@ void HostService::Reset(const std::string&, const redfish::Episode& episode, Res
 void HostService::Send(const ServiceRequest& request, Done done) { done(Exchange(request)); }
 
 void HostService::Advance(std::chrono::seconds by, Done done) {
-  Sleep(by);
+  host_.Wait(by);
   const absl::StatusOr<Progress> progress = Look();
   if (!progress.ok()) {
     done(progress.status());

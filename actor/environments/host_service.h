@@ -46,9 +46,8 @@ struct RealHostOptions {
 // The host, and what environments may do to it.
 struct HostTerms {
   operate::HostOptions options = {};
-  // Permit nothing where there are no methods.
+  // Permit nothing where there are no methods; the budget is never negative.
   operate::Permissions permissions = {};
-  std::int64_t budget = 0;
 };
 // Returns INVALID_ARGUMENT or NOT_FOUND naming the knob.
 absl::StatusOr<HostTerms> TermsOf(const RealHostOptions& options);

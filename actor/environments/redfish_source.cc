@@ -204,7 +204,7 @@ absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
 ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addresses,
                           boost::asio::any_io_executor executor, std::size_t count) {
   if (addresses.host) {
-    const auto budget = std::make_shared<operate::Budget>(addresses.host->budget);
+    const auto budget = std::make_shared<operate::Budget>(addresses.host->permissions.budget);
     return [terms = *addresses.host, budget](std::uint64_t) {
       return std::make_unique<HostService>(terms, budget);
     };

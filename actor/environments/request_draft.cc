@@ -27,8 +27,6 @@ ContentReference ContentOf(std::string text) {
   return {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
 }
 
-std::uint32_t MarkBit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint32_t>(mark); }
-
 // The place of a slot's value, which for an element of a list is the list.
 std::string PlaceOf(const redfish::Slot& slot) {
   constexpr std::string_view kFirst = "/0";

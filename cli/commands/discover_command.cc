@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "cli/commands/command_result.h"
+#include "cli/commands/host_access.h"
 #include "cli/commands/redact_flag.h"
 #include "platform/display/live_line.h"
-#include "platform/http/tls_context.h"
-#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
@@ -35,44 +34,18 @@ using discovery::ParseServiceUrl;
 
 struct DiscoverFlags {
   std::string url;
-  std::string password_file;
-  std::string authentication = "session";
+  operate::HostAccess access;
   std::string redact = "secrets";
   std::string known;
-  http::ClientTlsOptions tls;
-  bool insecure = false;
-  double timeout_seconds = 10;
   double deadline_minutes = 0;
   Discovery discovery;
 };
-
-absl::Status FillAccess(const DiscoverFlags& flags, const http::Url& url,
-                        discovery::CrawlOptions& crawl) {
-  crawl.connection.address = http::Format(url.address);
-  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(flags.timeout_seconds));
-  crawl.connection.connect_deadline = timeout;
-  crawl.connection.request_deadline = timeout;
-  if (url.secure) {
-    http::ClientTlsOptions tls = flags.tls;
-    tls.verify = !flags.insecure;
-    SHOAL_ASSIGN_OR_RETURN(crawl.connection.tls, http::ClientTls(tls));
-  }
-  if (crawl.user.empty()) return absl::OkStatus();
-  if (flags.password_file.empty()) {
-    return runtime::InvalidArgument("--user needs --password-file");
-  }
-  SHOAL_ASSIGN_OR_RETURN(crawl.password, runtime::ReadSecret(flags.password_file));
-  crawl.authentication = flags.authentication == "basic" ? discovery::Authentication::kBasic
-                                                         : discovery::Authentication::kSession;
-  return absl::OkStatus();
-}
 
 absl::StatusOr<Discovery> DiscoveryFrom(const DiscoverFlags& flags) {
   Discovery discovery = flags.discovery;
   SHOAL_ASSIGN_OR_RETURN(const http::Url url, ParseServiceUrl(flags.url));
   discovery.source = url.Origin();
-  SHOAL_RETURN_IF_ERROR(FillAccess(flags, url, discovery.crawl));
+  SHOAL_RETURN_IF_ERROR(operate::FillConnection(flags.access, url, discovery.crawl));
   discovery.crawl.redaction = RedactionOf(flags.redact);
   if (flags.deadline_minutes > 0) {
     discovery.crawl.deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -200,9 +173,6 @@ void AddPaceFlags(CLI::App& command, DiscoverFlags& flags) {
   command.add_option("--attempts", crawl.attempts, "attempts of each URI, with growing pauses")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--timeout", flags.timeout_seconds, "seconds to wait for one answer")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
   command.add_option("--deadline", flags.deadline_minutes, "minutes in all; 0: no limit")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -235,17 +205,7 @@ void AddDiscover(CLI::App& app, std::function<int()>& action) {
       "discover", "Crawl a Redfish service into a capture; it is only read, a login apart");
   command->add_option("URL", flags->url, "https://host[:port], or http://...")->required();
   command->add_option("--out", flags->discovery.folder, "folder of the capture")->required();
-  command->add_option("--user", flags->discovery.crawl.user, "who asks; without: nobody logs in");
-  command->add_option("--password-file", flags->password_file,
-                      "file whose first line is the user's password");
-  command
-      ->add_option("--auth", flags->authentication,
-                   "session: log in, and out at the end; basic: say it with each request")
-      ->check(CLI::IsMember({"session", "basic"}))
-      ->capture_default_str();
-  command->add_option("--ca-file", flags->tls.authority_file,
-                      "PEM authorities to trust instead of the system's");
-  command->add_flag("--insecure", flags->insecure, "trust any certificate");
+  AddConnection(*command, flags->access);
   AddPaceFlags(*command, *flags);
   AddExtentFlags(*command, *flags);
   command->callback([flags, &action] { action = [flags] { return RunDiscover(*flags); }; });

@@ -126,12 +126,7 @@ absl::Status ReadChoice(const redfish::GoalSuite& suite, Job& job) {
   job.secrets = operate::Secrets(std::move(secrets));
   job.permissions.budget = flags.budget;
   job.permissions.methods.insert(flags.methods.begin(), flags.methods.end());
-  for (const std::string& pattern : flags.uris) {
-    auto glob = mockserver::Glob::Parse(pattern);
-    if (!glob.ok()) return runtime::Annotate(glob.status(), "--allow-uri " + pattern);
-    job.permissions.uris.push_back(*std::move(glob));
-  }
-  return absl::OkStatus();
+  return job.permissions.AllowUris(flags.uris, "--allow-uri");
 }
 
 // Returns the capture that --capture names, or else crawls the host.
@@ -426,7 +421,7 @@ void AddLimits(CLI::App& command, DoFlags& flags) {
   command
       .add_option("--allow-method", flags.methods,
                   "a method that may be used; repeatable; default: any that was announced")
-      ->check(CLI::IsMember({"POST", "PATCH", "PUT", "DELETE"}))
+      ->check(CLI::IsMember(operate::kChangingMethods))
       ->allow_extra_args(false);
   command
       .add_option("--settle", flags.settle_seconds,

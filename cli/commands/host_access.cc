@@ -5,7 +5,7 @@
 
 namespace shoal::cli {
 
-void AddHostAccess(CLI::App& command, operate::HostAccess& access) {
+void AddConnection(CLI::App& command, operate::HostAccess& access) {
   CLI::Option* const password = command.add_option("--password-file", access.password_file,
                                                    "file whose first line is the user's password");
   command.add_option("--user", access.user, "who asks; without: nobody logs in")->needs(password);
@@ -20,6 +20,10 @@ void AddHostAccess(CLI::App& command, operate::HostAccess& access) {
   command.add_option("--timeout", access.timeout_seconds, "seconds to wait for one answer")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
+}
+
+void AddHostAccess(CLI::App& command, operate::HostAccess& access) {
+  AddConnection(command, access);
   command
       .add_option("--pace", access.pace_seconds, "seconds from one request to the next, at least")
       ->check(CLI::Range(0.0, 3600.0))

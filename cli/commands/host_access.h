@@ -8,7 +8,10 @@
 
 namespace shoal::cli {
 
-// `access` outlives the command.
+// Here and below, `access` outlives the command. Adds the flags for login, trust and the time limit
+// of one answer.
+void AddConnection(CLI::App& command, operate::HostAccess& access);
+// Adds these, and the flags for pace and attempts.
 void AddHostAccess(CLI::App& command, operate::HostAccess& access);
 
 }  // namespace shoal::cli

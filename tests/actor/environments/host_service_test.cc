@@ -47,7 +47,8 @@ class Lit {
   static std::unique_ptr<HostService> Make(const Lamp& lamp, RealHostOptions options) {
     options.url = "http://" + lamp.address();
     const HostTerms terms = TermsOf(options).value();
-    return std::make_unique<HostService>(terms, std::make_shared<operate::Budget>(terms.budget));
+    return std::make_unique<HostService>(
+        terms, std::make_shared<operate::Budget>(terms.permissions.budget));
   }
 
   const std::unique_ptr<HostService> service_;
