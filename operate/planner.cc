@@ -35,7 +35,8 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
   episode.text = choice.sentence;
   const Json& predicate = episode.watch.value().predicate().json();
   const TwinOptions options = {.account_password = AccountPassword(choice.values),
-                               .asked = AskedBy(predicate)};
+                               .asked = AskedBy(predicate),
+                               .watch = episode.watch};
   Announcement announcement = {.host = host.name(),
                                .goal = goal->name(),
                                .sentence = choice.sentence,

@@ -61,6 +61,8 @@ absl::StatusOr<std::unique_ptr<Twin>> Twin::Create(std::shared_ptr<const redfish
   SHOAL_ASSIGN_OR_RETURN(auto world,
                          mockserver::World::Create(std::move(present), std::move(schema)));
   std::unique_ptr<Twin> twin(new Twin(std::move(world), std::move(options)));
+  SHOAL_RETURN_IF_ERROR(twin->instance_.Reset());
+  twin->pending_ = twin->FindPending();
   SHOAL_RETURN_IF_ERROR(twin->StartOver());
   return twin;
 }
@@ -70,8 +72,8 @@ absl::Status Twin::StartOver() {
   seen_.clear();
   sessions_.clear();
   task_.clear();
-  SHOAL_RETURN_IF_ERROR(instance_.Reset());
-  AddPending();
+  SHOAL_RETURN_IF_ERROR(instance_.Reset(pending_, options_.watch));
+  Close();
   return absl::OkStatus();
 }
 
@@ -84,32 +86,35 @@ Twin::Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options)
                          .account_password = options_.account_password,
                          .writes_texts = false}) {}
 
-void Twin::AddPending() {
+std::vector<redfish::StartOperation> Twin::FindPending() {
+  std::vector<redfish::StartOperation> pending;
+  const auto add = [&](std::string method, std::string uri, Json body) {
+    redfish::StartOperation operation;
+    operation.method = std::move(method);
+    operation.uri = std::move(uri);
+    operation.value = std::move(body);
+    pending.push_back(std::move(operation));
+    if (!instance_.Reset(pending).ok()) pending.pop_back();
+  };
   for (mockserver::ResourceId id = 0; id < world_->resources().size(); ++id) {
     const auto settings = world_->SettingsOf(id);
     if (!settings) continue;
     const Json& active = *world_->resource(id).json;
     const Json* const reset = redfish::Resolve(active, "/Actions/#Bios.ResetBios");
     if (reset != nullptr && active.value("ResetBiosToDefaultsPending", Json()) == Json(true)) {
-      const Json nothing = Json::object();
-      instance_.Handle({.method = mockserver::Method::kPost,
-                        .uri = redfish::TextAt(*reset, "target"),
-                        .json = &nothing});
+      add("POST", redfish::TextAt(*reset, "target"), Json::object());
     }
     const Json& later = *world_->resource(*settings).json;
     if (!active.contains("Attributes") || !later.contains("Attributes")) continue;
-    Json pending = Json::object();
+    Json attributes = Json::object();
     for (const auto& [name, value] : later.at("Attributes").items()) {
       const Json* const now = redfish::Resolve(active, AttributePointer(name));
-      if (now != nullptr && *now != value) pending[name] = value;
+      if (now != nullptr && *now != value) attributes[name] = value;
     }
-    if (pending.empty()) continue;
-    const Json body = {{"Attributes", std::move(pending)}};
-    instance_.Handle({.method = mockserver::Method::kPatch,
-                      .uri = world_->resource(*settings).uri,
-                      .json = &body});
+    if (attributes.empty()) continue;
+    add("PATCH", world_->resource(*settings).uri, {{"Attributes", std::move(attributes)}});
   }
-  Close();
+  return pending;
 }
 
 redfish::PlanReply Twin::Send(const redfish::PlanRequest& request) {
@@ -163,30 +168,6 @@ bool Twin::HasPassword(std::string_view uri, std::string_view name,
 std::vector<Step> Twin::TakeSteps() {
   Close();
   return std::exchange(steps_, {});
-}
-
-std::vector<std::string> Twin::SideEffects(const redfish::Watch& watch) {
-  Close();
-  std::vector<std::string> effects;
-  // A member that was made later may have the URI of one that was removed.
-  std::set<std::string> removed;
-  for (const Step& step : steps_) {
-    for (const Effect& effect : step.effects) {
-      if (!effect.pointer.empty() || !effect.matters) continue;
-      if (effect.after.is_null()) removed.insert(effect.uri);
-      const std::string collection = effect.uri.substr(0, effect.uri.rfind('/'));
-      if (!watch.Allows(collection, "/Members")) effects.push_back(effect.uri);
-    }
-  }
-  for (const mockserver::World::Resource& resource : world_->resources()) {
-    const Json* const now = instance_.Find(resource.uri);
-    if (now == nullptr || now == resource.json.get() || removed.contains(resource.uri)) continue;
-    for (const std::string& pointer :
-         redfish::SideEffects(world_->schema(), watch, resource.uri, *resource.json, *now)) {
-      effects.push_back(resource.uri + " " + pointer);
-    }
-  }
-  return effects;
 }
 
 void Twin::Close() {

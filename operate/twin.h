@@ -22,6 +22,7 @@
 #include "redfish/capture/capture.h"
 #include "redfish/goals/plan.h"
 #include "redfish/goals/predicate.h"
+#include "redfish/goals/situation.h"
 #include "redfish/goals/watch.h"
 #include "redfish/schema/schema.h"
 
@@ -34,6 +35,8 @@ struct TwinOptions {
   // The properties that the goal asks about, which matter beside the writable ones. An empty URI
   // means any resource.
   std::set<redfish::PropertyPath> asked = {};
+  // What Evaluate judges.
+  std::optional<redfish::Watch> watch = std::nullopt;
 };
 
 // Returns the properties that a predicate compares.
@@ -60,10 +63,9 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   std::vector<Step> TakeSteps();
   // Returns to the state that the twin had when it was made, without steps. What was touched stays.
   absl::Status StartOver();
-  // Ends the last step, and returns what the steps since then changed and `watch` does not allow:
-  // writable properties of captured resources as "/redfish/v1/Systems/1 /AssetTag", and resources
-  // that were made or removed by their URI.
-  std::vector<std::string> SideEffects(const redfish::Watch& watch);
+  // Judges the options' watch on what happened since then, side effects included. All is false and
+  // zero without a watch.
+  mockserver::Evaluation Evaluate() { return instance_.Evaluate(); }
   // The state of the host that the twin was made from.
   const redfish::Capture& capture() const { return world_->capture(); }
   // The URIs that were read, were requested to change, or changed. The twin is only as good as what
@@ -73,9 +75,9 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
  private:
   Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options);
 
-  // Requests what a BIOS and the settings objects show as pending, of which the twin knows only the
-  // words.
-  void AddPending();
+  // Returns the requests for what a BIOS and the settings objects show as pending, of which the
+  // twin knows only the words; those that it refuses are left out.
+  std::vector<redfish::StartOperation> FindPending();
   // Compares all resources with the last time, and adds what differs to the last step.
   void Close();
   void Compare(const std::string& uri, const nlohmann::json* now);
@@ -84,6 +86,7 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   const std::shared_ptr<const mockserver::World> world_;
   const TwinOptions options_;
   mockserver::Instance instance_;
+  std::vector<redfish::StartOperation> pending_;
   std::vector<Step> steps_;
   // The bodies of the resources that have changed, as they were at the last comparison; nothing
   // for one that was removed.

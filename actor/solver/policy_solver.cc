@@ -2,7 +2,6 @@
 #include "actor/solver/policy_solver.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,10 +127,10 @@ class AttemptPlan final : public EpisodePlan {
 absl::Status Accept(const redfish::Watch& watch, operate::Twin& twin) {
   const auto shortened = operate::Shorten(twin.TakeSteps(), watch.predicate(), twin);
   SHOAL_RETURN_IF_ERROR(shortened.status());
-  const std::vector<std::string> effects = twin.SideEffects(watch);
-  if (effects.empty()) return absl::OkStatus();
-  return runtime::FailedPrecondition("the goal was reached with side effects on " +
-                                     absl::StrJoin(effects, ", "));
+  const std::int64_t effects = twin.Evaluate().collateral;
+  if (effects == 0) return absl::OkStatus();
+  return runtime::FailedPrecondition(
+      absl::StrCat("the goal was reached with ", effects, " side effects"));
 }
 
 // Returns episodes that ask for the same in different sentences.

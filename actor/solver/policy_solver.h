@@ -45,6 +45,7 @@ class PolicySolver final : public operate::Solver {
   PolicySolver(PolicySolverOptions options, std::shared_ptr<const redfish::Schema> schema,
                Check check);
 
+  // REQUIRES: the twin has the watch of the episode.
   // FAILED_PRECONDITION when no attempt reaches the goal without side effects, DEADLINE_EXCEEDED
   // when the attempts took too long. Other errors are those of `check` and of the server.
   absl::Status Solve(const redfish::AppliedGoal& goal, const redfish::Episode& episode,

@@ -6,14 +6,12 @@
 
 namespace shoal::actor {
 
-void TwinService::Reset(const std::string&, const redfish::Episode& episode, ResetDone done) {
+void TwinService::Reset(const std::string&, const redfish::Episode&, ResetDone done) {
   const absl::Status status = twin_.StartOver();
   if (!status.ok()) {
     done(status);
     return;
   }
-  watch_ = episode.watch;
-  state_ = {};
   done(Look());
 }
 
@@ -36,8 +34,10 @@ void TwinService::Advance(std::chrono::seconds by, Done done) {
 }
 
 Progress TwinService::Look() {
-  watch_->Update(twin_, state_);
-  return {.satisfied = state_.satisfied, .milestones = state_.milestones};
+  const mockserver::Evaluation evaluation = twin_.Evaluate();
+  return {.satisfied = evaluation.satisfied,
+          .milestones = evaluation.milestones,
+          .collateral = evaluation.collateral};
 }
 
 }  // namespace shoal::actor

@@ -76,15 +76,18 @@ TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done 
   const DrawnGoals goals(captures);
   OperatedHost host(captures);
   std::vector<std::string> more = {"--execute"};
+  seconds limit{60};
   if (const char* const policy = std::getenv("SHOAL_DO_POLICY"); policy != nullptr) {
     more.insert(more.end(), {"--policy", policy});
+    // The patience of a solver, and some time for the rest.
+    limit = seconds(400);
   }
   Tally tally;
   for (auto number = first; number < first + count; ++number) {
     const DrawnGoal drawn = goals.Draw(static_cast<std::uint64_t>(number));
     const doubles::TemporaryFolder audit;
     host.Begin(drawn, Faults(0.1, 5));
-    const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), more));
+    const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), more), limit);
     const Verdict verdict = host.Judge();
     const std::vector<std::string> unannounced =
         Unannounced(verdict.changes, SentIn(AuditOf(host.LogBelow(audit.path()))));

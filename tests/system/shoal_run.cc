@@ -103,9 +103,9 @@ void ShoalRun::Interrupt() { ::kill(process_->pid(), SIGINT); }
 
 void ShoalRun::Kill() { ::kill(process_->pid(), SIGKILL); }
 
-EndedRun RunToEnd(std::vector<std::string> arguments) {
+EndedRun RunToEnd(std::vector<std::string> arguments, std::chrono::seconds limit) {
   ShoalRun run(std::move(arguments));
-  REQUIRE(run.WaitForExit(std::chrono::seconds(60)));
+  REQUIRE(run.WaitForExit(limit));
   EndedRun ended{run.exit().code.value_or(-1), run.output(), run.last_line()};
   REQUIRE_FALSE(ended.Says("terminate"));
   return ended;

@@ -59,7 +59,7 @@ class ShoalRun {
   std::optional<cli::ExitState> exit_;
 };
 
-// The result of `shoal` with some arguments, which is REQUIREd to end within a minute. The exit
+// The result of `shoal` with some arguments, which is REQUIREd to end within the limit. The exit
 // code is -1 if a signal ended it.
 struct EndedRun {
   int code = -1;
@@ -68,7 +68,8 @@ struct EndedRun {
 
   bool Says(const std::string& words) const { return output.find(words) != std::string::npos; }
 };
-EndedRun RunToEnd(std::vector<std::string> arguments);
+EndedRun RunToEnd(std::vector<std::string> arguments,
+                  std::chrono::seconds limit = std::chrono::seconds(60));
 
 // Polls every 50 ms until `condition` holds. Returns false after `limit` or at `deadline`.
 bool Eventually(std::chrono::seconds limit, const std::function<bool()>& condition);

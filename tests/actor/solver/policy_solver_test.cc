@@ -28,7 +28,8 @@ struct DarkServer {
                                    redfish::Starts::kPresent)
           .value();
   redfish::Episode episode = goal->EpisodeWith({}).value();
-  std::unique_ptr<operate::Twin> twin = operate::Twin::Create(capture, schema, {}).value();
+  std::unique_ptr<operate::Twin> twin =
+      operate::Twin::Create(capture, schema, {.watch = episode.watch}).value();
   std::shared_ptr<const redfish::Catalog> catalog =
       redfish::Catalog::Build(*capture, *schema).value();
 
