@@ -151,11 +151,13 @@ absl::Status Learner::Start() {
     SHOAL_RETURN_IF_ERROR(parts.metrics.Expose(options.metrics_listen));
     SHOAL_ASSIGN_OR_RETURN(
         parts.publication,
-        Publication::Create({.listen = ListenAddress(setup_),
-                             .folder = setup_.run.path() + "/parameters",
-                             .kept_folder = setup_.run.path() + "/best",
-                             .keep = static_cast<std::size_t>(options.keep_parameters)},
-                            parts.metrics));
+        Publication::Create(
+            {.listen = ListenAddress(setup_),
+             .folder = setup_.run.path() + "/parameters",
+             .kept_folder = setup_.run.path() + "/best",
+             .keep = static_cast<std::size_t>(options.keep_parameters),
+             .recent_bytes = static_cast<std::size_t>(options.recent_parameters_bytes)},
+            parts.metrics));
   }
   const auto share = static_cast<std::size_t>((options.round_unrolls + ranks - 1) / ranks);
   parts.share = share;

@@ -50,6 +50,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "files",
                 .min = 1,
                 .max = 10000});
+  visitor.Knob("recent_parameters_bytes", recent_parameters_bytes,
+               {.help = "memory for recent parameters, besides the newest, that are served without "
+                        "reading a file",
+                .unit = "bytes",
+                .min = 0});
   visitor.Knob("updates", updates,
                {.help = "end by itself after this many updates, earlier runs' included; 0: never",
                 .unit = "updates",

@@ -35,6 +35,8 @@ struct LearnerOptions {
   double checkpoint_every_seconds = 2;
   // How many of the newest parameter files are kept, besides the run's initial one.
   std::int64_t keep_parameters = 3;
+  // Memory for recent parameters, besides the newest, that are served without reading a file.
+  std::int64_t recent_parameters_bytes = std::int64_t{256} << 20;
   // The process ends after this many updates, including those of earlier runs. 0 means never.
   std::int64_t updates = 0;
   // The number of threads that torch uses inside one operation.

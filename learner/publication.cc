@@ -16,7 +16,10 @@ constexpr std::chrono::milliseconds kGrace(500);
 Publication::Publication(const PublicationOptions& options, runtime::Metrics& metrics)
     : keep_(options.keep),
       folder_(options.folder),
-      publisher_({.folder = options.folder, .kept_folder = options.kept_folder}, metrics) {}
+      publisher_({.folder = options.folder,
+                  .kept_folder = options.kept_folder,
+                  .recent_bytes = options.recent_bytes},
+                 metrics) {}
 
 absl::StatusOr<std::unique_ptr<Publication>> Publication::Create(const PublicationOptions& options,
                                                                  runtime::Metrics& metrics) {

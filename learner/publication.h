@@ -25,6 +25,8 @@ struct PublicationOptions {
   std::string kept_folder = {};
   // How many of the newest files are kept, besides the run's first. At least 1.
   std::size_t keep = 3;
+  // Memory for recent versions, besides the newest, that are served without reading a file.
+  std::size_t recent_bytes = std::size_t{256} << 20;
 };
 
 class Publication {
