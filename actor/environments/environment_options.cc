@@ -76,6 +76,9 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                         "given up on this capture",
                 .min = 1,
                 .max = 100});
+  visitor.Knob("phrasings", phrasings,
+               {.help = "TOML file with sentences by goal that evaluations use in place of the "
+                        "goals' own; none: their own"});
   visitor.Knob("ablate", ablate,
                {.help = "what the agent does not see: bodies of answers, memory of the episode, or "
                         "words of the goal; none: it sees all",

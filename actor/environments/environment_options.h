@@ -84,6 +84,9 @@ struct EnvironmentOptions {
   // How often to try to begin an episode that the service refuses, with a pause that doubles
   // between tries. Then the pair of goal and capture is given up for the rest of the process.
   std::int64_t reset_attempts = 5;
+  // A TOML file with sentences by goal that evaluations use in place of the goals' own, as
+  // redfish::WithEvaluationPhrasings reads it. Empty for none.
+  std::string phrasings = "";
   // What an evaluation takes away from the agent, with everything that is derived from it: "bodies"
   // (of answers), "memory" (what the episode has done) or "words" (of the goal). Empty for nothing.
   std::string ablate = "";

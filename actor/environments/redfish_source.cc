@@ -48,7 +48,7 @@ class RedfishSource final : public EnvironmentSource {
 
 // Loads the goals, and if numbers are chosen also the goals that need reading and the request
 // sequences of real tools, which share the numbering.
-absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) {
+absl::StatusOr<redfish::GoalSuite> LoadFolders(const EnvironmentOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(options.data + "/goals"));
   if (options.goals.empty()) return suite;
   for (const char* folder : {"/reading", "/demonstrations"}) {
@@ -58,6 +58,12 @@ absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) 
     suite.insert(suite.end(), more->begin(), more->end());
   }
   return suite;
+}
+
+absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, LoadFolders(options));
+  if (options.phrasings.empty()) return suite;
+  return redfish::WithEvaluationPhrasings(std::move(suite), options.phrasings);
 }
 
 absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suite,

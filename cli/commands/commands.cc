@@ -109,6 +109,11 @@ void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::functi
   AddSharedFlags(*evaluate, flags);
   evaluate->add_option("--episodes", flags.episodes, "episodes of each goal and capture");
   evaluate
+      ->add_option("--phrasings", flags.phrasings,
+                   "TOML file with sentences of your own, an array by the goal's name, in place of "
+                   "those of the goals' files")
+      ->check(CLI::ExistingFile);
+  evaluate
       ->add_option("--ablate", flags.ablate,
                    "evaluate once more without the bodies of answers, the memory of the episode or "
                    "the words of the goal, and compare")

@@ -39,6 +39,8 @@ struct TrainFlags {
   bool attach = false;
   // Settings "section.key=value", which override the file and the other flags.
   std::vector<std::string> overrides = {};
+  // A file with a person's sentences for the evaluation. Empty for the goals' own.
+  std::string phrasings = "";
   // What an evaluation takes away from the agent: "bodies", "memory" or "words". Empty for nothing.
   std::string ablate = "";
   // The whole command line, which the run directory keeps.

@@ -52,6 +52,20 @@ def measure_suite(folder, _):
             "env_steps": number_in_line("env_steps", result["line"])}
 
 
+def measure_held_out(folder, _):
+    totals = json.loads((folder / "run/result.json").read_text())["totals"]
+    return {"unseen": totals["learned, zero-shot"]["success"], "seen": totals["learned"]["success"],
+            "similarity": totals["similarity, zero-shot"]["success"]}
+
+
+def evaluate(run, seed, *more):
+    return [SHOAL, "evaluate", run, "--seed", str(seed), "--name", "run", "--set", 'run.directory="{folder}"', *more]
+
+
+def measure_success(folder, _):
+    return {"success": json.loads((folder / "run/result.json").read_text())["totals"]["learned"]["success"]}
+
+
 def measure_return(folder, _):
     line = json.loads((folder / "run/result.json").read_text())["line"]
     return {"greedy": number_in_line("greedy", line), "seconds": number_in_line("seconds", line)}
@@ -71,6 +85,15 @@ def all_proofs():
                for name, more, bars in (
                    ("reads", (), {"success": (">=", 0.90)}),
                    ("blind", ("--set", 'environment.ablate="bodies"'), {"success": ("<=", 0.45)}))]
+    held_out = [proof.Piece(f"{capture}-{seed}", train("redfish", seed, "--hold-out", capture), measure_held_out,
+                            {"unseen": (">=", 0.90), "seen": (">=", 0.97)})
+                for seed in range(1, 4) for capture in ("hpe-dl380a-gen12", "dell-r750", "openbmc-stock")]
+    words = [piece for seed in range(1, 4)
+             for piece in (proof.Piece(f"trained-{seed}", train("redfish", seed), measure_goals, {"success": (">=", 0.97)}),
+                           proof.Piece(f"own-words-{seed}",
+                                       evaluate(f"{{folder}}/../trained-{seed}/run", seed, "--episodes", "40",
+                                                "--phrasings", "tests/bars/own_words.toml"),
+                                       measure_success, {"success": (">=", 0.90)}))]
     cartpole = [proof.Piece(f"{preset.stem}-{seed}", train(preset.stem, seed), measure_return,
                             {"greedy": (">=", 475), "seconds": ("<=", 30)})
                 for preset in sorted((ROOT / "deploy/local").glob("cartpole*.toml")) for seed in range(1, 6)]
@@ -85,6 +108,10 @@ def all_proofs():
                     "hours", suite),
         proof.Proof("reading", "a policy that reads reaches goals of which a blind one reaches less than half; forty "
                     "minutes (in CI: mockserver_goals)", reading),
+        proof.Proof("held-out", "a policy reaches the eight goals of ./run on a vendor's host that it never saw, seeds 1 "
+                    "to 3; an hour and a quarter", held_out),
+        proof.Proof("words", "the policy of ./run reaches its goals in sentences that were written without sight of any "
+                    "other, seeds 1 to 3; forty minutes", words),
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/goal.h"
 
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -10,6 +14,21 @@
 #include "redfish/goals/goal_definition.h"
 
 namespace shoal::redfish {
+namespace {
+
+// Returns the X of each "{X}".
+std::set<std::string> NamesIn(std::string_view sentence) {
+  std::set<std::string> names;
+  for (std::size_t begin = 0; (begin = sentence.find('{', begin)) != sentence.npos;) {
+    const std::size_t end = sentence.find('}', begin);
+    if (end == sentence.npos) break;
+    names.emplace(sentence.substr(begin + 1, end - begin - 1));
+    begin = end;
+  }
+  return names;
+}
+
+}  // namespace
 
 Goal::Goal(std::unique_ptr<const Definition> definition) : definition_(std::move(definition)) {}
 Goal::~Goal() = default;
@@ -28,6 +47,31 @@ const std::vector<PhrasePattern>& Goal::train_patterns() const {
 }
 const std::vector<std::string>& Goal::evaluation_phrasings() const {
   return definition_->phrasings.evaluate;
+}
+
+absl::StatusOr<std::shared_ptr<const Goal>> Goal::WithEvaluationPhrasings(
+    std::vector<std::string> sentences) const {
+  if (sentences.empty()) return runtime::InvalidArgument("no sentence");
+  const std::vector<std::string>& own = evaluation_phrasings();
+  std::map<std::string, std::size_t, std::less<>> uses;
+  for (const std::string& sentence : own) {
+    for (const std::string& name : NamesIn(sentence)) ++uses[name];
+  }
+  for (const std::string& sentence : sentences) {
+    const std::set<std::string> names = NamesIn(sentence);
+    for (const std::string& name : names) {
+      if (!uses.contains(name)) {
+        return runtime::InvalidArgument("\"" + sentence + "\": the goal has no {" + name + "}");
+      }
+    }
+    for (const auto& [name, count] : uses) {
+      if (count < own.size() || names.contains(name)) continue;
+      return runtime::InvalidArgument("\"" + sentence + "\" lacks {" + name + "}");
+    }
+  }
+  auto definition = std::make_unique<Definition>(*definition_);
+  definition->phrasings.evaluate = std::move(sentences);
+  return std::shared_ptr<const Goal>(new Goal(std::move(definition)));
 }
 
 std::set<std::string> Goal::TrainTexts(std::size_t limit) const {
@@ -56,6 +100,34 @@ absl::StatusOr<GoalSuite> LoadGoals(const std::string& folder) {
       return runtime::InvalidArgument("goals in " + folder + ": " + suite[i]->name() + " and " +
                                       suite[j]->name() + " share an id or a name");
     }
+  }
+  return suite;
+}
+
+absl::StatusOr<GoalSuite> WithEvaluationPhrasings(GoalSuite suite, const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  const toml::parse_result parsed = toml::parse(text, path);
+  if (!parsed) {
+    return runtime::InvalidArgument(path + ": " + std::string(parsed.error().description()));
+  }
+  for (const auto& [key, node] : parsed.table()) {
+    const std::string name(key.str());
+    const auto goal = std::find_if(suite.begin(), suite.end(),
+                                   [&name](const auto& one) { return one->name() == name; });
+    if (goal == suite.end()) return runtime::InvalidArgument(path + ": no goal " + name);
+    std::vector<std::string> sentences;
+    const toml::array* const array = node.as_array();
+    if (array == nullptr || !array->is_homogeneous(toml::node_type::string)) {
+      return runtime::InvalidArgument(path + ": " + name + " is no array of sentences");
+    }
+    for (const toml::node& sentence : *array) sentences.push_back(*sentence.value<std::string>());
+    absl::StatusOr<std::shared_ptr<const Goal>> changed =
+        (*goal)->WithEvaluationPhrasings(std::move(sentences));
+    if (!changed.ok()) {
+      return runtime::InvalidArgument(path + ": " + name + ": " +
+                                      std::string(changed.status().message()));
+    }
+    *goal = *std::move(changed);
   }
   return suite;
 }

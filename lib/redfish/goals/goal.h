@@ -73,6 +73,10 @@ class Goal {
   // The patterns of training, and the sentences of the evaluation.
   const std::vector<PhrasePattern>& train_patterns() const;
   const std::vector<std::string>& evaluation_phrasings() const;
+  // Returns the goal with `sentences` for its evaluation. INVALID_ARGUMENT names a "{name}" that
+  // the goal's own sentences do not have, or that all of them have and one of `sentences` lacks.
+  absl::StatusOr<std::shared_ptr<const Goal>> WithEvaluationPhrasings(
+      std::vector<std::string> sentences) const;
   // Returns different sentences of training, at most `limit`, with "{names}" for values. Those of
   // targets are not among them.
   std::set<std::string> TrainTexts(std::size_t limit) const;
@@ -90,6 +94,10 @@ using GoalSuite = std::vector<std::shared_ptr<const Goal>>;
 // Loads every *.toml of `folder`. INVALID_ARGUMENT when two share an id or a name, NOT_FOUND when
 // there is none.
 absl::StatusOr<GoalSuite> LoadGoals(const std::string& folder);
+// Returns the suite with a person's sentences for its evaluation. The TOML file at `path` has an
+// array of them by the goal's name; goals that it does not name keep their own. NOT_FOUND, or
+// INVALID_ARGUMENT naming the file and what is wrong.
+absl::StatusOr<GoalSuite> WithEvaluationPhrasings(GoalSuite suite, const std::string& path);
 
 class AppliedGoal {
  public:

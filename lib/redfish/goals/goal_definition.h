@@ -135,13 +135,11 @@ absl::Status AddPart(const Goal::Definition& part, Goal::Definition& whole);
 // each part.
 absl::Status AddStarts(const std::vector<GoalPart>& parts, Situation& situation);
 
-// Reads a table of a goal's file key by key. The first error is kept and says file, line and key.
-//
-// Finish reports a key that nobody read as an error. The reader borrows the table.
-//
 // Returns the same value as JSON; dates become null.
 nlohmann::json ToJson(const toml::node& node);
 
+// Reads a table of a goal's file key by key. The first error is kept and says file, line and key.
+// Finish reports a key that nobody read as an error. The reader borrows the table.
 class GoalReader {
  public:
   // `where` is the table's name in the file; empty for the file itself.

@@ -363,5 +363,38 @@ TEST_CASE("A wrong goal file is refused, naming file and key") {
   REQUIRE(LoadGoals(folder.path()).status().code() == absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("A person's sentences take the place of the evaluation's, and wrong ones are named") {
+  const doubles::TemporaryFolder folder;
+  const GoalSuite suite = LoadGoals("data/goals").value();
+  const auto with = [&](const std::string& toml) {
+    folder.Write("said.toml", toml);
+    return WithEvaluationPhrasings(suite, folder.At("said.toml"));
+  };
+  const GoalSuite said = with("asset_tag = [\"{AssetTag} for {targets}\"]").value();
+  REQUIRE(said.size() == suite.size());
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    if (said[i]->name() != "asset_tag") {
+      REQUIRE(said[i] == suite[i]);
+      continue;
+    }
+    const auto capture = Capture::Load("data/captures/hpe-dl380a-gen12.tar.xz").value();
+    const auto goal = AppliedGoal::Create(said[i], *capture, said).value();
+    const Episode episode = goal->DrawEpisode(1, 1, Split::kEvaluate).value();
+    REQUIRE(
+        episode.text.starts_with(episode.slot_values.at("AssetTag").get<std::string>() + " for "));
+    REQUIRE(goal->DrawEpisode(1, 1, Split::kTrain).value().text !=
+            goal->DrawEpisode(1, 1, Split::kEvaluate).value().text);
+  }
+  const auto refusal = [&](const std::string& toml) {
+    return std::string(with(toml).status().message());
+  };
+  REQUIRE(refusal("fly = [\"up\"]").find("no goal fly") != std::string::npos);
+  REQUIRE(refusal("asset_tag = [\"tag {targets}\"]").find("lacks {AssetTag}") != std::string::npos);
+  REQUIRE(refusal("power_on = [\"{Moon} on\"]").find("{Moon}") != std::string::npos);
+  REQUIRE(refusal("power_on = \"on\"").find("array") != std::string::npos);
+  REQUIRE(refusal("power_on = []").find("no sentence") != std::string::npos);
+  REQUIRE(refusal("power_on = [").find("said.toml") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace shoal::redfish
