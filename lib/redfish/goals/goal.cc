@@ -117,7 +117,7 @@ absl::StatusOr<GoalSuite> WithEvaluationPhrasings(GoalSuite suite, const std::st
     if (goal == suite.end()) return runtime::InvalidArgument(path + ": no goal " + name);
     std::vector<std::string> sentences;
     const toml::array* const array = node.as_array();
-    if (array == nullptr || !array->is_homogeneous(toml::node_type::string)) {
+    if (array == nullptr || !(array->empty() || array->is_homogeneous<std::string>())) {
       return runtime::InvalidArgument(path + ": " + name + " is no array of sentences");
     }
     for (const toml::node& sentence : *array) sentences.push_back(*sentence.value<std::string>());
