@@ -22,6 +22,11 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
                {.help = "chooses the item that makes room when the table is full; none: a full "
                         "table takes no inserts",
                 .choices = selectors});
+  visitor.Knob("priority_exponent", priority_exponent,
+               {.help = "a prioritized selector chooses items in proportion to this power of their "
+                        "priorities; 0: all alike, 1: in proportion to the priorities",
+                .min = 0,
+                .max = kMaxPriorityExponent});
   visitor.Knob("max_size", max_size,
                {.help = "items that a shard holds", .unit = "items", .min = 1, .max = 1e12});
   visitor.Knob("max_bytes", max_bytes,
@@ -68,6 +73,7 @@ absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const
   if (remover != "none") {
     SHOAL_ASSIGN_OR_RETURN(table.remover, selector("remover", remover));
   }
+  table.priority_exponent = priority_exponent;
   table.max_size = static_cast<std::size_t>(max_size);
   table.max_bytes = static_cast<std::size_t>(max_bytes);
   table.max_times_sampled = static_cast<std::uint32_t>(max_times_sampled);

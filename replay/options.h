@@ -27,6 +27,7 @@ struct TableKnobs {
   std::string name = "unrolls";
   std::string sampler = "fifo";
   std::string remover = "none";
+  double priority_exponent = 0.6;
   std::int64_t max_size = 1024;
   std::int64_t max_bytes = std::int64_t{1} << 30;
   std::int64_t max_times_sampled = 1;

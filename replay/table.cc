@@ -6,9 +6,13 @@
 namespace shoal::replay {
 namespace {
 
+std::unique_ptr<Selector> Make(SelectorKind kind, const TableOptions& options, std::uint64_t seed) {
+  return MakeSelector(kind, {.priority_exponent = options.priority_exponent, .seed = seed});
+}
+
 std::unique_ptr<Selector> MakeRemover(const TableOptions& options) {
   // The remover's random choices must be independent of the sampler's.
-  return options.remover ? MakeSelector(*options.remover, ~options.seed) : nullptr;
+  return options.remover ? Make(*options.remover, options, ~options.seed) : nullptr;
 }
 
 }  // namespace
@@ -27,6 +31,10 @@ absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, Conte
       options.limiter.samples_per_insert > options.max_times_sampled) {
     return invalid("samples_per_insert is above max_times_sampled");
   }
+  if (!(options.priority_exponent >= 0 && options.priority_exponent <= kMaxPriorityExponent)) {
+    return invalid("priority_exponent must be between 0 and " +
+                   std::to_string(kMaxPriorityExponent));
+  }
   if (options.max_times_sampled == 0 && !options.remover && options.max_staleness == 0) {
     return invalid(
         "no item would ever leave: max_times_sampled or max_staleness must be above 0, or there "
@@ -37,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, Conte
 
 Table::Table(TableOptions options, ContentStore& contents)
     : options_(std::move(options)),
-      sampler_(MakeSelector(options_.sampler, options_.seed)),
+      sampler_(Make(options_.sampler, options_, options_.seed)),
       remover_(MakeRemover(options_)),
       contents_(contents),
       limiter_(options_.limiter),
@@ -143,6 +151,7 @@ std::optional<SampledItem> Table::Sample() {
                      .priority = stored.priority,
                      .probability = choice.probability,
                      .table_size = items_.size(),
+                     .mass = sampler_->mass(),
                      .times_sampled = ++stored.times_sampled};
   limiter_.Sampled(stored.item->steps);
   ++stats_.sampled_total;

@@ -41,11 +41,16 @@
 
 namespace shoal::replay {
 
+// With it the sum of 10^12 weights of the largest priorities is still finite.
+inline constexpr int kMaxPriorityExponent = 4;
+
 struct TableOptions {
   std::string name = "unrolls";
   SelectorKind sampler = SelectorKind::kFifo;
   // Without a remover a full table pushes back.
   std::optional<SelectorKind> remover = std::nullopt;
+  // alpha of selectors that weigh priorities.
+  double priority_exponent = 0.6;
   // The most items and bytes that the table holds.
   std::size_t max_size = 1024;
   std::size_t max_bytes = std::size_t{1} << 30;
@@ -67,8 +72,9 @@ struct SampledItem {
   float priority = 0;
   // The probability with which the sampler chose it.
   double probability = 1;
-  // The number of items in the table when it was chosen.
+  // The number of items in the table, and what its sampler weighs them by, when it was chosen.
   std::size_t table_size = 0;
+  Mass mass;
   // How often it has been sampled, including this time.
   std::uint32_t times_sampled = 0;
   // True if the item left the table with this sample.

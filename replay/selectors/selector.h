@@ -7,6 +7,7 @@
 // give the same choices. Not thread-safe: the shard holds its lock around every call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace shoal::replay {
@@ -14,6 +15,19 @@ namespace shoal::replay {
 // A handle names an item within its table. Handles are never reused and ascend in order of
 // insertion.
 using Handle = std::uint64_t;
+
+// What a table's share of the samples from all shards follows.
+struct Mass {
+  // The sum of the items' weights: p^alpha where the selector weighs priorities, 1 otherwise.
+  double sum = 0;
+  // The least weight above 0; without any it is 0. It gives the greatest importance weight.
+  double least = 0;
+
+  // The mass of `size` items of weight 1.
+  static Mass Equal(std::size_t size) {
+    return {.sum = static_cast<double>(size), .least = size > 0 ? 1.0 : 0.0};
+  }
+};
 
 struct Choice {
   Handle handle = 0;
@@ -32,6 +46,7 @@ class Selector {
   virtual void Remove(Handle handle) = 0;
   // The chosen item stays. REQUIRES: there is an item.
   virtual Choice Sample() = 0;
+  virtual Mass mass() const = 0;
 };
 
 }  // namespace shoal::replay

@@ -5,13 +5,17 @@
 #include <string>
 
 #include "platform/runtime/check.h"
-#include "replay/selectors/fifo.h"
+#include "replay/selectors/insertion_order.h"
+#include "replay/selectors/prioritized.h"
+#include "replay/selectors/priority_order.h"
+#include "replay/selectors/recency.h"
 #include "replay/selectors/uniform.h"
 
 namespace shoal::replay {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"fifo", "uniform"};
+constexpr std::array<std::string_view, 7> kNames = {
+    "fifo", "lifo", "uniform", "prioritized", "min_heap", "max_heap", "recency"};
 
 }  // namespace
 
@@ -27,12 +31,22 @@ absl::StatusOr<SelectorKind> SelectorKindFrom(std::string_view name) {
                                   known);
 }
 
-std::unique_ptr<Selector> MakeSelector(SelectorKind kind, std::uint64_t seed) {
+std::unique_ptr<Selector> MakeSelector(SelectorKind kind, const SelectorOptions& options) {
   switch (kind) {
     case SelectorKind::kFifo:
-      return std::make_unique<Fifo>();
+      return std::make_unique<InsertionOrder>(InsertionOrder::End::kOldest);
+    case SelectorKind::kLifo:
+      return std::make_unique<InsertionOrder>(InsertionOrder::End::kNewest);
     case SelectorKind::kUniform:
-      return std::make_unique<Uniform>(seed);
+      return std::make_unique<Uniform>(options.seed);
+    case SelectorKind::kPrioritized:
+      return std::make_unique<Prioritized>(options.priority_exponent, options.seed);
+    case SelectorKind::kMinHeap:
+      return std::make_unique<PriorityOrder>(PriorityOrder::End::kLowest);
+    case SelectorKind::kMaxHeap:
+      return std::make_unique<PriorityOrder>(PriorityOrder::End::kHighest);
+    case SelectorKind::kRecency:
+      return std::make_unique<Recency>(options.seed);
   }
   SHOAL_CHECK(false);
 }

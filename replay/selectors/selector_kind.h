@@ -13,7 +13,22 @@
 
 namespace shoal::replay {
 
-enum class SelectorKind : std::uint8_t { kFifo, kUniform };
+enum class SelectorKind : std::uint8_t {
+  kFifo,
+  kLifo,
+  kUniform,
+  kPrioritized,
+  kMinHeap,
+  kMaxHeap,
+  kRecency
+};
+
+struct SelectorOptions {
+  // alpha of kPrioritized, at least 0. Schaul et al. 2016 use 0.6.
+  double priority_exponent = 0.6;
+  // The seed of the kinds that choose at random.
+  std::uint64_t seed = 0;
+};
 
 // Returns the names in the order of SelectorKind.
 std::span<const std::string_view> SelectorNames();
@@ -21,7 +36,7 @@ std::span<const std::string_view> SelectorNames();
 // Returns INVALID_ARGUMENT, which lists the names, if `name` is not one of them.
 absl::StatusOr<SelectorKind> SelectorKindFrom(std::string_view name);
 
-// Returns an empty selector. `seed` is used by selectors that choose at random.
-std::unique_ptr<Selector> MakeSelector(SelectorKind kind, std::uint64_t seed);
+// Returns an empty selector.
+std::unique_ptr<Selector> MakeSelector(SelectorKind kind, const SelectorOptions& options);
 
 }  // namespace shoal::replay

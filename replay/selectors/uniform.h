@@ -40,6 +40,7 @@ class Uniform final : public Selector {
     return {.handle = handles_[random_.Below(handles_.size())],
             .probability = 1.0 / static_cast<double>(handles_.size())};
   }
+  Mass mass() const override { return Mass::Equal(handles_.size()); }
 
  private:
   runtime::Random random_;

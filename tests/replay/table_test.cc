@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <deque>
 #include <set>
 
 #include "platform/runtime/random.h"
+#include "tests/replay/selectors/plain_rule.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {
@@ -245,6 +247,9 @@ TEST_CASE("options that contradict each other name the knob") {
   REQUIRE(create({.max_size = 0}).find("max_size") != std::string::npos);
   REQUIRE(create({.max_times_sampled = 0}).find("no item would ever leave") != std::string::npos);
   REQUIRE(create({.max_times_sampled = 0, .max_staleness = 1}).empty());
+  REQUIRE(create({.priority_exponent = -1}).find("priority_exponent") != std::string::npos);
+  REQUIRE(create({.priority_exponent = std::nan("")}).find("priority_exponent") !=
+          std::string::npos);
 }
 
 TEST_CASE("a table below its minimum size gives items while contents in use leave no room") {
@@ -288,10 +293,11 @@ struct Model {
     }
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  // Returns whether a selector of `kind` may choose this item now.
-  bool Allows(SelectorKind kind, const UnrollId& chosen) const {
-    const std::size_t at = Find(chosen);
-    return at < items.size() && (kind != SelectorKind::kFifo || at == 0);
+  // Returns the probability with which a selector of `kind` must choose this item now.
+  double Probability(SelectorKind kind, const UnrollId& chosen) const {
+    std::vector<double> priorities;
+    for (const Held& held : items) priorities.push_back(held.item.priority);
+    return PlainProbabilities(kind, priorities, options.priority_exponent).at(Find(chosen));
   }
   bool Ahead() const {
     return options.limiter.samples_per_insert > 0 && items.size() >= options.limiter.min_size &&
@@ -308,7 +314,7 @@ struct Model {
     if (full && !options.remover) return absl::StatusCode::kResourceExhausted;
     if (full) {
       REQUIRE(evicted.size() == 1);
-      REQUIRE(Allows(*options.remover, evicted[0]->id));
+      REQUIRE(Probability(*options.remover, evicted[0]->id) > 0);
       Leave(Find(evicted[0]->id));
     }
     seen.insert(item.id);
@@ -321,10 +327,9 @@ struct Model {
     return options.limiter.samples_per_insert <= 0 || credit >= -options.limiter.error_buffer;
   }
   void Sampled(const SampledItem& sample) {
-    REQUIRE(Allows(options.sampler, sample.item->id));
     const std::size_t at = Find(sample.item->id);
-    const bool fifo = options.sampler == SelectorKind::kFifo;
-    REQUIRE(sample.probability == Approx(fifo ? 1.0 : 1.0 / static_cast<double>(items.size())));
+    REQUIRE(sample.probability > 0);
+    REQUIRE(sample.probability == Approx(Probability(options.sampler, sample.item->id)));
     REQUIRE(sample.table_size == items.size());
     REQUIRE(sample.priority == items[at].item.priority);
     if (options.limiter.samples_per_insert > 0) credit -= items[at].item.steps;
@@ -363,12 +368,13 @@ TableOptions RandomOptions(runtime::Random& random) {
   const std::uint64_t most = options.max_times_sampled == 0 ? 4 : options.max_times_sampled;
   options.limiter.samples_per_insert = static_cast<double>(random.Below(most + 1));
   options.limiter.error_buffer = static_cast<double>(random.Below(60));
+  options.priority_exponent = static_cast<double>(random.Below(4)) / 2;
   options.seed = random();
   return options;
 }
 
 TEST_CASE("a table does what a plain model does, whatever comes") {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 350; ++seed) {
     runtime::Random random(seed);
     Model model;
     model.options = RandomOptions(random);
