@@ -2,6 +2,7 @@
 #include "replay/sample_stream.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "platform/runtime/log.h"
@@ -14,6 +15,13 @@ namespace {
 constexpr std::size_t kWaitingMessages = 2;
 constexpr std::uint64_t kBatchItems = 16;
 constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
+// A smaller change of a table's mass, as a share of it, is not told by itself.
+constexpr double kChange = 0.05;
+
+bool Differ(const Mass& a, const Mass& b) {
+  if ((a.size == 0) != (b.size == 0)) return true;
+  return std::abs(a.sum - b.sum) > kChange * a.sum;
+}
 
 }  // namespace
 
@@ -65,6 +73,11 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
                hello.rank(), hello.world());
   proto::SampleReply reply;
   reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
+  tells_mass_ = shard_.DrawsAtRandom(table_);
+  if (tells_mass_) {
+    told_ = shard_.MassOf(table_);
+    *reply.mutable_mass() = ToProto(told_);
+  }
   Send(std::move(reply));
   return absl::OkStatus();
 }
@@ -83,10 +96,26 @@ void SampleStream::GiveLocked() {
   while (credit_ > 0 && outbox_size() < kWaitingMessages && !ending()) {
     SampleBatch batch =
         shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
-    if (batch.samples.empty()) return;
+    if (batch.samples.empty()) break;
     credit_ -= batch.samples.size();
-    for (proto::SampleReply& reply : ToReplies(batch)) Send(std::move(reply));
+    std::vector<proto::SampleReply> replies = ToReplies(batch);
+    if (tells_mass_) {
+      told_ = batch.left;
+      *replies.back().mutable_mass() = ToProto(told_);
+    }
+    for (proto::SampleReply& reply : replies) Send(std::move(reply));
   }
+  if (tells_mass_) TellMassLocked();
+}
+
+void SampleStream::TellMassLocked() {
+  if (outbox_size() >= kWaitingMessages || ending()) return;
+  const Mass now = shard_.MassOf(table_);
+  if (!Differ(told_, now)) return;
+  told_ = now;
+  proto::SampleReply reply;
+  *reply.mutable_mass() = ToProto(now);
+  Send(std::move(reply));
 }
 
 void SampleStream::OnEnd() {

@@ -37,6 +37,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   absl::Status Take(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Tells the table's mass where it has changed since the client heard of it.
+  void TellMassLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Shard& shard_;
   Waiters& streams_;
@@ -49,6 +51,9 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
+  // True if the client shares out its credit by mass.
+  bool tells_mass_ ABSL_GUARDED_BY(mutex_) = false;
+  Mass told_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace shoal::replay

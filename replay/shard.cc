@@ -141,7 +141,18 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
     batch.samples.push_back(*std::move(sample));
   }
   if (!batch.samples.empty()) ChangedLocked();
+  batch.left = source.mass();
   return batch;
+}
+
+Mass Shard::MassOf(std::string_view table) const {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  return tables_[index]->mass();
+}
+
+bool Shard::DrawsAtRandom(std::string_view table) const {
+  return replay::DrawsAtRandom(options_.tables[Index(table)].sampler);
 }
 
 void Shard::SetCurrentVersion(std::string_view table, const PolicyVersion& current,

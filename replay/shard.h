@@ -30,6 +30,8 @@ struct SampleBatch {
   // Each content comes after the contents that it uses. Those that the reader has are left out.
   std::vector<std::shared_ptr<const Content>> contents;
   std::vector<SampledItem> samples;
+  // What the table holds after these samples.
+  Mass left;
 };
 
 struct PriorityUpdate {
@@ -81,6 +83,10 @@ class Shard {
   // is open.
   SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
                      std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // REQUIRES: HasTable(table).
+  Mass MassOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns whether the table's sampler draws at random. REQUIRES: HasTable(table).
+  bool DrawsAtRandom(std::string_view table) const;
   // Like Table::SetCurrentVersion. REQUIRES: HasTable(table).
   void SetCurrentVersion(std::string_view table, const PolicyVersion& current,
                          std::uint32_t max_lag) ABSL_LOCKS_EXCLUDED(mutex_);

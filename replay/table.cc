@@ -151,7 +151,6 @@ std::optional<SampledItem> Table::Sample() {
                      .priority = stored.priority,
                      .probability = choice.probability,
                      .table_size = items_.size(),
-                     .mass = sampler_->mass(),
                      .times_sampled = ++stored.times_sampled};
   limiter_.Sampled(stored.item->steps);
   ++stats_.sampled_total;

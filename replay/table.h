@@ -72,9 +72,8 @@ struct SampledItem {
   float priority = 0;
   // The probability with which the sampler chose it.
   double probability = 1;
-  // The number of items in the table, and what its sampler weighs them by, when it was chosen.
+  // The number of items in the table when it was chosen.
   std::size_t table_size = 0;
-  Mass mass;
   // How often it has been sampled, including this time.
   std::uint32_t times_sampled = 0;
   // True if the item left the table with this sample.
@@ -143,6 +142,7 @@ class Table {
   // Returns how many items the table would take now, estimated by their mean size.
   std::size_t room() const;
   std::size_t size() const { return items_.size(); }
+  Mass mass() const { return sampler_->mass(); }
   const TableOptions& options() const { return options_; }
   TableStats stats() const;
 

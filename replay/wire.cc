@@ -235,6 +235,22 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
                      .base = base, .removed = std::move(removed), .appended = std::move(appended)}};
 }
 
+proto::Mass ToProto(const Mass& mass) {
+  proto::Mass out;
+  out.set_size(mass.size);
+  out.set_sum(mass.sum);
+  out.set_least(mass.least);
+  return out;
+}
+
+absl::StatusOr<Mass> FromProto(const proto::Mass& mass) {
+  const auto sound = [](double value) { return std::isfinite(value) && value >= 0; };
+  if (!sound(mass.sum()) || !sound(mass.least())) {
+    return runtime::InvalidArgument("a table's mass is not finite and at least 0");
+  }
+  return Mass{.size = mass.size(), .sum = mass.sum(), .least = mass.least()};
+}
+
 std::vector<proto::SampleReply> ToReplies(SampleBatch& batch) {
   ReplyBuilder builder;
   for (const auto& content : batch.contents) builder.Add(*content);

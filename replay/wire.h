@@ -37,6 +37,10 @@ absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddin
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
 absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
 
+proto::Mass ToProto(const Mass& mass);
+// Checks that the sums are finite and at least 0.
+absl::StatusOr<Mass> FromProto(const proto::Mass& mass);
+
 // Returns the messages that carry `batch`, to be sent in order; contents come first. Moves payloads
 // away.
 std::vector<proto::SampleReply> ToReplies(SampleBatch& batch);

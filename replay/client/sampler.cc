@@ -9,9 +9,11 @@
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
+#include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/link.h"
+#include "replay/client/shard_masses.h"
 #include "replay/wire.h"
 
 namespace shoal::replay::client {
@@ -21,6 +23,13 @@ namespace {
 constexpr std::size_t kMaxUpdates = 65536;
 constexpr std::size_t kUpdatesInMessage = 4096;
 constexpr std::size_t kKeysInMessage = 16384;
+// A shard that has credit and is silent for longer is left out of the draws until it speaks again.
+constexpr std::chrono::seconds kSilence(2);
+
+// Small messages are not worth their cost.
+bool IsWorthAsking(std::size_t wanted, std::size_t most) {
+  return wanted >= std::max<std::size_t>(1, most / 4);
+}
 
 using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
 
@@ -52,6 +61,12 @@ class Sampler::Impl {
     bool live = false;
     // Credit that the shard was given and has not used.
     std::size_t outstanding = 0;
+    // Credit that was drawn for the shard and is to be sent.
+    std::size_t drawn = 0;
+    // True if its table draws at random, so that its credit is drawn.
+    bool by_mass = false;
+    // When it spoke last, or was given credit after it had none.
+    runtime::TimePoint heard;
     PolicyVersion told;
     // The keys of contents to be reported as forgotten on this stream.
     std::deque<std::string> forgotten;
@@ -62,6 +77,12 @@ class Sampler::Impl {
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false if the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Shares out free credit among the shards whose tables draw at random.
+  void Draw() ABSL_LOCKS_EXCLUDED(mutex_);
+  void LeaveOutSilent();
+  // Returns the credit that the shard is to be given now. `held` is what it has, and what is queued
+  // of it.
+  std::size_t Wanted(std::size_t shard, std::size_t held) const;
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void TellForgotten();
   void Deliver(const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -71,11 +92,14 @@ class Sampler::Impl {
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const SamplerOptions options_;
-  // The most items of one shard that are queued or on their way.
+  // The most items that are queued or on their way: of all shards, and of one whose table does not
+  // draw at random.
+  const std::size_t prefetch_;
   const std::size_t share_;
   ContentSink& sink_;
   runtime::Clock& clock_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  ShardMasses masses_;  // used by the sampler's thread only
   prometheus::Counter& received_;
   prometheus::Counter& dropped_stale_;
   prometheus::Counter& dropped_invalid_;
@@ -100,9 +124,12 @@ class Sampler::Impl {
 Sampler::Impl::Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
                     runtime::Clock& clock)
     : options_(std::move(options)),
+      prefetch_(std::max(options_.addresses.size(), options_.prefetch)),
       share_(std::max<std::size_t>(1, options_.prefetch / options_.addresses.size())),
       sink_(sink),
       clock_(clock),
+      masses_(options_.addresses.size(),
+              runtime::DeriveSeed(options_.seed, "sampler " + options_.client)),
       received_(metrics.Counter("shoal_sampler_received_total", "Items that shards handed out")),
       dropped_stale_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
                                      {{"reason", "stale"}})),
@@ -213,6 +240,10 @@ void Sampler::Impl::Run() {
       has_work_ = false;
     }
     for (std::size_t shard = 0; shard < workers_.size(); ++shard) Step(shard);
+    Draw();
+    for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+      if (workers_[shard]->link.open()) Ask(shard);
+    }
   }
   for (auto& worker : workers_) worker->link.Close();
 }
@@ -234,13 +265,13 @@ void Sampler::Impl::Step(std::size_t shard) {
     worker.told = {};
     worker.forgotten.clear();
   }
-  if (worker.link.open()) Ask(shard);
 }
 
 void Sampler::Impl::Receive(std::size_t shard) {
   Worker& worker = *workers_[shard];
   for (proto::SampleReply& reply : worker.link.TakeReplies()) {
     if (!worker.live) SetLive(shard, true);
+    worker.heard = clock_.Now();
     if (TakeReply(shard, reply)) continue;
     worker.link.Cancel();
     break;
@@ -250,6 +281,10 @@ void Sampler::Impl::Receive(std::size_t shard) {
       spdlog::warn("event=sample_stream_end reason={}", runtime::Quoted(end->ToString()));
     }
     if (worker.live) SetLive(shard, false);
+    worker.outstanding = 0;
+    worker.drawn = 0;
+    worker.by_mass = false;
+    masses_.Set(shard, std::nullopt);
   }
 }
 
@@ -262,11 +297,50 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
     return false;
   }
   Deliver(reply);
+  if (reply.has_mass()) {
+    worker.by_mass = true;
+    const absl::StatusOr<Mass> mass = FromProto(reply.mass());
+    mass.ok() ? masses_.Set(shard, *mass) : CountInvalid(mass.status());
+  }
   for (proto::SampledItem& item : *reply.mutable_items()) {
     --worker.outstanding;
     Queue(shard, item);
   }
   return true;
+}
+
+void Sampler::Impl::Draw() {
+  LeaveOutSilent();
+  if (masses_.Total().size == 0) return;
+  std::size_t held = 0;
+  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+    if (masses_.Has(shard)) held += workers_[shard]->drawn + workers_[shard]->outstanding;
+  }
+  {
+    const runtime::MutexLock lock(mutex_);
+    held += queue_.size();
+  }
+  const std::size_t wanted = prefetch_ - std::min(prefetch_, held);
+  if (!IsWorthAsking(wanted, prefetch_)) return;
+  for (std::size_t i = 0; i < wanted; ++i) ++workers_[masses_.Draw()]->drawn;
+}
+
+void Sampler::Impl::LeaveOutSilent() {
+  const runtime::TimePoint now = clock_.Now();
+  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+    Worker& worker = *workers_[shard];
+    if (!masses_.Has(shard) || worker.outstanding == 0 || now - worker.heard <= kSilence) continue;
+    spdlog::warn("event=replay_shard_silent address={} credit={}", options_.addresses[shard],
+                 worker.outstanding);
+    masses_.Set(shard, std::nullopt);
+    worker.drawn = 0;
+  }
+}
+
+std::size_t Sampler::Impl::Wanted(std::size_t shard, std::size_t held) const {
+  if (workers_[shard]->by_mass) return workers_[shard]->drawn;
+  const std::size_t wanted = share_ - std::min(share_, held);
+  return workers_[shard]->live && IsWorthAsking(wanted, share_) ? wanted : 0;
 }
 
 void Sampler::Impl::Ask(std::size_t shard) {
@@ -289,10 +363,7 @@ void Sampler::Impl::Ask(std::size_t shard) {
     request.add_forgotten_keys(std::move(worker.forgotten.front()));
     worker.forgotten.pop_front();
   }
-  const std::size_t wanted = share_ - std::min(share_, held);
-  if (wanted >= std::max<std::size_t>(1, share_ / 4)) {
-    request.set_credit(static_cast<std::uint32_t>(wanted));
-  }
+  request.set_credit(static_cast<std::uint32_t>(Wanted(shard, held)));
   const bool news = worker.told < current;
   if (news) {
     request.mutable_current_version()->set_epoch(current.epoch);
@@ -304,7 +375,9 @@ void Sampler::Impl::Ask(std::size_t shard) {
   }
   const std::uint32_t credit = request.credit();
   if (!worker.link.Send(std::move(request))) return;
+  if (worker.outstanding == 0) worker.heard = clock_.Now();
   worker.outstanding += credit;
+  worker.drawn -= std::min<std::size_t>(worker.drawn, credit);
   worker.told = current;
 }
 
@@ -354,6 +427,12 @@ void Sampler::Impl::Queue(std::size_t shard, proto::SampledItem& item) {
   out.priority = source.priority();
   out.probability = item.probability();
   out.table_size = item.table_size();
+  if (masses_.Has(shard)) {
+    const ShardMasses::Odds odds = masses_.Of(shard, item.probability());
+    out.probability = odds.probability;
+    out.least_probability = odds.least_probability;
+    out.table_size = odds.size;
+  }
   out.times_sampled = item.times_sampled();
   out.shard = shard;
   received_.Increment();

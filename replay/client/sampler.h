@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sampler samples items of one table from all shards at once, by credit, into a bounded queue.
 //
+// Where the table draws at random, credit is shared out among shards at random, too, in proportion
+// to the sums of their items' weights, so that all shards together are sampled like one table, as
+// long as they do not change: an item has the probability weight / (sum of the weights on all
+// shards). While they change, shards tell of it, and a draw follows what was heard last. Where an
+// order chooses, each shard has an equal share of the credit and keeps its order, and items of
+// different shards come as they are ready.
+//
 // A lost shard is skipped and reconnected in the background, and a shard without items never holds
 // up the others. Items that a shard handed out and the connection lost are gone: an item comes at
 // most as often as its table allows. Next drops and counts items that became stale in the queue.
@@ -35,7 +42,8 @@ struct SamplerOptions {
   std::string client = {};
   std::string table = {};
   // The most items that are queued or on their way from all shards together, at least one for each
-  // shard.
+  // shard. Where shards are drawn, one that has credit and is silent for two seconds is left out
+  // until it speaks again, and its credit is not counted.
   std::size_t prefetch = 64;
   // Items of an earlier epoch than the current version, or more than this many steps older, are
   // never returned. With 0 items of any version are returned.
@@ -44,6 +52,8 @@ struct SamplerOptions {
   std::uint64_t group_epoch = 0;
   std::uint32_t rank = 0;
   std::uint32_t world = 1;
+  // Seeds the draws of shards.
+  std::uint64_t seed = 0;
 };
 
 struct SampledUnroll {
@@ -53,8 +63,12 @@ struct SampledUnroll {
   // The number of rows that carry weight.
   std::uint32_t steps = 0;
   float priority = 0;
-  // The probability with which the table chose it among `table_size` items. 1 for fifo.
+  // P(i), the probability with which it was drawn from the N = `table_size` items of all shards,
+  // and the least probability of any of them. The importance weight of prioritized replay is
+  // (N P(i))^-beta, and (least_probability / probability)^beta after division by the greatest one
+  // (Schaul et al. 2016, section 3.4). Where an order chooses, both are 1, and N is the shard's.
   double probability = 1;
+  double least_probability = 1;
   std::uint64_t table_size = 0;
   // How often the shard has handed it out, including this time.
   std::uint32_t times_sampled = 0;

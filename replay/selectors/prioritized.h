@@ -58,8 +58,8 @@ class Prioritized final : public Selector {
     return {.handle = handles_[place], .probability = weights_.at(place) / sum};
   }
   Mass mass() const override {
-    if (weights_.sum() > 0) return {.sum = weights_.sum(), .least = weights_.least()};
-    return {};
+    const bool some = weights_.sum() > 0;
+    return {.size = handles_.size(), .sum = weights_.sum(), .least = some ? weights_.least() : 0.0};
   }
 
  private:

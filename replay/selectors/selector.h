@@ -16,8 +16,10 @@ namespace shoal::replay {
 // insertion.
 using Handle = std::uint64_t;
 
-// What a table's share of the samples from all shards follows.
+// What a selector draws from. A table's share of the samples from all shards follows it.
 struct Mass {
+  // The number of items.
+  std::size_t size = 0;
   // The sum of the items' weights: p^alpha where the selector weighs priorities, 1 otherwise.
   double sum = 0;
   // The least weight above 0; without any it is 0. It gives the greatest importance weight.
@@ -25,7 +27,7 @@ struct Mass {
 
   // The mass of `size` items of weight 1.
   static Mass Equal(std::size_t size) {
-    return {.sum = static_cast<double>(size), .least = size > 0 ? 1.0 : 0.0};
+    return {.size = size, .sum = static_cast<double>(size), .least = size > 0 ? 1.0 : 0.0};
   }
 };
 

@@ -31,6 +31,11 @@ absl::StatusOr<SelectorKind> SelectorKindFrom(std::string_view name) {
                                   known);
 }
 
+bool DrawsAtRandom(SelectorKind kind) {
+  return kind == SelectorKind::kUniform || kind == SelectorKind::kPrioritized ||
+         kind == SelectorKind::kRecency;
+}
+
 std::unique_ptr<Selector> MakeSelector(SelectorKind kind, const SelectorOptions& options) {
   switch (kind) {
     case SelectorKind::kFifo:

@@ -36,6 +36,9 @@ std::span<const std::string_view> SelectorNames();
 // Returns INVALID_ARGUMENT, which lists the names, if `name` is not one of them.
 absl::StatusOr<SelectorKind> SelectorKindFrom(std::string_view name);
 
+// Returns whether selectors of this kind draw at random, by the items' weights.
+bool DrawsAtRandom(SelectorKind kind);
+
 // Returns an empty selector.
 std::unique_ptr<Selector> MakeSelector(SelectorKind kind, const SelectorOptions& options);
 

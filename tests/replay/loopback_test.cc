@@ -13,6 +13,7 @@
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
 #include "replay/id_window.h"
+#include "replay/wire.h"
 #include "tests/doubles/eventually.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
@@ -193,6 +194,59 @@ TEST_CASE("a uniform table gives items again and again, with the priorities that
     REQUIRE(clients.sampler->UpdatePriorities({&update, 1}).ok());
   }
   REQUIRE(most > 2);
+}
+
+TEST_CASE("prioritized shards are sampled like one table, and one that dies is left out") {
+  const auto table = [](std::uint64_t seed) {
+    return TableOptions{.sampler = SelectorKind::kPrioritized,
+                        .remover = SelectorKind::kFifo,
+                        .priority_exponent = 1,
+                        .max_size = 64,
+                        .max_times_sampled = 0,
+                        .seed = seed};
+  };
+  ShardServer first(table(1));
+  auto second = std::make_unique<ShardServer>(table(2));
+  const auto fill = [](ShardServer& server, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t number = begin; number < end; ++number) {
+      proto::Item wire = ItemOf(number);
+      auto item = FromProto(wire, std::size_t{1} << 20).value();
+      item->priority = static_cast<float>(number);
+      REQUIRE(server.shard().Insert("unrolls", item).ok());
+    }
+  };
+  // The items 1 to 3 are on one shard, 4 to 12 on the other: 6 and 72 of 78.
+  fill(first, 1, 4);
+  fill(*second, 4, 13);
+  Clients clients({first.address(), second->address()});
+  std::map<std::uint64_t, int> drawn;
+  constexpr int kDraws = 60000;
+  // The first draws may be made before both shards have spoken.
+  for (int i = -100; i < kDraws; ++i) {
+    const auto unroll = clients.sampler->Next(kPatience);
+    REQUIRE(unroll.ok());
+    if (i < 0) continue;
+    const std::uint64_t number = unroll->unroll.id().environment_id();
+    if (i % 100 == 0) {
+      REQUIRE(unroll->probability == Approx(static_cast<double>(number) / 78));
+      REQUIRE(unroll->least_probability == Approx(1.0 / 78));
+      REQUIRE(unroll->table_size == 12);
+    }
+    ++drawn[number];
+  }
+  double chi_square = 0;
+  for (std::uint64_t number = 1; number <= 12; ++number) {
+    const double mean = kDraws * static_cast<double>(number) / 78;
+    chi_square += (drawn[number] - mean) * (drawn[number] - mean) / mean;
+  }
+  // With 11 degrees of freedom the statistic exceeds 31.3 for one run in a thousand.
+  REQUIRE(chi_square < 31.3);
+
+  second.reset();
+  REQUIRE(doubles::Eventually([&] {
+    const auto unroll = clients.sampler->Next(kPatience);
+    return unroll.ok() && unroll->table_size == 3;
+  }));
 }
 
 // Evicts every content as soon as it comes, and counts how often each came.

@@ -82,12 +82,13 @@ TEST_CASE("a selector that there is not is refused, and the error lists those th
   Options options;
   const absl::Status refused = Load(options, {"replay.table.0.sampler=random"});
   REQUIRE(absl::IsInvalidArgument(refused));
-  REQUIRE(runtime::Message(refused).find("one of fifo, uniform") != std::string::npos);
+  REQUIRE(runtime::Message(refused).find("one of fifo, lifo, uniform") != std::string::npos);
   options.tables[0].remover = "random";
   const absl::Status unknown = options.ForShard({}).status();
   REQUIRE(absl::IsInvalidArgument(unknown));
   REQUIRE(runtime::Message(unknown) ==
-          "table unrolls: remover: there is no selector \"random\"; there are fifo, uniform");
+          "table unrolls: remover: there is no selector \"random\"; there are fifo, lifo, uniform, "
+          "prioritized, min_heap, max_heap, recency");
 }
 
 }  // namespace
