@@ -77,23 +77,33 @@ std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
   return count;
 }
 
-std::vector<proto::InsertRequest> InsertOutbox::SendNext(OutboxOutcome& outcome) {
-  const auto next = std::find_if(entries_.begin(), entries_.end(),
-                                 [](const Entry& entry) { return !entry.sent; });
+std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, OutboxOutcome& outcome) {
   std::vector<proto::InsertRequest> messages;
-  const absl::Status status = AddContents(next->item, messages);
-  if (!status.ok()) {
-    spdlog::warn("event=item_dropped reason={}", runtime::Quoted(status.ToString()));
-    ++outcome.without_content;
-    outcome.bytes += next->item.payload().size();
-    entries_.erase(next);
-    return messages;
+  auto next = std::find_if(entries_.begin(), entries_.end(),
+                           [](const Entry& entry) { return !entry.sent; });
+  std::size_t bytes = 0;
+  for (std::size_t items = 0; items < most && MaySend() && next != entries_.end(); ++items) {
+    const std::size_t size = next->item.payload().size();
+    if (items > 0 && bytes + size > kMessageBytes) break;
+    const std::size_t before = messages.size();
+    const absl::Status status = AddContents(next->item, messages);
+    if (!status.ok()) {
+      spdlog::warn("event=item_dropped reason={}", runtime::Quoted(status.ToString()));
+      ++outcome.without_content;
+      outcome.bytes += size;
+      next = entries_.erase(next);
+      continue;
+    }
+    // A message's contents come before its items, so an item with new contents goes behind them.
+    if (messages.size() > before) bytes = 0;
+    if (messages.empty()) messages.emplace_back();
+    *messages.back().add_items() = next->item;
+    bytes += size;
+    next->sent = true;
+    if (std::exchange(next->sent_before, true)) ++resent_total_;
+    ++unanswered_;
+    next = std::find_if(next, entries_.end(), [](const Entry& entry) { return !entry.sent; });
   }
-  if (messages.empty()) messages.emplace_back();
-  *messages.back().add_items() = next->item;
-  next->sent = true;
-  if (std::exchange(next->sent_before, true)) ++resent_total_;
-  ++unanswered_;
   return messages;
 }
 

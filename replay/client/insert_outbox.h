@@ -50,9 +50,10 @@ class InsertOutbox {
 
   // Returns true if credit allows to send the next item.
   bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
-  // Returns the messages that send the next item, contents first. If the item is dropped instead,
-  // they do not contain it. REQUIRES: MaySend().
-  std::vector<proto::InsertRequest> SendNext(OutboxOutcome& outcome);
+  // Returns the messages that send the next items, contents first: as many as credit allows and one
+  // message holds, at most `most` and at least one. They lack items that are dropped instead.
+  // REQUIRES: MaySend().
+  std::vector<proto::InsertRequest> SendNext(std::size_t most, OutboxOutcome& outcome);
 
   std::uint64_t resent_total() const { return resent_total_; }
 

@@ -20,6 +20,8 @@ namespace {
 using InsertLink = Link<proto::InsertRequest, proto::InsertReply>;
 
 constexpr std::size_t kWaitingMessages = 4;
+// Small items share a message, which costs as much as twenty of them.
+constexpr std::size_t kItemsInMessage = 64;
 
 void BeginInsert(proto::Replay::Stub& stub, grpc::ClientContext* context,
                  InsertLink::Reactor* reactor) {
@@ -255,7 +257,7 @@ void Inserter::Impl::Step(std::size_t shard) {
   hello.mutable_hello()->set_client(options_.client);
   worker.link.MaybeOpen(clock_.Now(), std::move(hello));
   while (worker.live && worker.outbox.MaySend() && worker.link.outbox_size() < kWaitingMessages) {
-    for (proto::InsertRequest& message : worker.outbox.SendNext(outcome)) {
+    for (proto::InsertRequest& message : worker.outbox.SendNext(kItemsInMessage, outcome)) {
       worker.link.Send(std::move(message));
     }
   }

@@ -2,6 +2,7 @@
 #include "replay/client/insert_outbox.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "replay/wire.h"
 #include "tests/replay/messages.h"
@@ -35,15 +36,51 @@ TEST_CASE("an outbox sends no more unanswered items than it has credit for") {
   for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i));
   REQUIRE_FALSE(outbox.MaySend());
   outbox.Handle(Credit(1), outcome);
-  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
+  REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
   REQUIRE_FALSE(outbox.MaySend());
   outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kOk, 2), outcome);
   REQUIRE(outcome.acknowledged == 1);
   REQUIRE(outcome.bytes == ItemOf(0).payload().size());
   REQUIRE(outbox.size() == 2);
-  REQUIRE(outbox.SendNext(outcome).back().items(0).id().environment_id() == 1);
-  REQUIRE(outbox.SendNext(outcome).back().items(0).id().environment_id() == 2);
+  REQUIRE(outbox.SendNext(1, outcome).back().items(0).id().environment_id() == 1);
+  REQUIRE(outbox.SendNext(1, outcome).back().items(0).id().environment_id() == 2);
   REQUIRE_FALSE(outbox.MaySend());
+}
+
+TEST_CASE("small items share a message, in order and behind the contents that they use") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    proto::Item item = ItemOf(i);
+    item.add_content_keys(KeyBytes(i < 3 ? "early" : "late"));
+    outbox.Add(std::move(item));
+  }
+  outbox.Handle(Credit(5), outcome);
+  const auto messages = outbox.SendNext(64, outcome);
+  std::set<std::string> known;
+  std::uint64_t next = 0;
+  for (const proto::InsertRequest& message : messages) {
+    for (const auto& embeddings : message.embeddings()) known.insert(embeddings.keys());
+    for (const proto::Item& item : message.items()) {
+      REQUIRE(known.contains(item.content_keys(0)));
+      REQUIRE(item.id().environment_id() == next++);
+    }
+  }
+  // The sixth waits for credit.
+  REQUIRE(next == 5);
+  REQUIRE(messages.size() == 2);
+  REQUIRE_FALSE(outbox.MaySend());
+}
+
+TEST_CASE("a message ends before it gets too large, and holds one item of any size") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  constexpr std::size_t kHalf = 600000;
+  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i, 0, i == 2 ? 5 * kHalf : kHalf));
+  outbox.Handle(Credit(8), outcome);
+  for (int i = 0; i < 3; ++i) REQUIRE(ItemsIn(outbox.SendNext(64, outcome)) == 1);
 }
 
 TEST_CASE("contents go once a connection, candidates before their catalog, base before overlay") {
@@ -63,7 +100,7 @@ TEST_CASE("contents go once a connection, candidates before their catalog, base 
   outbox.Handle(Credit(4), outcome);
 
   std::vector<std::string> order;
-  for (const auto& message : outbox.SendNext(outcome)) {
+  for (const auto& message : outbox.SendNext(1, outcome)) {
     for (const auto& embeddings : message.embeddings()) {
       order.push_back("embeddings " + std::to_string(embeddings.keys().size() / 16));
     }
@@ -75,13 +112,13 @@ TEST_CASE("contents go once a connection, candidates before their catalog, base 
                                             "embeddings 1", "overlay", "item"});
   item.mutable_id()->set_environment_id(2);
   outbox.Add(proto::Item(item));
-  REQUIRE(outbox.SendNext(outcome).size() == 1);
+  REQUIRE(outbox.SendNext(1, outcome).size() == 1);
   REQUIRE(provider.asked == 4);
 
   outbox.Disconnected();
   REQUIRE_FALSE(outbox.MaySend());
   outbox.Handle(Credit(4), outcome);
-  REQUIRE(outbox.SendNext(outcome).size() == 5);
+  REQUIRE(outbox.SendNext(1, outcome).size() == 5);
   REQUIRE(outbox.resent_total() == 1);
 }
 
@@ -95,7 +132,7 @@ TEST_CASE("large sets of embeddings are cut into messages of bounded size") {
   outbox.Add(std::move(item));
   outbox.Handle(Credit(1), outcome);
   std::size_t keys = 0;
-  for (const auto& message : outbox.SendNext(outcome)) {
+  for (const auto& message : outbox.SendNext(1, outcome)) {
     REQUIRE(message.ByteSizeLong() < 2 * kMessageBytes);
     for (const auto& embeddings : message.embeddings()) keys += embeddings.keys().size() / 16;
   }
@@ -108,14 +145,14 @@ TEST_CASE("an item put off by the shard is sent again first; one refused is drop
   OutboxOutcome outcome;
   for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i));
   outbox.Handle(Credit(2), outcome);
-  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
-  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
+  REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
+  REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
   outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kResourceExhausted, 0), outcome);
   outbox.Handle(Answer(ItemOf(1), absl::StatusCode::kInvalidArgument, 0), outcome);
   REQUIRE(outcome.refused == 1);
   REQUIRE_FALSE(outbox.MaySend());
   outbox.Handle(Credit(1), outcome);
-  REQUIRE(outbox.SendNext(outcome).back().items(0).id().environment_id() == 0);
+  REQUIRE(outbox.SendNext(1, outcome).back().items(0).id().environment_id() == 0);
   outbox.Handle(Answer(ItemOf(77), absl::StatusCode::kOk, 1), outcome);
   REQUIRE(outcome.acknowledged == 0);
 }
@@ -133,7 +170,7 @@ TEST_CASE("an item that is put off for want of room for its contents is never dr
   proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
   missing.mutable_items(0)->add_missing_keys(KeyBytes("text"));
   for (int i = 0; i < 50; ++i) {
-    const auto messages = outbox.SendNext(outcome);
+    const auto messages = outbox.SendNext(1, outcome);
     REQUIRE(ItemsIn(messages) == 1);
     REQUIRE(messages[0].embeddings_size() == 1);
     outbox.Handle(i % 2 == 0 ? put_off : missing, outcome);
@@ -155,12 +192,12 @@ TEST_CASE("what a shard let go is sent again, a list with what it uses, and noth
   item.add_catalog_keys(overlay.key());
   outbox.Add(proto::Item(item));
   outbox.Handle(Credit(1), outcome);
-  REQUIRE(outbox.SendNext(outcome).size() == 5);
+  REQUIRE(outbox.SendNext(1, outcome).size() == 5);
   proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
   missing.mutable_items(0)->add_missing_keys(overlay.key());
   outbox.Handle(missing, outcome);
   const std::size_t asked = provider.asked;
-  REQUIRE(outbox.SendNext(outcome).size() == 4);
+  REQUIRE(outbox.SendNext(1, outcome).size() == 4);
   REQUIRE(provider.asked == asked + 3);
 }
 
@@ -174,7 +211,7 @@ TEST_CASE("when the shard lost a content, contents are sent again, but not for e
   outbox.Handle(Credit(1), outcome);
   int sends = 0;
   while (outbox.MaySend()) {
-    REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 1);
+    REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
     REQUIRE(++sends < 20);
     proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
     missing.mutable_items(0)->add_missing_keys(KeyBytes("text"));
@@ -194,7 +231,7 @@ TEST_CASE("an item whose content is nowhere is dropped and counted") {
   item.add_content_keys(KeyBytes("gone"));
   outbox.Add(std::move(item));
   outbox.Handle(Credit(1), outcome);
-  REQUIRE(ItemsIn(outbox.SendNext(outcome)) == 0);
+  REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 0);
   REQUIRE(outcome.without_content == 1);
   REQUIRE(outbox.size() == 0);
 }

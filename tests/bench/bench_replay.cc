@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures what replay shards take and give: items inserted and sampled per second, over gRPC on
+// loopback, with the shards in processes of their own.
+//
+//   bench_replay [--bytes 4096] [--writers 1] [--samplers 1] [--shards 1] [--selector uniform]
+//                [--phases insert sample both] [--seconds 2] [--rounds 5]
+//
+// Payloads are random bytes, which nothing can compress. A writer makes each item anew, as
+// inference does. A sampler adds up the words of each payload that it gets. The table is full from
+// the first round on and makes room first-in-first-out; items may be sampled any number of times.
+//
+// Each phase prints one JSON line. Rates are medians of the rounds. `ceiling_share` compares the
+// bytes of payloads with those that one process writes to another over a TCP socket in the same
+// round, the sum of both directions.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/random.h"
+#include "platform/runtime/thread.h"
+#include "platform/transport/server.h"
+#include "replay/client/inserter.h"
+#include "replay/client/sampler.h"
+#include "replay/selectors/selector_kind.h"
+#include "replay/service.h"
+#include "tests/bench/load.h"
+
+namespace {
+
+using namespace shoal;
+using nlohmann::json;
+
+struct Settings {
+  std::size_t bytes = 4096;
+  std::size_t writers = 1;
+  std::size_t samplers = 1;
+  std::size_t shards = 1;
+  std::string selector = "uniform";
+  std::vector<std::string> phases = {"insert", "sample", "both"};
+  double seconds = 2;
+  int rounds = 5;
+
+  // The items that all shards hold, about a quarter of a gibibyte.
+  std::size_t capacity() const {
+    return std::clamp((std::size_t{256} << 20) / bytes, shards * 16, std::size_t{100000});
+  }
+};
+
+constexpr std::chrono::seconds kPatience(20);
+
+// A child process of this one, which ends with it or before it. Make it before any thread.
+class Child {
+ public:
+  // `serve` runs in the child, tells its address, and returns when the descriptor that it is given
+  // ends.
+  template <typename Serve>
+  explicit Child(const Serve& serve) {
+    int told[2];
+    int life[2];
+    if (::pipe(told) != 0 || ::pipe(life) != 0) std::abort();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(told[0]);
+      ::close(life[1]);
+      serve(
+          [&told](const std::string& address) {
+            if (::write(told[1], address.data(), address.size()) < 0) std::abort();
+            ::close(told[1]);
+          },
+          life[0]);
+      ::_exit(0);
+    }
+    ::close(told[1]);
+    ::close(life[0]);
+    life_ = life[1];
+    char text[64] = {};
+    if (::read(told[0], text, sizeof text - 1) > 0) address_ = text;
+    ::close(told[0]);
+  }
+  ~Child() {
+    ::close(life_);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  const std::string& address() const { return address_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+  int life_ = -1;
+  std::string address_;
+};
+
+using Tell = std::function<void(const std::string&)>;
+
+void ServeShard(const Settings& settings, std::size_t index, const Tell& tell, int life) {
+  const std::size_t items = std::max<std::size_t>(1, settings.capacity() / settings.shards);
+  auto shard =
+      *replay::Shard::Create({.tables = {{.name = "unrolls",
+                                          .sampler = *replay::SelectorKindFrom(settings.selector),
+                                          .remover = replay::SelectorKind::kFifo,
+                                          .max_size = items,
+                                          .max_bytes = std::size_t{4} << 30,
+                                          .max_times_sampled = 0,
+                                          .seed = index}}});
+  runtime::Metrics metrics;
+  replay::Service service({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard, metrics);
+  auto server = *transport::Server::Create({.listen = "127.0.0.1:0"}, {&service});
+  server->SetServing(true);
+  tell(server->address());
+  char end = 0;
+  while (::read(life, &end, 1) > 0) {
+  }
+  service.Drain(std::chrono::milliseconds(0));
+  server->Shutdown(std::chrono::milliseconds(0));
+}
+
+void ServeSink(const Tell& tell, int) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0) std::abort();
+  ::listen(listener, 1);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  tell(std::to_string(ntohs(address.sin_port)));
+  const int stream = ::accept(listener, nullptr, nullptr);
+  std::vector<char> buffer(1 << 20);
+  while (::read(stream, buffer.data(), buffer.size()) > 0) {
+  }
+}
+
+// Returns the bytes per second that go to the sink in messages of `bytes`.
+class Ceiling {
+ public:
+  Ceiling(const std::string& port, std::size_t bytes) : message_(bytes, 'x') {
+    socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
+    if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+      std::abort();
+  }
+  ~Ceiling() { ::close(socket_); }
+  double Measure(double seconds) {
+    const auto start = runtime::SystemClock().Now();
+    double elapsed = 0;
+    double sent = 0;
+    while (elapsed < seconds) {
+      for (int i = 0; i < 64; ++i) {
+        for (std::size_t at = 0; at < message_.size();) {
+          const ssize_t written = ::write(socket_, message_.data() + at, message_.size() - at);
+          if (written <= 0) std::abort();
+          at += static_cast<std::size_t>(written);
+        }
+        sent += static_cast<double>(message_.size());
+      }
+      elapsed = std::chrono::duration<double>(runtime::SystemClock().Now() - start).count();
+    }
+    return sent / elapsed;
+  }
+
+ private:
+  int socket_ = -1;
+  const std::string message_;
+};
+
+class NoContents final : public replay::client::ContentProvider,
+                         public replay::client::ContentSink {
+ public:
+  absl::StatusOr<proto::Embeddings> FindEmbeddings(std::span<const std::string>) override {
+    return proto::Embeddings();
+  }
+  absl::StatusOr<std::variant<proto::Catalog, proto::Overlay>> FindCatalog(
+      const std::string&) override {
+    return runtime::NotFound("no catalog");
+  }
+  void AddEmbeddings(const proto::Embeddings&) override {}
+  void AddCatalog(const proto::Catalog&) override {}
+  void AddOverlay(const proto::Overlay&) override {}
+};
+
+class Writer {
+ public:
+  Writer(const Settings& settings, std::vector<std::string> addresses, std::uint64_t number)
+      : random_(number), number_(number) {
+    inserter_ = *replay::client::Inserter::Create({.addresses = std::move(addresses),
+                                                   .client = "writer",
+                                                   .outbox_items = 256,
+                                                   .outbox_bytes = std::size_t{64} << 20,
+                                                   .max_item_bytes = std::size_t{48} << 20},
+                                                  contents_, metrics_);
+    inserter_->OnSpace([this] {
+      const runtime::MutexLock lock(mutex_);
+      ++space_;
+      changed_.NotifyAll();
+    });
+    proto::NamedTensor& column = *unroll_.add_step_columns();
+    column.set_name("observation/bytes");
+    std::string& data = *column.mutable_tensor()->mutable_data();
+    data.resize(settings.bytes);
+    for (char& byte : data) byte = static_cast<char>(random_());
+    unroll_.set_length(1);
+  }
+
+  // Inserts for `seconds`, or until `items` were.
+  void Insert(double seconds, std::uint64_t items) {
+    const auto start = runtime::SystemClock().Now();
+    for (std::uint64_t i = 0; i < items; ++i) {
+      if (i % 16 == 0 &&
+          std::chrono::duration<double>(runtime::SystemClock().Now() - start).count() > seconds) {
+        return;
+      }
+      Insert(MakeItem());
+    }
+  }
+  std::uint64_t acknowledged() const { return inserter_->stats().acknowledged_total; }
+
+ private:
+  proto::Item MakeItem() {
+    unroll_.mutable_id()->set_environment_id(++made_);
+    unroll_.mutable_id()->set_incarnation(number_ + 1);
+    proto::Item item;
+    *item.mutable_id() = unroll_.id();
+    item.set_table("unrolls");
+    item.mutable_oldest_version()->set_epoch(1);
+    item.mutable_newest_version()->set_epoch(1);
+    item.set_steps(1);
+    item.set_priority(static_cast<float>(random_.Uniform()));
+    unroll_.SerializeToString(item.mutable_payload());
+    return item;
+  }
+  void Insert(proto::Item item) {
+    for (;;) {
+      int seen = 0;
+      {
+        const runtime::MutexLock lock(mutex_);
+        seen = space_;
+      }
+      if (inserter_->TryInsert(std::move(item)).ok()) return;
+      const runtime::MutexLock lock(mutex_);
+      while (space_ == seen) {
+        if (!changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPatience)) std::abort();
+      }
+    }
+  }
+
+  runtime::Random random_;
+  const std::uint64_t number_;
+  std::uint64_t made_ = 0;
+  proto::Unroll unroll_;
+  NoContents contents_;
+  runtime::Metrics metrics_;
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  int space_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::unique_ptr<replay::client::Inserter> inserter_;
+};
+
+class Reader {
+ public:
+  Reader(std::vector<std::string> addresses, std::uint64_t number) {
+    sampler_ = *replay::client::Sampler::Create({.addresses = std::move(addresses),
+                                                 .client = "sampler-" + std::to_string(number),
+                                                 .table = "unrolls",
+                                                 .prefetch = 256},
+                                                contents_, metrics_);
+  }
+  void Sample(double seconds) {
+    const auto start = runtime::SystemClock().Now();
+    for (std::uint64_t i = 0;; ++i) {
+      if (i % 16 == 0 &&
+          std::chrono::duration<double>(runtime::SystemClock().Now() - start).count() > seconds) {
+        return;
+      }
+      const auto unroll = sampler_->Next(kPatience);
+      if (!unroll.ok()) std::abort();
+      const std::string& data = unroll->unroll.step_columns(0).tensor().data();
+      std::uint64_t word = 0;
+      for (std::size_t at = 0; at + sizeof word <= data.size(); at += sizeof word) {
+        std::memcpy(&word, data.data() + at, sizeof word);
+        checksum_ += word;
+      }
+      ++sampled_;
+    }
+  }
+  std::uint64_t sampled() const { return sampled_; }
+  std::uint64_t checksum() const { return checksum_; }
+
+ private:
+  NoContents contents_;
+  runtime::Metrics metrics_;
+  std::unique_ptr<replay::client::Sampler> sampler_;
+  std::uint64_t sampled_ = 0;
+  std::uint64_t checksum_ = 0;
+};
+
+template <typename Worker>
+void Join(std::vector<runtime::Thread>& threads, std::vector<std::unique_ptr<Worker>>& workers,
+          const std::function<void(Worker&)>& work) {
+  for (auto& worker : workers) {
+    threads.emplace_back("bench", [&work, &worker] { work(*worker); });
+  }
+}
+
+double ResidentBytes(pid_t pid) {
+  std::FILE* const file = std::fopen(("/proc/" + std::to_string(pid) + "/statm").c_str(), "r");
+  if (file == nullptr) return 0;
+  long size = 0;
+  long resident = 0;
+  const bool read = std::fscanf(file, "%ld %ld", &size, &resident) == 2;
+  std::fclose(file);
+  return read ? static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
+void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& shards,
+         const Child& sink) {
+  std::vector<std::string> addresses;
+  for (const auto& shard : shards) addresses.push_back(shard->address());
+  std::vector<std::unique_ptr<Writer>> writers;
+  for (std::size_t i = 0; i < settings.writers; ++i) {
+    writers.push_back(std::make_unique<Writer>(settings, addresses, i));
+  }
+  // Fills the table, and nothing waits for connections any more.
+  writers[0]->Insert(1e9, settings.capacity() + settings.capacity() / 8);
+  std::vector<std::unique_ptr<Reader>> readers;
+  for (std::size_t i = 0; i < settings.samplers; ++i) {
+    readers.push_back(std::make_unique<Reader>(addresses, i));
+  }
+  for (auto& reader : readers) reader->Sample(0.2);
+  Ceiling ceiling(sink.address(), settings.bytes);
+
+  const double seconds = settings.seconds;
+  const std::function<void(Writer&)> insert = [seconds](Writer& one) {
+    one.Insert(seconds, ~0ULL);
+  };
+  const std::function<void(Reader&)> sample = [seconds](Reader& one) { one.Sample(seconds); };
+  for (const std::string& phase : settings.phases) {
+    std::vector<double> inserted_rates;
+    std::vector<double> sampled_rates;
+    std::vector<double> shares;
+    for (int round = 0; round < settings.rounds; ++round) {
+      const auto total = [](const auto& all, const auto& count) {
+        std::uint64_t sum = 0;
+        for (const auto& one : all) sum += count(*one);
+        return static_cast<double>(sum);
+      };
+      const auto acknowledged = [](const Writer& one) { return one.acknowledged(); };
+      const auto sampled = [](const Reader& one) { return one.sampled(); };
+      const double inserted_before = total(writers, acknowledged);
+      const double sampled_before = total(readers, sampled);
+      const auto start = runtime::SystemClock().Now();
+      std::vector<runtime::Thread> threads;
+      if (phase != "sample") Join(threads, writers, insert);
+      if (phase != "insert") Join(threads, readers, sample);
+      for (runtime::Thread& thread : threads) thread.Join();
+      const double elapsed =
+          std::chrono::duration<double>(runtime::SystemClock().Now() - start).count();
+      inserted_rates.push_back((total(writers, acknowledged) - inserted_before) / elapsed);
+      sampled_rates.push_back((total(readers, sampled) - sampled_before) / elapsed);
+      const double bytes =
+          (inserted_rates.back() + sampled_rates.back()) * static_cast<double>(settings.bytes);
+      shares.push_back(bytes / ceiling.Measure(seconds / 4));
+    }
+    json line = {{"bench", "replay_" + phase},   {"bytes", settings.bytes},
+                 {"writers", settings.writers},  {"samplers", settings.samplers},
+                 {"shards", settings.shards},    {"selector", settings.selector},
+                 {"items", settings.capacity()}, {"rounds", settings.rounds}};
+    const auto add = [&line](const std::string& name, const std::vector<double>& values) {
+      const bench::Spread spread = bench::SpreadOf(values);
+      line[name] = spread.median;
+      line[name + "_range"] = {spread.minimum, spread.maximum};
+    };
+    if (phase != "sample") add("inserted_per_second", inserted_rates);
+    if (phase != "insert") add("sampled_per_second", sampled_rates);
+    add("ceiling_share", shares);
+    double resident = 0;
+    for (const auto& shard : shards) resident += ResidentBytes(shard->pid());
+    line["resident_per_payload"] =
+        resident / static_cast<double>(settings.capacity() * settings.bytes);
+    std::printf("%s\n", line.dump().c_str());
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("What replay shards take and give over loopback");
+  app.add_option("--bytes", settings.bytes, "of an item's payload")->check(CLI::Range(8, 40 << 20));
+  app.add_option("--writers", settings.writers, "")->check(CLI::Range(1, 64));
+  app.add_option("--samplers", settings.samplers, "")->check(CLI::Range(1, 64));
+  app.add_option("--shards", settings.shards, "")->check(CLI::Range(1, 64));
+  const auto names = replay::SelectorNames();
+  app.add_option("--selector", settings.selector, "chooses the items that are sampled")
+      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
+  app.add_option("--phases", settings.phases, "")
+      ->check(CLI::IsMember({"insert", "sample", "both"}));
+  app.add_option("--seconds", settings.seconds, "of a round")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  ::signal(SIGPIPE, SIG_IGN);
+  std::vector<std::unique_ptr<Child>> shards;
+  for (std::size_t i = 0; i < settings.shards; ++i) {
+    shards.push_back(std::make_unique<Child>(
+        [&settings, i](const Tell& tell, int life) { ServeShard(settings, i, tell, life); }));
+  }
+  const Child sink(ServeSink);
+  Run(settings, shards, sink);
+  return 0;
+}
