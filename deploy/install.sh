@@ -164,6 +164,9 @@ install_huggingface() {
   make_environment huggingface "$ROOT/tests/bench/peers/requirements.txt" "transformers and torch, 5 GB,"
 }
 
+# tests/bench/peers/replay.sh needs it.
+install_reverb() { make_environment reverb "$ROOT/tests/bench/peers/reverb_requirements.txt" "dm-reverb and TensorFlow, 1 GB,"; }
+
 install_all() {
   local packages=("${BUILD_PACKAGES[@]}")
   has_libtorch "$(libtorch_root)" || python3 -m pip --version >/dev/null 2>&1 ||
