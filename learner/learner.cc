@@ -176,7 +176,8 @@ absl::Status Learner::Start() {
                                              .max_lag = static_cast<std::uint32_t>(options.max_lag),
                                              .group_epoch = parts.version.epoch,
                                              .rank = static_cast<std::uint32_t>(rank()),
-                                             .world = static_cast<std::uint32_t>(ranks)},
+                                             .world = static_cast<std::uint32_t>(ranks),
+                                             .seed = static_cast<std::uint64_t>(setup_.run.seed)},
                                             *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
   parts.round =

@@ -2,6 +2,7 @@
 #include "replay/options.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,11 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
                 .unit = "steps",
                 .min = 0,
                 .max = 1e9});
+  visitor.Knob("max_age_seconds", max_age_seconds,
+               {.help = "items that came in longer ago are removed; 0: none is",
+                .unit = "seconds",
+                .min = 0,
+                .max = 1e9});
   visitor.Knob("min_size", min_size,
                {.help = "items that all shards together hold before any are given out",
                 .unit = "items",
@@ -78,6 +84,8 @@ absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const
   table.max_bytes = static_cast<std::size_t>(max_bytes);
   table.max_times_sampled = static_cast<std::uint32_t>(max_times_sampled);
   table.max_staleness = static_cast<std::uint32_t>(max_staleness);
+  table.max_age =
+      std::chrono::duration_cast<runtime::Duration>(std::chrono::duration<double>(max_age_seconds));
   table.limiter.min_size = static_cast<std::size_t>((min_size + shards - 1) / shards);
   table.limiter.samples_per_insert = samples_per_insert;
   table.limiter.error_buffer = error_buffer / static_cast<double>(shards);

@@ -32,6 +32,7 @@ struct TableKnobs {
   std::int64_t max_bytes = std::int64_t{1} << 30;
   std::int64_t max_times_sampled = 1;
   std::int64_t max_staleness = 0;
+  double max_age_seconds = 0;
   std::int64_t min_size = 1;
   double samples_per_insert = 0;
   double error_buffer = 0;

@@ -73,10 +73,11 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
   }
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
-  SHOAL_RETURN_IF_ERROR(tables_[index]->Insert(item));
+  SetTimeLocked(*tables_[index]);
+  const absl::Status status = tables_[index]->Insert(item);
   evicted = tables_[index]->TakeEvicted();
-  ChangedLocked();
-  return absl::OkStatus();
+  if (status.ok() || !evicted.empty()) ChangedLocked();
+  return status;
 }
 
 std::size_t Shard::Update(std::string_view table, std::span<const PriorityUpdate> updates) {
@@ -89,10 +90,14 @@ std::size_t Shard::Update(std::string_view table, std::span<const PriorityUpdate
   return updated;
 }
 
-std::size_t Shard::Room(std::string_view table) const {
+std::size_t Shard::Room(std::string_view table) {
   const std::size_t index = Index(table);
   if (index == options_.tables.size()) return 0;
+  std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
+  SetTimeLocked(*tables_[index]);
+  evicted = tables_[index]->TakeEvicted();
+  if (!evicted.empty()) ChangedLocked();
   return tables_[index]->room();
 }
 
@@ -127,11 +132,14 @@ absl::Status Shard::JoinGroup(std::string_view table, std::uint64_t epoch) {
 
 SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_items,
                           std::size_t max_bytes) {
+  std::vector<std::shared_ptr<Item>> evicted;
   SampleBatch batch;
   std::size_t bytes = 0;
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
   Table& source = *tables_[index];
+  SetTimeLocked(source);
+  evicted = source.TakeEvicted();
   while (batch.samples.size() < max_items && bytes < max_bytes) {
     std::optional<SampledItem> sample = source.Sample();
     if (!sample) break;
@@ -140,7 +148,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
     bytes += sample->item->payload.size();
     batch.samples.push_back(*std::move(sample));
   }
-  if (!batch.samples.empty()) ChangedLocked();
+  if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
   return batch;
 }
@@ -193,6 +201,10 @@ ShardStats Shard::stats() const {
   stats.content_bytes = contents_.bytes();
   stats.unused_content_bytes = contents_.unused_bytes();
   return stats;
+}
+
+void Shard::SetTimeLocked(Table& table) {
+  if (table.options().max_age > runtime::Duration::zero()) table.SetTime(clock_.Now());
 }
 
 void Shard::ChangedLocked() {

@@ -68,7 +68,7 @@ class Shard {
   std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns how many items `table` would take now, or 0 if there is no such table.
-  std::size_t Room(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::size_t Room(std::string_view table) ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool HasTable(std::string_view table) const { return Index(table) < options_.tables.size(); }
   // Like the functions of ContentStore.
@@ -109,6 +109,7 @@ class Shard {
   // Evicts an item from the table that holds the most bytes among those with a remover. Returns the
   // table, or null if there is none with an item.
   Table* EvictOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetTimeLocked(Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ChangedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ShardOptions options_;

@@ -40,6 +40,8 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                      &TableStats::evicted_stale_total),
              counter("shoal_replay_evicted_total", "Items evicted", "room",
                      &TableStats::evicted_for_room_total),
+             counter("shoal_replay_evicted_total", "Items evicted", "age",
+                     &TableStats::evicted_old_total),
              counter("shoal_replay_priority_updates_total", "Priorities changed", "",
                      &TableStats::priority_updates_total),
              counter("shoal_replay_duplicates_total", "Items acknowledged and ignored", "",

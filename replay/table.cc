@@ -35,10 +35,11 @@ absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, Conte
     return invalid("priority_exponent must be between 0 and " +
                    std::to_string(kMaxPriorityExponent));
   }
-  if (options.max_times_sampled == 0 && !options.remover && options.max_staleness == 0) {
+  if (options.max_times_sampled == 0 && !options.remover && options.max_staleness == 0 &&
+      options.max_age == runtime::Duration::zero()) {
     return invalid(
-        "no item would ever leave: max_times_sampled or max_staleness must be above 0, or there "
-        "must be a remover");
+        "no item would ever leave: max_times_sampled, max_staleness or max_age_seconds must be "
+        "above 0, or there must be a remover");
   }
   return std::unique_ptr<Table>(new Table(std::move(options), contents));
 }
@@ -77,6 +78,7 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   if (remover_) remover_->Insert(handle, item->priority);
   handles_.emplace(item->id, handle);
   by_version_.emplace(item->oldest_version, handle);
+  if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, now_);
   const float priority = item->priority;
   items_.emplace(handle, Stored{.item = std::move(item), .priority = priority});
   return absl::OkStatus();
@@ -172,6 +174,7 @@ std::shared_ptr<Item> Table::Remove(Handle handle) {
   items_.erase(found);
   handles_.erase(stored.item->id);
   by_version_.erase({stored.item->oldest_version, handle});
+  came_.erase(handle);
   sampler_->Remove(handle);
   if (remover_) remover_->Remove(handle);
   if (options_.max_times_sampled > 0) limiter_.Removed(stored.item->steps, stored.times_sampled);
@@ -199,6 +202,14 @@ void Table::SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_la
          IsStale(by_version_.begin()->first, current_version_, this->max_lag())) {
     Evict(by_version_.begin()->second);
     ++stats_.evicted_stale_total;
+  }
+}
+
+void Table::SetTime(runtime::TimePoint now) {
+  now_ = now;
+  while (!came_.empty() && now - came_.begin()->second > options_.max_age) {
+    Evict(came_.begin()->first);
+    ++stats_.evicted_old_total;
   }
 }
 

@@ -12,10 +12,10 @@
 //   6. A full table with a remover evicts what the remover chooses, and the item is stored.
 //
 // Sample gives an item at most `max_times_sampled` times and removes it with the last sample. Items
-// that the current version makes stale are evicted. When an item with a bounded number of samples
-// leaves, what it earned from the limiter and can no longer use is taken back. While bytes of items
-// or contents keep inserts out, Sample ignores the limiter, because otherwise neither side could go
-// on.
+// that the current version makes stale are evicted, and so are those older than `max_age`. When an
+// item with a bounded number of samples leaves, what it earned from the limiter and can no longer
+// use is taken back. While bytes of items or contents keep inserts out, Sample ignores the limiter,
+// because otherwise neither side could go on.
 //
 // Not thread-safe.
 #pragma once
@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -31,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/clock.h"
 #include "platform/runtime/status.h"
 #include "replay/content_store.h"
 #include "replay/id_window.h"
@@ -59,6 +61,8 @@ struct TableOptions {
   // Items of an earlier epoch than the current version, or more than this many steps older, are
   // evicted. 0 evicts none. A sampling stream may set a lower limit.
   std::uint32_t max_staleness = 0;
+  // Items that have been in for longer are evicted. 0 evicts none.
+  runtime::Duration max_age{};
   RateLimiterOptions limiter = {};
   // How many ids are remembered to recognise repeats, besides those of the stored items.
   std::size_t id_window = 65536;
@@ -94,6 +98,7 @@ struct TableStats {
   std::uint64_t sampled_steps_total = 0;
   std::uint64_t evicted_stale_total = 0;
   std::uint64_t evicted_for_room_total = 0;
+  std::uint64_t evicted_old_total = 0;
   std::uint64_t duplicates_total = 0;
   std::uint64_t priority_updates_total = 0;
   // The number of inserts that had to wait, by reason.
@@ -130,6 +135,10 @@ class Table {
   // Evicts the items that are stale now. Ignores a version older than an earlier one. A `max_lag`
   // above 0 bounds staleness in addition to the option; if neither does, nothing is evicted.
   void SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag);
+
+  // Evicts the items that are too old at this time, at which later items come in. Call it before
+  // Insert and Sample where max_age is set. REQUIRES: times do not go back.
+  void SetTime(runtime::TimePoint now);
 
   // Evicts the item that the remover chooses, so that its contents may leave. Returns false if
   // there is no remover or no item.
@@ -179,6 +188,9 @@ class Table {
   absl::flat_hash_map<UnrollId, Handle> handles_;
   // Oldest version first.
   std::set<std::pair<PolicyVersion, Handle>> by_version_;
+  // When each item came in, oldest first. Empty without max_age.
+  std::map<Handle, runtime::TimePoint> came_;
+  runtime::TimePoint now_{};
   std::vector<std::shared_ptr<Item>> evicted_;
   Handle next_handle_ = 0;
   PolicyVersion current_version_;

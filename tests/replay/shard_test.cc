@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "platform/runtime/thread.h"
+#include "tests/doubles/manual_clock.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {
@@ -51,6 +52,23 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
   REQUIRE(third.samples.size() == 2);
   REQUIRE(third.contents.size() == 1);
   REQUIRE(shard->stats().unused_content_bytes == shard->stats().content_bytes);
+}
+
+TEST_CASE("a full table has room again when its items are too old, though nobody samples") {
+  doubles::ManualClock clock;
+  const auto shard = *Shard::Create(
+      {.tables = {{.max_size = 1, .max_age = std::chrono::seconds(5)}}, .contents = {}}, clock);
+  auto item = ItemNumber(1);
+  REQUIRE(shard->Insert("unrolls", item).ok());
+  REQUIRE(shard->Room("unrolls") == 0);
+  clock.Advance(std::chrono::seconds(6));
+  REQUIRE(shard->Room("unrolls") == 1);
+  item = ItemNumber(2);
+  REQUIRE(shard->Insert("unrolls", item).ok());
+  clock.Advance(std::chrono::seconds(6));
+  const int reader = *shard->OpenReader();
+  REQUIRE(shard->Sample("unrolls", reader, 10, 1 << 20).samples.empty());
+  REQUIRE(shard->stats().tables[0].evicted_old_total == 2);
 }
 
 TEST_CASE("tables with a remover evict items to make room for contents, others refuse them") {

@@ -150,6 +150,31 @@ TEST_CASE("without a bound on staleness items of an earlier epoch stay and are g
   REQUIRE(table->Sample()->item->id.environment_id == 1);
 }
 
+TEST_CASE("items that are older than the table allows leave, in the order in which they came") {
+  using std::chrono::seconds;
+  ContentStore contents({});
+  const auto table = MakeTable(
+      contents, {.max_times_sampled = 2, .max_age = seconds(10), .limiter = {.min_size = 1}});
+  const runtime::TimePoint start{};
+  for (int i = 0; i < 4; ++i) {
+    table->SetTime(start + seconds(3 * i));
+    REQUIRE(Insert(*table, ItemNumber(static_cast<std::uint64_t>(i))).ok());
+  }
+  table->SetTime(start + seconds(10));
+  REQUIRE(table->size() == 4);
+  REQUIRE(table->Sample()->item->id.environment_id == 0);
+  table->SetTime(start + seconds(14));
+  REQUIRE(table->stats().evicted_old_total == 2);
+  const auto evicted = table->TakeEvicted();
+  REQUIRE(evicted.size() == 2);
+  REQUIRE(evicted[0]->id.environment_id == 0);
+  REQUIRE(evicted[1]->id.environment_id == 1);
+  for (int i = 0; i < 2; ++i) REQUIRE(table->Sample()->item->id.environment_id == 2);
+  table->SetTime(start + seconds(100));
+  REQUIRE(table->size() == 0);
+  REQUIRE(table->stats().evicted_old_total == 3);
+}
+
 TEST_CASE("a full table with a remover evicts what that chooses, and takes every item") {
   ContentStore contents({});
   const auto table = MakeTable(contents, {.sampler = SelectorKind::kUniform,
