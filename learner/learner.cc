@@ -339,7 +339,7 @@ absl::Status Learner::Train() {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
   const algorithms::UnrollBatch batch = BuildBatch(setup_.policy, parts.unrolls, parts.version);
-  std::vector<replay::UnrollId> keys;
+  std::vector<UnrollUse> keys;
   for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
   SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
       parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));

@@ -10,7 +10,10 @@ namespace shoal::learner {
 
 EpisodeSummary EpisodeReturns::Add(std::span<const DecodedUnroll> unrolls) {
   std::vector<const DecodedUnroll*> in_order;
-  for (const DecodedUnroll& unroll : unrolls) in_order.push_back(&unroll);
+  for (const DecodedUnroll& unroll : unrolls) {
+    // An episode counts once, however often its unrolls are used.
+    if (unroll.key.use == 1) in_order.push_back(&unroll);
+  }
   std::sort(in_order.begin(), in_order.end(),
             [](const DecodedUnroll* a, const DecodedUnroll* b) { return a->key < b->key; });
   EpisodeSummary sums;
@@ -23,7 +26,7 @@ EpisodeSummary EpisodeReturns::Add(std::span<const DecodedUnroll> unrolls) {
 }
 
 void EpisodeReturns::AddOne(const DecodedUnroll& unroll, EpisodeSummary& sums) {
-  const std::uint64_t environment = unroll.key.environment_id;
+  const std::uint64_t environment = unroll.key.id.environment_id;
   for (std::size_t t = 0; t < static_cast<std::size_t>(unroll.length); ++t) {
     const std::uint8_t flags = unroll.flags[t];
     if ((flags & algorithms::kFinal) != 0) continue;

@@ -66,7 +66,8 @@ void Round::Restore(std::vector<DecodedUnroll> unrolls) {
 
 void Round::Take(const replay::client::SampledUnroll& sampled, const parameters::Version& current) {
   const auto& id = sampled.unroll.id();
-  const replay::UnrollId key{id.environment_id(), id.incarnation(), id.first_sequence()};
+  const UnrollUse key{.id = {id.environment_id(), id.incarnation(), id.first_sequence()},
+                      .use = sampled.times_sampled};
   if (ledger_.Contains(key) || collected_keys_.contains(key)) {
     ++counts_.repeated;
     return;
@@ -76,7 +77,7 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
   decoding_ += clock_.Now() - begin;
   if (!decoded.ok()) {
     if (counts_.invalid++ < kLoggedInvalid) {
-      spdlog::warn("event=unroll_dropped environment={} shard={} reason={}", key.environment_id,
+      spdlog::warn("event=unroll_dropped environment={} shard={} reason={}", key.id.environment_id,
                    sampled.shard, runtime::Quoted(runtime::Message(decoded.status())));
     }
     return;
@@ -86,6 +87,7 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
     return;
   }
   ++counts_.accepted;
+  decoded->key = key;
   collected_keys_.insert(key);
   collected_.push_back(*std::move(decoded));
 }
@@ -93,7 +95,7 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
 void Round::LogMissing() const {
   std::set<std::uint64_t> missing;
   for (const auto& [environment, rounds] : absent_) missing.insert(environment);
-  for (const DecodedUnroll& unroll : collected_) missing.erase(unroll.key.environment_id);
+  for (const DecodedUnroll& unroll : collected_) missing.erase(unroll.key.id.environment_id);
   std::string shown;
   std::size_t count = 0;
   for (const std::uint64_t environment : missing) {
@@ -109,7 +111,7 @@ void Round::LogMissing() const {
 
 std::vector<DecodedUnroll> Round::TakeOut() {
   for (auto& [environment, rounds] : absent_) ++rounds;
-  for (const DecodedUnroll& unroll : collected_) absent_[unroll.key.environment_id] = 0;
+  for (const DecodedUnroll& unroll : collected_) absent_[unroll.key.id.environment_id] = 0;
   absl::erase_if(absent_, [](const auto& entry) { return entry.second > kForgetAfter; });
   if (options_.deterministic) {
     std::sort(collected_.begin(), collected_.end(),

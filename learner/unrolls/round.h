@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A round collects the unrolls that one update of one rank trains on.
 //
-// Collect takes unrolls as they come, and drops those that were trained before, are stale, or
-// cannot be decoded. It returns when it has its share. If `timeout` passes first, it logs which
-// environments of earlier rounds are missing and returns what it has, perhaps nothing. All ranks
-// then agree on whether that is enough, and Restore takes back unrolls that are not trained. In
-// deterministic mode Collect always waits for the whole share and returns the unrolls sorted by id.
+// Collect takes unrolls as they come, and drops those whose use was trained before, that are stale,
+// or that cannot be decoded. A table that gives an unroll out several times has it trained as
+// often. It returns when it has its share. If `timeout` passes first, it logs which environments of
+// earlier rounds are missing and returns what it has, perhaps nothing. All ranks then agree on
+// whether that is enough, and Restore takes back unrolls that are not trained. In deterministic
+// mode Collect always waits for the whole share and returns the unrolls sorted by id.
 //
 // Used from one thread.
 #pragma once
@@ -88,7 +89,7 @@ class Round {
   runtime::Clock& clock_;
 
   std::vector<DecodedUnroll> collected_;
-  std::set<replay::UnrollId> collected_keys_;
+  std::set<UnrollUse> collected_keys_;
   // For each environment, the number of rounds since it was last seen.
   absl::flat_hash_map<std::uint64_t, std::uint32_t> absent_;
   RoundCounts counts_;

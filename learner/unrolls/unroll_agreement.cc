@@ -10,12 +10,14 @@
 namespace shoal::learner {
 namespace {
 
-// A flag, then three numbers in two halves each: a double holds 32 bits exactly, but not 64.
+// The use, which is at least 1, then three numbers in two halves each: a double holds 32 bits
+// exactly, but not 64.
 constexpr std::size_t kNumbers = 7;
 
-void Write(const replay::UnrollId& key, double* place) {
-  *place++ = 1;
-  for (const std::uint64_t number : {key.environment_id, key.incarnation, key.first_sequence}) {
+void Write(const UnrollUse& key, double* place) {
+  *place++ = static_cast<double>(key.use);
+  for (const std::uint64_t number :
+       {key.id.environment_id, key.id.incarnation, key.id.first_sequence}) {
     *place++ = static_cast<double>(number >> 32);
     *place++ = static_cast<double>(number & 0xffffffffU);
   }
@@ -25,8 +27,9 @@ std::uint64_t ReadNumber(const double* place) {
   return static_cast<std::uint64_t>(place[0]) << 32 | static_cast<std::uint64_t>(place[1]);
 }
 
-replay::UnrollId Read(const double* place) {
-  return {ReadNumber(place + 1), ReadNumber(place + 3), ReadNumber(place + 5)};
+UnrollUse Read(const double* place) {
+  return {.id = {ReadNumber(place + 1), ReadNumber(place + 3), ReadNumber(place + 5)},
+          .use = static_cast<std::uint32_t>(place[0])};
 }
 
 }  // namespace
@@ -43,12 +46,12 @@ absl::Status AgreeOnUnrolls(collectives::GradientReducer& reducer, std::size_t s
   }
   // Only one rank writes each place, so the sum is that rank's number.
   SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(table)));
-  std::set<replay::UnrollId> kept;
+  std::set<UnrollUse> kept;
   for (const DecodedUnroll& unroll : unrolls) kept.insert(unroll.key);
   for (std::size_t place = 0; place < ranks * share; ++place) {
     const double* const numbers = &table[place * kNumbers];
     if (numbers[0] == 0 || place / share == own) continue;
-    const replay::UnrollId key = Read(numbers);
+    const UnrollUse key = Read(numbers);
     if (place / share < own) kept.erase(key);
     if (!kept.contains(key)) ledger.Add(key);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which rank trains on an unroll that two ranks have sampled.
 //
-// Replay hands an item out once. But a shard that dies before it acknowledged an item gets it
-// again, and may then give it to another rank. Each rank's ledger knows only what the rank logged
-// itself; here it also learns what the others are about to log.
+// Replay hands each use of an item out once. But a shard that dies before it acknowledged an item
+// gets it again, and may then give the same use to another rank. Each rank's ledger knows only what
+// the rank logged itself; here it also learns what the others are about to log.
 #pragma once
 
 #include <cstddef>

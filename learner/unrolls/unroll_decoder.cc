@@ -87,7 +87,8 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
   }
   SHOAL_ASSIGN_OR_RETURN(const Columns columns, Columns::Of(unroll));
   DecodedUnroll out;
-  out.key = {unroll.id().environment_id(), unroll.id().incarnation(), unroll.id().first_sequence()};
+  out.key.id = {unroll.id().environment_id(), unroll.id().incarnation(),
+                unroll.id().first_sequence()};
   out.length = unroll.length();
   out.encoder_version = unroll.encoder_version();
   SHOAL_RETURN_IF_ERROR(CheckPolicy(columns));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "learner/unrolls/content_table.h"
-#include "learner/unrolls/unroll_ledger.h"
+#include "learner/unrolls/unroll_use.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/status.h"
 #include "proto/unroll.pb.h"
@@ -26,7 +26,8 @@ namespace shoal::learner {
 // One unroll of T rows and the bootstrap row. Vectors are row-major. rl/model/policy.h defines O,
 // F, D, S, n.
 struct DecodedUnroll {
-  replay::UnrollId key;
+  // The decoder takes it for the first use.
+  UnrollUse key;
   std::int64_t length = 0;  // T
   std::string encoder_version;
 

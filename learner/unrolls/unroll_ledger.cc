@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -25,18 +26,26 @@ absl::Status SystemError(std::string_view what, const std::string& path) {
   return runtime::Internal(std::string(what) + " " + path + ": " + std::strerror(errno));
 }
 
-std::optional<replay::UnrollId> ParseLine(std::string_view line) {
-  std::array<std::uint64_t, 5> numbers{};
+std::optional<UnrollUse> ParseLine(std::string_view line) {
+  std::array<std::uint64_t, 6> numbers{};
+  numbers.back() = 1;
   const char* position = line.data();
   const char* const end = line.data() + line.size();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto [rest, error] = std::from_chars(position, end, numbers[i]);
     if (error != std::errc()) return std::nullopt;
-    const bool last = i + 1 == numbers.size();
-    if (last ? rest != end : (rest == end || *rest != ' ')) return std::nullopt;
-    position = rest + 1;
+    position = rest;
+    if (position == end) {
+      if (i + 2 < numbers.size()) return std::nullopt;
+      break;
+    }
+    if (*position++ != ' ' || i + 1 == numbers.size()) return std::nullopt;
   }
-  return replay::UnrollId{numbers[0], numbers[1], numbers[2]};
+  if (numbers.back() < 1 || numbers.back() > std::numeric_limits<std::uint32_t>::max()) {
+    return std::nullopt;
+  }
+  return UnrollUse{.id = {numbers[0], numbers[1], numbers[2]},
+                   .use = static_cast<std::uint32_t>(numbers.back())};
 }
 
 // Cuts only this rank's log, since other ranks may be appending to theirs.
@@ -105,7 +114,7 @@ absl::Status UnrollLedger::Load(const std::string& path) {
     const auto key = ParseLine(rest.substr(0, newline));
     if (!key) {
       return runtime::DataLoss(
-          path + " line " + std::to_string(number) + ": expected five numbers, got \"" +
+          path + " line " + std::to_string(number) + ": expected five or six numbers, got \"" +
           std::string(rest.substr(0, std::min<std::size_t>(newline, 80))) + "\"");
     }
     Add(*key);
@@ -118,7 +127,7 @@ absl::Status UnrollLedger::Open(const std::string& path) {
   return file_ < 0 ? SystemError("open", path) : absl::OkStatus();
 }
 
-void UnrollLedger::Add(const replay::UnrollId& key) {
+void UnrollLedger::Add(const UnrollUse& key) {
   if (!keys_.insert(key).second) return;
   order_.push_back(key);
   if (order_.size() <= window_) return;
@@ -127,15 +136,15 @@ void UnrollLedger::Add(const replay::UnrollId& key) {
 }
 
 absl::Status UnrollLedger::Append(std::uint64_t epoch, std::uint64_t update,
-                                  std::span<const replay::UnrollId> keys) {
+                                  std::span<const UnrollUse> keys) {
   std::string lines;
-  for (const replay::UnrollId& key : keys) {
-    lines += std::to_string(key.environment_id) + ' ' + std::to_string(key.incarnation) + ' ' +
-             std::to_string(key.first_sequence) + ' ' + std::to_string(epoch) + ' ' +
-             std::to_string(update) + '\n';
+  for (const UnrollUse& key : keys) {
+    lines += std::to_string(key.id.environment_id) + ' ' + std::to_string(key.id.incarnation) +
+             ' ' + std::to_string(key.id.first_sequence) + ' ' + std::to_string(epoch) + ' ' +
+             std::to_string(update) + ' ' + std::to_string(key.use) + '\n';
   }
   SHOAL_RETURN_IF_ERROR(WriteAll(file_, lines, "the log of unroll ids"));
-  for (const replay::UnrollId& key : keys) Add(key);
+  for (const UnrollUse& key : keys) Add(key);
   return absl::OkStatus();
 }
 

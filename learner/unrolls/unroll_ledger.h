@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger records the ids of trained unrolls on disk before they are trained, so that no unroll
-// is trained twice, whichever process dies and when.
+// The ledger records the uses of unrolls on disk before they are trained, so that no unroll is
+// trained more often than replay gave it out, whichever process dies and when.
 //
 // Each rank has one log in the run's folder (unrolls.log, or unrolls.<rank>.log from rank 1 on)
 // with one line for each unroll. Logs are only appended to:
 //
-//   <environment> <incarnation> <first sequence> <epoch> <update>
+//   <environment> <incarnation> <first sequence> <epoch> <update> <use>
 //
+// A line without the last number is of the first use.
 // Append returns when the lines are on disk, and the update begins after that. A batch that was
 // logged but not finished when the learner died is lost, not repeated. A last line without its
-// newline was torn by a crash; its update never began, so it is cut off. The last `window` ids of
-// all logs are in memory, and older ones are forgotten: replay hands an item out once, so a repeat
+// newline was torn by a crash; its update never began, so it is cut off. The last `window` uses of
+// all logs are in memory, and older ones are forgotten: replay hands each use out once, so a repeat
 // comes soon or never. Not thread-safe.
 #pragma once
 
@@ -24,8 +25,8 @@
 #include <string>
 #include <string_view>
 
+#include "learner/unrolls/unroll_use.h"
 #include "platform/runtime/status.h"
-#include "replay/client/unroll_id.h"
 
 namespace shoal::learner {
 
@@ -33,7 +34,7 @@ struct UnrollLedgerOptions {
   // Created if missing.
   std::string folder;
   int rank = 0;
-  // The number of ids in memory, at least 1.
+  // The number of uses in memory, at least 1.
   std::size_t window = std::size_t{1} << 20;
 };
 
@@ -46,15 +47,14 @@ class UnrollLedger {
   UnrollLedger(const UnrollLedger&) = delete;
   UnrollLedger& operator=(const UnrollLedger&) = delete;
 
-  bool Contains(const replay::UnrollId& key) const { return keys_.contains(key); }
+  bool Contains(const UnrollUse& key) const { return keys_.contains(key); }
 
   // Logs `keys` for one update and syncs the file. After an error nothing may be trained. REQUIRES:
   // the ledger contains none of `keys`.
-  absl::Status Append(std::uint64_t epoch, std::uint64_t update,
-                      std::span<const replay::UnrollId> keys);
+  absl::Status Append(std::uint64_t epoch, std::uint64_t update, std::span<const UnrollUse> keys);
 
   // Makes the ledger contain `key` without logging it, because another rank has it in its log.
-  void Add(const replay::UnrollId& key);
+  void Add(const UnrollUse& key);
 
   std::size_t size() const { return keys_.size(); }
 
@@ -65,8 +65,8 @@ class UnrollLedger {
 
   const std::size_t window_;
   int file_ = -1;
-  absl::flat_hash_set<replay::UnrollId> keys_;
-  std::deque<replay::UnrollId> order_;  // oldest first
+  absl::flat_hash_set<UnrollUse> keys_;
+  std::deque<UnrollUse> order_;  // oldest first
 };
 
 // Returns the name of `rank`'s log.

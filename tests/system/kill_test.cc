@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -40,21 +42,43 @@ bool Flows(ShoalRun& run, Deadline deadline) {
       deadline, [&] { return run.environment_steps() > steps && run.updates() >= updates + 2; });
 }
 
-// Reads the ids that the learner logged before each update: environment, incarnation, first
-// sequence.
-void RequireNoneTwice(const ShoalRun& run) {
-  std::set<std::string> seen;
+// Kills the only process of this kind, and requires that another takes its place and work goes on.
+void KillOne(ShoalRun& run, const char* kind) {
+  INFO(kind << "\n" << run.output());
+  const std::vector<pid_t> pids = run.Children(kind);
+  REQUIRE(pids.size() == 1);
+  const Deadline deadline = After(seconds(20));
+  REQUIRE(::kill(pids[0], SIGKILL) == 0);
+  REQUIRE(Eventually(deadline, [&] {
+    const std::vector<pid_t> now = run.Children(kind);
+    return now.size() == 1 && now[0] != pids[0];
+  }));
+  REQUIRE(Flows(run, deadline));
+}
+
+// Ends the run, and requires that its learner logged no use of an unroll twice and no unroll more
+// often than `most` times. A line holds environment, incarnation, first sequence, epoch, update and
+// use.
+void RequireUses(ShoalRun& run, int most) {
+  run.Interrupt();
+  REQUIRE(run.WaitForExit(seconds(10)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 130);
+  std::set<std::string> uses;
+  std::map<std::string, int> unrolls;
+  int most_seen = 0;
   std::istringstream lines(run.File("unrolls.log"));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    std::string environment;
-    std::string incarnation;
-    std::string sequence;
-    words >> environment >> incarnation >> sequence;
+    std::string numbers[6];
+    for (std::string& number : numbers) words >> number;
     INFO(line);
-    REQUIRE(seen.insert(environment + " " + incarnation + " " + sequence).second);
+    const std::string unroll = numbers[0] + " " + numbers[1] + " " + numbers[2];
+    REQUIRE(uses.insert(unroll + " " + numbers[5]).second);
+    most_seen = std::max(most_seen, ++unrolls[unroll]);
   }
-  REQUIRE(seen.size() > 100);
+  REQUIRE(unrolls.size() > 100);
+  REQUIRE(most_seen == most);
 }
 
 }  // namespace
@@ -64,43 +88,24 @@ TEST_CASE("any one process may be killed: the flow goes on, and no unroll is tra
   ShoalRun run(ShortRun("5"));
   REQUIRE(Flows(run, After(seconds(60))));
   for (const char* kind : {"actor", "inference", "replay", "learner", "mockserver"}) {
-    INFO(kind << "\n" << run.output());
-    const std::vector<pid_t> pids = run.Children(kind);
-    REQUIRE(pids.size() == 1);
-    const Deadline deadline = After(seconds(20));
-    REQUIRE(::kill(pids[0], SIGKILL) == 0);
-    REQUIRE(Eventually(deadline, [&] {
-      const std::vector<pid_t> now = run.Children(kind);
-      return now.size() == 1 && now[0] != pids[0];
-    }));
-    REQUIRE(Flows(run, deadline));
+    KillOne(run, kind);
   }
-  run.Interrupt();
-  REQUIRE(run.WaitForExit(seconds(10)));
-  INFO(run.output());
-  REQUIRE(run.exit().code == 130);
-  RequireNoneTwice(run);
+  RequireUses(run, 1);
 }
 
 TEST_CASE("a shard that dies again and again makes no unroll train twice", "[kills]") {
   ShoalRun run(ShortRun("5"));
   REQUIRE(Flows(run, After(seconds(60))));
-  for (int kill = 0; kill < 3; ++kill) {
-    const std::vector<pid_t> pids = run.Children("replay");
-    REQUIRE(pids.size() == 1);
-    const Deadline deadline = After(seconds(20));
-    REQUIRE(::kill(pids[0], SIGKILL) == 0);
-    REQUIRE(Eventually(deadline, [&] {
-      const std::vector<pid_t> now = run.Children("replay");
-      return now.size() == 1 && now[0] != pids[0];
-    }));
-    REQUIRE(Flows(run, deadline));
-  }
-  run.Interrupt();
-  REQUIRE(run.WaitForExit(seconds(10)));
-  INFO(run.output());
-  REQUIRE(run.exit().code == 130);
-  RequireNoneTwice(run);
+  for (int kill = 0; kill < 3; ++kill) KillOne(run, "replay");
+  RequireUses(run, 1);
+}
+
+TEST_CASE("a table that gives unrolls out twice has each trained at most twice, over kills too",
+          "[kills]") {
+  ShoalRun run(ShortRun("5", {"replay.table.0.max_times_sampled=2"}));
+  REQUIRE(Flows(run, After(seconds(60))));
+  for (const char* kind : {"replay", "learner", "replay"}) KillOne(run, kind);
+  RequireUses(run, 2);
 }
 
 TEST_CASE("a kill during the final evaluation does not cost the result", "[kills]") {

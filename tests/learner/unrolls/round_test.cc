@@ -28,6 +28,7 @@ class ScriptedSource final : public UnrollSource {
     if (!unrolls.empty()) {
       replay::client::SampledUnroll sampled;
       sampled.unroll = std::move(unrolls.front());
+      sampled.times_sampled = use;
       unrolls.pop_front();
       return sampled;
     }
@@ -37,6 +38,8 @@ class ScriptedSource final : public UnrollSource {
   }
 
   std::deque<proto::Unroll> unrolls;
+  // How often the unrolls have been given out.
+  std::uint32_t use = 1;
   bool closed = false;
   int calls = 0;
 
@@ -53,7 +56,7 @@ struct Bench {
     collected = *round.Collect(current, [] { return false; });
     std::vector<std::uint64_t> environments;
     for (const DecodedUnroll& unroll : collected) {
-      environments.push_back(unroll.key.environment_id);
+      environments.push_back(unroll.key.id.environment_id);
     }
     return environments;
   }
@@ -87,8 +90,8 @@ TEST_CASE("a deterministic round waits past the timeout and sorts by id", "[roun
   });
   REQUIRE(unrolls.ok());
   REQUIRE(unrolls->size() == 3);
-  REQUIRE((*unrolls)[0].key.environment_id == 1);
-  REQUIRE((*unrolls)[2].key.environment_id == 3);
+  REQUIRE((*unrolls)[0].key.id.environment_id == 1);
+  REQUIRE((*unrolls)[2].key.id.environment_id == 3);
   REQUIRE(bench.round.counts().cut_short == 0);
 }
 
@@ -112,6 +115,21 @@ TEST_CASE("an unroll that was trained is never collected again", "[round]") {
   REQUIRE(bench.ledger->Append(1, 1, std::vector{bench.collected[0].key}).ok());
   bench.source.unrolls = {MakeDiscrete(1), MakeDiscrete(2)};
   REQUIRE(bench.Collect() == Environments{2});
+  REQUIRE(bench.round.counts().repeated == 1);
+}
+
+TEST_CASE("an unroll that replay gives out again is trained again, and each use once", "[round]") {
+  Bench bench({.share = 1, .timeout = seconds(2)});
+  for (std::uint32_t use = 1; use <= 3; ++use) {
+    bench.source.use = use;
+    bench.source.unrolls = {MakeDiscrete(1)};
+    REQUIRE(bench.Collect() == Environments{1});
+    REQUIRE(bench.collected[0].key.use == use);
+    REQUIRE(bench.ledger->Append(1, use, std::vector{bench.collected[0].key}).ok());
+  }
+  bench.source.use = 2;
+  bench.source.unrolls = {MakeDiscrete(1)};
+  REQUIRE(bench.Collect().empty());
   REQUIRE(bench.round.counts().repeated == 1);
 }
 

@@ -19,12 +19,12 @@ struct Rank {
 
 DecodedUnroll Unroll(std::uint64_t environment, std::uint64_t sequence) {
   DecodedUnroll unroll;
-  unroll.key = {environment, kLarge, sequence};
+  unroll.key.id = {environment, kLarge, sequence};
   return unroll;
 }
 
-std::vector<replay::UnrollId> KeysOf(const Rank& rank) {
-  std::vector<replay::UnrollId> keys;
+std::vector<UnrollUse> KeysOf(const Rank& rank) {
+  std::vector<UnrollUse> keys;
   for (const DecodedUnroll& unroll : rank.unrolls) keys.push_back(unroll.key);
   return keys;
 }
@@ -44,8 +44,8 @@ TEST_CASE("what two ranks drew is the lower one's, and each knows what the other
   doubles::RunRanks(3, [&](std::size_t i, collectives::GradientReducer& reducer) {
     return AgreeOnUnrolls(reducer, 4, *ranks[i].ledger, ranks[i].unrolls);
   });
-  REQUIRE(KeysOf(ranks[0]) == std::vector<replay::UnrollId>{{1, kLarge, 0}, {2, kLarge, kLarge}});
-  REQUIRE(KeysOf(ranks[1]) == std::vector<replay::UnrollId>{{3, kLarge, 7}, {4, kLarge, 0}});
+  REQUIRE(KeysOf(ranks[0]) == std::vector<UnrollUse>{{{1, kLarge, 0}}, {{2, kLarge, kLarge}}});
+  REQUIRE(KeysOf(ranks[1]) == std::vector<UnrollUse>{{{3, kLarge, 7}}, {{4, kLarge, 0}}});
   REQUIRE(ranks[2].unrolls.empty());
   REQUIRE(ranks[0].ledger->Contains({3, kLarge, 7}));
   REQUIRE(ranks[2].ledger->Contains({2, kLarge, kLarge}));

@@ -27,34 +27,35 @@ void AppendText(const std::string& path, const std::string& text) {
 
 TEST_CASE("an id that was logged is known, also after a restart", "[ledger]") {
   const doubles::TemporaryFolder folder;
-  const replay::UnrollId key{3, 1700000000000000000U, 40};
+  const UnrollUse key{{3, 1700000000000000000U, 40}, 2};
   {
     const auto ledger = Open(folder.path());
     REQUIRE_FALSE(ledger->Contains(key));
-    REQUIRE(ledger->Append(2, 7, std::vector{key, replay::UnrollId{4, 1, 0}}).ok());
+    REQUIRE(ledger->Append(2, 7, std::vector{key, UnrollUse{{4, 1, 0}}}).ok());
     REQUIRE(ledger->Contains(key));
   }
   REQUIRE(Open(folder.path())->Contains(key));
   REQUIRE(*runtime::ReadFile(folder.path() + "/unrolls.log") ==
-          "3 1700000000000000000 40 2 7\n4 1 0 2 7\n");
+          "3 1700000000000000000 40 2 7 2\n4 1 0 2 7 1\n");
 }
 
 TEST_CASE("a last line that a crash tore is cut off and the log goes on", "[ledger]") {
   const doubles::TemporaryFolder folder;
-  REQUIRE(Open(folder.path())->Append(1, 1, std::vector{replay::UnrollId{1, 2, 3}}).ok());
+  REQUIRE(Open(folder.path())->Append(1, 1, std::vector{UnrollUse{{1, 2, 3}}}).ok());
   AppendText(folder.path() + "/unrolls.log", "5 6 7 1");
   {
     const auto ledger = Open(folder.path());
     REQUIRE(ledger->size() == 1);
-    REQUIRE(ledger->Append(2, 2, std::vector{replay::UnrollId{5, 6, 7}}).ok());
+    REQUIRE(ledger->Append(2, 2, std::vector{UnrollUse{{5, 6, 7}}}).ok());
   }
   const auto ledger = Open(folder.path());
   REQUIRE(ledger->size() == 2);
-  REQUIRE(ledger->Contains({5, 6, 7}));
+  REQUIRE(ledger->Contains({{5, 6, 7}}));
 }
 
 TEST_CASE("a whole line that is malformed is an error that names it", "[ledger]") {
-  for (const char* line : {"1 2 3 4\n", "1 2 3 4 x\n", "\n", "1 2 3 4 5 6\n", "-1 2 3 4 5\n"}) {
+  for (const char* line : {"1 2 3 4\n", "1 2 3 4 x\n", "\n", "1 2 3 4 5 6 7\n", "1 2 3 4 5 0\n",
+                           "1 2 3 4 5 \n", "1 2 3 4 5 4294967296\n", "-1 2 3 4 5\n"}) {
     const doubles::TemporaryFolder folder;
     AppendText(folder.path() + "/unrolls.log", std::string("1 2 3 4 5\n") + line);
     const auto ledger = UnrollLedger::Create({.folder = folder.path()});
@@ -63,18 +64,29 @@ TEST_CASE("a whole line that is malformed is an error that names it", "[ledger]"
   }
 }
 
+TEST_CASE("each use of an unroll is known by itself, and a line of five numbers is the first",
+          "[ledger]") {
+  const doubles::TemporaryFolder folder;
+  AppendText(folder.path() + "/unrolls.log", "1 2 3 4 5\n6 7 8 9 10 3\n");
+  const auto ledger = Open(folder.path());
+  REQUIRE(ledger->Contains({{1, 2, 3}, 1}));
+  REQUIRE_FALSE(ledger->Contains({{1, 2, 3}, 2}));
+  REQUIRE(ledger->Contains({{6, 7, 8}, 3}));
+  REQUIRE_FALSE(ledger->Contains({{6, 7, 8}, 1}));
+}
+
 TEST_CASE("each rank knows what the others logged before it started", "[ledger]") {
   const doubles::TemporaryFolder folder;
-  REQUIRE(Open(folder.path(), 0)->Append(1, 1, std::vector{replay::UnrollId{1, 1, 1}}).ok());
-  REQUIRE(Open(folder.path(), 1)->Append(1, 1, std::vector{replay::UnrollId{2, 2, 2}}).ok());
-  REQUIRE(Open(folder.path(), 0)->Contains({2, 2, 2}));
-  REQUIRE(Open(folder.path(), 1)->Contains({1, 1, 1}));
+  REQUIRE(Open(folder.path(), 0)->Append(1, 1, std::vector{UnrollUse{{1, 1, 1}}}).ok());
+  REQUIRE(Open(folder.path(), 1)->Append(1, 1, std::vector{UnrollUse{{2, 2, 2}}}).ok());
+  REQUIRE(Open(folder.path(), 0)->Contains({{2, 2, 2}}));
+  REQUIRE(Open(folder.path(), 1)->Contains({{1, 1, 1}}));
 }
 
 TEST_CASE("the oldest ids leave memory past the window and stay on disk", "[ledger]") {
   const doubles::TemporaryFolder folder;
   const auto ledger = Open(folder.path(), 0, 2);
-  const std::vector<replay::UnrollId> keys = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
+  const std::vector<UnrollUse> keys = {{{1, 0, 0}}, {{2, 0, 0}}, {{3, 0, 0}}};
   REQUIRE(ledger->Append(1, 1, keys).ok());
   REQUIRE_FALSE(ledger->Contains(keys[0]));
   REQUIRE(ledger->Contains(keys[2]));
