@@ -18,6 +18,7 @@ namespace shoal::cli {
 namespace {
 
 constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kUnix = "unix:";
 
 struct HealthFlags {
   std::string address;
@@ -52,7 +53,7 @@ absl::Status CheckAddress(const std::string& address, runtime::Duration timeout)
     return CheckHttp(address.substr(kHttp.size()),
                      std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
   }
-  SHOAL_RETURN_IF_ERROR(http::ParseAddress(address).status());
+  if (!address.starts_with(kUnix)) SHOAL_RETURN_IF_ERROR(http::ParseAddress(address).status());
   return transport::CheckHealth(transport::CreateChannel(address), timeout);
 }
 
@@ -60,7 +61,9 @@ void AddHealth(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<HealthFlags>();
   CLI::App* const health =
       app.add_subcommand("health", "Ask a process whether it serves; exit code 0 when it does");
-  health->add_option("ADDRESS", flags->address, "host:port (gRPC health) or http://host:port/path")
+  health
+      ->add_option("ADDRESS", flags->address,
+                   "host:port or unix:PATH (gRPC health), or http://host:port/path")
       ->required();
   health->add_option("--timeout", flags->timeout_seconds, "seconds to wait at most")
       ->check(CLI::Range(0.1, 600.0));

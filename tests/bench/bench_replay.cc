@@ -3,19 +3,22 @@
 // loopback, with the shards in processes of their own.
 //
 //   bench_replay [--bytes 4096] [--writers 1] [--samplers 1] [--shards 1] [--selector uniform]
-//                [--phases insert sample both] [--seconds 2] [--rounds 5]
+//                [--phases insert sample both] [--seconds 2] [--rounds 5] [--unix]
 //
 // Payloads are random bytes, which nothing can compress. A writer makes each item anew, as
 // inference does. A sampler adds up the words of each payload that it gets. The table is full from
 // the first round on and makes room first-in-first-out; items may be sampled any number of times.
 //
 // Each phase prints one JSON line. Rates are medians of the rounds. `ceiling_share` compares the
-// bytes of payloads with those that one process writes to another over a TCP socket in the same
-// round, the sum of both directions.
+// bytes of payloads, inserted and sampled ones together, with those that one process writes to
+// another over a socket of the same kind in the same round: TCP or, with --unix, in the file
+// system.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -24,6 +27,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -55,6 +59,7 @@ struct Settings {
   std::vector<std::string> phases = {"insert", "sample", "both"};
   double seconds = 2;
   int rounds = 5;
+  bool uses_unix = false;
 
   // The items that all shards hold, about a quarter of a gibibyte.
   std::size_t capacity() const {
@@ -111,7 +116,8 @@ class Child {
 
 using Tell = std::function<void(const std::string&)>;
 
-void ServeShard(const Settings& settings, std::size_t index, const Tell& tell, int life) {
+void ServeShard(const Settings& settings, std::size_t index, const std::string& listen,
+                const Tell& tell, int life) {
   const std::size_t items = std::max<std::size_t>(1, settings.capacity() / settings.shards);
   auto shard =
       *replay::Shard::Create({.tables = {{.name = "unrolls",
@@ -123,7 +129,7 @@ void ServeShard(const Settings& settings, std::size_t index, const Tell& tell, i
                                           .seed = index}}});
   runtime::Metrics metrics;
   replay::Service service({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard, metrics);
-  auto server = *transport::Server::Create({.listen = "127.0.0.1:0"}, {&service});
+  auto server = *transport::Server::Create({.listen = listen}, {&service});
   server->SetServing(true);
   tell(server->address());
   char end = 0;
@@ -133,16 +139,38 @@ void ServeShard(const Settings& settings, std::size_t index, const Tell& tell, i
   server->Shutdown(std::chrono::milliseconds(0));
 }
 
-void ServeSink(const Tell& tell, int) {
-  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), size) != 0) std::abort();
+// Returns a socket's address: a path in the file system, or a port of 127.0.0.1.
+struct SocketAddress {
+  explicit SocketAddress(const std::string& named) {
+    if (named.starts_with('/')) {
+      size = sizeof(sockaddr_un);
+      auto& out = reinterpret_cast<sockaddr_un&>(storage);
+      out.sun_family = AF_UNIX;
+      named.copy(out.sun_path, sizeof out.sun_path - 1);
+    } else {
+      size = sizeof(sockaddr_in);
+      auto& out = reinterpret_cast<sockaddr_in&>(storage);
+      out.sin_family = AF_INET;
+      out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      out.sin_port = htons(static_cast<std::uint16_t>(std::stoi(named)));
+    }
+  }
+  int family() const { return storage.ss_family; }
+  sockaddr* pointer() { return reinterpret_cast<sockaddr*>(&storage); }
+
+  sockaddr_storage storage = {};
+  socklen_t size = 0;
+};
+
+void ServeSink(const std::string& listen, const Tell& tell) {
+  SocketAddress address(listen);
+  const int listener = ::socket(address.family(), SOCK_STREAM, 0);
+  if (::bind(listener, address.pointer(), address.size) != 0) std::abort();
   ::listen(listener, 1);
-  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-  tell(std::to_string(ntohs(address.sin_port)));
+  ::getsockname(listener, address.pointer(), &address.size);
+  const bool is_path = listen.starts_with('/');
+  tell(is_path ? listen
+               : std::to_string(ntohs(reinterpret_cast<sockaddr_in&>(address.storage).sin_port)));
   const int stream = ::accept(listener, nullptr, nullptr);
   std::vector<char> buffer(1 << 20);
   while (::read(stream, buffer.data(), buffer.size()) > 0) {
@@ -152,14 +180,10 @@ void ServeSink(const Tell& tell, int) {
 // Returns the bytes per second that go to the sink in messages of `bytes`.
 class Ceiling {
  public:
-  Ceiling(const std::string& port, std::size_t bytes) : message_(bytes, 'x') {
-    socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
-    if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-      std::abort();
+  Ceiling(const std::string& sink, std::size_t bytes) : message_(bytes, 'x') {
+    SocketAddress address(sink);
+    socket_ = ::socket(address.family(), SOCK_STREAM, 0);
+    if (::connect(socket_, address.pointer(), address.size) != 0) std::abort();
   }
   ~Ceiling() { ::close(socket_); }
   double Measure(double seconds) {
@@ -385,7 +409,8 @@ void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& sh
     json line = {{"bench", "replay_" + phase},   {"bytes", settings.bytes},
                  {"writers", settings.writers},  {"samplers", settings.samplers},
                  {"shards", settings.shards},    {"selector", settings.selector},
-                 {"items", settings.capacity()}, {"rounds", settings.rounds}};
+                 {"items", settings.capacity()}, {"unix", settings.uses_unix},
+                 {"rounds", settings.rounds}};
     const auto add = [&line](const std::string& name, const std::vector<double>& values) {
       const bench::Spread spread = bench::SpreadOf(values);
       line[name] = spread.median;
@@ -418,16 +443,27 @@ int main(int argc, char** argv) {
   app.add_option("--phases", settings.phases, "")
       ->check(CLI::IsMember({"insert", "sample", "both"}));
   app.add_option("--seconds", settings.seconds, "of a round")->check(CLI::PositiveNumber);
+  app.add_flag("--unix", settings.uses_unix, "sockets in the file system instead of TCP");
   app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
   ::signal(SIGPIPE, SIG_IGN);
-  std::vector<std::unique_ptr<Child>> shards;
-  for (std::size_t i = 0; i < settings.shards; ++i) {
-    shards.push_back(std::make_unique<Child>(
-        [&settings, i](const Tell& tell, int life) { ServeShard(settings, i, tell, life); }));
+  const std::string folder = "/tmp/bench_replay." + std::to_string(::getpid());
+  if (settings.uses_unix && ::mkdir(folder.c_str(), 0700) != 0) std::abort();
+  {
+    std::vector<std::unique_ptr<Child>> shards;
+    for (std::size_t i = 0; i < settings.shards; ++i) {
+      const std::string listen =
+          settings.uses_unix ? "unix:" + folder + "/" + std::to_string(i) : "127.0.0.1:0";
+      shards.push_back(std::make_unique<Child>([&settings, i, &listen](const Tell& tell, int life) {
+        ServeShard(settings, i, listen, tell, life);
+      }));
+    }
+    const Child sink([&](const Tell& tell, int) {
+      ServeSink(settings.uses_unix ? folder + "/sink" : "0", tell);
+    });
+    Run(settings, shards, sink);
   }
-  const Child sink(ServeSink);
-  Run(settings, shards, sink);
+  std::filesystem::remove_all(folder);
   return 0;
 }

@@ -4,9 +4,14 @@
 namespace shoal::runtime {
 
 void ClusterOptions::Visit(Visitor& visitor) {
-  visitor.Knob("inference", inference, {.help = "host:port of each inference server"});
-  visitor.Knob("replay", replay, {.help = "host:port of each replay shard"});
-  visitor.Knob("learner", learner, {.help = "host:port where learner rank 0 publishes parameters"});
+  visitor.Knob("inference", inference,
+               {.help = "host:port, or unix:PATH on one machine, of each inference server"});
+  visitor.Knob("replay", replay,
+               {.help = "host:port, or unix:PATH on one machine, of each replay shard"});
+  visitor.Knob(
+      "learner", learner,
+      {.help =
+           "host:port, or unix:PATH on one machine, where learner rank 0 publishes parameters"});
   visitor.Knob("mockserver", mockserver, {.help = "host:port of the mock server's HTTP front"});
   visitor.Knob("mockserver_control", mockserver_control,
                {.help = "host:port of the mock server's control API"});

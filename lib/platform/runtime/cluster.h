@@ -11,8 +11,8 @@
 
 namespace shoal::runtime {
 
-// Section [cluster]. An address is "host:port". `shoal` fills in the empty addresses of a local
-// cluster.
+// Section [cluster]. An address is "host:port", or "unix:PATH" for gRPC on one machine. `shoal`
+// fills in the empty addresses of a local cluster.
 struct ClusterOptions {
   // One address for each inference server. An actor picks one by rendezvous hashing of its
   // environment block.

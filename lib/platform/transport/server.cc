@@ -3,13 +3,21 @@
 
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server_builder.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace shoal::transport {
 namespace {
+
+constexpr std::string_view kUnixPrefix = "unix:";
 
 void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
   const int limit = static_cast<int>(
@@ -27,14 +35,42 @@ void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 }
 
+absl::Status CannotListen(const std::string& address, const std::string& why) {
+  return runtime::FailedPrecondition("cannot listen on " + address + ": " + why);
+}
+
+// gRPC would take the socket away from a server that is running.
+absl::Status CheckSocketIsFree(const std::string& address) {
+  const std::string path = address.substr(kUnixPrefix.size());
+  sockaddr_un socket_address = {};
+  socket_address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof socket_address.sun_path) {
+    return runtime::InvalidArgument("listen address \"" + address +
+                                    "\": the path of a socket has 1 to " +
+                                    std::to_string(sizeof socket_address.sun_path - 1) + " bytes");
+  }
+  std::copy(path.begin(), path.end(), socket_address.sun_path);
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return CannotListen(address, std::strerror(errno));
+  const bool served = ::connect(descriptor, reinterpret_cast<sockaddr*>(&socket_address),
+                                sizeof socket_address) == 0;
+  ::close(descriptor);
+  return served ? CannotListen(address, "another process serves it") : absl::OkStatus();
+}
+
+absl::Status CheckAddress(const std::string& address) {
+  if (address.starts_with(kUnixPrefix)) return CheckSocketIsFree(address);
+  const std::size_t colon = address.rfind(':');
+  if (colon != std::string::npos && colon + 1 < address.size()) return absl::OkStatus();
+  return runtime::InvalidArgument("listen address \"" + address +
+                                  "\" is neither host:port nor unix:PATH");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(
     const ServerOptions& options, const std::vector<grpc::Service*>& services) {
-  const std::size_t colon = options.listen.rfind(':');
-  if (colon == std::string::npos || colon + 1 == options.listen.size()) {
-    return runtime::InvalidArgument("listen address \"" + options.listen + "\" is not host:port");
-  }
+  SHOAL_RETURN_IF_ERROR(CheckAddress(options.listen));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   SetArguments(options, builder);
@@ -46,11 +82,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   auto fallback = std::make_unique<grpc::CallbackGenericService>();
   builder.RegisterCallbackGenericService(fallback.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  const bool is_unix = options.listen.starts_with(kUnixPrefix);
   if (server == nullptr || port == 0) {
-    return runtime::FailedPrecondition("cannot listen on " + options.listen +
-                                       ": the port is in use or the address is not of this host");
+    return CannotListen(options.listen,
+                        is_unix ? "the path cannot be written"
+                                : "the port is in use or the address is not of this host");
   }
-  std::string address = options.listen.substr(0, colon + 1) + std::to_string(port);
+  std::string address = options.listen;
+  if (is_unix) {
+    port = 0;
+  } else {
+    address.replace(address.rfind(':') + 1, std::string::npos, std::to_string(port));
+  }
   std::unique_ptr<Server> created(
       new Server(std::move(address), port, std::move(fallback), std::move(server)));
   created->SetServing(false);

@@ -27,7 +27,8 @@
 namespace shoal::transport {
 
 struct ServerOptions {
-  // "host:port"; port 0 takes a free one.
+  // "host:port", where port 0 takes a free one, or "unix:PATH" for a socket in the file system,
+  // which serves this machine alone.
   std::string listen = "127.0.0.1:0";
   // Larger messages end their stream with RESOURCE_EXHAUSTED; the server lives on.
   std::int64_t max_message_bytes = std::int64_t{64} << 20;
@@ -40,15 +41,17 @@ class Server {
  public:
   // Listens and answers at once; health says NOT_SERVING until SetServing(true). Services are
   // borrowed and must outlive the server; without any it has only the health service.
-  // INVALID_ARGUMENT when the address is not host:port, FAILED_PRECONDITION naming the address when
-  // it cannot be bound.
+  // INVALID_ARGUMENT when the address is neither host:port nor unix:PATH, or the path is longer
+  // than a socket's may be; FAILED_PRECONDITION naming the address when it cannot be bound. A
+  // socket that nobody serves any more is replaced.
   static absl::StatusOr<std::unique_ptr<Server>> Create(
       const ServerOptions& options, const std::vector<grpc::Service*>& services);
   // Shuts down without grace if Shutdown was not called.
   ~Server();
 
-  // Returns "host:port" with the real port.
+  // Returns "host:port" with the real port, or "unix:PATH".
   const std::string& address() const { return address_; }
+  // 0 on a socket in the file system.
   int port() const { return port_; }
 
   // Sets what the health service says of the whole server.

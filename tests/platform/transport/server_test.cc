@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/transport/server.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "platform/transport/channel.h"
 #include "platform/transport/health_client.h"
 #include "platform/transport/protocol.h"
 #include "proto/act.grpc.pb.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::transport {
 namespace {
@@ -42,6 +48,45 @@ TEST_CASE("A port in use is an error that names the address") {
 TEST_CASE("An address without a port is refused") {
   Fixture fixture;
   REQUIRE(absl::IsInvalidArgument(fixture.Create({.listen = "localhost"}).status()));
+}
+
+TEST_CASE("A server may listen on a socket in the file system, and only one at a time") {
+  const doubles::TemporaryFolder folder;
+  const std::string address = "unix:" + folder.At("shard.socket");
+  Fixture fixture;
+  {
+    const auto server = fixture.Create({.listen = address});
+    REQUIRE(server.ok());
+    REQUIRE((*server)->address() == address);
+    REQUIRE((*server)->port() == 0);
+    (*server)->SetServing(true);
+    REQUIRE(CheckHealth(CreateChannel(address), seconds(5)).ok());
+    Fixture other;
+    const auto second = other.Create({.listen = address});
+    REQUIRE(absl::IsFailedPrecondition(second.status()));
+    REQUIRE(runtime::Message(second.status()).find(address) != std::string::npos);
+    REQUIRE(CheckHealth(CreateChannel(address), seconds(5)).ok());
+  }
+  // What a server left behind that was killed is replaced.
+  const int left = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  const std::string path = folder.At("shard.socket");
+  std::copy(path.begin(), path.end(), name.sun_path);
+  REQUIRE(::bind(left, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0);
+  ::close(left);
+  Fixture again;
+  REQUIRE(again.Create({.listen = address}).ok());
+}
+
+TEST_CASE("A path that no socket can have is refused, and one that cannot be written is named") {
+  Fixture fixture;
+  REQUIRE(absl::IsInvalidArgument(fixture.Create({.listen = "unix:"}).status()));
+  const std::string long_path = "unix:/tmp/" + std::string(200, 'x');
+  REQUIRE(absl::IsInvalidArgument(fixture.Create({.listen = long_path}).status()));
+  const absl::Status nowhere = fixture.Create({.listen = "unix:/nowhere/socket"}).status();
+  REQUIRE(absl::IsFailedPrecondition(nowhere));
+  REQUIRE(runtime::Message(nowhere).find("/nowhere/socket") != std::string::npos);
 }
 
 TEST_CASE("Health follows SetServing") {
