@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank of the learner: it samples rounds of unrolls, trains once on each and publishes
+// One rank of the learner: it samples rounds of unrolls, trains on each and publishes
 // parameters.
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,

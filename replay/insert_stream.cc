@@ -104,7 +104,6 @@ void InsertStream::Wake() {
 }
 
 std::uint32_t InsertStream::Credit() const {
-  if (shard_.ContentsFull()) return 0;
   std::size_t room = options_.credit;
   if (tables_.empty()) {
     room = 0;
@@ -113,7 +112,8 @@ std::uint32_t InsertStream::Credit() const {
     }
   }
   for (const std::string& table : tables_) room = std::min(room, shard_.Room(table));
-  if (room == 0) return 0;
+  // Asked last, since Room lets items go that are too old, and their contents with them.
+  if (room == 0 || shard_.ContentsFull()) return 0;
   const std::size_t share = room / std::max<std::size_t>(1, streams_.size());
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(share, 1, options_.credit));
 }

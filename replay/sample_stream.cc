@@ -15,12 +15,15 @@ namespace {
 constexpr std::size_t kWaitingMessages = 2;
 constexpr std::uint64_t kBatchItems = 16;
 constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
-// A smaller change of a table's mass, as a share of it, is not told by itself.
+// A smaller change of a table's sum of weights, as a share of it, is not told by itself.
 constexpr double kChange = 0.05;
 
 bool Differ(const Mass& a, const Mass& b) {
-  if ((a.size == 0) != (b.size == 0)) return true;
-  return std::abs(a.sum - b.sum) > kChange * a.sum;
+  if ((a.size == 0) != (b.size == 0) || (a.sum > 0) != (b.sum > 0)) return true;
+  const auto weight = [](const Mass& mass) {
+    return mass.sum > 0 ? mass.sum : static_cast<double>(mass.size);
+  };
+  return std::abs(weight(a) - weight(b)) > kChange * weight(a);
 }
 
 }  // namespace
@@ -101,7 +104,7 @@ void SampleStream::GiveLocked() {
     std::vector<proto::SampleReply> replies = ToReplies(batch);
     if (tells_mass_) {
       told_ = batch.left;
-      *replies.back().mutable_mass() = ToProto(told_);
+      for (proto::SampleReply& reply : replies) *reply.mutable_mass() = ToProto(told_);
     }
     for (proto::SampleReply& reply : replies) Send(std::move(reply));
   }

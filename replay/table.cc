@@ -220,6 +220,10 @@ std::size_t Table::room() const {
   return std::min(options_.max_size - items_.size(), RoomByBytes());
 }
 
+Mass Table::mass() const {
+  return limiter_.HoldsEnough(items_.size()) || OutOfBytes() ? sampler_->mass() : Mass{};
+}
+
 bool Table::OutOfBytes() const {
   return contents_.full() || (!remover_ && (out_of_bytes_ || RoomByBytes() == 0));
 }

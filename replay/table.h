@@ -151,7 +151,8 @@ class Table {
   // Returns how many items the table would take now, estimated by their mean size.
   std::size_t room() const;
   std::size_t size() const { return items_.size(); }
-  Mass mass() const { return sampler_->mass(); }
+  // What the sampler draws from now: nothing below the minimum size.
+  Mass mass() const;
   const TableOptions& options() const { return options_; }
   TableStats stats() const;
 

@@ -38,7 +38,7 @@ absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
 absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
 
 proto::Mass ToProto(const Mass& mass);
-// Checks that the sums are finite and at least 0.
+// Checks that the sums are between 0 and 1e200.
 absl::StatusOr<Mass> FromProto(const proto::Mass& mass);
 
 // Returns the messages that carry `batch`, to be sent in order; contents come first. Moves payloads

@@ -66,6 +66,10 @@ void Round::Restore(std::vector<DecodedUnroll> unrolls) {
 
 void Round::Take(const replay::client::SampledUnroll& sampled, const parameters::Version& current) {
   const auto& id = sampled.unroll.id();
+  if (sampled.times_sampled == 0) {
+    ++counts_.invalid;
+    return;
+  }
   const UnrollUse key{.id = {id.environment_id(), id.incarnation(), id.first_sequence()},
                       .use = sampled.times_sampled};
   if (ledger_.Contains(key) || collected_keys_.contains(key)) {

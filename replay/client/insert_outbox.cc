@@ -79,8 +79,8 @@ std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
 
 std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, OutboxOutcome& outcome) {
   std::vector<proto::InsertRequest> messages;
-  auto next = std::find_if(entries_.begin(), entries_.end(),
-                           [](const Entry& entry) { return !entry.sent; });
+  const auto is_unsent = [](const Entry& entry) { return !entry.sent; };
+  auto next = std::find_if(entries_.begin(), entries_.end(), is_unsent);
   std::size_t bytes = 0;
   for (std::size_t items = 0; items < most && MaySend() && next != entries_.end(); ++items) {
     const std::size_t size = next->item.payload().size();
@@ -91,18 +91,19 @@ std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, Outbo
       spdlog::warn("event=item_dropped reason={}", runtime::Quoted(status.ToString()));
       ++outcome.without_content;
       outcome.bytes += size;
-      next = entries_.erase(next);
+      next = std::find_if(entries_.erase(next), entries_.end(), is_unsent);
       continue;
     }
-    // A message's contents come before its items, so an item with new contents goes behind them.
-    if (messages.size() > before) bytes = 0;
+    const bool brought_contents = messages.size() > before;
     if (messages.empty()) messages.emplace_back();
     *messages.back().add_items() = next->item;
     bytes += size;
     next->sent = true;
     if (std::exchange(next->sent_before, true)) ++resent_total_;
     ++unanswered_;
-    next = std::find_if(next, entries_.end(), [](const Entry& entry) { return !entry.sent; });
+    // The caller bounds what waits to be sent between two calls.
+    if (brought_contents) break;
+    next = std::find_if(next, entries_.end(), is_unsent);
   }
   return messages;
 }

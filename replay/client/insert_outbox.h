@@ -51,8 +51,8 @@ class InsertOutbox {
   // Returns true if credit allows to send the next item.
   bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
   // Returns the messages that send the next items, contents first: as many as credit allows and one
-  // message holds, at most `most` and at least one. They lack items that are dropped instead.
-  // REQUIRES: MaySend().
+  // message holds, at most `most`, and only the last of them with contents that the shard lacks.
+  // Items that are dropped instead are not in them. REQUIRES: MaySend().
   std::vector<proto::InsertRequest> SendNext(std::size_t most, OutboxOutcome& outcome);
 
   std::uint64_t resent_total() const { return resent_total_; }

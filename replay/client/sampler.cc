@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kMaxUpdates = 65536;
 constexpr std::size_t kUpdatesInMessage = 4096;
 constexpr std::size_t kKeysInMessage = 16384;
-// A shard that has credit and is silent for longer is left out of the draws until it speaks again.
+// A shard that has credit and gives nothing for longer is left out of the draws until it does.
 constexpr std::chrono::seconds kSilence(2);
 
 // Small messages are not worth their cost.
@@ -65,8 +65,10 @@ class Sampler::Impl {
     std::size_t drawn = 0;
     // True if its table draws at random, so that its credit is drawn.
     bool by_mass = false;
-    // When it spoke last, or was given credit after it had none.
-    runtime::TimePoint heard;
+    // When it gave an item last, or was given credit after it had none.
+    runtime::TimePoint gave;
+    // True while it has credit, has given nothing for kSilence, and is left out of the draws.
+    bool left_out = false;
     PolicyVersion told;
     // The keys of contents to be reported as forgotten on this stream.
     std::deque<std::string> forgotten;
@@ -77,6 +79,7 @@ class Sampler::Impl {
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false if the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TakeMass(std::size_t shard, const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shares out free credit among the shards whose tables draw at random.
   void Draw() ABSL_LOCKS_EXCLUDED(mutex_);
   void LeaveOutSilent();
@@ -262,6 +265,8 @@ void Sampler::Impl::Step(std::size_t shard) {
   hello.mutable_hello()->set_world(options_.world);
   if (worker.link.MaybeOpen(clock_.Now(), std::move(hello))) {
     worker.outstanding = 0;
+    worker.drawn = 0;
+    worker.left_out = false;
     worker.told = {};
     worker.forgotten.clear();
   }
@@ -271,7 +276,6 @@ void Sampler::Impl::Receive(std::size_t shard) {
   Worker& worker = *workers_[shard];
   for (proto::SampleReply& reply : worker.link.TakeReplies()) {
     if (!worker.live) SetLive(shard, true);
-    worker.heard = clock_.Now();
     if (TakeReply(shard, reply)) continue;
     worker.link.Cancel();
     break;
@@ -281,8 +285,6 @@ void Sampler::Impl::Receive(std::size_t shard) {
       spdlog::warn("event=sample_stream_end reason={}", runtime::Quoted(end->ToString()));
     }
     if (worker.live) SetLive(shard, false);
-    worker.outstanding = 0;
-    worker.drawn = 0;
     worker.by_mass = false;
     masses_.Set(shard, std::nullopt);
   }
@@ -297,16 +299,30 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
     return false;
   }
   Deliver(reply);
-  if (reply.has_mass()) {
-    worker.by_mass = true;
-    const absl::StatusOr<Mass> mass = FromProto(reply.mass());
-    mass.ok() ? masses_.Set(shard, *mass) : CountInvalid(mass.status());
+  if (reply.items_size() > 0) {
+    worker.gave = clock_.Now();
+    worker.left_out = false;
   }
+  // The items were drawn from what the shard held before, if that is known.
+  if (!masses_.Has(shard)) TakeMass(shard, reply);
   for (proto::SampledItem& item : *reply.mutable_items()) {
     --worker.outstanding;
     Queue(shard, item);
   }
+  TakeMass(shard, reply);
   return true;
+}
+
+void Sampler::Impl::TakeMass(std::size_t shard, const proto::SampleReply& reply) {
+  if (!reply.has_mass()) return;
+  Worker& worker = *workers_[shard];
+  worker.by_mass = true;
+  const absl::StatusOr<Mass> mass = FromProto(reply.mass());
+  if (!mass.ok()) {
+    CountInvalid(mass.status());
+  } else if (!worker.left_out) {
+    masses_.Set(shard, *mass);
+  }
 }
 
 void Sampler::Impl::Draw() {
@@ -329,11 +345,12 @@ void Sampler::Impl::LeaveOutSilent() {
   const runtime::TimePoint now = clock_.Now();
   for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
     Worker& worker = *workers_[shard];
-    if (!masses_.Has(shard) || worker.outstanding == 0 || now - worker.heard <= kSilence) continue;
+    if (!masses_.Has(shard) || worker.outstanding == 0 || now - worker.gave <= kSilence) continue;
     spdlog::warn("event=replay_shard_silent address={} credit={}", options_.addresses[shard],
                  worker.outstanding);
     masses_.Set(shard, std::nullopt);
     worker.drawn = 0;
+    worker.left_out = true;
   }
 }
 
@@ -375,7 +392,7 @@ void Sampler::Impl::Ask(std::size_t shard) {
   }
   const std::uint32_t credit = request.credit();
   if (!worker.link.Send(std::move(request))) return;
-  if (worker.outstanding == 0) worker.heard = clock_.Now();
+  if (worker.outstanding == 0) worker.gave = clock_.Now();
   worker.outstanding += credit;
   worker.drawn -= std::min<std::size_t>(worker.drawn, credit);
   worker.told = current;

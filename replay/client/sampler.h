@@ -42,8 +42,8 @@ struct SamplerOptions {
   std::string client = {};
   std::string table = {};
   // The most items that are queued or on their way from all shards together, at least one for each
-  // shard. Where shards are drawn, one that has credit and is silent for two seconds is left out
-  // until it speaks again, and its credit is not counted.
+  // shard. Where shards are drawn, one that has credit and gives nothing for two seconds is left
+  // out until it gives again, and its credit is not counted.
   std::size_t prefetch = 64;
   // Items of an earlier epoch than the current version, or more than this many steps older, are
   // never returned. With 0 items of any version are returned.

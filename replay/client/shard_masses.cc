@@ -48,7 +48,7 @@ ShardMasses::Odds ShardMasses::Of(std::size_t shard, double probability) const {
   Odds odds{.probability = probability, .least_probability = probability, .size = total.size};
   // A shard that gave an item may have said since that it has none.
   if (total.size == 0) return odds;
-  if (masses_[shard]->size > 0) odds.probability = probability * Share(shard, total);
+  if (const double share = Share(shard, total); share > 0) odds.probability *= share;
   odds.least_probability = total.sum > 0 ? std::min(odds.probability, total.least / total.sum)
                                          : 1 / static_cast<double>(total.size);
   return odds;

@@ -45,7 +45,11 @@ class Recency final : public Selector {
     return {.handle = order_[present_.Find(static_cast<double>(rank))],
             .probability = (2 * static_cast<double>(rank) + 1) / (count * count)};
   }
-  Mass mass() const override { return Mass::Equal(places_.size()); }
+  Mass mass() const override {
+    // The weight of the r-th oldest of N is (2r - 1) / N, so that the mean is 1.
+    const auto size = static_cast<double>(places_.size());
+    return {.size = places_.size(), .sum = size, .least = size > 0 ? 1 / size : 0};
+  }
 
  private:
   static constexpr std::size_t kFewest = 64;

@@ -463,6 +463,8 @@ int main(int argc, char** argv) {
       ServeSink(settings.uses_unix ? folder + "/sink" : "0", tell);
     });
     Run(settings, shards, sink);
+    // A child also holds open what keeps the children alive that were made before it.
+    while (!shards.empty()) shards.pop_back();
   }
   std::filesystem::remove_all(folder);
   return 0;

@@ -131,6 +131,11 @@ TEST_CASE("an unroll that replay gives out again is trained again, and each use 
   bench.source.unrolls = {MakeDiscrete(1)};
   REQUIRE(bench.Collect().empty());
   REQUIRE(bench.round.counts().repeated == 1);
+  // No shard counts from 0.
+  bench.source.use = 0;
+  bench.source.unrolls = {MakeDiscrete(2)};
+  REQUIRE(bench.Collect().empty());
+  REQUIRE(bench.round.counts().invalid == 1);
 }
 
 TEST_CASE("unrolls behind max_lag or of another epoch are dropped", "[round]") {

@@ -57,20 +57,52 @@ TEST_CASE("small items share a message, in order and behind the contents that th
     outbox.Add(std::move(item));
   }
   outbox.Handle(Credit(5), outcome);
-  const auto messages = outbox.SendNext(64, outcome);
   std::set<std::string> known;
+  std::vector<std::size_t> calls;
   std::uint64_t next = 0;
-  for (const proto::InsertRequest& message : messages) {
-    for (const auto& embeddings : message.embeddings()) known.insert(embeddings.keys());
-    for (const proto::Item& item : message.items()) {
-      REQUIRE(known.contains(item.content_keys(0)));
-      REQUIRE(item.id().environment_id() == next++);
+  while (outbox.MaySend()) {
+    const auto messages = outbox.SendNext(64, outcome);
+    calls.push_back(ItemsIn(messages));
+    for (const proto::InsertRequest& message : messages) {
+      for (const auto& embeddings : message.embeddings()) known.insert(embeddings.keys());
+      for (const proto::Item& item : message.items()) {
+        REQUIRE(known.contains(item.content_keys(0)));
+        REQUIRE(item.id().environment_id() == next++);
+      }
     }
   }
-  // The sixth waits for credit.
+  // The first item of each content ends a call, and the sixth waits for credit.
+  REQUIRE(calls == std::vector<std::size_t>{1, 3, 1});
   REQUIRE(next == 5);
-  REQUIRE(messages.size() == 2);
-  REQUIRE_FALSE(outbox.MaySend());
+}
+
+TEST_CASE("an item that is dropped makes no item that is on its way go twice") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    proto::Item item = ItemOf(i);
+    item.add_content_keys(KeyBytes("text " + std::to_string(i)));
+    outbox.Add(std::move(item));
+  }
+  outbox.Handle(Credit(8), outcome);
+  for (int i = 0; i < 3; ++i) REQUIRE(ItemsIn(outbox.SendNext(64, outcome)) == 1);
+  // The shard lost the content of the first item, and nobody has it any more.
+  proto::InsertReply reply = Answer(ItemOf(0), absl::StatusCode::kNotFound, 8);
+  reply.mutable_items(0)->add_missing_keys(KeyBytes("text 0"));
+  outbox.Handle(reply, outcome);
+  provider.unknown.insert(KeyBytes("text 0"));
+  const auto messages = outbox.SendNext(64, outcome);
+  REQUIRE(outcome.without_content == 1);
+  REQUIRE(ItemsIn(messages) == 1);
+  REQUIRE(messages.back().items(0).id().environment_id() == 3);
+  for (std::uint64_t i = 1; i < 4; ++i) {
+    outbox.Handle(Answer(ItemOf(i), absl::StatusCode::kOk, 8), outcome);
+  }
+  REQUIRE(outcome.acknowledged == 3);
+  REQUIRE(outbox.size() == 0);
+  outbox.Add(ItemOf(9));
+  REQUIRE(outbox.MaySend());
 }
 
 TEST_CASE("a message ends before it gets too large, and holds one item of any size") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/client/sampler.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
@@ -252,6 +253,39 @@ TEST_CASE("a shard that floods a busy sampler has its stream cancelled") {
   const auto sampler = SamplerOf(shard, sink, metrics);
   REQUIRE(shard.AwaitEnd());
   sink.Open();
+}
+
+TEST_CASE("a shard that has credit, talks and gives nothing holds up nobody") {
+  const auto mass = [](double sum) {
+    proto::SampleReply reply;
+    reply.mutable_mass()->set_size(10);
+    reply.mutable_mass()->set_sum(sum);
+    reply.mutable_mass()->set_least(1);
+    return reply;
+  };
+  // Nine in ten draws are of the shard that gives nothing. It says so whenever it is asked.
+  ScriptedShard mute([&](const proto::SampleRequest&) { return std::vector{mass(90)}; });
+  std::atomic<std::uint64_t> next = 0;
+  ScriptedShard giving([&](const proto::SampleRequest& request) {
+    std::vector<proto::SampleReply> replies = {mass(10)};
+    for (std::uint32_t i = 0; i < request.credit(); ++i) {
+      *replies[0].add_items()->mutable_item() = ItemOf(next++);
+      replies[0].mutable_items(static_cast<int>(i))->set_times_sampled(1);
+    }
+    return replies;
+  });
+  FakeSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = *Sampler::Create({.addresses = {mute.address(), giving.address()},
+                                         .client = "test",
+                                         .table = "unrolls",
+                                         .prefetch = 8},
+                                        sink, metrics);
+  for (int i = 0; i < 100; ++i) {
+    const auto unroll = sampler->Next(kPatience);
+    REQUIRE(unroll.ok());
+    REQUIRE(unroll->shard == 1);
+  }
 }
 
 }  // namespace

@@ -78,6 +78,27 @@ TEST_CASE("probabilities and importance weights are those of one table") {
   }
 }
 
+TEST_CASE("an item of a shard that has lost its weight keeps a probability above 0") {
+  ShardMasses masses(2, 1);
+  masses.Set(0, Mass{.size = 4, .sum = 0, .least = 0});
+  masses.Set(1, Mass{.size = 2, .sum = 8, .least = 3});
+  const ShardMasses::Odds odds = masses.Of(0, 0.25);
+  REQUIRE(odds.probability == 0.25);
+  REQUIRE(odds.least_probability == 0.25);
+}
+
+TEST_CASE("the least probability of recent items is that of the oldest") {
+  ShardMasses masses(1, 1);
+  const auto recency = MakeSelector(SelectorKind::kRecency, {});
+  for (Handle handle = 0; handle < 10; ++handle) recency->Insert(handle, 1);
+  masses.Set(0, recency->mass());
+  for (int i = 0; i < 100; ++i) {
+    const ShardMasses::Odds odds = masses.Of(0, recency->Sample().probability);
+    REQUIRE(odds.least_probability == Approx(0.01));
+    REQUIRE(odds.probability >= odds.least_probability);
+  }
+}
+
 TEST_CASE("a shard that is away, empty or without weight is never drawn") {
   ShardMasses masses(4, 1);
   REQUIRE(masses.Total().size == 0);
