@@ -43,6 +43,14 @@ std::size_t FindAssignment(std::string_view word) {
   return is_name ? equals : word.npos;
 }
 
+// Returns the length of the "'s" at the end of a word, or 0.
+std::size_t PossessiveOf(std::string_view word) {
+  for (const std::string_view ending : {"'s", "\u2019s"}) {
+    if (word.size() > ending.size() && word.ends_with(ending)) return ending.size();
+  }
+  return 0;
+}
+
 std::vector<Word> WordsOf(std::string_view sentence) {
   std::vector<Word> words;
   std::size_t at = 0;
@@ -55,7 +63,8 @@ std::vector<Word> WordsOf(std::string_view sentence) {
       if (!words.empty()) words.back().separator += word;
       continue;
     }
-    const std::size_t end = word.find_last_not_of(kOutside) + 1;
+    std::size_t end = word.find_last_not_of(kOutside) + 1;
+    end -= PossessiveOf(word.substr(begin, end - begin));
     if (!words.empty()) words.back().separator += word.substr(0, begin);
     const std::string after(word.substr(end));
     word = word.substr(begin, end - begin);
@@ -159,6 +168,24 @@ std::size_t EndOfList(const std::vector<Word>& words, std::size_t begin) {
   return end;
 }
 
+// Leaves out plain words at the end of the sentence where there are too many values, and then
+// literals.
+void LeaveOutWords(std::vector<SentenceValue>& values) {
+  const auto is_literal = [](const SentenceValue& value) { return value.is_literal; };
+  const auto literals =
+      static_cast<std::size_t>(std::count_if(values.begin(), values.end(), is_literal));
+  std::size_t words = kMaximumSentenceValues - std::min(kMaximumSentenceValues, literals);
+  std::erase_if(values, [&words](const SentenceValue& value) {
+    if (value.is_literal) return false;
+    if (words == 0) return true;
+    --words;
+    return false;
+  });
+  if (values.size() > kMaximumSentenceValues) {
+    values.erase(values.begin() + kMaximumSentenceValues, values.end());
+  }
+}
+
 }  // namespace
 
 nlohmann::json NumberOf(const std::string& word) {
@@ -176,7 +203,7 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
   std::vector<SentenceValue> values;
   std::size_t listed = 0;
   int place = 0;
-  for (std::size_t i = 0; i < words.size() && values.size() < kMaximumSentenceValues; ++i) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i].text;
     const std::string around = Around(words, i, i + 1);
     const bool is_value = LooksLikeValue(word);
@@ -198,6 +225,7 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
       values.push_back({list, "list" + Around(words, i, listed), /*is_literal=*/true});
     }
   }
+  LeaveOutWords(values);
   return values;
 }
 

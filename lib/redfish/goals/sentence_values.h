@@ -29,14 +29,15 @@ struct SentenceValue {
   int place = -1;
 };
 
-// The most values of a sentence. Any more are left out.
+// The most values of a sentence. Of more, plain words are left out, those at the end first.
 inline constexpr std::size_t kMaximumSentenceValues = 64;
 
 // Returns the number that a word stands for, in figures or, up to twelve, written out; null for
 // any other word.
 nlohmann::json NumberOf(const std::string& word);
 
-// Returns the values in the order of the sentence: each word without the punctuation around it,
+// Returns the values in the order of the sentence: each word without the punctuation around it
+// and without the "'s" of an owner,
 // each number (also those up to twelve that are written out), and each list of at least two words
 // that look like values, such as "a.example, b.example and c.example". "Name=value" gives the name,
 // the value and the whole.

@@ -12,6 +12,7 @@
 #include "redfish/capture/uri.h"
 #include "redfish/catalog/catalog.h"
 #include "redfish/goals/goal_definition.h"
+#include "redfish/goals/sentence_values.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/capture/shipped.h"
 #include "tests/redfish/goals/fake_state.h"
@@ -220,6 +221,27 @@ TEST_CASE("Texts are complete: no placeholder is left, every slot value is said"
           if (goal->goal().name() != "asset_tag") continue;
           const auto tag = episode.slot_values.at("AssetTag").get<std::string>();
           REQUIRE(episode.text.find(tag) != std::string::npos);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("What a sentence of training says stands in it as a value that an agent can choose") {
+  for (const char* capture : {"dmtf-rackmount1", "hpe-dl380a-gen12"}) {
+    for (const auto& goal : AppliedTo(capture)) {
+      for (std::uint64_t number = 0; number < 300; ++number) {
+        const Episode episode = goal->DrawEpisode(5, number, Split::kTrain).value();
+        const std::vector<SentenceValue> offered = ValuesOf(episode.text);
+        for (const auto& [slot, value] : episode.slot_values) {
+          if (!value.is_string() || !goal->goal().definition().parameters.contains(slot)) continue;
+          const auto text = value.get<std::string>();
+          if (episode.text.find(text) == std::string::npos) continue;
+          // A host that is said in an address is a part of that value.
+          if (episode.text.find("//" + text) != std::string::npos) continue;
+          INFO(goal->goal().name() << ": " << slot << " in: " << episode.text);
+          REQUIRE(std::any_of(offered.begin(), offered.end(),
+                              [&](const SentenceValue& one) { return one.value == value; }));
         }
       }
     }

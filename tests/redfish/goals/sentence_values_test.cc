@@ -26,6 +26,12 @@ TEST_CASE("Each word of a sentence is a value without the punctuation around it"
           nullptr);
 }
 
+TEST_CASE("An owner's name is a value without the s") {
+  REQUIRE(FindValue(ValuesOf("Make omar17's password XK-9."), "omar17") != nullptr);
+  REQUIRE(FindValue(ValuesOf("Make omar17\u2019s password XK-9."), "omar17") != nullptr);
+  REQUIRE(FindValue(ValuesOf("The name is 's."), "s") != nullptr);
+}
+
 TEST_CASE("Two sentences of one phrasing describe their values alike, whatever these are") {
   const auto one = ValuesOf("Add operator omar17 with password XK-09-pw.");
   const auto other = ValuesOf("Add operator lea9 with password QZRT-7-ab.");
@@ -68,9 +74,19 @@ TEST_CASE("Values with commas or an and between them are a list as well") {
 TEST_CASE("A sentence has a bounded number of values, and an empty one has none") {
   std::string longest;
   for (int i = 0; i < 1000; ++i) longest += "word" + std::to_string(i) + " ";
-  REQUIRE(ValuesOf(longest).size() <= kMaximumSentenceValues + 1);
+  REQUIRE(ValuesOf(longest).size() <= kMaximumSentenceValues);
   REQUIRE(ValuesOf("").empty());
   REQUIRE(ValuesOf(" ... ,,").empty());
+}
+
+TEST_CASE("A long sentence keeps what looks like a value, wherever it stands") {
+  std::string sentence;
+  for (int i = 0; i < 100; ++i) sentence += "please ";
+  sentence += "name it omar17";
+  const auto values = ValuesOf(sentence);
+  REQUIRE(values.size() == kMaximumSentenceValues);
+  REQUIRE(FindValue(values, "omar17") == &values.back());
+  REQUIRE(FindValue(values, "name") == nullptr);
 }
 
 TEST_CASE("Words are contained where they are not part of longer ones") {
