@@ -112,6 +112,9 @@ def all_proofs():
                     "to 3; an hour and a quarter", held_out),
         proof.Proof("words", "the policy of ./run reaches its goals in sentences that were written without sight of any "
                     "other, seeds 1 to 3; forty minutes", words),
+        proof.Proof("parse", "shoal goals parse understands 400 sentences of somebody who had seen no phrasing, and refuses "
+                    "100 others; a minute (in CI: intent, with other sentences)",
+                    test("intent", {"SHOAL_SAID": "tests/text/intent/unseen.tsv"})),
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),

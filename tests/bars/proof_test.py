@@ -72,9 +72,9 @@ class ProofTest(unittest.TestCase):
 class BarsTest(unittest.TestCase):
     def test_every_proof_has_a_name_and_pieces_of_their_own(self):
         proofs = bars.all_proofs()
-        self.assertEqual([one.name for one in proofs], ["learn", "suite", "reading", "cartpole", "soak", "goals", "do",
-                                                          "do-policy", "crawl"])
+        self.assertEqual(len({one.name for one in proofs}), len(proofs))
         for one in proofs:
+            self.assertTrue(one.pieces)
             names = [piece.name for piece in one.pieces]
             self.assertEqual(len(set(names)), len(names))
 
