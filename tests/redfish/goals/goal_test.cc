@@ -241,7 +241,7 @@ TEST_CASE("What a sentence of training says stands in it as a value that an agen
           if (episode.text.find("//" + text) != std::string::npos) continue;
           INFO(goal->goal().name() << ": " << slot << " in: " << episode.text);
           REQUIRE(std::any_of(offered.begin(), offered.end(),
-                              [&](const SentenceValue& one) { return one.value == value; }));
+                              [&](const SentenceValue& one) { return one.value == text; }));
         }
       }
     }
