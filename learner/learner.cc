@@ -177,6 +177,7 @@ absl::Status Learner::Start() {
                                              .group_epoch = parts.version.epoch,
                                              .rank = static_cast<std::uint32_t>(rank()),
                                              .world = static_cast<std::uint32_t>(ranks),
+                                             .signature = parts.decoder->Signature(),
                                              .seed = static_cast<std::uint64_t>(setup_.run.seed)},
                                             *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);

@@ -4,21 +4,28 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/content/content_key.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/protocol.h"
 #include "replay/wire.h"
 
 namespace shoal::replay {
+namespace {
+
+constexpr std::size_t kMaxSignatures = 64;
+
+}  // namespace
 
 void InsertStream::OnMessage(proto::InsertRequest&& request) {
   {
     const runtime::MutexLock lock(mutex_);
-    const absl::Status greeting = greeted_ ? absl::OkStatus() : Greet(request);
-    if (greeting.ok()) {
+    absl::Status status = greeted_ ? absl::OkStatus() : Greet(request);
+    if (status.ok()) status = TakeSignatures(request);
+    if (status.ok()) {
       PutContents(request);
       Answer(request);
     } else {
-      Fail(greeting);
+      Fail(status);
     }
   }
   Release();
@@ -38,6 +45,33 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
   reply.set_credit(Credit());
   starved_ = reply.credit() == 0;
   Send(std::move(reply));
+  return absl::OkStatus();
+}
+
+absl::Status InsertStream::TakeSignatures(const proto::InsertRequest& request) {
+  for (const std::string& text : request.signatures()) {
+    SHOAL_ASSIGN_OR_RETURN(Signature signature, Signature::Parse(text));
+    signatures_.emplace(content::KeyOf(text).AsBytes(), std::move(signature));
+  }
+  if (signatures_.size() <= kMaxSignatures) return absl::OkStatus();
+  return runtime::InvalidArgument("a stream states at most " + std::to_string(kMaxSignatures) +
+                                  " signatures");
+}
+
+absl::Status InsertStream::CheckSignature(const proto::Item& item) {
+  if (item.signature().empty()) {
+    if (!shard_.RequiresSignature(item.table())) return absl::OkStatus();
+    return runtime::FailedPrecondition("table " + item.table() +
+                                       " has a signature, the item states none");
+  }
+  std::pair<std::string, std::string> both(item.table(), item.signature());
+  if (admitted_.contains(both)) return absl::OkStatus();
+  const auto stated = signatures_.find(item.signature());
+  if (stated == signatures_.end()) {
+    return runtime::InvalidArgument("the item's signature was not stated on this stream");
+  }
+  SHOAL_RETURN_IF_ERROR(shard_.Admit(item.table(), stated->second));
+  admitted_.insert(std::move(both));
   return absl::OkStatus();
 }
 
@@ -62,6 +96,7 @@ void InsertStream::PutContents(const proto::InsertRequest& request) {
 }
 
 absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {
+  SHOAL_RETURN_IF_ERROR(CheckSignature(item));
   const std::string table = item.table();
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
   const absl::Status status = shard_.Insert(table, parsed);

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
@@ -42,6 +44,10 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(const proto::InsertRequest& request);
+  absl::Status TakeSignatures(const proto::InsertRequest& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Checks that the item's table takes its signature.
+  absl::Status CheckSignature(const proto::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds the missing keys to `answer` if the item is not stored because the shard lacks contents.
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -58,6 +64,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   std::string client_ ABSL_GUARDED_BY(mutex_);
   // The tables that items of this stream named.
   std::set<std::string> tables_ ABSL_GUARDED_BY(mutex_);
+  // What was stated on this stream, by key, and which table has taken which of them.
+  std::map<std::string, Signature, std::less<>> signatures_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<std::string, std::string>> admitted_ ABSL_GUARDED_BY(mutex_);
   // True when the last reply gave no credit.
   bool starved_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/options.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <chrono>
 #include <span>
@@ -63,6 +65,9 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
                 .unit = "ids",
                 .min = 0,
                 .max = 1e8});
+  visitor.Knob("signature", signature,
+               {.help = "columns of the table's items, each \"NAME DTYPE [D, D, ...]\" without the "
+                        "dimension of time; empty: those of the first item"});
 }
 
 absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const {
@@ -89,6 +94,13 @@ absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const
   table.limiter.min_size = static_cast<std::size_t>((min_size + shards - 1) / shards);
   table.limiter.samples_per_insert = samples_per_insert;
   table.limiter.error_buffer = error_buffer / static_cast<double>(shards);
+  if (!signature.empty()) {
+    absl::StatusOr<Signature> parsed = Signature::Parse(absl::StrJoin(signature, "\n"));
+    if (!parsed.ok()) {
+      return runtime::Annotate(parsed.status(), "table " + name + ": signature");
+    }
+    table.signature = *std::move(parsed);
+  }
   table.id_window = static_cast<std::size_t>(id_window);
   table.seed =
       runtime::DeriveSeed(place.seed, "replay " + std::to_string(place.index) + " " + name);

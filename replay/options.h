@@ -37,11 +37,12 @@ struct TableKnobs {
   double samples_per_insert = 0;
   double error_buffer = 0;
   std::int64_t id_window = 65536;
+  std::vector<std::string> signature = {};
 
   void Visit(runtime::Visitor& visitor);
 
   // Returns one shard's part of these options. Returns INVALID_ARGUMENT, which names the table and
-  // the selector, for an unknown selector.
+  // the knob, for an unknown selector or a signature that is none.
   absl::StatusOr<TableOptions> ForShard(const ShardPlace& place) const;
 };
 

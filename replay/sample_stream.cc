@@ -67,8 +67,12 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
                                     std::to_string(hello.world()));
   }
   SHOAL_RETURN_IF_ERROR(shard_.JoinGroup(hello.table(), hello.group_epoch()));
-  SHOAL_ASSIGN_OR_RETURN(reader_, shard_.OpenReader());
   table_ = hello.table();
+  if (!hello.signature().empty()) {
+    SHOAL_ASSIGN_OR_RETURN(expected_, Signature::Parse(hello.signature()));
+    SHOAL_RETURN_IF_ERROR(CheckExpected());
+  }
+  SHOAL_ASSIGN_OR_RETURN(reader_, shard_.OpenReader());
   max_lag_ = hello.max_lag();
   group_epoch_ = hello.group_epoch();
   spdlog::info("event=sample_stream_open client={} table={} group_epoch={} rank={} world={}",
@@ -85,6 +89,13 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status SampleStream::CheckExpected() {
+  if (!expected_) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const bool compared, shard_.CheckReader(table_, *expected_));
+  if (compared) expected_.reset();
+  return absl::OkStatus();
+}
+
 void SampleStream::Wake() {
   const runtime::MutexLock lock(mutex_);
   GiveLocked();
@@ -92,7 +103,9 @@ void SampleStream::Wake() {
 
 void SampleStream::GiveLocked() {
   if (reader_ < 0) return;
-  if (const absl::Status status = shard_.JoinGroup(table_, group_epoch_); !status.ok()) {
+  absl::Status status = shard_.JoinGroup(table_, group_epoch_);
+  if (status.ok()) status = CheckExpected();
+  if (!status.ok()) {
     Fail(status);
     return;
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "platform/runtime/mutex.h"
@@ -37,6 +38,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   absl::Status Take(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Compares what the client expects with the table's signature, until there is one.
+  absl::Status CheckExpected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tells the table's mass where it has changed since the client heard of it.
   void TellMassLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -47,6 +50,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   std::string table_ ABSL_GUARDED_BY(mutex_);
   std::uint32_t max_lag_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t group_epoch_ ABSL_GUARDED_BY(mutex_) = 0;
+  // What the client expects of the items. Nothing once it was compared.
+  std::optional<Signature> expected_ ABSL_GUARDED_BY(mutex_);
   // -1 before the hello and after the end.
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;

@@ -64,6 +64,7 @@ grpc::ServerUnaryReactor* Service::Info(grpc::CallbackServerContext* context,
     out.set_evicted_stale_total(table.evicted_stale_total);
     out.set_duplicates_total(table.duplicates_total);
     out.set_evicted_for_room_total(table.evicted_for_room_total);
+    out.set_signature(shard_.SignatureOf(options.name));
   }
   reply->set_content_count(stats.content_count);
   reply->set_content_bytes(stats.content_bytes);

@@ -80,6 +80,37 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
   return status;
 }
 
+absl::Status Shard::Admit(std::string_view table, const Signature& signature) {
+  const std::size_t index = Index(table);
+  if (index == options_.tables.size()) {
+    return runtime::FailedPrecondition("no table is named " + std::string(table));
+  }
+  const runtime::MutexLock lock(mutex_);
+  return tables_[index]->Admit(signature);
+}
+
+absl::StatusOr<bool> Shard::CheckReader(std::string_view table, const Signature& reader) const {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  const Signature* const signature = tables_[index]->signature();
+  if (signature == nullptr) return false;
+  const absl::Status status = signature->CheckReader(reader);
+  if (!status.ok()) return runtime::Annotate(status, "table " + std::string(table));
+  return true;
+}
+
+std::string Shard::SignatureOf(std::string_view table) const {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  const Signature* const signature = tables_[index]->signature();
+  return signature == nullptr ? std::string() : signature->Text();
+}
+
+bool Shard::RequiresSignature(std::string_view table) const {
+  const std::size_t index = Index(table);
+  return index < options_.tables.size() && options_.tables[index].signature.has_value();
+}
+
 std::size_t Shard::Update(std::string_view table, std::span<const PriorityUpdate> updates) {
   const std::size_t index = Index(table);
   std::size_t updated = 0;

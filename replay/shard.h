@@ -63,6 +63,18 @@ class Shard {
   // Like Table::Insert. Returns FAILED_PRECONDITION if there is no such table.
   absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Like Table::Admit. Returns FAILED_PRECONDITION if there is no such table.
+  absl::Status Admit(std::string_view table, const Signature& signature)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Compares what a reader of `table` expects, as Signature::CheckReader does. Returns false if the
+  // table has no signature yet. REQUIRES: HasTable(table).
+  absl::StatusOr<bool> CheckReader(std::string_view table, const Signature& reader) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the signature of `table` as text, empty before the first one. REQUIRES:
+  // HasTable(table).
+  std::string SignatureOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns true if the signature of `table` is configured.
+  bool RequiresSignature(std::string_view table) const;
   // Sets the priorities of those items of `updates` that `table` has, and returns their number.
   // REQUIRES: HasTable(table); priorities are finite and at least 0.
   std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)

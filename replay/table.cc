@@ -50,6 +50,7 @@ Table::Table(TableOptions options, ContentStore& contents)
       remover_(MakeRemover(options_)),
       contents_(contents),
       limiter_(options_.limiter),
+      signature_(options_.signature),
       seen_(options_.id_window) {}
 
 absl::Status Table::Insert(std::unique_ptr<Item>& item) {
@@ -82,6 +83,14 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   const float priority = item->priority;
   items_.emplace(handle, Stored{.item = std::move(item), .priority = priority});
   return absl::OkStatus();
+}
+
+absl::Status Table::Admit(const Signature& signature) {
+  if (!signature_) signature_ = signature;
+  const absl::Status status = signature_->Admit(signature);
+  if (status.ok()) return status;
+  ++stats_.refused_signatures_total;
+  return runtime::Annotate(status, "table " + options_.name);
 }
 
 absl::Status Table::CheckFits(const Item& item) {

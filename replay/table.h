@@ -40,6 +40,7 @@
 #include "replay/rate_limiter.h"
 #include "replay/selectors/selector.h"
 #include "replay/selectors/selector_kind.h"
+#include "replay/signature.h"
 
 namespace shoal::replay {
 
@@ -66,6 +67,8 @@ struct TableOptions {
   RateLimiterOptions limiter = {};
   // How many ids are remembered to recognise repeats, besides those of the stored items.
   std::size_t id_window = 65536;
+  // Without one the table takes the first signature that is stated for its items.
+  std::optional<Signature> signature = std::nullopt;
   // The seed of selectors that choose at random.
   std::uint64_t seed = 0;
 };
@@ -101,6 +104,8 @@ struct TableStats {
   std::uint64_t evicted_old_total = 0;
   std::uint64_t duplicates_total = 0;
   std::uint64_t priority_updates_total = 0;
+  // Signatures that the table refused.
+  std::uint64_t refused_signatures_total = 0;
   // The number of inserts that had to wait, by reason.
   std::uint64_t full_items_total = 0;
   std::uint64_t full_bytes_total = 0;
@@ -122,6 +127,13 @@ class Table {
   //   NOT_FOUND           a content or catalog is unknown.
   //   INVALID_ARGUMENT    the item is larger than the whole table.
   absl::Status Insert(std::unique_ptr<Item>& item);
+
+  // Takes the signature of items that are about to be inserted. Returns FAILED_PRECONDITION, which
+  // names the table, the column and what it is on both sides, if the table has another one. A
+  // signature that was taken once is taken always.
+  absl::Status Admit(const Signature& signature);
+  // Null before the first one.
+  const Signature* signature() const { return signature_ ? &*signature_ : nullptr; }
 
   // Sets the priority of the item with this id. Returns NOT_FOUND if the table does not have it,
   // for it may have left. REQUIRES: `priority` is finite and at least 0.
@@ -184,6 +196,7 @@ class Table {
   const std::unique_ptr<Selector> remover_;
   ContentStore& contents_;
   RateLimiter limiter_;
+  std::optional<Signature> signature_;
   IdWindow seen_;
   absl::flat_hash_map<Handle, Stored> items_;
   absl::flat_hash_map<UnrollId, Handle> handles_;

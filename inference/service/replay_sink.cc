@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "inference/service/unroll_signature.h"
 #include "platform/transport/wire_tensor.h"
 
 namespace shoal::inference {
@@ -99,8 +100,16 @@ absl::StatusOr<std::variant<proto::Catalog, proto::Overlay>> StoreProvider::Find
 }
 
 absl::Status ReplaySink::TryInsert(const Unroll& unroll) {
+  if (inserter_ == nullptr) return absl::OkStatus();
   proto::Item item = ItemOf(unroll, table_, encoder_version_);
-  return inserter_ == nullptr ? absl::OkStatus() : inserter_->TryInsert(std::move(item));
+  const std::string signature = SignatureOf(unroll);
+  auto stated = stated_.find(signature);
+  if (stated == stated_.end()) {
+    SHOAL_ASSIGN_OR_RETURN(std::string key, inserter_->StateSignature(signature));
+    stated = stated_.emplace(signature, std::move(key)).first;
+  }
+  item.set_signature(stated->second);
+  return inserter_->TryInsert(std::move(item));
 }
 
 }  // namespace shoal::inference

@@ -3,6 +3,8 @@
 // name.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <memory>
 #include <string>
 
@@ -35,7 +37,7 @@ class StoreProvider final : public replay::client::ContentProvider {
   CatalogStore& catalogs_;
 };
 
-// Hands unrolls to the inserter. Not thread-safe, although the inserter is.
+// Hands unrolls to the inserter, with their signatures. Not thread-safe, although the inserter is.
 class ReplaySink final : public UnrollSink {
  public:
   // If `inserter` is null there is no replay, and unrolls are dropped. It must outlive this object.
@@ -50,6 +52,8 @@ class ReplaySink final : public UnrollSink {
   replay::client::Inserter* const inserter_;
   const std::string table_;
   const std::string encoder_version_;
+  // The keys of the signatures that were stated, by their texts.
+  absl::flat_hash_map<std::string, std::string> stated_;
 };
 
 }  // namespace shoal::inference

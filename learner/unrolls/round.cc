@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<DecodedUnroll>> Round::Collect(const parameters::Vers
       return sampled.status();
     }
     if (collected_.size() >= options_.share || clock_.Now() < deadline) continue;
-    LogMissing();
+    LogMissing(runtime::Message(sampled.status()));
     if (!options_.deterministic) {
       ++counts_.cut_short;
       break;
@@ -96,7 +96,7 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
   collected_.push_back(*std::move(decoded));
 }
 
-void Round::LogMissing() const {
+void Round::LogMissing(const std::string& reason) const {
   std::set<std::uint64_t> missing;
   for (const auto& [environment, rounds] : absent_) missing.insert(environment);
   for (const DecodedUnroll& unroll : collected_) missing.erase(unroll.key.id.environment_id);
@@ -108,9 +108,9 @@ void Round::LogMissing() const {
   }
   spdlog::warn(
       "event=round_timeout have={} share={} missing_environments={} first={} repeated={} stale={} "
-      "invalid={}",
+      "invalid={} reason={}",
       collected_.size(), options_.share, missing.size(), shown.empty() ? "none" : shown,
-      counts_.repeated, counts_.stale, counts_.invalid);
+      counts_.repeated, counts_.stale, counts_.invalid, runtime::Quoted(reason));
 }
 
 std::vector<DecodedUnroll> Round::TakeOut() {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "learner/unrolls/unroll_decoder.h"
@@ -79,7 +80,8 @@ class Round {
   void Take(const replay::client::SampledUnroll& sampled, const parameters::Version& current);
   void DropStale(const parameters::Version& current);
   bool IsStale(const DecodedUnroll& unroll, const parameters::Version& current) const;
-  void LogMissing() const;
+  // `reason` says why the last unroll did not come; it may be empty.
+  void LogMissing(const std::string& reason) const;
   std::vector<DecodedUnroll> TakeOut();
 
   const RoundOptions options_;

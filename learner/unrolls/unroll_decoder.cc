@@ -80,6 +80,22 @@ class UnrollDecoder::Columns {
   std::vector<std::pair<std::string, const proto::Tensor*>> in_order_;
 };
 
+std::string UnrollDecoder::Signature() const {
+  std::string text =
+      "action INT64 []\nbehaviour_log_probability FLOAT32 []\nreward FLOAT32 []\n"
+      "value FLOAT32 []\nflags UINT8 []\npolicy_epoch INT64 []\npolicy_step INT64 []\n"
+      "episode_id INT64 []\n";
+  if (!spec_.has_candidates()) return text;
+  text += "catalog INT32 []\n";
+  for (const std::string& field : spec_.content_fields) {
+    text += "content/" + field + " UINT8 [" + std::to_string(ContentKey::kBytes) + "]\n";
+  }
+  if (spec_.past_requests) {
+    text += "past_requests FLOAT32 [" + std::to_string(spec_.embedding_size) + "]\n";
+  }
+  return text;
+}
+
 absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll) const {
   if (unroll.length() < 1 || unroll.length() > kMaxLength) {
     return InvalidArgument("length " + std::to_string(unroll.length()) + ": not in [1, " +

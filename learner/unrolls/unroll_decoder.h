@@ -63,6 +63,9 @@ class UnrollDecoder {
   UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents, std::uint32_t policy_id = 0)
       : spec_(spec), contents_(contents), policy_id_(policy_id) {}
 
+  // Returns the columns that every unroll must have, as replay compares them (replay/signature.h).
+  std::string Signature() const;
+
   // Returns INVALID_ARGUMENT, which names the column and the reason, or NOT_FOUND, which names the
   // content or catalog.
   absl::StatusOr<DecodedUnroll> Decode(const proto::Unroll& unroll) const;

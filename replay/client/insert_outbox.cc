@@ -54,8 +54,11 @@ void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcom
       ++outcome.acknowledged;
     } else {
       ++(code == absl::StatusCode::kNotFound ? outcome.without_content : outcome.refused);
-      spdlog::warn("event=item_refused code={} reason={}", status.code(),
-                   runtime::Quoted(status.message()));
+      if (refusal_ != status.message()) {
+        refusal_ = status.message();
+        spdlog::error("event=item_refused code={} reason={}", status.code(),
+                      runtime::Quoted(refusal_));
+      }
     }
     outcome.bytes += found->item.payload().size();
     entries_.erase(found);
@@ -67,6 +70,8 @@ void InsertOutbox::Disconnected() {
   unanswered_ = 0;
   credit_ = 0;
   known_.clear();
+  stated_.clear();
+  refusal_.clear();
 }
 
 std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
@@ -96,6 +101,10 @@ std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, Outbo
     }
     const bool brought_contents = messages.size() > before;
     if (messages.empty()) messages.emplace_back();
+    const std::string& signature = next->item.signature();
+    if (!signature.empty() && stated_.insert(signature).second) {
+      messages.back().add_signatures(signatures_.at(signature));
+    }
     *messages.back().add_items() = next->item;
     bytes += size;
     next->sent = true;

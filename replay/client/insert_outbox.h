@@ -12,6 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/content/content_key.h"
@@ -34,12 +38,19 @@ struct OutboxOutcome {
   std::size_t left() const { return acknowledged + refused + without_content; }
 };
 
+// Texts of signatures by the keys that items name.
+using Signatures = std::map<std::string, std::string>;
+
 class InsertOutbox {
  public:
   explicit InsertOutbox(ContentProvider& provider) : provider_(provider) {}
 
   void Add(proto::Item&& item) { entries_.push_back({.item = std::move(item)}); }
   std::size_t size() const { return entries_.size(); }
+
+  // The signatures that items name. REQUIRES: it holds those of all items.
+  void SetSignatures(Signatures signatures) { signatures_ = std::move(signatures); }
+  const Signatures& signatures() const { return signatures_; }
 
   // Takes the acknowledgements and the credit of `reply`.
   void Handle(const proto::InsertReply& reply, OutboxOutcome& outcome);
@@ -50,9 +61,9 @@ class InsertOutbox {
 
   // Returns true if credit allows to send the next item.
   bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
-  // Returns the messages that send the next items, contents first: as many as credit allows and one
-  // message holds, at most `most`, and only the last of them with contents that the shard lacks.
-  // Items that are dropped instead are not in them. REQUIRES: MaySend().
+  // Returns the messages that send the next items, contents and signatures first: as many as credit
+  // allows and one message holds, at most `most`, and only the last of them with contents that the
+  // shard lacks. Items that are dropped instead are not in them. REQUIRES: MaySend().
   std::vector<proto::InsertRequest> SendNext(std::size_t most, OutboxOutcome& outcome);
 
   std::uint64_t resent_total() const { return resent_total_; }
@@ -79,6 +90,11 @@ class InsertOutbox {
   std::size_t credit_ = 0;
   // The contents, catalogs and overlays that the shard was sent on this connection.
   absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> known_;
+  Signatures signatures_;
+  // The keys of the signatures that were stated on this connection.
+  std::set<std::string> stated_;
+  // What the last refused item was told; it is logged once.
+  std::string refusal_;
   std::uint64_t resent_total_ = 0;
 };
 

@@ -7,12 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "platform/content/content_key.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
+#include "replay/signature.h"
 
 namespace shoal::replay::client {
 namespace {
@@ -22,6 +24,8 @@ using InsertLink = Link<proto::InsertRequest, proto::InsertReply>;
 constexpr std::size_t kWaitingMessages = 4;
 // Small items share a message, which costs as much as twenty of them.
 constexpr std::size_t kItemsInMessage = 64;
+// A shard takes as many on one stream.
+constexpr std::size_t kMaxSignatures = 64;
 
 void BeginInsert(proto::Replay::Stub& stub, grpc::ClientContext* context,
                  InsertLink::Reactor* reactor) {
@@ -37,6 +41,7 @@ class Inserter::Impl {
   ~Impl();
 
   absl::Status TryInsert(proto::Item&& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<std::string> StateSignature(const std::string& text) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnSpace(std::function<void()> on_space) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Drain(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
   InserterStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -91,6 +96,8 @@ class Inserter::Impl {
   runtime::CondVar work_;
   runtime::CondVar settled_;
   std::vector<Placed> placed_ ABSL_GUARDED_BY(mutex_);
+  // The texts by their keys.
+  Signatures signatures_ ABSL_GUARDED_BY(mutex_);
   std::function<void()> on_space_ ABSL_GUARDED_BY(mutex_);
   InserterStats stats_ ABSL_GUARDED_BY(mutex_);
   std::size_t turn_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -154,6 +161,9 @@ absl::Status Inserter::Impl::TryInsert(proto::Item&& item) {
                                     std::to_string(options_.max_item_bytes));
   }
   const runtime::MutexLock lock(mutex_);
+  if (!item.signature().empty() && !signatures_.contains(item.signature())) {
+    return runtime::InvalidArgument("the item names a signature that was not stated");
+  }
   if (draining_) return runtime::Cancelled("the inserter is draining");
   const std::optional<std::size_t> shard = EmptiestLocked(bytes, turn_);
   if (!shard) {
@@ -172,6 +182,18 @@ absl::Status Inserter::Impl::TryInsert(proto::Item&& item) {
   has_work_ = true;
   work_.NotifyOne();
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Inserter::Impl::StateSignature(const std::string& text) {
+  SHOAL_RETURN_IF_ERROR(Signature::Parse(text).status());
+  std::string key(content::KeyOf(text).AsBytes());
+  const runtime::MutexLock lock(mutex_);
+  if (signatures_.size() >= kMaxSignatures && !signatures_.contains(key)) {
+    return runtime::InvalidArgument("an inserter states at most " + std::to_string(kMaxSignatures) +
+                                    " signatures");
+  }
+  signatures_.emplace(key, text);
+  return key;
 }
 
 std::optional<std::size_t> Inserter::Impl::EmptiestLocked(std::size_t bytes,
@@ -248,6 +270,9 @@ void Inserter::Impl::Step(std::size_t shard) {
     {
       const runtime::MutexLock lock(mutex_);
       incoming.swap(placed_[shard].incoming);
+      if (worker.outbox.signatures().size() < signatures_.size()) {
+        worker.outbox.SetSignatures(signatures_);
+      }
     }
     for (proto::Item& item : incoming) worker.outbox.Add(std::move(item));
   }
@@ -346,6 +371,9 @@ absl::StatusOr<std::unique_ptr<Inserter>> Inserter::Create(InserterOptions optio
 }
 
 absl::Status Inserter::TryInsert(proto::Item&& item) { return impl_->TryInsert(std::move(item)); }
+absl::StatusOr<std::string> Inserter::StateSignature(const std::string& text) {
+  return impl_->StateSignature(text);
+}
 void Inserter::OnSpace(std::function<void()> on_space) { impl_->OnSpace(std::move(on_space)); }
 absl::Status Inserter::Drain(std::chrono::milliseconds timeout) { return impl_->Drain(timeout); }
 InserterStats Inserter::stats() const { return impl_->stats(); }

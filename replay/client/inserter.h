@@ -64,10 +64,17 @@ class Inserter {
 
   // Takes `item` and returns OK. With any other status `item` is unchanged:
   //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
-  //   INVALID_ARGUMENT    it is larger than max_item_bytes, or has no id, table or payload.
+  //   INVALID_ARGUMENT    it is larger than max_item_bytes, has no id, table or payload, or names a
+  //                       signature that was not stated.
   //   CANCELLED           the inserter is draining.
   // content_keys names only the contents of the rows: the candidates of a catalog are sent with it.
   absl::Status TryInsert(proto::Item&& item);
+
+  // States the signature of items that are to be inserted (replay/signature.h), and returns the key
+  // that each of them names in its `signature`. Shards are told of it before the first item. An
+  // item that a table refuses for it is dropped and counted as refused, and the log names the
+  // column. Returns INVALID_ARGUMENT if the text is no signature, or the 65th one.
+  absl::StatusOr<std::string> StateSignature(const std::string& text);
 
   // Sets the function that is called once after a TryInsert returned RESOURCE_EXHAUSTED, when
   // trying again may help. Set it before the first TryInsert.

@@ -14,6 +14,7 @@
 #include "platform/transport/protocol.h"
 #include "replay/client/link.h"
 #include "replay/client/shard_masses.h"
+#include "replay/signature.h"
 #include "replay/wire.h"
 
 namespace shoal::replay::client {
@@ -118,6 +119,8 @@ class Sampler::Impl {
   std::vector<std::deque<proto::PriorityUpdate>> updates_ ABSL_GUARDED_BY(mutex_);
   PolicyVersion current_ ABSL_GUARDED_BY(mutex_);
   SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
+  // Why a shard ended its stream last, if another try cannot help. Empty once one gives again.
+  std::string refusal_ ABSL_GUARDED_BY(mutex_);
   bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 
@@ -163,7 +166,7 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
     if (closed_) return runtime::Cancelled("the sampler is closed");
     if (queue_.empty()) {
       return absl::DeadlineExceededError("no unroll came in " + std::to_string(timeout.count()) +
-                                         " ms");
+                                         " ms" + (refusal_.empty() ? "" : ": " + refusal_));
     }
     SampledUnroll unroll = std::move(queue_.front());
     queue_.pop_front();
@@ -263,6 +266,7 @@ void Sampler::Impl::Step(std::size_t shard) {
   hello.mutable_hello()->set_group_epoch(options_.group_epoch);
   hello.mutable_hello()->set_rank(options_.rank);
   hello.mutable_hello()->set_world(options_.world);
+  hello.mutable_hello()->set_signature(options_.signature);
   if (worker.link.MaybeOpen(clock_.Now(), std::move(hello))) {
     worker.outstanding = 0;
     worker.drawn = 0;
@@ -283,6 +287,10 @@ void Sampler::Impl::Receive(std::size_t shard) {
   if (const auto end = worker.link.TakeEnd(clock_.Now())) {
     if (worker.live || !absl::IsUnavailable(*end)) {
       spdlog::warn("event=sample_stream_end reason={}", runtime::Quoted(end->ToString()));
+    }
+    if (absl::IsFailedPrecondition(*end)) {
+      const runtime::MutexLock lock(mutex_);
+      refusal_ = runtime::Message(*end);
     }
     if (worker.live) SetLive(shard, false);
     worker.by_mass = false;
@@ -472,6 +480,7 @@ void Sampler::Impl::SetLive(std::size_t shard, bool live) {
   workers_[shard]->live = live;
   const runtime::MutexLock lock(mutex_);
   live ? ++stats_.live_shards : --stats_.live_shards;
+  if (live) refusal_.clear();
   live_.Set(static_cast<double>(stats_.live_shards));
 }
 
@@ -485,6 +494,9 @@ absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options,
     return runtime::InvalidArgument("there is no replay shard to sample from");
   }
   if (options.table.empty()) return runtime::InvalidArgument("there is no table to sample from");
+  if (!options.signature.empty()) {
+    SHOAL_RETURN_IF_ERROR(Signature::Parse(options.signature).status());
+  }
   return std::unique_ptr<Sampler>(
       new Sampler(std::make_unique<Impl>(std::move(options), sink, metrics, clock)));
 }

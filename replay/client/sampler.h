@@ -52,6 +52,9 @@ struct SamplerOptions {
   std::uint64_t group_epoch = 0;
   std::uint32_t rank = 0;
   std::uint32_t world = 1;
+  // The columns that the reader expects (replay/signature.h). A shard whose table has others is
+  // refused; Next and the log name the column. Empty: any are taken.
+  std::string signature = {};
   // Seeds the draws of shards.
   std::uint64_t seed = 0;
 };
@@ -101,14 +104,15 @@ struct SamplerStats {
 class Sampler {
  public:
   // Connects in the background; no shard needs to be up. `sink` and `metrics` must outlive the
-  // sampler. Returns INVALID_ARGUMENT without addresses or table.
+  // sampler. Returns INVALID_ARGUMENT without addresses or table, and if the signature is none.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(
       SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());
   ~Sampler();
 
   // Returns the next unroll, whose contents are with the sink already. Returns DEADLINE_EXCEEDED if
-  // none came within `timeout`, and CANCELLED after Close.
+  // none came within `timeout`, with what a shard refused to give items for, and CANCELLED after
+  // Close.
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout);
 
   // Sends new priorities to the shards that the items came from. Shards ignore those of items that

@@ -104,6 +104,61 @@ struct Clients {
   std::unique_ptr<Sampler> sampler;
 };
 
+TEST_CASE("an inserter states signatures on every connection, and a refused item is dropped") {
+  auto server = std::make_optional<ShardServer>();
+  const std::string address = server->address();
+  Clients clients({address}, {.samples = false});
+  const auto insert = [&clients](std::uint64_t number, const std::string& key) {
+    proto::Item item = clients.Item(number);
+    item.set_signature(key);
+    return clients.inserter->TryInsert(std::move(item));
+  };
+  REQUIRE(absl::IsInvalidArgument(insert(1, KeyBytes("x FLOAT32 [4]"))));
+  REQUIRE(absl::IsInvalidArgument(clients.inserter->StateSignature("none").status()));
+  const auto four = clients.inserter->StateSignature("x FLOAT32 [4]");
+  const auto five = clients.inserter->StateSignature("x FLOAT32 [5]");
+  REQUIRE(four.ok());
+  REQUIRE(five.ok());
+  const auto settled = [&clients](std::uint64_t acknowledged, std::uint64_t dropped) {
+    return doubles::Eventually([&] {
+      const client::InserterStats stats = clients.inserter->stats();
+      return stats.acknowledged_total == acknowledged && stats.dropped_total == dropped;
+    });
+  };
+  clients.AwaitLiveShards(1);
+  REQUIRE(insert(2, *four).ok());
+  REQUIRE(insert(3, *five).ok());
+  REQUIRE(settled(1, 1));
+  server.reset();
+  server.emplace(TableOptions{}, InsertStreamOptions{}, address);
+  REQUIRE(doubles::Eventually([&] { return insert(4, *five).ok(); }));
+  REQUIRE(settled(2, 1));
+  REQUIRE(server->shard().SignatureOf("unrolls") == "x FLOAT32 [5]");
+}
+
+TEST_CASE("a sampler that expects other columns gets nothing, and is told which") {
+  ShardServer server;
+  Clients clients({server.address()}, {.samples = false});
+  clients.sampler = *Sampler::Create(
+      {.addresses = {server.address()}, .table = "unrolls", .signature = "x FLOAT32 [5]"},
+      clients.sink, clients.metrics);
+  REQUIRE(doubles::Eventually([&] { return clients.sampler->stats().live_shards == 1; }));
+  const auto key = clients.inserter->StateSignature("x FLOAT32 [4]\ny INT8 []");
+  clients.AwaitLiveShards(1);
+  proto::Item item = clients.Item(1);
+  item.set_signature(*key);
+  REQUIRE(clients.inserter->TryInsert(std::move(item)).ok());
+  std::string reason;
+  REQUIRE(doubles::Eventually([&] {
+    reason = runtime::Message(clients.sampler->Next(std::chrono::milliseconds(1)).status());
+    return reason.find("column x") != std::string::npos;
+  }));
+  REQUIRE(reason == "no unroll came in 1 ms: replay shard at " + server.address() +
+                        ": table unrolls: column x is FLOAT32 [4] in the table and FLOAT32 [5] "
+                        "for the reader");
+  REQUIRE(server.shard().stats().tables[0].sampled_total == 0);
+}
+
 TEST_CASE("what goes into two shards comes out, each once, after its contents") {
   ShardServer first({.max_size = 8});
   ShardServer second({.max_size = 8});

@@ -78,6 +78,18 @@ TEST_CASE("tables are configured one by one, and what is out of range is refused
   REQUIRE(absl::IsInvalidArgument(Load(options, {"replay.table.0.max_size=0"})));
 }
 
+TEST_CASE("a configured signature is a list of columns, and one that is none is named") {
+  TableKnobs knobs;
+  knobs.signature = {"reward FLOAT32 []", "x UINT8 [3, 84]"};
+  const auto options = knobs.ForShard({});
+  REQUIRE(options.ok());
+  REQUIRE(options->signature->Text() == "reward FLOAT32 []\nx UINT8 [3, 84]");
+  knobs.signature = {"reward"};
+  const absl::Status status = knobs.ForShard({}).status();
+  REQUIRE(absl::IsInvalidArgument(status));
+  REQUIRE(runtime::Message(status).starts_with("table unrolls: signature: 'reward'"));
+}
+
 TEST_CASE("a selector that there is not is refused, and the error lists those that there are") {
   Options options;
   const absl::Status refused = Load(options, {"replay.table.0.sampler=random"});

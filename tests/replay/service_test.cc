@@ -57,6 +57,12 @@ struct Peer {
   std::unique_ptr<proto::Replay::Stub> stub;
 };
 
+void ReadWelcome(InsertCall& call) {
+  proto::InsertReply reply;
+  REQUIRE(call.Read(&reply));
+  REQUIRE(reply.has_welcome());
+}
+
 proto::InsertReply Exchange(InsertCall& call, const proto::InsertRequest& request) {
   REQUIRE(call.Write(request));
   proto::InsertReply reply;
@@ -99,6 +105,74 @@ TEST_CASE("each item is answered for itself and the stream lives on") {
   REQUIRE(server.shard().stats().tables[0].duplicates_total == 1);
   call->WritesDone();
   REQUIRE(call->Finish().ok());
+}
+
+TEST_CASE("a table takes the first signature and refuses items of another, by column and shapes") {
+  ShardServer server;
+  const auto with_signature = [](std::uint64_t number, const std::string& text) {
+    proto::Item item = ItemOf(number);
+    item.set_signature(KeyBytes(text));
+    return item;
+  };
+  const std::string four = "reward FLOAT32 []\nx FLOAT32 [4]";
+  const std::string five = "reward FLOAT32 []\nx FLOAT32 [5]";
+  Peer first(server.address());
+  auto call = first.Insert();
+  ReadWelcome(*call);
+  REQUIRE(Exchange(*call, with_signature(1, four)).items(0).code() == grpc::INVALID_ARGUMENT);
+  proto::InsertRequest request;
+  request.add_signatures(four);
+  request.add_signatures(five);
+  for (std::uint64_t i = 2; i < 4; ++i) *request.add_items() = with_signature(i, four);
+  *request.add_items() = with_signature(4, five);
+  const proto::InsertReply reply = Exchange(*call, request);
+  REQUIRE(reply.items(0).code() == grpc::OK);
+  REQUIRE(reply.items(1).code() == grpc::OK);
+  REQUIRE(reply.items(2).code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(reply.items(2).message() ==
+          "table unrolls: column x is FLOAT32 [4] in the table and FLOAT32 [5] in the item");
+  // Another stream, and thus another process, is held to it as well.
+  Peer second(server.address());
+  auto other = second.Insert();
+  ReadWelcome(*other);
+  request.clear_items();
+  *request.add_items() = with_signature(5, five);
+  REQUIRE(Exchange(*other, request).items(0).code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(Exchange(*other, ItemOf(6)).items(0).code() == grpc::OK);
+
+  Peer asker(server.address());
+  proto::InfoReply info;
+  REQUIRE(asker.stub->Info(&asker.context, {}, &info).ok());
+  REQUIRE(info.tables(0).signature() == four);
+}
+
+TEST_CASE("a table with a configured signature refuses items that state none") {
+  ShardServer server({.signature = *Signature::Parse("x INT8 []")});
+  Peer peer(server.address());
+  auto call = peer.Insert();
+  ReadWelcome(*call);
+  const proto::InsertReply reply = Exchange(*call, ItemOf(1));
+  REQUIRE(reply.items(0).code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(reply.items(0).message() == "table unrolls has a signature, the item states none");
+}
+
+TEST_CASE("a stream that states no signature or too many ends with a clear error") {
+  ShardServer server;
+  const auto finish = [&server](const proto::InsertRequest& request) {
+    Peer peer(server.address());
+    auto call = peer.Insert();
+    REQUIRE(call->Write(request));
+    proto::InsertReply reply;
+    while (call->Read(&reply)) {
+    }
+    return call->Finish();
+  };
+  proto::InsertRequest request;
+  request.add_signatures("what is this");
+  REQUIRE(finish(request).error_code() == grpc::INVALID_ARGUMENT);
+  request.clear_signatures();
+  for (int i = 0; i < 65; ++i) request.add_signatures("x INT8 [" + std::to_string(i) + "]");
+  REQUIRE(finish(request).error_message() == "a stream states at most 64 signatures");
 }
 
 TEST_CASE("contents that are not what their key says leave the item unknown, and nothing breaks") {

@@ -7,7 +7,9 @@
 
 #include "inference/service/act_stream.h"
 #include "inference/service/replay_sink.h"
+#include "inference/service/unroll_signature.h"
 #include "platform/transport/wire_tensor.h"
+#include "replay/signature.h"
 #include "tests/inference/core/row_maker.h"
 
 namespace shoal::inference {
@@ -287,6 +289,20 @@ TEST_CASE("An unroll becomes an item that names what it uses") {
   REQUIRE(payload.id().environment_id() == 5);
   REQUIRE(payload.encoder_version() == "lexical-1");
   REQUIRE(payload.step_columns(0).name() == "reward");
+}
+
+TEST_CASE("an unroll's signature is its columns without the dimension of rows") {
+  Unroll unroll;
+  unroll.step_columns.push_back(
+      {"observation/x", runtime::Tensor(runtime::DType::kUInt8, {7, 3, 4})});
+  unroll.step_columns.push_back({"forced", runtime::Tensor(runtime::DType::kBool, {6})});
+  unroll.unroll_columns.push_back({"core/state", runtime::Tensor(runtime::DType::kFloat32, {9})});
+  unroll.unroll_columns.push_back({"marks/bits", runtime::Tensor(runtime::DType::kInt32, {5})});
+  const std::string text = SignatureOf(unroll);
+  REQUIRE(text ==
+          "observation/x UINT8 [3, 4]\nforced BOOL [] optional\ncore/state FLOAT32 [9]\n"
+          "marks/bits INT32 [?]\n");
+  REQUIRE(replay::Signature::Parse(text).ok());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,20 @@ TEST_CASE("a sound unroll of a discrete policy decodes", "[decoder]") {
   REQUIRE(unroll.observation == std::vector<float>{10, 11, 12, 13, 14, 15});
   REQUIRE(unroll.weight == std::vector<float>{1, 1});
   REQUIRE(unroll.acted[1] == parameters::Version{1, 5});
+}
+
+TEST_CASE("what a learner expects of unrolls is what it decodes", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  const std::string discrete = UnrollDecoder(DiscreteSpec(), contents).Signature();
+  const proto::Unroll unroll = MakeDiscrete(1);
+  std::set<std::string> columns;
+  for (const proto::NamedTensor& column : unroll.step_columns()) columns.insert(column.name());
+  const auto lines = std::count(discrete.begin(), discrete.end(), '\n');
+  REQUIRE(lines > 0);
+  for (std::string_view rest = discrete; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    REQUIRE(columns.contains(std::string(rest.substr(0, rest.find(' ')))));
+  }
+  REQUIRE(discrete.find("action INT64 []\n") != std::string::npos);
 }
 
 TEST_CASE("observations of every dtype are read as numbers, one after another", "[decoder]") {
