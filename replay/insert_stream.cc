@@ -100,7 +100,7 @@ absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) 
   const std::string table = item.table();
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
   const absl::Status status = shard_.Insert(table, parsed);
-  if (status.ok()) tables_.insert(table);
+  if (status.ok() || absl::IsResourceExhausted(status)) tables_.insert(table);
   if (!absl::IsNotFound(status)) return status;
   for (const Key& key : shard_.Missing(*parsed)) {
     answer.add_missing_keys(std::string(key.AsBytes()));
@@ -136,6 +136,11 @@ void InsertStream::Wake() {
   proto::InsertReply reply;
   reply.set_credit(credit);
   Send(std::move(reply));
+}
+
+std::set<std::string> InsertStream::WaitsFor() {
+  const runtime::MutexLock lock(mutex_);
+  return starved_ ? tables_ : std::set<std::string>();
 }
 
 std::uint32_t InsertStream::Credit() const {

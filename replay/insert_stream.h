@@ -37,6 +37,8 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   // Gives credit if the stream has run out of it and there is room again.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
+  // The tables that it has named, while it has no credit.
+  std::set<std::string> WaitsFor() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void OnMessage(proto::InsertRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);

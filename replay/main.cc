@@ -9,6 +9,7 @@
 #include "replay/options.h"
 #include "replay/service.h"
 #include "replay/shard.h"
+#include "replay/table_settings.h"
 
 using namespace shoal;
 
@@ -25,16 +26,17 @@ int main(int argc, char** argv) {
   if (auto status = metrics.Expose(options.metrics_listen); !status.ok()) {
     return program.Fail(status);
   }
-  const auto shard_options =
-      options.ForShard({.index = static_cast<std::uint64_t>(program.index()),
-                        .shards = program.cluster().replay.size(),
-                        .seed = static_cast<std::uint64_t>(program.run().seed)});
+  const replay::ShardPlace place = {.index = static_cast<std::uint64_t>(program.index()),
+                                    .shards = program.cluster().replay.size(),
+                                    .seed = static_cast<std::uint64_t>(program.run().seed)};
+  const auto shard_options = options.ForShard(place);
   if (!shard_options.ok()) return program.Fail(shard_options.status());
   auto shard = replay::Shard::Create(*shard_options);
   if (!shard.ok()) return program.Fail(shard.status());
+  replay::TableSettings settings(options.tables, place, **shard);
   replay::Service service({.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),
                            .credit = static_cast<std::size_t>(options.insert_credit)},
-                          **shard, metrics);
+                          **shard, settings, metrics);
   auto server = transport::Server::Create({.listen = *listen}, {&service});
   if (!server.ok()) return program.Fail(server.status());
   spdlog::info("event=listening address={}", (*server)->address());

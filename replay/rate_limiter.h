@@ -39,6 +39,13 @@ class RateLimiter {
     return options_.samples_per_insert <= 0 || credit_ >= -options_.error_buffer;
   }
 
+  const RateLimiterOptions& options() const { return options_; }
+  // Goes on with other options and this credit.
+  void Change(const RateLimiterOptions& options, double credit) {
+    options_ = options;
+    credit_ = credit;
+  }
+
   void Inserted(std::uint32_t steps) { credit_ += options_.samples_per_insert * steps; }
   void Sampled(std::uint32_t steps) {
     if (options_.samples_per_insert > 0) credit_ -= steps;
@@ -51,7 +58,7 @@ class RateLimiter {
   double credit() const { return credit_; }
 
  private:
-  const RateLimiterOptions options_;
+  RateLimiterOptions options_;
   double credit_ = 0;
 };
 

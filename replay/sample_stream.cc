@@ -101,6 +101,12 @@ void SampleStream::Wake() {
   GiveLocked();
 }
 
+std::set<std::string> SampleStream::WaitsFor() {
+  const runtime::MutexLock lock(mutex_);
+  if (reader_ < 0 || credit_ == 0) return {};
+  return {table_};
+}
+
 void SampleStream::GiveLocked() {
   if (reader_ < 0) return;
   absl::Status status = shard_.JoinGroup(table_, group_epoch_);

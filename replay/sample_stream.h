@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "platform/runtime/mutex.h"
@@ -29,6 +30,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
 
   // Samples and sends as many items as credit and table allow.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
+  // Its table, while it has credit.
+  std::set<std::string> WaitsFor() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void OnMessage(proto::SampleRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);

@@ -3,13 +3,50 @@
 
 #include <chrono>
 
+#include "platform/transport/status.h"
 #include "replay/sample_stream.h"
 
 namespace shoal::replay {
+namespace {
 
-Service::Service(const InsertStreamOptions& options, Shard& shard, runtime::Metrics& metrics)
+void FillInfo(const TableState& table, proto::TableInfo& out) {
+  const auto seconds = [](runtime::Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  const TableOptions& options = table.options;
+  out.set_name(options.name);
+  out.set_max_size(options.max_size);
+  out.set_max_bytes(options.max_bytes);
+  out.set_max_times_sampled(options.max_times_sampled);
+  out.set_max_staleness(options.max_staleness);
+  out.set_max_age_seconds(seconds(options.max_age));
+  out.set_min_size(options.limiter.min_size);
+  out.set_samples_per_insert(options.limiter.samples_per_insert);
+  out.set_error_buffer(options.limiter.error_buffer);
+  const TableStats& stats = table.stats;
+  out.set_size(stats.size);
+  out.set_bytes(stats.bytes);
+  out.set_credit_steps(stats.credit);
+  out.set_oldest_lag_steps(stats.oldest_lag);
+  out.set_inserted_total(stats.inserted_total);
+  out.set_sampled_total(stats.sampled_total);
+  out.set_evicted_stale_total(stats.evicted_stale_total);
+  out.set_duplicates_total(stats.duplicates_total);
+  out.set_evicted_for_room_total(stats.evicted_for_room_total);
+  out.set_signature(table.signature);
+  out.set_insert_wait(std::string(NameOf(table.insert_wait)));
+  out.set_sample_wait(std::string(NameOf(table.sample_wait)));
+  out.set_seconds_since_insert(seconds(table.since_insert));
+  out.set_seconds_since_sample(seconds(table.since_sample));
+}
+
+}  // namespace
+
+Service::Service(const InsertStreamOptions& options, Shard& shard, TableSettings& settings,
+                 runtime::Metrics& metrics)
     : options_(options),
       shard_(shard),
+      settings_(settings),
       metrics_(shard.options(), metrics),
       waker_("replay-waker", [this] { WakeStreams(); }) {}
 
@@ -49,27 +86,33 @@ grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Service::Samp
 
 grpc::ServerUnaryReactor* Service::Info(grpc::CallbackServerContext* context,
                                         const proto::InfoRequest*, proto::InfoReply* reply) {
-  const ShardStats stats = shard_.stats();
-  for (std::size_t i = 0; i < stats.tables.size(); ++i) {
-    const TableOptions& options = shard_.options().tables[i];
-    const TableStats& table = stats.tables[i];
+  const std::map<std::string, std::uint32_t> inserters = insert_streams_.Waiting();
+  const std::map<std::string, std::uint32_t> samplers = sample_streams_.Waiting();
+  for (const TableState& table : shard_.tables()) {
     proto::TableInfo& out = *reply->add_tables();
-    out.set_name(options.name);
-    out.set_size(table.size);
-    out.set_bytes(table.bytes);
-    out.set_max_size(options.max_size);
-    out.set_max_bytes(options.max_bytes);
-    out.set_inserted_total(table.inserted_total);
-    out.set_sampled_total(table.sampled_total);
-    out.set_evicted_stale_total(table.evicted_stale_total);
-    out.set_duplicates_total(table.duplicates_total);
-    out.set_evicted_for_room_total(table.evicted_for_room_total);
-    out.set_signature(shard_.SignatureOf(options.name));
+    FillInfo(table, out);
+    if (const auto found = inserters.find(table.options.name); found != inserters.end()) {
+      out.set_waiting_inserters(found->second);
+    }
+    if (const auto found = samplers.find(table.options.name); found != samplers.end()) {
+      out.set_waiting_samplers(found->second);
+    }
   }
+  const ShardStats stats = shard_.stats();
   reply->set_content_count(stats.content_count);
   reply->set_content_bytes(stats.content_bytes);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* Service::Configure(grpc::CallbackServerContext* context,
+                                             const proto::ConfigureRequest* request,
+                                             proto::ConfigureReply*) {
+  const std::vector<std::string> settings(request->settings().begin(), request->settings().end());
+  const absl::Status status = settings_.Change(request->table(), settings);
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(transport::ToGrpc(status));
   return reactor;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC service of one shard: Insert, Sample and Info. It owns the thread that wakes waiting
-// streams.
+// The gRPC service of one shard: Insert, Sample, Info and Configure. It owns the thread that wakes
+// waiting streams.
 //
 // Thread-safe. To end it, call Drain, then the server's Shutdown, then destroy it.
 #pragma once
@@ -16,14 +16,16 @@
 #include "replay/insert_stream.h"
 #include "replay/shard.h"
 #include "replay/shard_metrics.h"
+#include "replay/table_settings.h"
 #include "replay/waiters.h"
 
 namespace shoal::replay {
 
 class Service final : public proto::Replay::CallbackService {
  public:
-  // `shard` and `metrics` must outlive the service.
-  Service(const InsertStreamOptions& options, Shard& shard, runtime::Metrics& metrics);
+  // The references must outlive the service.
+  Service(const InsertStreamOptions& options, Shard& shard, TableSettings& settings,
+          runtime::Metrics& metrics);
   ~Service() override;
 
   // Ends all streams with UNAVAILABLE and refuses new ones. Returns false if some are left after
@@ -37,12 +39,16 @@ class Service final : public proto::Replay::CallbackService {
   grpc::ServerUnaryReactor* Info(grpc::CallbackServerContext* context,
                                  const proto::InfoRequest* request,
                                  proto::InfoReply* reply) override;
+  grpc::ServerUnaryReactor* Configure(grpc::CallbackServerContext* context,
+                                      const proto::ConfigureRequest* request,
+                                      proto::ConfigureReply* reply) override;
 
  private:
   void WakeStreams();
 
   const InsertStreamOptions options_;
   Shard& shard_;
+  TableSettings& settings_;
   ShardMetrics metrics_;
   Waiters insert_streams_;
   Waiters sample_streams_;

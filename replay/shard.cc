@@ -19,6 +19,8 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     shard->tables_.push_back(std::move(made));
   }
   shard->group_epochs_.resize(shard->tables_.size());
+  shard->inserted_.assign(shard->tables_.size(), clock.Now());
+  shard->sampled_ = shard->inserted_;
   return shard;
 }
 
@@ -76,6 +78,7 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
   SetTimeLocked(*tables_[index]);
   const absl::Status status = tables_[index]->Insert(item);
   evicted = tables_[index]->TakeEvicted();
+  if (status.ok()) inserted_[index] = clock_.Now();
   if (status.ok() || !evicted.empty()) ChangedLocked();
   return status;
 }
@@ -99,11 +102,34 @@ absl::StatusOr<bool> Shard::CheckReader(std::string_view table, const Signature&
   return true;
 }
 
-std::string Shard::SignatureOf(std::string_view table) const {
-  const std::size_t index = Index(table);
+absl::Status Shard::Change(const TableOptions& options) {
+  const std::size_t index = Index(options.name);
+  if (index == options_.tables.size()) {
+    return runtime::NotFound("no table is named " + options.name);
+  }
+  std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
-  const Signature* const signature = tables_[index]->signature();
-  return signature == nullptr ? std::string() : signature->Text();
+  const absl::Status status = tables_[index]->Change(options, clock_.Now());
+  evicted = tables_[index]->TakeEvicted();
+  ChangedLocked();
+  return status;
+}
+
+std::vector<TableState> Shard::tables() const {
+  std::vector<TableState> states;
+  const runtime::MutexLock lock(mutex_);
+  const runtime::TimePoint now = clock_.Now();
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    const Table& table = *tables_[i];
+    states.push_back({.options = table.options(),
+                      .stats = table.stats(),
+                      .insert_wait = table.insert_wait(),
+                      .sample_wait = table.sample_wait(),
+                      .since_insert = now - inserted_[i],
+                      .since_sample = now - sampled_[i],
+                      .signature = table.signature() ? table.signature()->Text() : std::string()});
+  }
+  return states;
 }
 
 bool Shard::RequiresSignature(std::string_view table) const {
@@ -179,6 +205,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
     bytes += sample->item->payload.size();
     batch.samples.push_back(*std::move(sample));
   }
+  if (!batch.samples.empty()) sampled_[index] = clock_.Now();
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
   return batch;

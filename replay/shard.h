@@ -39,6 +39,19 @@ struct PriorityUpdate {
   float priority = 0;
 };
 
+// What a table is now.
+struct TableState {
+  TableOptions options;
+  TableStats stats;
+  Wait insert_wait = Wait::kNone;
+  Wait sample_wait = Wait::kNone;
+  // Since the last item came in or was given out, or since the shard was made.
+  runtime::Duration since_insert{};
+  runtime::Duration since_sample{};
+  // As text, empty before the first one.
+  std::string signature;
+};
+
 struct ShardStats {
   // In the order of ShardOptions::tables.
   std::vector<TableStats> tables;
@@ -70,9 +83,10 @@ class Shard {
   // table has no signature yet. REQUIRES: HasTable(table).
   absl::StatusOr<bool> CheckReader(std::string_view table, const Signature& reader) const
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Returns the signature of `table` as text, empty before the first one. REQUIRES:
-  // HasTable(table).
-  std::string SignatureOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Like Table::Change of the table that `options` names. Returns NOT_FOUND if there is none.
+  absl::Status Change(const TableOptions& options) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the tables in the order of ShardOptions::tables.
+  std::vector<TableState> tables() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns true if the signature of `table` is configured.
   bool RequiresSignature(std::string_view table) const;
   // Sets the priorities of those items of `updates` that `table` has, and returns their number.
@@ -112,6 +126,7 @@ class Shard {
   bool closed() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   ShardStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // As at the start; tables() knows what Change has changed.
   const ShardOptions& options() const { return options_; }
 
  private:
@@ -131,8 +146,10 @@ class Shard {
   runtime::CondVar changed_;
   ContentStore contents_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
-  // One epoch for each table.
+  // One of each for each table.
   std::vector<std::uint64_t> group_epochs_ ABSL_GUARDED_BY(mutex_);
+  std::vector<runtime::TimePoint> inserted_ ABSL_GUARDED_BY(mutex_);
+  std::vector<runtime::TimePoint> sampled_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -27,6 +27,8 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
          .credit =
              &metrics.Gauge("shoal_replay_credit_steps",
                             "Sampled steps that inserts have earned and are not used", labels),
+         .lag = &metrics.Gauge("shoal_replay_oldest_lag_steps",
+                               "Steps of the policy that the oldest item is behind", labels),
          .counts = {
              counter("shoal_replay_inserted_total", "Items stored", "",
                      &TableStats::inserted_total),
@@ -42,6 +44,11 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                      &TableStats::evicted_for_room_total),
              counter("shoal_replay_evicted_total", "Items evicted", "age",
                      &TableStats::evicted_old_total),
+             counter("shoal_replay_evicted_total", "Items evicted", "use",
+                     &TableStats::evicted_used_total),
+             counter("shoal_replay_sampled_lag_steps_total",
+                     "Steps of the policy that items given out were behind, summed", "",
+                     &TableStats::sampled_lag_total),
              counter("shoal_replay_priority_updates_total", "Priorities changed", "",
                      &TableStats::priority_updates_total),
              counter("shoal_replay_refused_signatures_total",
@@ -65,6 +72,7 @@ void ShardMetrics::Update(const ShardStats& stats) {
     tables_[i].items->Set(static_cast<double>(now.size));
     tables_[i].bytes->Set(static_cast<double>(now.bytes));
     tables_[i].credit->Set(now.credit);
+    tables_[i].lag->Set(static_cast<double>(now.oldest_lag));
     for (const Count& count : tables_[i].counts) {
       count.counter->Increment(static_cast<double>(now.*count.field - last_[i].*count.field));
     }

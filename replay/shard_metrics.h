@@ -26,6 +26,7 @@ class ShardMetrics {
     prometheus::Gauge* items;
     prometheus::Gauge* bytes;
     prometheus::Gauge* credit;
+    prometheus::Gauge* lag;
     std::vector<Count> counts;
   };
 

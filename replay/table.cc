@@ -15,9 +15,7 @@ std::unique_ptr<Selector> MakeRemover(const TableOptions& options) {
   return options.remover ? Make(*options.remover, options, ~options.seed) : nullptr;
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, ContentStore& contents) {
+absl::Status Check(const TableOptions& options) {
   const auto invalid = [&options](const std::string& what) {
     return runtime::InvalidArgument("table " + options.name + ": " + what);
   };
@@ -41,6 +39,29 @@ absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, Conte
         "no item would ever leave: max_times_sampled, max_staleness or max_age_seconds must be "
         "above 0, or there must be a remover");
   }
+  return absl::OkStatus();
+}
+
+// Checks that `next` changes only what may change while a table is in use.
+absl::Status CheckChange(const TableOptions& options, const TableOptions& next) {
+  const auto fixed = [&options](bool same, const char* knob) {
+    if (same) return absl::OkStatus();
+    return runtime::InvalidArgument("table " + options.name + ": " + knob +
+                                    " cannot be changed while the table is in use");
+  };
+  SHOAL_RETURN_IF_ERROR(fixed(next.name == options.name, "name"));
+  SHOAL_RETURN_IF_ERROR(fixed(next.sampler == options.sampler, "sampler"));
+  SHOAL_RETURN_IF_ERROR(fixed(next.remover == options.remover, "remover"));
+  SHOAL_RETURN_IF_ERROR(
+      fixed(next.priority_exponent == options.priority_exponent, "priority_exponent"));
+  SHOAL_RETURN_IF_ERROR(fixed(next.id_window == options.id_window, "id_window"));
+  return fixed(next.seed == options.seed, "seed");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Table>> Table::Create(TableOptions options, ContentStore& contents) {
+  SHOAL_RETURN_IF_ERROR(Check(options));
   return std::unique_ptr<Table>(new Table(std::move(options), contents));
 }
 
@@ -52,6 +73,43 @@ Table::Table(TableOptions options, ContentStore& contents)
       limiter_(options_.limiter),
       signature_(options_.signature),
       seen_(options_.id_window) {}
+
+absl::Status Table::Change(const TableOptions& options, runtime::TimePoint now) {
+  SHOAL_RETURN_IF_ERROR(Check(options));
+  SHOAL_RETURN_IF_ERROR(CheckChange(options_, options));
+  limiter_.Change(options.limiter, CreditUnder(options));
+  const bool first_age = options_.max_age == runtime::Duration::zero();
+  options_ = options;
+  if (options_.max_age == runtime::Duration::zero()) came_.clear();
+  std::vector<Handle> used;
+  for (const auto& [handle, stored] : items_) {
+    if (options_.max_age > runtime::Duration::zero() && first_age) came_.emplace(handle, now);
+    if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
+      used.push_back(handle);
+    }
+  }
+  std::sort(used.begin(), used.end());
+  for (const Handle handle : used) Evict(handle);
+  stats_.evicted_used_total += used.size();
+  EvictStale();
+  SetTime(now);
+  while (items_.size() > options_.max_size || stats_.bytes > options_.max_bytes) {
+    if (!EvictOne()) break;
+  }
+  out_of_bytes_ = false;
+  return absl::OkStatus();
+}
+
+double Table::CreditUnder(const TableOptions& next) const {
+  const double ratio = next.limiter.samples_per_insert;
+  if (ratio == limiter_.options().samples_per_insert) return limiter_.credit();
+  double credit = 0;
+  if (next.max_times_sampled == 0) return credit;
+  for (const auto& [handle, stored] : items_) {
+    credit += std::max(0.0, ratio - stored.times_sampled) * stored.item->steps;
+  }
+  return credit;
+}
 
 absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   if (seen_.Contains(item->id) || handles_.contains(item->id)) {
@@ -148,13 +206,15 @@ absl::Status Table::Update(const UnrollId& id, float priority) {
 }
 
 std::optional<SampledItem> Table::Sample() {
-  if (items_.empty() || (!limiter_.HoldsEnough(items_.size()) && !OutOfBytes())) {
-    ++stats_.below_min_size_total;
-    return std::nullopt;
-  }
-  if (!limiter_.MaySample() && !OutOfBytes()) {
-    ++stats_.samples_ahead_total;
-    return std::nullopt;
+  switch (sample_wait()) {
+    case Wait::kMinSize:
+      ++stats_.below_min_size_total;
+      return std::nullopt;
+    case Wait::kSamplesPerInsert:
+      ++stats_.samples_ahead_total;
+      return std::nullopt;
+    default:
+      break;
   }
   const Choice choice = sampler_->Sample();
   Stored& stored = items_.at(choice.handle);
@@ -164,6 +224,7 @@ std::optional<SampledItem> Table::Sample() {
                      .table_size = items_.size(),
                      .times_sampled = ++stored.times_sampled};
   limiter_.Sampled(stored.item->steps);
+  stats_.sampled_lag_total += LagOf(stored.item->oldest_version);
   ++stats_.sampled_total;
   stats_.sampled_steps_total += stored.item->steps;
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
@@ -207,8 +268,11 @@ void Table::SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_la
   if (current < current_version_) return;
   current_version_ = current;
   stream_max_lag_ = max_lag;
-  while (!by_version_.empty() &&
-         IsStale(by_version_.begin()->first, current_version_, this->max_lag())) {
+  EvictStale();
+}
+
+void Table::EvictStale() {
+  while (!by_version_.empty() && IsStale(by_version_.begin()->first, current_version_, max_lag())) {
     Evict(by_version_.begin()->second);
     ++stats_.evicted_stale_total;
   }
@@ -229,6 +293,43 @@ std::size_t Table::room() const {
   return std::min(options_.max_size - items_.size(), RoomByBytes());
 }
 
+Wait Table::insert_wait() const {
+  if (contents_.full()) return Wait::kContents;
+  if (!limiter_.MayInsert(items_.size())) return Wait::kSamplesPerInsert;
+  if (remover_) return Wait::kNone;
+  if (items_.size() >= options_.max_size) return Wait::kMaxSize;
+  return out_of_bytes_ || RoomByBytes() == 0 ? Wait::kMaxBytes : Wait::kNone;
+}
+
+Wait Table::sample_wait() const {
+  if (items_.empty()) return Wait::kMinSize;
+  if (!limiter_.HoldsEnough(items_.size()) && !OutOfBytes()) return Wait::kMinSize;
+  return limiter_.MaySample() || OutOfBytes() ? Wait::kNone : Wait::kSamplesPerInsert;
+}
+
+std::string_view NameOf(Wait wait) {
+  switch (wait) {
+    case Wait::kNone:
+      return "";
+    case Wait::kMaxSize:
+      return "max_size";
+    case Wait::kMaxBytes:
+      return "max_bytes";
+    case Wait::kContents:
+      return "contents";
+    case Wait::kMinSize:
+      return "min_size";
+    case Wait::kSamplesPerInsert:
+      return "samples_per_insert";
+  }
+  return "";
+}
+
+std::uint64_t Table::LagOf(const PolicyVersion& version) const {
+  if (version.epoch != current_version_.epoch) return 0;
+  return current_version_.step - std::min(current_version_.step, version.step);
+}
+
 Mass Table::mass() const {
   return limiter_.HoldsEnough(items_.size()) || OutOfBytes() ? sampler_->mass() : Mass{};
 }
@@ -240,13 +341,14 @@ bool Table::OutOfBytes() const {
 std::size_t Table::RoomByBytes() const {
   if (items_.empty()) return options_.max_size;
   const std::size_t mean = std::max<std::size_t>(1, stats_.bytes / items_.size());
-  return (options_.max_bytes - stats_.bytes) / mean;
+  return (options_.max_bytes - std::min(options_.max_bytes, stats_.bytes)) / mean;
 }
 
 TableStats Table::stats() const {
   TableStats stats = stats_;
   stats.size = items_.size();
   stats.credit = limiter_.credit();
+  if (!by_version_.empty()) stats.oldest_lag = LagOf(by_version_.begin()->first);
   return stats;
 }
 

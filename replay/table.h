@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,18 +91,24 @@ struct SampledItem {
   bool sole_owner() const { return last && times_sampled == 1; }
 };
 
-// Counts since the table was made, except that `size`, `bytes` and `credit` are current values.
+// Counts since the table was made, except that the first four are current values.
 struct TableStats {
   std::size_t size = 0;
   std::size_t bytes = 0;
   double credit = 0;
+  // How many steps the oldest item is behind the current version, within its epoch.
+  std::uint64_t oldest_lag = 0;
   std::uint64_t inserted_total = 0;
   std::uint64_t sampled_total = 0;
   std::uint64_t inserted_steps_total = 0;
   std::uint64_t sampled_steps_total = 0;
+  // The sum, over all samples, of the steps that the item was behind the current version.
+  std::uint64_t sampled_lag_total = 0;
   std::uint64_t evicted_stale_total = 0;
   std::uint64_t evicted_for_room_total = 0;
   std::uint64_t evicted_old_total = 0;
+  // Items that a smaller max_times_sampled left no further samples.
+  std::uint64_t evicted_used_total = 0;
   std::uint64_t duplicates_total = 0;
   std::uint64_t priority_updates_total = 0;
   // Signatures that the table refused.
@@ -115,12 +122,27 @@ struct TableStats {
   std::uint64_t samples_ahead_total = 0;
 };
 
+// What keeps a table from taking or giving an item.
+enum class Wait { kNone, kMaxSize, kMaxBytes, kContents, kMinSize, kSamplesPerInsert };
+
+// Returns the option to which the wait is owed, "contents", or "".
+std::string_view NameOf(Wait wait);
+
 class Table {
  public:
   // Returns INVALID_ARGUMENT, which names the table and the knob, if options contradict each other.
   // `contents` must outlive the table.
   static absl::StatusOr<std::unique_ptr<Table>> Create(TableOptions options,
                                                        ContentStore& contents);
+
+  // Goes on with other options, and evicts the items that these do not allow. A table that holds
+  // more than its new size evicts what the remover chooses; without a remover it takes no items
+  // until enough have left. With a new samples_per_insert the credit is counted anew: it is what
+  // the items of a table with max_times_sampled have left, else 0. With a first max_age, items
+  // count as having come in `now`. Returns INVALID_ARGUMENT, and changes nothing, if options
+  // contradict each other, or if they change the name, a selector, priority_exponent, id_window or
+  // seed.
+  absl::Status Change(const TableOptions& options, runtime::TimePoint now);
 
   // Moves `item` away if the status is OK, and leaves it unchanged otherwise:
   //   RESOURCE_EXHAUSTED  the table is full, or too far ahead of sampling.
@@ -162,6 +184,9 @@ class Table {
 
   // Returns how many items the table would take now, estimated by their mean size.
   std::size_t room() const;
+  // What would keep out an item of the mean size now, and what keeps samples back.
+  Wait insert_wait() const;
+  Wait sample_wait() const;
   std::size_t size() const { return items_.size(); }
   // What the sampler draws from now: nothing below the minimum size.
   Mass mass() const;
@@ -177,6 +202,9 @@ class Table {
   };
 
   Table(TableOptions options, ContentStore& contents);
+  // Returns the credit with which the limiter goes on under `next`, before options_ change.
+  double CreditUnder(const TableOptions& next) const;
+  void EvictStale();
   absl::Status CheckFits(const Item& item);
   // Checks that there is room, or a remover to make it, and that the limiter allows an insert.
   absl::Status CheckRoom(const Item& item);
@@ -186,11 +214,13 @@ class Table {
   // Returns how many items of the mean size fit into the free bytes.
   std::size_t RoomByBytes() const;
   std::uint32_t max_lag() const;
+  // The steps by which `version` is behind the current one, or 0 in another epoch.
+  std::uint64_t LagOf(const PolicyVersion& version) const;
   // Removes the item from everything except the content store.
   std::shared_ptr<Item> Remove(Handle handle);
   void Evict(Handle handle);
 
-  const TableOptions options_;
+  TableOptions options_;
   const std::unique_ptr<Selector> sampler_;
   // Null without a remover.
   const std::unique_ptr<Selector> remover_;

@@ -128,7 +128,9 @@ void ServeShard(const Settings& settings, std::size_t index, const std::string& 
                                           .max_times_sampled = 0,
                                           .seed = index}}});
   runtime::Metrics metrics;
-  replay::Service service({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard, metrics);
+  replay::TableSettings knobs({}, {}, *shard);
+  replay::Service service({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard, knobs,
+                          metrics);
   auto server = *transport::Server::Create({.listen = listen}, {&service});
   server->SetServing(true);
   tell(server->address());

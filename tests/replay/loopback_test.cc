@@ -133,7 +133,7 @@ TEST_CASE("an inserter states signatures on every connection, and a refused item
   server.emplace(TableOptions{}, InsertStreamOptions{}, address);
   REQUIRE(doubles::Eventually([&] { return insert(4, *five).ok(); }));
   REQUIRE(settled(2, 1));
-  REQUIRE(server->shard().SignatureOf("unrolls") == "x FLOAT32 [5]");
+  REQUIRE(server->shard().tables()[0].signature == "x FLOAT32 [5]");
 }
 
 TEST_CASE("a sampler that expects other columns gets nothing, and is told which") {

@@ -7,6 +7,7 @@
 
 #include "platform/transport/channel.h"
 #include "platform/transport/protocol.h"
+#include "replay/client/shard_admin.h"
 #include "replay/wire.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
@@ -444,6 +445,65 @@ TEST_CASE("a newer version evicts what is stale before anything is given out") {
   REQUIRE(info.tables(0).evicted_stale_total() == 2);
   REQUIRE(info.tables(0).inserted_total() == 4);
   REQUIRE(info.tables(0).size() == 1);
+}
+
+TEST_CASE("a table is changed over Configure, and Info says what holds and who waits for what") {
+  ShardServer server(*TableKnobs{}.ForShard({}));
+  const std::vector<std::string> addresses = {server.address()};
+  const auto configure = [&](const std::vector<std::string>& settings) {
+    return client::ConfigureShards(addresses, "unrolls", settings, std::chrono::seconds(10))[0];
+  };
+  const auto info = [&] {
+    const auto answers = client::AskShards(addresses, std::chrono::seconds(10));
+    REQUIRE(answers[0].ok());
+    return answers[0]->tables(0);
+  };
+  REQUIRE(info().sample_wait() == "min_size");
+  REQUIRE(info().insert_wait().empty());
+  REQUIRE(configure({"max_size=2", "min_size=2"}).ok());
+  REQUIRE(info().max_size() == 2);
+
+  Peer inserter(server.address());
+  const auto insert = inserter.Insert();
+  ReadWelcome(*insert);
+  Peer sampler(server.address());
+  const auto sample = sampler.Sample(8);
+  REQUIRE(Exchange(*insert, ItemOf(1)).credit() == 1);
+  proto::TableInfo table = info();
+  REQUIRE(table.size() == 1);
+  REQUIRE(table.min_size() == 2);
+  REQUIRE(table.sample_wait() == "min_size");
+  REQUIRE(table.waiting_samplers() == 1);
+  REQUIRE(table.waiting_inserters() == 0);
+
+  const absl::Status refused = configure({"max_size=1"});
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(refused.message() == "table unrolls: min_size 2 is above max_size 1");
+  REQUIRE(configure({"max_size=1", "min_size=1"}).ok());
+  proto::SampleReply reply;
+  while (reply.items_size() == 0) REQUIRE(sample->Read(&reply));
+  REQUIRE(configure({"min_size=1", "samples_per_insert=1"}).ok());
+}
+
+TEST_CASE("an inserter that has no credit waits for the table that it named, with the reason") {
+  ShardServer server({.max_size = 1});
+  Peer peer(server.address());
+  const auto insert = peer.Insert();
+  ReadWelcome(*insert);
+  REQUIRE(Exchange(*insert, ItemOf(1)).credit() == 0);
+  const std::vector<std::string> addresses = {server.address()};
+  const auto answers = client::AskShards(addresses, std::chrono::seconds(10));
+  REQUIRE(answers[0]->tables(0).insert_wait() == "max_size");
+  REQUIRE(answers[0]->tables(0).waiting_inserters() == 1);
+  REQUIRE(answers[0]->tables(0).waiting_samplers() == 0);
+}
+
+TEST_CASE("a shard that is away costs its own answer alone") {
+  ShardServer server;
+  const std::vector<std::string> addresses = {"127.0.0.1:1", server.address()};
+  const auto answers = client::AskShards(addresses, std::chrono::seconds(10));
+  REQUIRE(absl::IsUnavailable(answers[0].status()));
+  REQUIRE(answers[1].ok());
 }
 
 TEST_CASE("draining ends all streams with UNAVAILABLE and refuses new ones") {

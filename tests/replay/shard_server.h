@@ -7,11 +7,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "platform/runtime/metrics.h"
 #include "platform/transport/server.h"
 #include "replay/service.h"
 #include "replay/shard.h"
+#include "replay/table_settings.h"
 
 namespace shoal::replay {
 
@@ -23,7 +25,8 @@ class ShardServer {
     auto shard = Shard::Create({.tables = {std::move(table)}, .contents = contents});
     REQUIRE(shard.ok());
     shard_ = *std::move(shard);
-    service_ = std::make_unique<Service>(insert, *shard_, metrics_);
+    settings_ = std::make_unique<TableSettings>(std::vector<TableKnobs>(1), ShardPlace{}, *shard_);
+    service_ = std::make_unique<Service>(insert, *shard_, *settings_, metrics_);
     auto server = transport::Server::Create({.listen = listen}, {service_.get()});
     REQUIRE(server.ok());
     server_ = *std::move(server);
@@ -38,6 +41,8 @@ class ShardServer {
  private:
   runtime::Metrics metrics_;
   std::unique_ptr<Shard> shard_;
+  // Of a table with the defaults.
+  std::unique_ptr<TableSettings> settings_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<transport::Server> server_;
 };

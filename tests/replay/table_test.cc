@@ -293,6 +293,114 @@ TEST_CASE("a table below its minimum size gives items while contents in use leav
   REQUIRE(contents.Put(EmbeddingNumber(2)).ok());
 }
 
+TEST_CASE(
+    "a full table that grows takes items again, and one that shrinks takes none until it may") {
+  ContentStore contents({});
+  TableOptions options{.max_size = 4};
+  const auto table = MakeTable(contents, options);
+  for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
+  REQUIRE(table->insert_wait() == Wait::kMaxSize);
+  options.max_size = 5;
+  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->insert_wait() == Wait::kNone);
+  options.max_size = 2;
+  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->size() == 4);
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(absl::IsResourceExhausted(Insert(*table, ItemNumber(9))));
+    REQUIRE(table->room() == 0);
+    REQUIRE(table->Sample());
+  }
+  REQUIRE(Insert(*table, ItemNumber(9)).ok());
+}
+
+TEST_CASE("a table with more bytes than it may hold now pushes back with the reason") {
+  ContentStore contents({});
+  TableOptions options;
+  const auto table = MakeTable(contents, options);
+  for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
+  options.max_bytes = 2 * ItemNumber(0)->bytes();
+  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->size() == 4);
+  REQUIRE(table->room() == 0);
+  REQUIRE(table->insert_wait() == Wait::kMaxBytes);
+  REQUIRE(absl::IsResourceExhausted(Insert(*table, ItemNumber(9))));
+}
+
+TEST_CASE("new bounds of use, staleness and age hold for the items that are in") {
+  ContentStore contents({});
+  TableOptions options{.max_times_sampled = 3};
+  const auto table = MakeTable(contents, options);
+  for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(Insert(*table, ItemNumber(i, i)).ok());
+  REQUIRE(table->Sample());
+  options.max_times_sampled = 1;
+  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->TakeEvicted().size() == 1);
+  REQUIRE(table->stats().evicted_used_total == 1);
+
+  table->SetCurrentVersion({.epoch = 1, .step = 5}, 0);
+  REQUIRE(table->stats().oldest_lag == 4);
+  options.max_staleness = 3;
+  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->stats().evicted_stale_total == 1);
+  REQUIRE(table->size() == 1);
+
+  const runtime::TimePoint now{std::chrono::seconds(50)};
+  options.max_age = std::chrono::seconds(10);
+  REQUIRE(table->Change(options, now).ok());
+  table->SetTime(now + std::chrono::seconds(10));
+  REQUIRE(table->size() == 1);
+  table->SetTime(now + std::chrono::seconds(11));
+  REQUIRE(table->size() == 0);
+}
+
+TEST_CASE("a change that contradicts itself or a fixed option changes nothing, and names it") {
+  ContentStore contents({});
+  const TableOptions options{.max_size = 8, .max_times_sampled = 2};
+  const auto table = MakeTable(contents, options);
+  const auto refused = [&](TableOptions changed, const std::string& named) {
+    changed.max_size += 1;
+    const absl::Status status = table->Change(changed, {});
+    REQUIRE(absl::IsInvalidArgument(status));
+    REQUIRE(runtime::Message(status).find(named) != std::string::npos);
+    REQUIRE(table->options().max_size == 8);
+  };
+  TableOptions changed = options;
+  changed.sampler = SelectorKind::kLifo;
+  refused(changed, "sampler");
+  changed = options;
+  changed.remover = SelectorKind::kFifo;
+  refused(changed, "remover");
+  changed = options;
+  changed.id_window = 3;
+  refused(changed, "id_window");
+  changed = options;
+  changed.limiter.samples_per_insert = 3;
+  refused(changed, "samples_per_insert");
+  changed = options;
+  changed.max_times_sampled = 0;
+  refused(changed, "no item would ever leave");
+}
+
+TEST_CASE("with another ratio the credit is what the items that are in may still give") {
+  ContentStore contents({});
+  TableOptions options{.max_times_sampled = 4,
+                       .limiter = {.samples_per_insert = 1, .error_buffer = 1000}};
+  const auto table = MakeTable(contents, options);
+  for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(Insert(*table, ItemNumber(i)).ok());
+  REQUIRE(table->Sample());
+  REQUIRE(table->stats().credit == 20);
+  options.limiter.samples_per_insert = 3;
+  REQUIRE(table->Change(options, {}).ok());
+  // Items of 10 steps: the first may be used twice more, the others three times.
+  REQUIRE(table->stats().credit == 80);
+  options.max_times_sampled = 0;
+  options.max_staleness = 9;
+  options.limiter.samples_per_insert = 2;
+  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->stats().credit == 0);
+}
+
 // A plain model of the same rules. The model is told what a selector chose at random, and checks
 // only whether the choice was allowed.
 struct Model {
@@ -374,6 +482,21 @@ struct Model {
   TableOptions options;
   std::deque<Held> items;
   std::set<UnrollId> seen;
+  // The table's options become `next`. Evictions by the remover follow with Leave.
+  void Change(const TableOptions& next) {
+    if (next.limiter.samples_per_insert != options.limiter.samples_per_insert) {
+      credit = 0;
+      for (const Held& held : items) {
+        if (next.max_times_sampled == 0) break;
+        credit += std::max(0.0, next.limiter.samples_per_insert - held.times) * held.item.steps;
+      }
+    }
+    options = next;
+    for (std::size_t i = items.size(); i-- > 0;) {
+      if (options.max_times_sampled > 0 && items[i].times >= options.max_times_sampled) Leave(i);
+    }
+  }
+
   PolicyVersion current;
   std::uint32_t max_lag = 0;
   double credit = 0;
@@ -398,7 +521,18 @@ TableOptions RandomOptions(runtime::Random& random) {
   return options;
 }
 
-TEST_CASE("a table does what a plain model does, whatever comes") {
+// Other bounds and another limiter for the same selectors, sound most of the time.
+TableOptions Changed(const TableOptions& options, runtime::Random& random) {
+  TableOptions next = RandomOptions(random);
+  next.name = options.name;
+  next.sampler = options.sampler;
+  next.remover = options.remover;
+  next.priority_exponent = options.priority_exponent;
+  next.seed = options.seed;
+  return next;
+}
+
+TEST_CASE("a table does what a plain model does, whatever comes and whatever is changed") {
   for (std::uint64_t seed = 0; seed < 350; ++seed) {
     runtime::Random random(seed);
     Model model;
@@ -406,6 +540,19 @@ TEST_CASE("a table does what a plain model does, whatever comes") {
     ContentStore contents({.unused_capacity_bytes = 0});
     const auto table = MakeTable(contents, model.options);
     for (int i = 0; i < 3000; ++i) {
+      if (random.Below(200) == 0) {
+        const TableOptions next = Changed(table->options(), random);
+        if (table->Change(next, {}).ok()) {
+          model.Change(next);
+          for (const auto& evicted : table->TakeEvicted()) {
+            const std::size_t at = model.Find(evicted->id);
+            if (at == model.items.size()) continue;
+            REQUIRE(model.items.size() > next.max_size);
+            model.Leave(at);
+          }
+          REQUIRE((!next.remover || table->size() <= next.max_size));
+        }
+      }
       const std::uint64_t choice = random.Below(9);
       if (choice < 4) {
         auto item = ItemNumber(random.Below(1500), model.current.step + random.Below(2));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks all shards what they hold and who waits for what, and changes options of their tables.
+//
+// The functions block for at most `timeout`, and ask all shards at once.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/clock.h"
+#include "platform/runtime/status.h"
+#include "proto/replay.pb.h"
+
+namespace shoal::replay::client {
+
+// Returns an answer for each address, in their order. UNAVAILABLE and DEADLINE_EXCEEDED: that shard
+// is down or does not answer.
+std::vector<absl::StatusOr<proto::InfoReply>> AskShards(std::span<const std::string> addresses,
+                                                        runtime::Duration timeout);
+
+// Changes `table` on all shards by settings "option=value" (ConfigureRequest). Returns a status for
+// each address, in their order: besides those of AskShards, NOT_FOUND if the shard has no such
+// table and INVALID_ARGUMENT, which names the option, if it refuses the settings. A shard that is
+// down starts later with the options of its cluster file.
+std::vector<absl::Status> ConfigureShards(std::span<const std::string> addresses,
+                                          const std::string& table,
+                                          std::span<const std::string> settings,
+                                          runtime::Duration timeout);
+
+}  // namespace shoal::replay::client

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The knobs of a shard's tables, which may be changed while the tables are in use.
+//
+// Thread-safe. Changes are made one after another.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/status.h"
+#include "replay/options.h"
+#include "replay/shard.h"
+
+namespace shoal::replay {
+
+class TableSettings {
+ public:
+  // `tables` are the knobs with which `shard` was made at this place. `shard` must outlive this
+  // object.
+  TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard);
+
+  // Gives knobs of `table` other values. A setting is "knob=value", named and bounded as in
+  // [[replay.table]]; limits for all shards together are divided here as they are at the start. All
+  // settings hold together or none does:
+  //   NOT_FOUND           there is no such table.
+  //   INVALID_ARGUMENT    a setting names no knob, or one that is fixed while the table is in use;
+  //                       its value is out of range; or the table's options then contradict each
+  //                       other. The message names the knob.
+  absl::Status Change(std::string_view table, std::span<const std::string> settings)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  const ShardPlace place_;
+  Shard& shard_;
+
+  runtime::Mutex mutex_;
+  std::vector<TableKnobs> tables_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace shoal::replay
