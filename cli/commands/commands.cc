@@ -14,6 +14,7 @@
 #include "cli/commands/do_command.h"
 #include "cli/commands/goals_command.h"
 #include "cli/commands/health_command.h"
+#include "cli/commands/replay_command.h"
 #include "cli/commands/train_command.h"
 #include "cli/results/report.h"
 #include "cli/session/run_directory.h"
@@ -161,6 +162,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddCapture(app, action);
   AddDemonstrations(app, action);
   AddHealth(app, action);
+  AddReplay(app, action);
   AddGoals(app, action);
   try {
     app.parse(argc, argv);
