@@ -98,6 +98,11 @@ void InsertStream::PutContents(const proto::InsertRequest& request) {
 absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {
   SHOAL_RETURN_IF_ERROR(CheckSignature(item));
   const std::string table = item.table();
+  if (const std::size_t promised = promises_.ToOthers(this, table);
+      promised > 0 && promised >= shard_.Room(table)) {
+    tables_.insert(table);
+    return runtime::ResourceExhausted("table " + table + " is full: others have waited longer");
+  }
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
   const absl::Status status = shard_.Insert(table, parsed);
   if (status.ok() || absl::IsResourceExhausted(status)) tables_.insert(table);
@@ -114,16 +119,21 @@ void InsertStream::Answer(proto::InsertRequest& request) {
   if (request.items_size() == 0) return;
   proto::InsertReply reply;
   bool full = false;
+  bool stored = false;
   for (proto::Item& item : *request.mutable_items()) {
     proto::ItemStatus& answer = *reply.add_items();
     const absl::Status status = Insert(item, answer);
     full = full || absl::IsResourceExhausted(status);
+    stored = stored || status.ok();
     *answer.mutable_id() = item.id();
     answer.set_code(static_cast<std::int32_t>(status.code()));
     if (!status.ok()) answer.set_message(runtime::Message(status));
   }
+  promises_.Use(this, static_cast<std::size_t>(request.items_size()));
   reply.set_credit(full ? 0 : Credit());
   starved_ = reply.credit() == 0;
+  if (stored) streams_.Leave(this);
+  if (starved_) streams_.Stand(this);
   Send(std::move(reply));
 }
 
@@ -133,6 +143,7 @@ void InsertStream::Wake() {
   const std::uint32_t credit = Credit();
   if (credit == 0) return;
   starved_ = false;
+  promises_.Make(this, tables_, credit);
   proto::InsertReply reply;
   reply.set_credit(credit);
   Send(std::move(reply));
@@ -143,15 +154,26 @@ std::set<std::string> InsertStream::WaitsFor() {
   return starved_ ? tables_ : std::set<std::string>();
 }
 
+void InsertStream::OnEnd() {
+  streams_.Remove(this);
+  promises_.Drop(this);
+  shard_.Notify();
+}
+
+std::size_t InsertStream::RoomIn(const std::string& table) const {
+  const std::size_t room = shard_.Room(table);
+  return room - std::min(room, promises_.ToOthers(this, table));
+}
+
 std::uint32_t InsertStream::Credit() const {
   std::size_t room = options_.credit;
   if (tables_.empty()) {
     room = 0;
     for (const TableOptions& table : shard_.options().tables) {
-      room = std::max(room, shard_.Room(table.name));
+      room = std::max(room, RoomIn(table.name));
     }
   }
-  for (const std::string& table : tables_) room = std::min(room, shard_.Room(table));
+  for (const std::string& table : tables_) room = std::min(room, RoomIn(table));
   // Asked last, since Room lets items go that are too old, and their contents with them.
   if (room == 0 || shard_.ContentsFull()) return 0;
   const std::size_t share = room / std::max<std::size_t>(1, streams_.size());

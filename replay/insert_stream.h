@@ -3,6 +3,8 @@
 //
 // Back pressure: an item is answered RESOURCE_EXHAUSTED if the table has no room for it or the
 // shard none for its contents, and the stream then gives no credit until there is room again.
+// Streams that wait get room in turn, in the order in which they have waited: room is promised to
+// the one whose turn it is, and not given to others meanwhile.
 // Lifetime and locks are those of transport::ServerStream; `mutex_` is taken before the stream's
 // own lock, never after.
 #pragma once
@@ -17,6 +19,7 @@
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.pb.h"
+#include "replay/promises.h"
 #include "replay/shard.h"
 #include "replay/waiters.h"
 
@@ -32,8 +35,12 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
  public:
   // The references must outlive the stream.
   InsertStream(const InsertStreamOptions& options, Shard& shard, Waiters& streams,
-               transport::StreamRegistry& registry)
-      : ServerStream({}, registry), options_(options), shard_(shard), streams_(streams) {}
+               Promises& promises, transport::StreamRegistry& registry)
+      : ServerStream({}, registry),
+        options_(options),
+        shard_(shard),
+        streams_(streams),
+        promises_(promises) {}
 
   // Gives credit if the stream has run out of it and there is room again.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -42,7 +49,7 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
  private:
   void OnMessage(proto::InsertRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnEnd() override { streams_.Remove(this); }
+  void OnEnd() override;
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(const proto::InsertRequest& request);
@@ -54,12 +61,15 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns how many items `table` takes from this stream now, without what others are promised.
+  std::size_t RoomIn(const std::string& table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns how many items the client may send now: this stream's share of the room.
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InsertStreamOptions options_;
   Shard& shard_;
   Waiters& streams_;
+  Promises& promises_;
 
   runtime::Mutex mutex_;
   bool greeted_ ABSL_GUARDED_BY(mutex_) = false;

@@ -48,7 +48,7 @@ absl::Status SampleStream::Take(const proto::SampleRequest& request) {
   shard_.Update(table_, updates);
   shard_.Forget(reader_, forgotten);
   credit_ = std::min(kMaxCredit, credit_ + request.credit());
-  GiveLocked();
+  AskLocked();
   return absl::OkStatus();
 }
 
@@ -96,6 +96,20 @@ absl::Status SampleStream::CheckExpected() {
   return absl::OkStatus();
 }
 
+void SampleStream::OnWritable() {
+  const runtime::MutexLock lock(mutex_);
+  AskLocked();
+}
+
+void SampleStream::AskLocked() {
+  if (reader_ >= 0 && credit_ > 0 && streams_.OthersStandBefore(this)) {
+    streams_.Stand(this);
+    shard_.Notify();
+  } else {
+    GiveLocked();
+  }
+}
+
 void SampleStream::Wake() {
   const runtime::MutexLock lock(mutex_);
   GiveLocked();
@@ -115,11 +129,18 @@ void SampleStream::GiveLocked() {
     Fail(status);
     return;
   }
+  SampleLocked();
+  if (tells_mass_) TellMassLocked();
+}
+
+void SampleStream::SampleLocked() {
+  bool given = false;
   while (credit_ > 0 && outbox_size() < kWaitingMessages && !ending()) {
     SampleBatch batch =
         shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) break;
     credit_ -= batch.samples.size();
+    given = true;
     std::vector<proto::SampleReply> replies = ToReplies(batch);
     if (tells_mass_) {
       told_ = batch.left;
@@ -127,7 +148,9 @@ void SampleStream::GiveLocked() {
     }
     for (proto::SampleReply& reply : replies) Send(std::move(reply));
   }
-  if (tells_mass_) TellMassLocked();
+  const bool wants_more = credit_ > 0 && outbox_size() < kWaitingMessages;
+  if (given || !wants_more) streams_.Leave(this);
+  if (wants_more) streams_.Stand(this);
 }
 
 void SampleStream::TellMassLocked() {

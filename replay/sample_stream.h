@@ -35,12 +35,16 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
 
  private:
   void OnMessage(proto::SampleRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnWritable() override { Wake(); }
+  void OnWritable() override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnEnd() override ABSL_LOCKS_EXCLUDED(mutex_);
 
   absl::Status Take(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Samples now, or stands in line if others have waited longer.
+  void AskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Samples and sends, and takes a new place in line if there was something and more is wanted.
+  void SampleLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Compares what the client expects with the table's signature, until there is one.
   absl::Status CheckExpected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tells the table's mass where it has changed since the client heard of it.

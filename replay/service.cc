@@ -72,7 +72,8 @@ void Service::WakeStreams() {
 
 grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Service::Insert(
     grpc::CallbackServerContext*) {
-  const auto stream = std::make_shared<InsertStream>(options_, shard_, insert_streams_, registry_);
+  const auto stream =
+      std::make_shared<InsertStream>(options_, shard_, insert_streams_, promises_, registry_);
   insert_streams_.Add(stream);
   return stream->Start();
 }

@@ -14,6 +14,7 @@
 #include "platform/transport/stream_registry.h"
 #include "proto/replay.grpc.pb.h"
 #include "replay/insert_stream.h"
+#include "replay/promises.h"
 #include "replay/shard.h"
 #include "replay/shard_metrics.h"
 #include "replay/table_settings.h"
@@ -51,6 +52,7 @@ class Service final : public proto::Replay::CallbackService {
   TableSettings& settings_;
   ShardMetrics metrics_;
   Waiters insert_streams_;
+  Promises promises_;
   Waiters sample_streams_;
   transport::StreamRegistry registry_;
   runtime::Thread waker_;

@@ -240,6 +240,11 @@ std::uint64_t Shard::AwaitChange(std::uint64_t seen, runtime::Duration timeout) 
   return changes_;
 }
 
+void Shard::Notify() {
+  const runtime::MutexLock lock(mutex_);
+  ChangedLocked();
+}
+
 void Shard::Close() {
   const runtime::MutexLock lock(mutex_);
   closed_ = true;

@@ -121,6 +121,8 @@ class Shard {
   // or until Close. Start with `seen` 0.
   std::uint64_t AwaitChange(std::uint64_t seen, runtime::Duration timeout)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Makes AwaitChange return once, as a change does.
+  void Notify() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes AwaitChange return at once from now on.
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
   bool closed() const ABSL_LOCKS_EXCLUDED(mutex_);

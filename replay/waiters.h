@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams that the service's thread wakes when trying again may help. Thread-safe. Wake is
-// called without a lock.
+// The streams that the service's thread wakes when trying again may help, in the order in which
+// they have waited. Thread-safe. Wake is called without a lock.
+//
+// A stream that can have nothing now stands in line. One that has got something and wants more goes
+// to the end of the line, so that each gets its turn, however fast another one asks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/runtime/mutex.h"
@@ -32,18 +38,34 @@ class Waiters {
   void Remove(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     waiters_.erase(waiter);
+    line_.erase(waiter);
   }
   std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     return waiters_.size();
   }
-  // Starts with another stream each time, so that all get their share.
+  // The stream stands in line from now on, at the end. One that stands there already keeps its
+  // place.
+  void Stand(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    line_.emplace(waiter, next_place_++);
+  }
+  // The stream has got something, and gives up its place.
+  void Leave(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    line_.erase(waiter);
+  }
+  // Returns whether others stand in line, before this stream if it does.
+  bool OthersStandBefore(const Waiter* waiter) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    const auto own = line_.find(waiter);
+    return std::any_of(line_.begin(), line_.end(), [&](const auto& entry) {
+      return entry.first != waiter && (own == line_.end() || entry.second < own->second);
+    });
+  }
+  // Wakes those that have waited longest first, and then those that do not stand in line.
   void WakeAll() ABSL_LOCKS_EXCLUDED(mutex_) {
-    const std::vector<std::shared_ptr<Waiter>> waiters = Live();
-    for (std::size_t i = 0; i < waiters.size(); ++i) {
-      waiters[(turn_ + i) % waiters.size()]->Wake();
-    }
-    ++turn_;
+    for (const std::shared_ptr<Waiter>& waiter : Live()) waiter->Wake();
   }
   // Returns how many streams wait for each table.
   std::map<std::string, std::uint32_t> Waiting() const ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -55,18 +77,31 @@ class Waiters {
   }
 
  private:
+  // Returns those in line, in its order, and then the others.
   std::vector<std::shared_ptr<Waiter>> Live() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    std::map<std::uint64_t, std::shared_ptr<Waiter>> in_line;
+    std::vector<std::shared_ptr<Waiter>> others;
     std::vector<std::shared_ptr<Waiter>> live;
     const runtime::MutexLock lock(mutex_);
     for (const auto& [pointer, waiter] : waiters_) {
-      if (auto locked = waiter.lock()) live.push_back(std::move(locked));
+      auto locked = waiter.lock();
+      if (!locked) continue;
+      if (const auto place = line_.find(pointer); place != line_.end()) {
+        in_line.emplace(place->second, std::move(locked));
+      } else {
+        others.push_back(std::move(locked));
+      }
     }
+    for (auto& [place, waiter] : in_line) live.push_back(std::move(waiter));
+    std::move(others.begin(), others.end(), std::back_inserter(live));
     return live;
   }
 
   mutable runtime::Mutex mutex_;
   std::map<const Waiter*, std::weak_ptr<Waiter>> waiters_ ABSL_GUARDED_BY(mutex_);
-  std::size_t turn_ = 0;  // used by the service's thread only
+  // The places in line, the least one first.
+  std::map<const Waiter*, std::uint64_t> line_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t next_place_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace shoal::replay

@@ -12,6 +12,7 @@
 #include "proto/replay.grpc.pb.h"
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
+#include "replay/client/shard_admin.h"
 #include "replay/id_window.h"
 #include "replay/wire.h"
 #include "tests/doubles/eventually.h"
@@ -157,6 +158,50 @@ TEST_CASE("a sampler that expects other columns gets nothing, and is told which"
                         ": table unrolls: column x is FLOAT32 [4] in the table and FLOAT32 [5] "
                         "for the reader");
   REQUIRE(server.shard().stats().tables[0].sampled_total == 0);
+}
+
+TEST_CASE("samplers that wait for the same table get its items in turn") {
+  ShardServer server({.max_size = 8});
+  Clients inserter({server.address()}, {.samples = false});
+  inserter.AwaitLiveShards(1);
+  std::vector<std::unique_ptr<Clients>> samplers;
+  for (int i = 0; i < 3; ++i) {
+    samplers.push_back(std::make_unique<Clients>(std::vector<std::string>{server.address()}));
+  }
+  REQUIRE(doubles::Eventually([&] {
+    const auto answers = client::AskShards(std::vector<std::string>{server.address()}, kPatience);
+    return answers[0]->tables(0).waiting_samplers() == samplers.size();
+  }));
+  for (std::uint64_t number = 0; number < 45; ++number) {
+    inserter.Insert(number);
+    REQUIRE(doubles::Eventually([&] {
+      std::uint64_t received = 0;
+      for (const auto& sampler : samplers) received += sampler->sampler->stats().received_total;
+      return received == number + 1;
+    }));
+  }
+  for (const auto& sampler : samplers) {
+    REQUIRE(sampler->sampler->stats().received_total == 15);
+  }
+}
+
+TEST_CASE("inserters into a table that is always full get their turns") {
+  ShardServer server({.max_size = 1});
+  Clients sampler({server.address()});
+  std::vector<std::unique_ptr<Clients>> inserters;
+  constexpr std::uint64_t kEach = 40;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    inserters.push_back(std::make_unique<Clients>(std::vector<std::string>{server.address()},
+                                                  ClientsOptions{.samples = false}));
+    inserters.back()->AwaitLiveShards(1);
+    for (std::uint64_t n = 0; n < kEach; ++n) inserters[i]->Insert(i * 1000 + n);
+  }
+  std::vector<int> got(inserters.size(), 0);
+  // The first inserter was alone with the table and the sampler's queue.
+  for (int i = 0; i < 17; ++i) sampler.Next();
+  for (int i = 0; i < 60; ++i) ++got[sampler.Next().unroll.id().environment_id() / 1000];
+  INFO(got[0] << " " << got[1] << " " << got[2]);
+  for (const int count : got) REQUIRE(count >= 10);
 }
 
 TEST_CASE("what goes into two shards comes out, each once, after its contents") {
