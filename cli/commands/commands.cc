@@ -12,6 +12,7 @@
 #include "cli/commands/demonstrations_command.h"
 #include "cli/commands/discover_command.h"
 #include "cli/commands/do_command.h"
+#include "cli/commands/doctor_command.h"
 #include "cli/commands/goals_command.h"
 #include "cli/commands/health_command.h"
 #include "cli/commands/replay_command.h"
@@ -161,6 +162,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddDo(app, action);
   AddCapture(app, action);
   AddDemonstrations(app, action);
+  AddDoctor(app, action);
   AddHealth(app, action);
   AddReplay(app, action);
   AddGoals(app, action);

@@ -5,34 +5,18 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <string_view>
 
 #include "cli/commands/command_result.h"
-#include "platform/http/address.h"
-#include "platform/http/fetch.h"
+#include "cli/diagnosis/process_health.h"
 #include "platform/runtime/program.h"
-#include "platform/transport/channel.h"
-#include "platform/transport/health_client.h"
 
 namespace shoal::cli {
 namespace {
-
-constexpr std::string_view kHttp = "http://";
-constexpr std::string_view kUnix = "unix:";
 
 struct HealthFlags {
   std::string address;
   double timeout_seconds = 5;
 };
-
-absl::Status CheckHttp(const std::string& rest, std::chrono::milliseconds timeout) {
-  const std::size_t slash = rest.find('/');
-  const std::string target = slash == std::string::npos ? "/" : rest.substr(slash);
-  SHOAL_ASSIGN_OR_RETURN(const http::ClientResponse response,
-                         http::Fetch(rest.substr(0, slash), {.target = target}, timeout));
-  if (response.status == 200) return absl::OkStatus();
-  return runtime::Unavailable("it answers " + std::to_string(response.status));
-}
 
 int RunHealth(const HealthFlags& flags) {
   const auto timeout = std::chrono::duration_cast<runtime::Duration>(
@@ -47,15 +31,6 @@ int RunHealth(const HealthFlags& flags) {
 }
 
 }  // namespace
-
-absl::Status CheckAddress(const std::string& address, runtime::Duration timeout) {
-  if (address.starts_with(kHttp)) {
-    return CheckHttp(address.substr(kHttp.size()),
-                     std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
-  }
-  if (!address.starts_with(kUnix)) SHOAL_RETURN_IF_ERROR(http::ParseAddress(address).status());
-  return transport::CheckHealth(transport::CreateChannel(address), timeout);
-}
 
 void AddHealth(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<HealthFlags>();

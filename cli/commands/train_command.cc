@@ -12,6 +12,7 @@
 #include "cli/cluster/effective_config.h"
 #include "cli/cluster/local_cluster.h"
 #include "cli/commands/command_result.h"
+#include "cli/diagnosis/cluster_state.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/training_session.h"
 #include "platform/content/parse_json.h"
@@ -338,6 +339,11 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
                      .learner = learns,
                      .actors = learns,
                      .learner_finishes = config.Integer("learner.updates").value_or(0) > 0}));
+    std::vector<MetricsAddress> processes;
+    for (const PlannedProcess& process : session.processes) {
+      processes.push_back({process.spec.name, process.metrics_address});
+    }
+    SHOAL_RETURN_IF_ERROR(directory.Write(kProcessesFile, ToJson(processes)));
   }
   return Prepared{std::move(session), std::move(directory)};
 }

@@ -3,6 +3,7 @@
 //
 //   config.toml        effective configuration of all processes
 //   run.json           name, command, git revision, start
+//   processes.json     the processes of the cluster, and where they serve metrics
 //   metrics.jsonl      one object a second: what the status line shows, and every metric drawn
 //   metrics_table.json what those metrics are
 //   evaluations.jsonl  one object for each greedy evaluation while training
@@ -21,6 +22,9 @@
 #include "platform/runtime/status.h"
 
 namespace shoal::cli {
+
+// The processes that `shoal` started, and where each serves metrics.
+inline constexpr char kProcessesFile[] = "processes.json";
 
 class RunDirectory {
  public:

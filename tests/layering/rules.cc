@@ -74,6 +74,7 @@ const std::vector<Folder> kTable = {
     {"actor", {kTorch}},
     {"cli/cluster", {kTorch}},
     {"cli/metrics", {kTorch}},
+    {"cli/diagnosis", {kTorch}},
     {"cli/results", {kTorch}},
     {"cli/session", {kTorch}},
     {"cli/commands", {kTorch}},

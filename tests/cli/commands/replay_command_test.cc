@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/replay_command.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+namespace shoal::cli {
+namespace {
+
+TEST_CASE("tables are shown shard by shard, with what waits and why, and with their columns") {
+  proto::InfoReply info;
+  proto::TableInfo& table = *info.add_tables();
+  table.set_name("unrolls");
+  table.set_size(1024);
+  table.set_max_size(1024);
+  table.set_bytes(3 << 20);
+  table.set_max_bytes(1 << 30);
+  table.set_samples_per_insert(2);
+  table.set_credit_steps(720);
+  table.set_oldest_lag_steps(3);
+  table.set_insert_wait("max_size");
+  table.set_waiting_inserters(2);
+  table.set_seconds_since_insert(12.3);
+  table.set_signature("reward FLOAT32 []\nvalue FLOAT32 []");
+  const std::vector<std::string> addresses = {"a:1", "b:1"};
+  const std::vector<absl::StatusOr<proto::InfoReply>> answers = {
+      info, runtime::Unavailable("connection refused")};
+  REQUIRE(
+      DescribeTables(addresses, answers) ==
+      "b:1 does not answer: connection refused\n"
+      "table unrolls: 1024 items, 3.0 MiB\n"
+      "  a:1: 1024 of 1024 items, 3.0 MiB of 1024.0 MiB, credit 720 steps, the oldest 3 versions "
+      "behind\n"
+      "    inserts wait: max_size (2 streams), the last one 12.3 s ago\n"
+      "    samples go on, the last one 0.0 s ago\n"
+      "  columns:\n"
+      "    reward FLOAT32 []\n"
+      "    value FLOAT32 []\n");
+}
+
+}  // namespace
+}  // namespace shoal::cli
