@@ -170,6 +170,7 @@ absl::Status Learner::Start() {
                                                   static_cast<std::uint32_t>(options.policy_id));
   SHOAL_ASSIGN_OR_RETURN(parts.sampler, replay::client::Sampler::Create(
                                             {.addresses = setup_.cluster.replay,
+                                             .address_file = setup_.cluster.replay_file,
                                              .client = "learner-" + std::to_string(rank()),
                                              .table = options.table,
                                              .prefetch = share,

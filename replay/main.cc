@@ -6,6 +6,7 @@
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/program.h"
 #include "platform/transport/server.h"
+#include "replay/client/shard_list.h"
 #include "replay/options.h"
 #include "replay/service.h"
 #include "replay/shard.h"
@@ -19,7 +20,10 @@ int main(int argc, char** argv) {
   program.AddSection("replay", options);
   if (const auto code = program.Parse(argc, argv)) return *code;
 
-  const auto listen = replay::ListenAddress(options, program.cluster(), program.index());
+  const auto shards =
+      replay::client::ShardList::Create(program.cluster().replay, program.cluster().replay_file);
+  if (!shards.ok()) return program.Fail(shards.status());
+  const auto listen = replay::ListenAddress(options, shards->addresses(), program.index());
   if (!listen.ok()) return program.Fail(listen.status());
 
   runtime::Metrics metrics;
@@ -27,13 +31,13 @@ int main(int argc, char** argv) {
     return program.Fail(status);
   }
   const replay::ShardPlace place = {.index = static_cast<std::uint64_t>(program.index()),
-                                    .shards = program.cluster().replay.size(),
+                                    .shards = shards->addresses().size(),
                                     .seed = static_cast<std::uint64_t>(program.run().seed)};
   const auto shard_options = options.ForShard(place);
   if (!shard_options.ok()) return program.Fail(shard_options.status());
   auto shard = replay::Shard::Create(*shard_options);
   if (!shard.ok()) return program.Fail(shard.status());
-  replay::TableSettings settings(options.tables, place, **shard);
+  replay::TableSettings settings(options.tables, place, **shard, *shards);
   replay::Service service({.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),
                            .credit = static_cast<std::size_t>(options.insert_credit)},
                           **shard, settings, metrics);

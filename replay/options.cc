@@ -147,15 +147,15 @@ absl::StatusOr<ShardOptions> Options::ForShard(const ShardPlace& place) const {
 }
 
 absl::StatusOr<std::string> ListenAddress(const Options& options,
-                                          const runtime::ClusterOptions& cluster,
+                                          const std::vector<std::string>& addresses,
                                           std::int64_t index) {
   if (!options.listen.empty()) return options.listen;
-  if (index < 0 || index >= static_cast<std::int64_t>(cluster.replay.size())) {
+  if (index < 0 || index >= static_cast<std::int64_t>(addresses.size())) {
     return runtime::InvalidArgument("replay.listen is empty and cluster.replay has " +
-                                    std::to_string(cluster.replay.size()) +
+                                    std::to_string(addresses.size()) +
                                     " addresses, none for index " + std::to_string(index));
   }
-  return cluster.replay[static_cast<std::size_t>(index)];
+  return addresses[static_cast<std::size_t>(index)];
 }
 
 }  // namespace shoal::replay

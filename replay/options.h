@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "platform/runtime/cluster.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 #include "replay/shard.h"
@@ -63,10 +62,10 @@ struct Options {
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
 };
 
-// Returns `options.listen`, or the address of shard `index` in the cluster. Returns
-// INVALID_ARGUMENT, which names both, when neither is given.
+// Returns `options.listen`, or the address of shard `index` in `addresses`, those of the cluster.
+// Returns INVALID_ARGUMENT, which names both, when neither is given.
 absl::StatusOr<std::string> ListenAddress(const Options& options,
-                                          const runtime::ClusterOptions& cluster,
+                                          const std::vector<std::string>& addresses,
                                           std::int64_t index);
 
 }  // namespace shoal::replay

@@ -67,6 +67,7 @@ void Service::WakeStreams() {
     sample_streams_.WakeAll();
     insert_streams_.WakeAll();
     metrics_.Update(shard_.stats());
+    settings_.FollowShards(runtime::SystemClock().Now());
   }
 }
 

@@ -28,8 +28,23 @@ absl::Status CheckChangeable(const std::string& setting) {
 
 }  // namespace
 
-TableSettings::TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard)
-    : place_(place), shard_(shard), tables_(std::move(tables)) {}
+TableSettings::TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard,
+                             std::optional<client::ShardList> shards)
+    : shard_(shard), place_(place), shards_(std::move(shards)), tables_(std::move(tables)) {}
+
+void TableSettings::FollowShards(runtime::TimePoint now) {
+  const runtime::MutexLock lock(mutex_);
+  if (!shards_ || !shards_->Refresh(now) || shards_->addresses().size() == place_.shards) return;
+  place_.shards = shards_->addresses().size();
+  spdlog::info("event=shards_changed shards={}", place_.shards);
+  for (const TableKnobs& table : tables_) {
+    const absl::StatusOr<TableOptions> options = table.ForShard(place_);
+    const absl::Status changed = options.ok() ? shard_.Change(*options) : options.status();
+    if (!changed.ok()) {
+      spdlog::error("event=table_unchanged reason={}", runtime::Quoted(changed.ToString()));
+    }
+  }
+}
 
 absl::Status TableSettings::Change(std::string_view table, std::span<const std::string> settings) {
   const runtime::MutexLock lock(mutex_);

@@ -4,13 +4,16 @@
 // Thread-safe. Changes are made one after another.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
+#include "replay/client/shard_list.h"
 #include "replay/options.h"
 #include "replay/shard.h"
 
@@ -18,9 +21,10 @@ namespace shoal::replay {
 
 class TableSettings {
  public:
-  // `tables` are the knobs with which `shard` was made at this place. `shard` must outlive this
-  // object.
-  TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard);
+  // `tables` are the knobs with which `shard` was made at this place. `shards` are the addresses of
+  // all shards, if their number may change. `shard` must outlive this object.
+  TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard,
+                std::optional<client::ShardList> shards = std::nullopt);
 
   // Gives knobs of `table` other values. A setting is "knob=value", named and bounded as in
   // [[replay.table]]; limits for all shards together are divided here as they are at the start. All
@@ -32,11 +36,16 @@ class TableSettings {
   absl::Status Change(std::string_view table, std::span<const std::string> settings)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Divides limits for all shards together anew if the number of shards has changed. Call it again
+  // and again.
+  void FollowShards(runtime::TimePoint now) ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
-  const ShardPlace place_;
   Shard& shard_;
 
   runtime::Mutex mutex_;
+  ShardPlace place_ ABSL_GUARDED_BY(mutex_);
+  std::optional<client::ShardList> shards_ ABSL_GUARDED_BY(mutex_);
   std::vector<TableKnobs> tables_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -2,6 +2,7 @@
 #include "cli/cluster/cluster_file.h"
 
 #include "platform/runtime/config.h"
+#include "replay/client/shard_list.h"
 
 namespace shoal::cli {
 
@@ -10,6 +11,10 @@ absl::StatusOr<runtime::ClusterOptions> ReadClusterFile(const std::string& path)
   runtime::Config config;
   config.Add("cluster", cluster);
   SHOAL_RETURN_IF_ERROR(config.Load(path, {}));
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto shards,
+      replay::client::ShardList::Create(cluster.replay, cluster.replay_file));
+  cluster.replay = shards.addresses();
   return cluster;
 }
 

@@ -17,7 +17,7 @@ absl::StatusOr<std::unique_ptr<PolicyServer>> PolicyServer::Start(
       .name = "inference",
       .command = {options.programs + "/inference", "--config", options.config_path, "--index", "0"},
       .log_path = options.log_path};
-  AppendSettings({"cluster.replay=[]", "cluster.learner=\"\"",
+  AppendSettings({"cluster.replay=[]", "cluster.replay_file=\"\"", "cluster.learner=\"\"",
                   "cluster.inference=" + TomlList({address}), "inference.metrics_listen=\"\"",
                   "inference.parameters_folder=" + TomlText(options.parameters)},
                  spec.command);

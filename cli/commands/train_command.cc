@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/train_command.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -297,6 +299,10 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   // The mock server must serve what the actors will ask for.
   if (mockserver && !flags.attach) {
     overrides.push_back("mockserver.captures=" + TomlList(captures.paths));
+  }
+  if (!flags.attach && !own.cluster.replay_file.empty()) {
+    SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(
+        own.cluster.replay_file, absl::StrJoin(own.cluster.replay, "\n") + "\n"));
   }
   SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
   if (learns) directory.BecomeLatest();

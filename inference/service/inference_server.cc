@@ -177,9 +177,10 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   const InferenceOptions& options = config.options;
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,
                          ListenAddress(options, config.cluster, config.index));
-  if (!config.cluster.replay.empty()) {
+  if (!config.cluster.replay.empty() || !config.cluster.replay_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(
         inserter, replay::client::Inserter::Create({.addresses = config.cluster.replay,
+                                                    .address_file = config.cluster.replay_file,
                                                     .client = NameOf(config),
                                                     .outbox_items = Size(options.outbox_items),
                                                     .outbox_bytes = Size(options.outbox_bytes)},

@@ -5,6 +5,7 @@
 #include <deque>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "platform/content/content_key.h"
@@ -14,6 +15,7 @@
 #include "platform/transport/protocol.h"
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
+#include "replay/client/shard_list.h"
 #include "replay/signature.h"
 
 namespace shoal::replay::client {
@@ -36,8 +38,8 @@ void BeginInsert(proto::Replay::Stub& stub, grpc::ClientContext* context,
 
 class Inserter::Impl {
  public:
-  Impl(InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
-       runtime::Clock& clock);
+  Impl(InserterOptions options, ShardList list, ContentProvider& provider,
+       runtime::Metrics& metrics, runtime::Clock& clock);
   ~Impl();
 
   absl::Status TryInsert(proto::Item&& item) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -50,10 +52,15 @@ class Inserter::Impl {
   // Used by the inserter's thread only, without a lock.
   struct Worker {
     Worker(const std::string& address, ContentProvider& provider, std::function<void()> wake)
-        : link(address, "inference server", BeginInsert, std::move(wake)), outbox(provider) {}
+        : address(address),
+          link(address, "inference server", BeginInsert, std::move(wake)),
+          outbox(provider) {}
+    const std::string address;
     InsertLink link;
     InsertOutbox outbox;
     bool live = false;
+    // True once the list of addresses names it no longer.
+    bool removed = false;
     std::uint64_t resent_total = 0;
     runtime::TimePoint away_since;
   };
@@ -61,6 +68,7 @@ class Inserter::Impl {
     std::deque<proto::Item> incoming;
     std::size_t items = 0;
     std::size_t bytes = 0;
+    // Whether items may be placed there: the shard is connected and not removed.
     bool live = false;
   };
   struct ShardMetrics {
@@ -69,6 +77,12 @@ class Inserter::Impl {
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Makes workers for new addresses, and gives no more items to those that are gone.
+  void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
+  void AddShard(const std::string& address) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetRemoved(std::size_t shard, bool removed) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Tells whether the shard takes items now, to those that place them.
+  void SetOpen(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Receive(std::size_t shard, OutboxOutcome& outcome);
   void DropIfLost(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -81,7 +95,11 @@ class Inserter::Impl {
   std::size_t WaitingLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InserterOptions options_;
+  ContentProvider& provider_;
+  runtime::Metrics& metrics_;
   runtime::Clock& clock_;
+  // Used by the inserter's thread only. A worker keeps its index for ever.
+  ShardList list_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<ShardMetrics> shard_metrics_;
   prometheus::Counter& acknowledged_;
@@ -109,10 +127,13 @@ class Inserter::Impl {
   runtime::Thread thread_;
 };
 
-Inserter::Impl::Impl(InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
-                     runtime::Clock& clock)
+Inserter::Impl::Impl(InserterOptions options, ShardList list, ContentProvider& provider,
+                     runtime::Metrics& metrics, runtime::Clock& clock)
     : options_(std::move(options)),
+      provider_(provider),
+      metrics_(metrics),
       clock_(clock),
+      list_(std::move(list)),
       acknowledged_(metrics.Counter("shoal_inserter_acknowledged_total",
                                     "Items that a replay shard acknowledged")),
       resent_(metrics.Counter("shoal_inserter_resent_total", "Items sent once more")),
@@ -125,19 +146,52 @@ Inserter::Impl::Impl(InserterOptions options, ContentProvider& provider, runtime
       blocked_full_(metrics.Counter("shoal_inserter_blocked_total", "Inserts turned away",
                                     {{"reason", "outbox_full"}})),
       blocked_away_(metrics.Counter("shoal_inserter_blocked_total", "Inserts turned away",
-                                    {{"reason", "no_live_shard"}})),
-      placed_(options_.addresses.size()) {
-  for (std::size_t i = 0; i < options_.addresses.size(); ++i) {
-    const runtime::Labels labels = {{"shard", std::to_string(i)}};
-    shard_metrics_.push_back(
-        {.waiting = &metrics.Gauge("shoal_inserter_outbox_items",
-                                   "Items that the shard has not acknowledged", labels),
-         .live = &metrics.Gauge("shoal_inserter_shard_live", "1 while connected", labels)});
-    workers_.push_back(
-        std::make_unique<Worker>(options_.addresses[i], provider, [this] { Wake(); }));
-    workers_.back()->away_since = clock_.Now();
-  }
+                                    {{"reason", "no_live_shard"}})) {
+  for (const std::string& address : list_.addresses()) AddShard(address);
   thread_ = runtime::Thread("replay-insert", [this] { Run(); });
+}
+
+void Inserter::Impl::AddShard(const std::string& address) {
+  const runtime::Labels labels = {{"shard", std::to_string(workers_.size())}};
+  shard_metrics_.push_back(
+      {.waiting = &metrics_.Gauge("shoal_inserter_outbox_items",
+                                  "Items that the shard has not acknowledged", labels),
+       .live = &metrics_.Gauge("shoal_inserter_shard_live", "1 while connected", labels)});
+  workers_.push_back(std::make_unique<Worker>(address, provider_, [this] { Wake(); }));
+  workers_.back()->away_since = clock_.Now();
+  const runtime::MutexLock lock(mutex_);
+  placed_.emplace_back();
+}
+
+void Inserter::Impl::FollowAddresses() {
+  if (!list_.Refresh(clock_.Now())) return;
+  std::set<std::string> named(list_.addresses().begin(), list_.addresses().end());
+  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+    SetRemoved(shard, named.erase(workers_[shard]->address) == 0);
+  }
+  for (const std::string& address : named) {
+    spdlog::info("event=replay_shard_added address={}", address);
+    AddShard(address);
+  }
+}
+
+void Inserter::Impl::SetRemoved(std::size_t shard, bool removed) {
+  Worker& worker = *workers_[shard];
+  if (worker.removed == removed) return;
+  worker.removed = removed;
+  spdlog::info("event={} address={} waiting_items={}",
+               removed ? "replay_shard_removed" : "replay_shard_added", worker.address,
+               worker.outbox.size());
+  SetOpen(shard);
+}
+
+void Inserter::Impl::SetOpen(std::size_t shard) {
+  const Worker& worker = *workers_[shard];
+  const runtime::MutexLock lock(mutex_);
+  const bool open = worker.live && !worker.removed;
+  if (placed_[shard].live == open) return;
+  placed_[shard].live = open;
+  open ? ++stats_.live_shards : --stats_.live_shards;
 }
 
 Inserter::Impl::~Impl() {
@@ -257,6 +311,7 @@ void Inserter::Impl::Run() {
       if (stopping_) return;
       has_work_ = false;
     }
+    FollowAddresses();
     for (std::size_t shard = 0; shard < workers_.size(); ++shard) Step(shard);
     TellSpace();
   }
@@ -277,6 +332,12 @@ void Inserter::Impl::Step(std::size_t shard) {
     for (proto::Item& item : incoming) worker.outbox.Add(std::move(item));
   }
   Receive(shard, outcome);
+  if (worker.removed && worker.outbox.size() == 0) {
+    worker.link.Close();
+    if (worker.live) SetLive(shard, false);
+    Settle(shard, outcome);
+    return;
+  }
   proto::InsertRequest hello;
   hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
   hello.mutable_hello()->set_client(options_.client);
@@ -311,9 +372,7 @@ void Inserter::Impl::SetLive(std::size_t shard, bool live) {
   workers_[shard]->live = live;
   workers_[shard]->away_since = clock_.Now();
   shard_metrics_[shard].live->Set(live ? 1 : 0);
-  const runtime::MutexLock lock(mutex_);
-  placed_[shard].live = live;
-  live ? ++stats_.live_shards : --stats_.live_shards;
+  SetOpen(shard);
 }
 
 void Inserter::Impl::Settle(std::size_t shard, const OutboxOutcome& outcome) {
@@ -337,7 +396,7 @@ void Inserter::Impl::DropIfLost(std::size_t shard) {
   std::size_t bytes = 0;
   const std::size_t dropped = worker.outbox.DropAll(bytes);
   dropped_lost_.Increment(static_cast<double>(dropped));
-  spdlog::error("event=shard_lost address={} dropped_items={}", options_.addresses[shard], dropped);
+  spdlog::error("event=shard_lost address={} dropped_items={}", worker.address, dropped);
   const runtime::MutexLock lock(mutex_);
   placed_[shard].items -= dropped;
   placed_[shard].bytes -= bytes;
@@ -363,11 +422,13 @@ absl::StatusOr<std::unique_ptr<Inserter>> Inserter::Create(InserterOptions optio
                                                            ContentProvider& provider,
                                                            runtime::Metrics& metrics,
                                                            runtime::Clock& clock) {
-  if (options.addresses.empty()) {
+  SHOAL_ASSIGN_OR_RETURN(ShardList list,
+                         ShardList::Create(options.addresses, options.address_file));
+  if (list.addresses().empty()) {
     return runtime::InvalidArgument("there is no replay shard to insert into");
   }
-  return std::unique_ptr<Inserter>(
-      new Inserter(std::make_unique<Impl>(std::move(options), provider, metrics, clock)));
+  return std::unique_ptr<Inserter>(new Inserter(
+      std::make_unique<Impl>(std::move(options), std::move(list), provider, metrics, clock)));
 }
 
 absl::Status Inserter::TryInsert(proto::Item&& item) { return impl_->TryInsert(std::move(item)); }

@@ -7,6 +7,9 @@
 // an item enters at most one table, and at most once. The items of a shard that stays away for
 // longer than `lost_after` are dropped and counted, as are items that a shard refuses for good.
 //
+// Shards may be added and removed by a file of addresses. A removed shard is given no more items;
+// the connection stays until it has acknowledged what it was given, or is lost.
+//
 // Thread-safe. Only Drain and the destructor block. The callback `on_space` runs on the inserter's
 // own thread. When the outboxes are full, TryInsert returns an error and the item stays with the
 // caller.
@@ -31,6 +34,9 @@ namespace shoal::replay::client {
 struct InserterOptions {
   // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
+  // A file that names the shards in their place and is read again while the inserter lives
+  // (replay/client/shard_list.h). Empty: there is none.
+  std::string address_file = {};
   // The name of this process in a shard's log.
   std::string client = {};
   // The most items and bytes in one shard's outbox, including those sent and not yet acknowledged.
@@ -55,7 +61,8 @@ struct InserterStats {
 class Inserter {
  public:
   // Connects in the background; no shard needs to be up. `provider` and `metrics` must outlive the
-  // inserter. Returns INVALID_ARGUMENT without addresses.
+  // inserter. Returns INVALID_ARGUMENT without addresses, and the
+  // errors of the file of addresses.
   static absl::StatusOr<std::unique_ptr<Inserter>> Create(
       InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());

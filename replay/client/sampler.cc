@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "platform/runtime/log.h"
@@ -13,6 +14,7 @@
 #include "platform/runtime/thread.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/link.h"
+#include "replay/client/shard_list.h"
 #include "replay/client/shard_masses.h"
 #include "replay/signature.h"
 #include "replay/wire.h"
@@ -43,7 +45,8 @@ void BeginSample(proto::Replay::Stub& stub, grpc::ClientContext* context,
 
 class Sampler::Impl {
  public:
-  Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics, runtime::Clock& clock);
+  Impl(SamplerOptions options, ShardList list, ContentSink& sink, runtime::Metrics& metrics,
+       runtime::Clock& clock);
   ~Impl();
 
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -57,9 +60,12 @@ class Sampler::Impl {
   // Used by the sampler's thread only, without a lock.
   struct Worker {
     Worker(const std::string& address, std::function<void()> wake)
-        : link(address, "learner", BeginSample, std::move(wake)) {}
+        : address(address), link(address, "learner", BeginSample, std::move(wake)) {}
+    const std::string address;
     SampleLink link;
     bool live = false;
+    // True once the list of addresses names it no longer.
+    bool removed = false;
     // Credit that the shard was given and has not used.
     std::size_t outstanding = 0;
     // Credit that was drawn for the shard and is to be sent.
@@ -76,6 +82,16 @@ class Sampler::Impl {
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Makes workers for new addresses, and ends the streams to those that are gone.
+  void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
+  void AddShard(const std::string& address) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetRemoved(std::size_t shard, bool removed) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The most items that are queued or on their way: of all shards, and of one whose table does not
+  // draw at random.
+  std::size_t prefetch() const { return std::max(list_.addresses().size(), options_.prefetch); }
+  std::size_t share() const {
+    return std::max<std::size_t>(1, options_.prefetch / list_.addresses().size());
+  }
   void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false if the shard sent more items than it had credit for.
@@ -96,12 +112,10 @@ class Sampler::Impl {
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const SamplerOptions options_;
-  // The most items that are queued or on their way: of all shards, and of one whose table does not
-  // draw at random.
-  const std::size_t prefetch_;
-  const std::size_t share_;
   ContentSink& sink_;
   runtime::Clock& clock_;
+  // Used by the sampler's thread only. A worker keeps its index for ever.
+  ShardList list_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ShardMasses masses_;  // used by the sampler's thread only
   prometheus::Counter& received_;
@@ -127,28 +141,60 @@ class Sampler::Impl {
   runtime::Thread thread_;
 };
 
-Sampler::Impl::Impl(SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
-                    runtime::Clock& clock)
+Sampler::Impl::Impl(SamplerOptions options, ShardList list, ContentSink& sink,
+                    runtime::Metrics& metrics, runtime::Clock& clock)
     : options_(std::move(options)),
-      prefetch_(std::max(options_.addresses.size(), options_.prefetch)),
-      share_(std::max<std::size_t>(1, options_.prefetch / options_.addresses.size())),
       sink_(sink),
       clock_(clock),
-      masses_(options_.addresses.size(),
-              runtime::DeriveSeed(options_.seed, "sampler " + options_.client)),
+      list_(std::move(list)),
+      masses_(0, runtime::DeriveSeed(options_.seed, "sampler " + options_.client)),
       received_(metrics.Counter("shoal_sampler_received_total", "Items that shards handed out")),
       dropped_stale_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
                                      {{"reason", "stale"}})),
       dropped_invalid_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
                                        {{"reason", "invalid"}})),
       queued_(metrics.Gauge("shoal_sampler_queue_items", "Items waiting for the learner")),
-      live_(metrics.Gauge("shoal_sampler_live_shards", "Replay shards connected")),
-      queued_of_(options_.addresses.size()),
-      updates_(options_.addresses.size()) {
-  for (const std::string& address : options_.addresses) {
-    workers_.push_back(std::make_unique<Worker>(address, [this] { Wake(); }));
-  }
+      live_(metrics.Gauge("shoal_sampler_live_shards", "Replay shards connected")) {
+  for (const std::string& address : list_.addresses()) AddShard(address);
   thread_ = runtime::Thread("replay-sample", [this] { Run(); });
+}
+
+void Sampler::Impl::AddShard(const std::string& address) {
+  workers_.push_back(std::make_unique<Worker>(address, [this] { Wake(); }));
+  masses_.Add();
+  const runtime::MutexLock lock(mutex_);
+  queued_of_.push_back(0);
+  updates_.emplace_back();
+}
+
+void Sampler::Impl::FollowAddresses() {
+  if (!list_.Refresh(clock_.Now())) return;
+  std::set<std::string> named(list_.addresses().begin(), list_.addresses().end());
+  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+    SetRemoved(shard, named.erase(workers_[shard]->address) == 0);
+  }
+  for (const std::string& address : named) {
+    spdlog::info("event=replay_shard_added address={}", address);
+    AddShard(address);
+  }
+}
+
+void Sampler::Impl::SetRemoved(std::size_t shard, bool removed) {
+  Worker& worker = *workers_[shard];
+  if (std::exchange(worker.removed, removed) == removed) return;
+  if (!removed) {
+    spdlog::info("event=replay_shard_added address={}", worker.address);
+    return;
+  }
+  spdlog::info("event=replay_shard_removed address={} items_on_their_way={}", worker.address,
+               worker.outstanding);
+  worker.link.Close();
+  if (worker.live) SetLive(shard, false);
+  worker.by_mass = false;
+  masses_.Set(shard, std::nullopt);
+  const runtime::MutexLock lock(mutex_);
+  stats_.dropped_updates_total += updates_[shard].size();
+  updates_[shard].clear();
 }
 
 Sampler::Impl::~Impl() {
@@ -181,8 +227,9 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
 }
 
 absl::Status Sampler::Impl::UpdatePriorities(std::span<const PriorityUpdate> updates) {
+  const runtime::MutexLock lock(mutex_);
   for (const PriorityUpdate& update : updates) {
-    if (update.shard >= workers_.size()) {
+    if (update.shard >= updates_.size()) {
       return runtime::InvalidArgument("there is no shard " + std::to_string(update.shard));
     }
     if (!std::isfinite(update.priority) || update.priority < 0) {
@@ -190,7 +237,6 @@ absl::Status Sampler::Impl::UpdatePriorities(std::span<const PriorityUpdate> upd
                                       " is not a finite number of at least 0");
     }
   }
-  const runtime::MutexLock lock(mutex_);
   for (const PriorityUpdate& update : updates) {
     std::deque<proto::PriorityUpdate>& waiting = updates_[update.shard];
     if (waiting.size() >= kMaxUpdates) {
@@ -245,7 +291,10 @@ void Sampler::Impl::Run() {
       if (closed_) break;
       has_work_ = false;
     }
-    for (std::size_t shard = 0; shard < workers_.size(); ++shard) Step(shard);
+    FollowAddresses();
+    for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+      if (!workers_[shard]->removed) Step(shard);
+    }
     Draw();
     for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
       if (workers_[shard]->link.open()) Ask(shard);
@@ -302,7 +351,7 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
   Worker& worker = *workers_[shard];
   if (static_cast<std::size_t>(reply.items_size()) > worker.outstanding) {
     CountInvalid(runtime::InvalidArgument(
-        "shard " + options_.addresses[shard] + " sent " + std::to_string(reply.items_size()) +
+        "shard " + worker.address + " sent " + std::to_string(reply.items_size()) +
         " items with credit for " + std::to_string(worker.outstanding)));
     return false;
   }
@@ -344,8 +393,8 @@ void Sampler::Impl::Draw() {
     const runtime::MutexLock lock(mutex_);
     held += queue_.size();
   }
-  const std::size_t wanted = prefetch_ - std::min(prefetch_, held);
-  if (!IsWorthAsking(wanted, prefetch_)) return;
+  const std::size_t wanted = prefetch() - std::min(prefetch(), held);
+  if (!IsWorthAsking(wanted, prefetch())) return;
   for (std::size_t i = 0; i < wanted; ++i) ++workers_[masses_.Draw()]->drawn;
 }
 
@@ -354,7 +403,7 @@ void Sampler::Impl::LeaveOutSilent() {
   for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
     Worker& worker = *workers_[shard];
     if (!masses_.Has(shard) || worker.outstanding == 0 || now - worker.gave <= kSilence) continue;
-    spdlog::warn("event=replay_shard_silent address={} credit={}", options_.addresses[shard],
+    spdlog::warn("event=replay_shard_silent address={} credit={}", worker.address,
                  worker.outstanding);
     masses_.Set(shard, std::nullopt);
     worker.drawn = 0;
@@ -364,8 +413,8 @@ void Sampler::Impl::LeaveOutSilent() {
 
 std::size_t Sampler::Impl::Wanted(std::size_t shard, std::size_t held) const {
   if (workers_[shard]->by_mass) return workers_[shard]->drawn;
-  const std::size_t wanted = share_ - std::min(share_, held);
-  return workers_[shard]->live && IsWorthAsking(wanted, share_) ? wanted : 0;
+  const std::size_t wanted = share() - std::min(share(), held);
+  return workers_[shard]->live && IsWorthAsking(wanted, share()) ? wanted : 0;
 }
 
 void Sampler::Impl::Ask(std::size_t shard) {
@@ -490,15 +539,17 @@ Sampler::~Sampler() = default;
 absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options, ContentSink& sink,
                                                          runtime::Metrics& metrics,
                                                          runtime::Clock& clock) {
-  if (options.addresses.empty()) {
+  SHOAL_ASSIGN_OR_RETURN(ShardList list,
+                         ShardList::Create(options.addresses, options.address_file));
+  if (list.addresses().empty()) {
     return runtime::InvalidArgument("there is no replay shard to sample from");
   }
   if (options.table.empty()) return runtime::InvalidArgument("there is no table to sample from");
   if (!options.signature.empty()) {
     SHOAL_RETURN_IF_ERROR(Signature::Parse(options.signature).status());
   }
-  return std::unique_ptr<Sampler>(
-      new Sampler(std::make_unique<Impl>(std::move(options), sink, metrics, clock)));
+  return std::unique_ptr<Sampler>(new Sampler(
+      std::make_unique<Impl>(std::move(options), std::move(list), sink, metrics, clock)));
 }
 
 absl::StatusOr<SampledUnroll> Sampler::Next(std::chrono::milliseconds timeout) {

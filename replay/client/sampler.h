@@ -12,6 +12,9 @@
 // up the others. Items that a shard handed out and the connection lost are gone: an item comes at
 // most as often as its table allows. Next drops and counts items that became stale in the queue.
 //
+// Shards may be added and removed by a file of addresses. A removed shard is asked for nothing
+// more, and what it holds is left to it.
+//
 // A shard that sends more items than it has credit for breaks the protocol: the reply is dropped
 // and counted as invalid, and the stream is cancelled and opened again.
 //
@@ -38,6 +41,9 @@ namespace shoal::replay::client {
 struct SamplerOptions {
   // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
+  // A file that names the shards in their place and is read again while the sampler lives
+  // (replay/client/shard_list.h). Empty: there is none.
+  std::string address_file = {};
   // The name of this process in a shard's log.
   std::string client = {};
   std::string table = {};
@@ -75,7 +81,7 @@ struct SampledUnroll {
   std::uint64_t table_size = 0;
   // How often the shard has handed it out, including this time.
   std::uint32_t times_sampled = 0;
-  // The position of its shard in `addresses`.
+  // Its shard, by the order in which shards were first named.
   std::size_t shard = 0;
 };
 
@@ -104,7 +110,8 @@ struct SamplerStats {
 class Sampler {
  public:
   // Connects in the background; no shard needs to be up. `sink` and `metrics` must outlive the
-  // sampler. Returns INVALID_ARGUMENT without addresses or table, and if the signature is none.
+  // sampler. Returns INVALID_ARGUMENT without addresses or table, and if the signature is none;
+  // and the errors of the file of addresses.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(
       SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());

@@ -31,6 +31,8 @@ class ShardMasses {
 
   ShardMasses(std::size_t shards, std::uint64_t seed) : masses_(shards), random_(seed) {}
 
+  // One more shard, of which nothing is known.
+  void Add() { masses_.emplace_back(); }
   // Nothing stands for a shard that is away, or whose table does not draw at random.
   void Set(std::size_t shard, const std::optional<Mass>& mass) { masses_[shard] = mass; }
   bool Has(std::size_t shard) const { return masses_[shard].has_value(); }

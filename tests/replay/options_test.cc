@@ -43,8 +43,7 @@ TEST_CASE("each shard and each table draws by a seed of its own, the same in eve
 
 TEST_CASE("a shard listens where it is told, else at its place in the cluster") {
   Options options;
-  runtime::ClusterOptions cluster;
-  cluster.replay = {"127.0.0.1:1", "127.0.0.1:2"};
+  const std::vector<std::string> cluster = {"127.0.0.1:1", "127.0.0.1:2"};
   REQUIRE(*ListenAddress(options, cluster, 1) == "127.0.0.1:2");
   REQUIRE(absl::IsInvalidArgument(ListenAddress(options, cluster, 2).status()));
   options.listen = "127.0.0.1:3";

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "tests/doubles/temporary_folder.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {
@@ -43,6 +44,22 @@ TEST_CASE("settings change one table, and each shard takes its part") {
   REQUIRE(games.limiter.samples_per_insert == 2.5);
   REQUIRE(games.limiter.error_buffer == 10);
   REQUIRE(tables.shard->tables()[0].options.max_size == 1024);
+}
+
+TEST_CASE("limits for all shards together are divided anew when shards come and go") {
+  const doubles::TemporaryFolder folder;
+  const std::string file = folder.Write("shards", "a:1\nb:2\n");
+  Options options;
+  options.tables[0].min_size = 100;
+  const ShardPlace place{.index = 0, .shards = 2};
+  const auto shard = *Shard::Create(*options.ForShard(place));
+  TableSettings settings(options.tables, place, *shard, *client::ShardList::Create({}, file));
+  REQUIRE(settings.Change("unrolls", std::vector<std::string>{"error_buffer=30"}).ok());
+  folder.Write("shards", "a:1\nb:2\nc:3\n");
+  settings.FollowShards(runtime::TimePoint{std::chrono::hours(1)});
+  const TableOptions unrolls = shard->tables()[0].options;
+  REQUIRE(unrolls.limiter.min_size == 34);
+  REQUIRE(unrolls.limiter.error_buffer == 10);
 }
 
 TEST_CASE("later settings keep the earlier ones") {

@@ -8,6 +8,9 @@ void ClusterOptions::Visit(Visitor& visitor) {
                {.help = "host:port, or unix:PATH on one machine, of each inference server"});
   visitor.Knob("replay", replay,
                {.help = "host:port, or unix:PATH on one machine, of each replay shard"});
+  visitor.Knob("replay_file", replay_file,
+               {.help = "file that names the replay shards in place of `replay`, one a line; it is "
+                        "read again each second, so that shards can be added and removed"});
   visitor.Knob(
       "learner", learner,
       {.help =

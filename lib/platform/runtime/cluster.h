@@ -19,6 +19,8 @@ struct ClusterOptions {
   std::vector<std::string> inference = {};
   // One address for each replay shard.
   std::vector<std::string> replay = {};
+  // A file that names the replay shards in place of `replay` and may change while processes run.
+  std::string replay_file = "";
   // The address where learner rank 0 publishes parameters.
   std::string learner = "";
   // The address of the mock server's HTTP front.

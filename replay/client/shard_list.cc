@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/client/shard_list.h"
+
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/log.h"
+
+namespace shoal::replay::client {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr std::chrono::seconds kInterval(1);
+
+bool IsAddress(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const bool spaced = text.find_first_of(" \t") != std::string::npos;
+  return !spaced && colon != std::string::npos && colon > 0 && colon + 1 < text.size();
+}
+
+absl::StatusOr<std::vector<std::string>> ReadAddresses(const std::string& file) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(file, kMaxFileBytes));
+  const std::vector<std::string> lines =
+      absl::StrSplit(text, absl::ByAnyChar("\r\n"), absl::SkipEmpty());
+  std::vector<std::string> addresses;
+  for (const std::string& line : lines) {
+    if (line.starts_with('#')) continue;
+    if (!IsAddress(line)) {
+      return runtime::InvalidArgument(file + ": '" + line + "' is not host:port or unix:PATH");
+    }
+    if (std::find(addresses.begin(), addresses.end(), line) != addresses.end()) {
+      return runtime::InvalidArgument(file + " names " + line + " twice");
+    }
+    addresses.push_back(line);
+  }
+  if (addresses.empty()) return runtime::InvalidArgument(file + " names no replay shard");
+  return addresses;
+}
+
+}  // namespace
+
+absl::StatusOr<ShardList> ShardList::Create(std::vector<std::string> addresses, std::string file) {
+  ShardList list(std::move(addresses), std::move(file));
+  if (!list.file_.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(list.addresses_, ReadAddresses(list.file_));
+  }
+  return list;
+}
+
+bool ShardList::Refresh(runtime::TimePoint now) {
+  if (file_.empty() || now < next_read_) return false;
+  next_read_ = now + kInterval;
+  absl::StatusOr<std::vector<std::string>> read = ReadAddresses(file_);
+  const std::string error = read.ok() ? std::string() : runtime::Message(read.status());
+  if (error != std::exchange(error_, error) && !error.empty()) {
+    spdlog::error("event=replay_addresses_refused reason={}", runtime::Quoted(error));
+  }
+  if (!read.ok() || *read == addresses_) return false;
+  addresses_ = *std::move(read);
+  return true;
+}
+
+}  // namespace shoal::replay::client

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/client/shard_list.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::replay::client {
+namespace {
+
+using Addresses = std::vector<std::string>;
+
+constexpr std::chrono::seconds kInterval(1);
+
+TEST_CASE("without a file the addresses never change") {
+  auto list = ShardList::Create({"a:1", "b:2"}, "");
+  REQUIRE(list.ok());
+  REQUIRE_FALSE(list->Refresh(runtime::TimePoint{} + kInterval));
+  REQUIRE(list->addresses() == Addresses{"a:1", "b:2"});
+}
+
+TEST_CASE("a file of addresses stands in place of others and is read again each second") {
+  const doubles::TemporaryFolder folder;
+  const std::string file = folder.Write("shards", "# ours\na:1\n\nunix:/tmp/b\r\n");
+  auto list = ShardList::Create({"c:3"}, file);
+  REQUIRE(list.ok());
+  REQUIRE(list->addresses() == Addresses{"a:1", "unix:/tmp/b"});
+  const runtime::TimePoint start{std::chrono::hours(1)};
+  REQUIRE_FALSE(list->Refresh(start));
+  folder.Write("shards", "a:1\nd:4\n");
+  REQUIRE_FALSE(list->Refresh(start + kInterval / 2));
+  REQUIRE(list->Refresh(start + kInterval));
+  REQUIRE(list->addresses() == Addresses{"a:1", "d:4"});
+  REQUIRE_FALSE(list->Refresh(start + 2 * kInterval));
+}
+
+TEST_CASE("a file that is damaged or gone leaves the addresses as they were") {
+  const doubles::TemporaryFolder folder;
+  const std::string file = folder.Write("shards", "a:1");
+  auto list = ShardList::Create({}, file);
+  REQUIRE(list.ok());
+  runtime::TimePoint now{std::chrono::hours(1)};
+  for (const char* text : {"", "# none\n", "a:1\na:1\n", "a:1\nb\n", "a:1\nb :2\n", ":1", "a:"}) {
+    folder.Write("shards", text);
+    REQUIRE_FALSE(list->Refresh(now += kInterval));
+    REQUIRE(absl::IsInvalidArgument(ShardList::Create({}, file).status()));
+  }
+  std::filesystem::remove(file);
+  REQUIRE_FALSE(list->Refresh(now += kInterval));
+  REQUIRE(list->addresses() == Addresses{"a:1"});
+  REQUIRE(absl::IsNotFound(ShardList::Create({}, file).status()));
+}
+
+}  // namespace
+}  // namespace shoal::replay::client
