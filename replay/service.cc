@@ -61,13 +61,19 @@ bool Service::Drain(runtime::Duration grace) {
 }
 
 void Service::WakeStreams() {
+  constexpr std::chrono::milliseconds kTick(100);
   std::uint64_t seen = 0;
+  runtime::TimePoint looked{};
   while (!shard_.closed()) {
-    seen = shard_.AwaitChange(seen, std::chrono::milliseconds(100));
+    seen = shard_.AwaitChange(seen, kTick);
     sample_streams_.WakeAll();
     insert_streams_.WakeAll();
     metrics_.Update(shard_.stats());
-    settings_.FollowShards(runtime::SystemClock().Now());
+    const runtime::TimePoint now = runtime::SystemClock().Now();
+    if (now - looked < kTick) continue;
+    looked = now;
+    metrics_.UpdateWaits(insert_streams_.Waiting(), sample_streams_.Waiting());
+    settings_.FollowShards(now);
   }
 }
 

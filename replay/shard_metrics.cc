@@ -10,25 +10,32 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
       content_bytes_(
           metrics.Gauge("shoal_replay_content_bytes", "Bytes of contents that the shard holds")) {
   for (const TableOptions& table : options.tables) {
+    names_.push_back(table.name);
     const auto counter = [&](const char* name, const char* help, const char* reason,
                              std::uint64_t TableStats::*field) -> Count {
       runtime::Labels labels = {{"table", table.name}};
       if (*reason != '\0') labels.emplace("reason", reason);
       return {&metrics.Counter(name, help, labels), field};
     };
-    const runtime::Labels labels = {{"table", table.name}};
+    const auto gauge = [&](const char* name, const char* help) -> prometheus::Gauge& {
+      return metrics.Gauge({.name = name, .help = help, .draw = runtime::Draw::kLabels},
+                           {{"table", table.name}});
+    };
     constexpr char kInsertBlocked[] = "shoal_replay_insert_blocked_total";
     constexpr char kInsertHelp[] = "Inserts put off, by reason";
     constexpr char kSampleBlocked[] = "shoal_replay_sample_blocked_total";
     constexpr char kSampleHelp[] = "Draws put off, by reason";
     tables_.push_back(
-        {.items = &metrics.Gauge("shoal_replay_items", "Items in the table", labels),
-         .bytes = &metrics.Gauge("shoal_replay_item_bytes", "Bytes of items in the table", labels),
-         .credit =
-             &metrics.Gauge("shoal_replay_credit_steps",
-                            "Sampled steps that inserts have earned and are not used", labels),
-         .lag = &metrics.Gauge("shoal_replay_oldest_lag_steps",
-                               "Steps of the policy that the oldest item is behind", labels),
+        {.items = &gauge("shoal_replay_items", "Items in the table"),
+         .bytes = &gauge("shoal_replay_item_bytes", "Bytes of items in the table"),
+         .credit = &gauge("shoal_replay_credit_steps",
+                          "Sampled steps that inserts have earned and are not used"),
+         .lag = &gauge("shoal_replay_oldest_lag_steps",
+                       "Steps of the policy that the oldest item is behind"),
+         .waiting_inserters =
+             &gauge("shoal_replay_waiting_inserters", "Inserting streams without credit"),
+         .waiting_samplers = &gauge("shoal_replay_waiting_samplers",
+                                    "Sampling streams that were given less than their credit"),
          .counts = {
              counter("shoal_replay_inserted_total", "Items stored", "",
                      &TableStats::inserted_total),
@@ -46,9 +53,12 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                      &TableStats::evicted_old_total),
              counter("shoal_replay_evicted_total", "Items evicted", "use",
                      &TableStats::evicted_used_total),
-             counter("shoal_replay_sampled_lag_steps_total",
-                     "Steps of the policy that items given out were behind, summed", "",
-                     &TableStats::sampled_lag_total),
+             {&metrics.Counter({.name = "shoal_replay_sampled_lag_steps_total",
+                                .help = "Steps of the policy that items given out were behind",
+                                .title = "mean lag of items given out",
+                                .over = "shoal_replay_sampled_total"},
+                               {{"table", table.name}}),
+              &TableStats::sampled_lag_total},
              counter("shoal_replay_priority_updates_total", "Priorities changed", "",
                      &TableStats::priority_updates_total),
              counter("shoal_replay_refused_signatures_total",
@@ -80,6 +90,18 @@ void ShardMetrics::Update(const ShardStats& stats) {
   }
   contents_.Set(static_cast<double>(stats.content_count));
   content_bytes_.Set(static_cast<double>(stats.content_bytes));
+}
+
+void ShardMetrics::UpdateWaits(const std::map<std::string, std::uint32_t>& inserters,
+                               const std::map<std::string, std::uint32_t>& samplers) {
+  const auto count = [](const auto& waiting, const std::string& table) {
+    const auto found = waiting.find(table);
+    return found == waiting.end() ? 0.0 : static_cast<double>(found->second);
+  };
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    tables_[i].waiting_inserters->Set(count(inserters, names_[i]));
+    tables_[i].waiting_samplers->Set(count(samplers, names_[i]));
+  }
 }
 
 }  // namespace shoal::replay

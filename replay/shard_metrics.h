@@ -2,6 +2,9 @@
 // Exports the counts of a shard as Prometheus metrics.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "platform/runtime/metrics.h"
@@ -16,6 +19,9 @@ class ShardMetrics {
   ShardMetrics(const ShardOptions& options, runtime::Metrics& metrics);
 
   void Update(const ShardStats& stats);
+  // The number of streams that wait, by table.
+  void UpdateWaits(const std::map<std::string, std::uint32_t>& inserters,
+                   const std::map<std::string, std::uint32_t>& samplers);
 
  private:
   struct Count {
@@ -27,9 +33,12 @@ class ShardMetrics {
     prometheus::Gauge* bytes;
     prometheus::Gauge* credit;
     prometheus::Gauge* lag;
+    prometheus::Gauge* waiting_inserters;
+    prometheus::Gauge* waiting_samplers;
     std::vector<Count> counts;
   };
 
+  std::vector<std::string> names_;
   std::vector<OneTable> tables_;
   std::vector<TableStats> last_;
   prometheus::Gauge& contents_;

@@ -74,6 +74,16 @@ std::optional<double> MetricTotals::Gauge(const std::string& name) const {
   return MeanOf(found->second);
 }
 
+std::map<std::string, double> MetricTotals::GaugeByLabels(const std::string& name) const {
+  std::map<std::string, std::map<std::string, double>> by_labels;
+  const auto found = gauges_.find(name);
+  if (found == gauges_.end()) return {};
+  for (const auto& [series, value] : found->second) by_labels[LabelsOf(series)][series] = value;
+  std::map<std::string, double> means;
+  for (const auto& [labels, values] : by_labels) means[labels] = MeanOf(values);
+  return means;
+}
+
 std::optional<double> MetricTotals::LeastGauge(const std::string& name) const {
   const auto found = gauges_.find(name);
   if (found == gauges_.end()) return std::nullopt;

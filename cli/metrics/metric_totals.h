@@ -25,6 +25,8 @@ class MetricTotals {
   double Counter(const std::string& name) const;
   // Returns the mean over processes and labels, or nothing when no process has the gauge.
   std::optional<double> Gauge(const std::string& name) const;
+  // Returns the means of one gauge over processes by the values of its labels, as in "unrolls".
+  std::map<std::string, double> GaugeByLabels(const std::string& name) const;
   // Returns the least value over processes and labels, or nothing when no process has the gauge.
   std::optional<double> LeastGauge(const std::string& name) const;
   // Returns the mean of every gauge by name.

@@ -104,6 +104,10 @@ void ProgressTracker::AddValue(const MetricRow& row, const MetricTotals& totals,
     for (const auto& [labels, sum] : gained) {
       if (whole > 0) progress.details[row.key() + "/" + labels] = sum / whole;
     }
+  } else if (row.draw == "labels") {
+    for (const auto& [labels, mean] : totals.GaugeByLabels(row.name)) {
+      progress.details[row.key() + "/" + labels] = mean;
+    }
   } else if (!row.over.empty()) {
     // A sum that may fall is a gauge, but counts as a counter all the same (metric_totals.h).
     value = Ratio(now.counters, points_.front().counters, row.name, row.over);

@@ -39,7 +39,7 @@ void Knock(const std::string& address) {
 }
 
 constexpr std::string_view kPrefix = "shoal_";
-constexpr std::array<std::string_view, 4> kDraws = {"value", "rate", "shares", "never"};
+constexpr std::array<std::string_view, 5> kDraws = {"value", "rate", "shares", "labels", "never"};
 
 // "shoal_learner_kl_nats_total" -> "learner kl nats".
 std::string WordsOf(std::string_view name) {

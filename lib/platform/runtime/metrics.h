@@ -41,6 +41,8 @@ enum class Draw : std::uint8_t {
   kRate,
   // The share of each label's counter in the increase of all of them; it shows where time goes.
   kShares,
+  // The value of each label's gauge, in one chart.
+  kLabels,
   // Nothing is drawn: the metric is for Prometheus alone.
   kNever,
 };

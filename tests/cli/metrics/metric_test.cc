@@ -152,6 +152,24 @@ TEST_CASE("what a process says of a metric decides what becomes of its values") 
   REQUIRE(absl::IsInvalidArgument(MetricTable::Parse("{").status()));
 }
 
+TEST_CASE("a gauge that is drawn by its labels has a mean over processes for each") {
+  MetricTable table;
+  MetricTotals totals;
+  ProgressTracker tracker(false);
+  const auto text = [](int first, int second) {
+    return Info("shoal_items", "kind=\"gauge\",draw=\"labels\"") + "shoal_items{table=\"games\"} " +
+           std::to_string(first) + "\nshoal_items{table=\"unrolls\"} " + std::to_string(second) +
+           "\n";
+  };
+  for (const auto& [process, samples] : std::map<std::string, std::vector<MetricSample>>{
+           {"replay-0", Parse(text(10, 100))}, {"replay-1", Parse(text(20, 300))}}) {
+    table.Update(samples);
+    totals.Update(process, samples);
+  }
+  REQUIRE(tracker.Observe(0, totals, table).details ==
+          std::map<std::string, double>{{"items/games", 15}, {"items/unrolls", 200}});
+}
+
 TEST_CASE("an environment without goals has no success") {
   MetricTotals totals;
   ProgressTracker tracker(false);
