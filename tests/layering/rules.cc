@@ -31,6 +31,7 @@ const std::vector<Folder> kTable = {
     {"redfish/catalog", {kGrpc, kProtobuf, kTorch, kSockets}},
     {"redfish/goals", {kGrpc, kProtobuf, kTorch, kSockets}},
     {"redfish/discovery", {kGrpc, kProtobuf, kTorch}},
+    {"rl/estimators", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"rl/model", {kGrpc, kProtobuf}},
     {"rl/collectives", {kGrpc, kProtobuf, kBoost}},
     {"rl/training", {kGrpc, kProtobuf, kBoost}},

@@ -8,6 +8,7 @@
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/targets.h"
+#include "rl/estimators/vtrace.h"
 
 namespace shoal::algorithms {
 
@@ -51,7 +52,7 @@ struct AlgorithmOptions {
   TargetOptions targets() const {
     return {.gamma = gamma, .lambda = lambda, .reward_scale = reward_scale};
   }
-  VtraceOptions vtrace() const {
+  estimators::VtraceOptions vtrace() const {
     return {.clip_rho = clip_rho, .clip_c = clip_c, .clip_advantage_rho = clip_advantage_rho};
   }
 };

@@ -22,6 +22,7 @@
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/targets.h"
+#include "rl/estimators/kl_control.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
@@ -325,7 +326,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   }
   ++updates;
   if (schedule == Schedule::kKl && report.rows > 0) {
-    rate = training::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
+    rate = estimators::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
   }
   return report;
 }

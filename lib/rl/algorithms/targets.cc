@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/targets.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 
-#include "platform/runtime/check.h"
+#include "rl/estimators/generalised_advantages.h"
 
 namespace shoal::algorithms {
 
@@ -96,10 +94,10 @@ Targets GeneralisedTargets(const UnrollBatch& batch, const PolicyView& view,
                            const TargetOptions& options) {
   return ByColumn(batch, view, options, [](const Column& column) {
     Targets targets;
-    targets.advantage = GeneralisedAdvantages({.reward = column.reward,
-                                               .value = column.value,
-                                               .discount = column.discount,
-                                               .trace = column.trace});
+    targets.advantage = estimators::GeneralisedAdvantages({.reward = column.reward,
+                                                           .value = column.value,
+                                                           .discount = column.discount,
+                                                           .trace = column.trace});
     for (std::size_t t = 0; t < targets.advantage.size(); ++t) {
       targets.value.push_back(targets.advantage[t] + column.value[t]);
     }
@@ -108,56 +106,16 @@ Targets GeneralisedTargets(const UnrollBatch& batch, const PolicyView& view,
 }
 
 Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
-                      const TargetOptions& options, const VtraceOptions& clips) {
+                      const TargetOptions& options, const estimators::VtraceOptions& clips) {
   return ByColumn(batch, view, options, [&](const Column& column) {
-    VtraceEstimate estimate = Vtrace({.log_ratio = column.log_ratio,
-                                      .reward = column.reward,
-                                      .discount = column.discount,
-                                      .trace = column.trace,
-                                      .value = column.value},
-                                     clips);
+    estimators::VtraceEstimate estimate = estimators::Vtrace({.log_ratio = column.log_ratio,
+                                                              .reward = column.reward,
+                                                              .discount = column.discount,
+                                                              .trace = column.trace,
+                                                              .value = column.value},
+                                                             clips);
     return Targets{std::move(estimate.advantage), std::move(estimate.value)};
   });
-}
-
-std::vector<float> GeneralisedAdvantages(const AdvantageSteps& steps) {
-  const std::size_t length = steps.reward.size();
-  SHOAL_CHECK(steps.value.size() == length + 1);
-  SHOAL_CHECK(steps.discount.size() == length && steps.trace.size() == length);
-  std::vector<float> advantage(length);
-  double next = 0;
-  for (std::size_t t = length; t-- > 0;) {
-    const double discount = steps.discount[t];
-    const double error = steps.reward[t] + discount * steps.value[t + 1] - steps.value[t];
-    next = error + discount * steps.trace[t] * next;
-    advantage[t] = static_cast<float>(next);
-  }
-  return advantage;
-}
-
-VtraceEstimate Vtrace(const VtraceSteps& steps, const VtraceOptions& options) {
-  const std::size_t length = steps.reward.size();
-  SHOAL_CHECK(steps.value.size() == length + 1 && steps.log_ratio.size() == length);
-  SHOAL_CHECK(steps.discount.size() == length && steps.trace.size() == length);
-  VtraceEstimate targets{std::vector<float>(length), std::vector<float>(length)};
-  double correction = 0;
-  double next_target = length > 0 ? steps.value[length] : 0;
-  for (std::size_t t = length; t-- > 0;) {
-    const double ratio = std::exp(static_cast<double>(steps.log_ratio[t]));
-    const double discount = steps.discount[t];
-    const double next_value = steps.value[t + 1];
-    const double value = steps.value[t];
-    const double error =
-        std::min(options.clip_rho, ratio) * (steps.reward[t] + discount * next_value - value);
-    const double trace = steps.trace[t];
-    const double bootstrap = trace * next_target + (1 - trace) * next_value;
-    targets.advantage[t] = static_cast<float>(std::min(options.clip_advantage_rho, ratio) *
-                                              (steps.reward[t] + discount * bootstrap - value));
-    correction = error + discount * trace * std::min(options.clip_c, ratio) * correction;
-    next_target = value + correction;
-    targets.value[t] = static_cast<float>(next_target);
-  }
-  return targets;
 }
 
 }  // namespace shoal::algorithms

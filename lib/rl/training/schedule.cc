@@ -13,12 +13,6 @@ double LinearRate(double start, std::int64_t step, std::int64_t steps) {
   return start * (1 - static_cast<double>(step) / static_cast<double>(steps));
 }
 
-double KlAdaptiveRate(double rate, double kl, double target) {
-  if (kl > 2 * target) rate /= 1.5;
-  if (kl < target / 2) rate *= 1.5;
-  return std::clamp(rate, 1e-6, 1e-2);
-}
-
 absl::Status RateSchedule::Validate() const {
   if (!std::isfinite(peak) || peak < 0) {
     return runtime::InvalidArgument("learning rate " + std::to_string(peak) +

@@ -12,10 +12,6 @@ namespace shoal::training {
 // Returns a rate that falls linearly from `start` at step 0 to 0 at `steps`, and stays 0 after it.
 double LinearRate(double start, std::int64_t step, std::int64_t steps);
 
-// Returns the rate for the next update after one that moved the policy by `kl`: divided by 1.5
-// above twice the target, multiplied by 1.5 below half of it; always within [1e-6, 1e-2].
-double KlAdaptiveRate(double rate, double kl, double target);
-
 // A rate that rises linearly from 0, and then stays or falls until the run ends.
 struct RateSchedule {
   enum class Shape : std::uint8_t {

@@ -49,12 +49,5 @@ TEST_CASE("a linear rate reaches 0 and stays there") {
   REQUIRE(LinearRate(1e-3, 11, 10) == 0);
 }
 
-TEST_CASE("a KL rate falls when the policy runs and rises when it creeps") {
-  REQUIRE(KlAdaptiveRate(3e-4, .03, .01) == Approx(2e-4));
-  REQUIRE(KlAdaptiveRate(3e-4, .001, .01) == Approx(4.5e-4));
-  REQUIRE(KlAdaptiveRate(3e-4, .01, .01) == Approx(3e-4));
-  REQUIRE(KlAdaptiveRate(1e-2, 0, .01) == 1e-2);
-}
-
 }  // namespace
 }  // namespace shoal::training
