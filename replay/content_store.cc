@@ -37,7 +37,8 @@ std::size_t Content::bytes() const {
                                [](const Overlay& overlay) {
                                  return overlay.removed.size() * sizeof(std::uint32_t) +
                                         overlay.appended.size() * sizeof(Key);
-                               }},
+                               },
+                               [](const Chunk& chunk) { return chunk.data.size(); }},
                     body);
 }
 
@@ -58,8 +59,11 @@ absl::Status ContentStore::Put(Content&& content) {
   Entry& entry = entries_[key];
   entry.content = std::make_shared<const Content>(std::move(content));
   bytes_ += bytes;
-  entry.place = unused_.insert(unused_.end(), key);
-  unused_bytes_ += bytes;
+  if (As<Chunk>(*entry.content) != nullptr) {
+    ++chunks_;
+    chunk_bytes_ += bytes;
+  }
+  AddUnused(entry);
   return absl::OkStatus();
 }
 
@@ -78,7 +82,10 @@ absl::Status ContentStore::Touch(Entry& entry, Content&& content) {
   if (content.body.index() != entry.content->body.index()) {
     return runtime::InvalidArgument("content " + content.key.ToHex() + " is there as another kind");
   }
-  if (entry.uses == 0) unused_.splice(unused_.end(), unused_, entry.place);
+  if (entry.uses == 0) {
+    std::list<Key>& line = Line(*entry.content);
+    line.splice(line.end(), line, entry.place);
+  }
   const auto* fresh = As<Embedding>(content);
   if (fresh == nullptr ||
       fresh->encoder_version == As<Embedding>(*entry.content)->encoder_version) {
@@ -133,49 +140,53 @@ absl::Status ContentStore::CheckUses(const Content& content) const {
   return check(overlay->appended);
 }
 
-const ContentStore::Entry* ContentStore::Find(const Key& key, bool is_embedding) const {
+template <typename Visit>
+void ContentStore::ForEachKey(const Item& item, Visit visit) {
+  for (const Key& key : item.content_keys) visit(key, Kind::kEmbedding);
+  for (const Key& key : item.catalog_keys) visit(key, Kind::kList);
+  for (const Key& key : item.chunk_keys) visit(key, Kind::kChunk);
+}
+
+bool ContentStore::Has(const Key& key, Kind kind) const {
+  if (key.IsZero()) return true;
   const auto found = entries_.find(key);
-  if (found == entries_.end()) return nullptr;
-  const bool matches = is_embedding == (As<Embedding>(*found->second.content) != nullptr);
-  return matches ? &found->second : nullptr;
+  if (found == entries_.end()) return false;
+  const Content& content = *found->second.content;
+  if (As<Embedding>(content) != nullptr) return kind == Kind::kEmbedding;
+  return kind == (As<Chunk>(content) != nullptr ? Kind::kChunk : Kind::kList);
 }
 
 absl::Status ContentStore::Acquire(const Item& item) {
-  for (const auto* keys : {&item.content_keys, &item.catalog_keys}) {
-    const bool embeddings = keys == &item.content_keys;
-    for (const Key& key : *keys) {
-      if (key.IsZero() || Find(key, embeddings) != nullptr) continue;
-      return runtime::NotFound((embeddings ? "content " : "catalog ") + key.ToHex());
-    }
-  }
-  for (const Key& key : item.content_keys) Use(key);
-  for (const Key& key : item.catalog_keys) Use(key);
+  absl::Status status;
+  ForEachKey(item, [&](const Key& key, Kind kind) {
+    if (!status.ok() || Has(key, kind)) return;
+    const char* const name = kind == Kind::kEmbedding ? "content "
+                             : kind == Kind::kList    ? "catalog "
+                                                      : "chunk ";
+    status = runtime::NotFound(name + key.ToHex());
+  });
+  if (!status.ok()) return status;
+  ForEachKey(item, [this](const Key& key, Kind) { Use(key); });
   return absl::OkStatus();
 }
 
 std::vector<Key> ContentStore::Missing(const Item& item) const {
   std::vector<Key> missing;
-  for (const auto* keys : {&item.content_keys, &item.catalog_keys}) {
-    for (const Key& key : *keys) {
-      const bool known = key.IsZero() || Find(key, keys == &item.content_keys) != nullptr;
-      if (!known) missing.push_back(key);
-    }
-  }
+  ForEachKey(item, [&](const Key& key, Kind kind) {
+    if (!Has(key, kind)) missing.push_back(key);
+  });
   return missing;
 }
 
 void ContentStore::Release(const Item& item) {
-  for (const Key& key : item.content_keys) Unuse(key);
-  for (const Key& key : item.catalog_keys) Unuse(key);
+  ForEachKey(item, [this](const Key& key, Kind) { Unuse(key); });
   Trim(0);
 }
 
 void ContentStore::Use(const Key& key) {
   if (key.IsZero()) return;
   Entry& entry = entries_.at(key);
-  if (entry.uses++ > 0) return;
-  unused_.erase(entry.place);
-  unused_bytes_ -= entry.content->bytes();
+  if (entry.uses++ == 0) RemoveUnused(entry);
 }
 
 void ContentStore::Unuse(const Key& key) {
@@ -184,8 +195,27 @@ void ContentStore::Unuse(const Key& key) {
   SHOAL_CHECK(entry.uses > 0);
   if (--entry.uses > 0) return;
   full_ = false;
-  entry.place = unused_.insert(unused_.end(), key);
-  unused_bytes_ += entry.content->bytes();
+  AddUnused(entry);
+}
+
+std::list<Key>& ContentStore::Line(const Content& content) {
+  return As<Chunk>(content) != nullptr ? unused_chunks_ : unused_;
+}
+
+void ContentStore::AddUnused(Entry& entry) {
+  const std::size_t bytes = entry.content->bytes();
+  std::list<Key>& line = Line(*entry.content);
+  entry.place = line.insert(line.end(), entry.content->key);
+  unused_bytes_ += bytes;
+  if (&line == &unused_chunks_) unused_chunk_bytes_ += bytes;
+}
+
+void ContentStore::RemoveUnused(Entry& entry) {
+  const std::size_t bytes = entry.content->bytes();
+  std::list<Key>& line = Line(*entry.content);
+  line.erase(entry.place);
+  unused_bytes_ -= bytes;
+  if (&line == &unused_chunks_) unused_chunk_bytes_ -= bytes;
 }
 
 void ContentStore::UseParts(const Content& content) {
@@ -206,16 +236,27 @@ void ContentStore::UnuseParts(const Content& content) {
   }
 }
 
+void ContentStore::Erase(Key key) {
+  const auto found = entries_.find(key);
+  RemoveUnused(found->second);
+  const std::shared_ptr<const Content> content = std::move(found->second.content);
+  entries_.erase(found);
+  bytes_ -= content->bytes();
+  if (As<Chunk>(*content) != nullptr) {
+    --chunks_;
+    chunk_bytes_ -= content->bytes();
+  }
+  UnuseParts(*content);
+}
+
 void ContentStore::Trim(std::size_t incoming_bytes) {
-  while (!unused_.empty() && (unused_bytes_ > options_.unused_capacity_bytes ||
-                              bytes_ + incoming_bytes > options_.capacity_bytes)) {
-    const auto found = entries_.find(unused_.front());
-    const std::shared_ptr<const Content> content = std::move(found->second.content);
-    unused_.pop_front();
-    entries_.erase(found);
-    bytes_ -= content->bytes();
-    unused_bytes_ -= content->bytes();
-    UnuseParts(*content);
+  const auto too_many = [&] { return bytes_ + incoming_bytes > options_.capacity_bytes; };
+  while (!unused_chunks_.empty() &&
+         (unused_chunk_bytes_ > options_.unused_capacity_bytes / 4 || too_many())) {
+    Erase(unused_chunks_.front());
+  }
+  while (!unused_.empty() && (unused_bytes_ > options_.unused_capacity_bytes || too_many())) {
+    Erase(unused_.front());
   }
 }
 
@@ -233,8 +274,7 @@ void ContentStore::CloseReader(int reader) { readers_ &= ~(std::uint64_t{1} << r
 void ContentStore::Collect(const Item& item, int reader,
                            std::vector<std::shared_ptr<const Content>>& out) {
   const std::uint64_t bit = std::uint64_t{1} << reader;
-  for (const Key& key : item.content_keys) CollectKey(key, bit, out);
-  for (const Key& key : item.catalog_keys) CollectKey(key, bit, out);
+  ForEachKey(item, [&](const Key& key, Kind) { CollectKey(key, bit, out); });
 }
 
 void ContentStore::Forget(int reader, const Key& key) {
@@ -251,7 +291,8 @@ void ContentStore::Forget(int reader, const Key& key) {
 
 // Returns false when the reader has it already.
 bool ContentStore::MarkGiven(Entry& entry, std::uint64_t bit) const {
-  const bool is_list = As<Embedding>(*entry.content) == nullptr;
+  const bool is_list =
+      As<Catalog>(*entry.content) != nullptr || As<Overlay>(*entry.content) != nullptr;
   if (is_list && entry.given_at != replacements_) {
     entry.given = 0;
     entry.given_at = replacements_;

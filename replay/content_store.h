@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store of embeddings, catalogs and overlays. It holds each content once and counts its users.
+// A store of embeddings, catalogs, overlays and chunks. It holds each content once and counts its
+// users.
 //
 // The users of a content are items, catalogs (of their candidates) and overlays (of their base and
 // of the candidates that they append). A content without users stays for a while, so that clients
 // need not send it again for the next item. When unused contents exceed `unused_capacity_bytes`,
-// the least recently used one leaves first, and then the contents that only it used.
+// the least recently used one leaves first, and then the contents that only it used. Chunks
+// stand in a line of their own, which may take a quarter of these bytes: most chunks are never used
+// again after their last user has left, and must not push out embeddings that will be.
 //
 // `capacity_bytes` bounds everything in the store, including its bookkeeping. Unused contents make
 // room for new ones. If contents in use leave no room, a new content is refused, the store stays as
@@ -53,9 +56,14 @@ struct Overlay {
   std::vector<Key> appended;
 };
 
+// Some rows of step columns, or the columns' layout, as bytes that replay never parses.
+struct Chunk {
+  std::string data;
+};
+
 struct Content {
   Key key;
-  std::variant<Embedding, Catalog, Overlay> body;
+  std::variant<Embedding, Catalog, Overlay, Chunk> body;
 
   // Returns the memory that a store needs for it: the content, its bookkeeping, and what the
   // allocator adds.
@@ -106,8 +114,14 @@ class ContentStore {
   std::size_t size() const { return entries_.size(); }
   std::size_t bytes() const { return bytes_; }
   std::size_t unused_bytes() const { return unused_bytes_; }
+  // The number and the bytes of those that are chunks.
+  std::size_t chunks() const { return chunks_; }
+  std::size_t chunk_bytes() const { return chunk_bytes_; }
 
  private:
+  // The kinds of contents that an item tells apart.
+  enum class Kind : std::uint8_t { kEmbedding, kList, kChunk };
+
   struct Entry {
     std::shared_ptr<const Content> content;
     std::uint32_t uses = 0;
@@ -116,7 +130,7 @@ class ContentStore {
     // The value of `replacements_` when `given` of a list was written. If it has changed since, so
     // may have embeddings that the list uses.
     std::uint64_t given_at = 0;
-    // The entry's place in `unused_` while `uses` is 0.
+    // The entry's place among the unused contents of its kind while `uses` is 0.
     std::list<Key>::iterator place;
   };
 
@@ -124,11 +138,20 @@ class ContentStore {
   absl::Status Touch(Entry& entry, Content&& content);
   absl::Status Replace(Entry& entry, Content&& content);
   absl::Status CheckUses(const Content& content) const;
-  const Entry* Find(const Key& key, bool is_embedding) const;
+  // Calls visit(key, kind) for each key of `item`; the kind is that of the content to be found.
+  template <typename Visit>
+  static void ForEachKey(const Item& item, Visit visit);
+  bool Has(const Key& key, Kind kind) const;
+  // Returns the line that the content stands in while it is unused.
+  std::list<Key>& Line(const Content& content);
+  void AddUnused(Entry& entry);
+  void RemoveUnused(Entry& entry);
   void Use(const Key& key);
   void Unuse(const Key& key);
   void UseParts(const Content& content);
   void UnuseParts(const Content& content);
+  // Removes a content that has no users, and itself from the users of its parts.
+  void Erase(Key key);
   // Removes unused contents until `incoming_bytes` more fit or none is left.
   void Trim(std::size_t incoming_bytes);
   bool MarkGiven(Entry& entry, std::uint64_t bit) const;
@@ -139,8 +162,12 @@ class ContentStore {
   absl::flat_hash_map<Key, Entry, KeyHash> entries_;
   // Least recently used first.
   std::list<Key> unused_;
+  std::list<Key> unused_chunks_;
   std::size_t bytes_ = 0;
   std::size_t unused_bytes_ = 0;
+  std::size_t unused_chunk_bytes_ = 0;
+  std::size_t chunks_ = 0;
+  std::size_t chunk_bytes_ = 0;
   bool full_ = false;
   std::uint64_t readers_ = 0;
   // The number of embeddings that another encoder version has replaced.

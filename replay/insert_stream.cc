@@ -75,7 +75,7 @@ absl::Status InsertStream::CheckSignature(const proto::Item& item) {
   return absl::OkStatus();
 }
 
-void InsertStream::PutContents(const proto::InsertRequest& request) {
+void InsertStream::PutContents(proto::InsertRequest& request) {
   const auto put = [this](absl::StatusOr<Content> content) {
     const absl::Status status = content.ok() ? shard_.Put(*std::move(content)) : content.status();
     // When contents are full, the client learns of it from the answer to the item.
@@ -93,6 +93,9 @@ void InsertStream::PutContents(const proto::InsertRequest& request) {
   }
   for (const auto& catalog : request.catalogs()) put(FromProto(catalog));
   for (const auto& overlay : request.overlays()) put(FromProto(overlay));
+  for (proto::Chunk& chunk : *request.mutable_chunks()) {
+    put(FromProto(std::move(chunk), options_.max_item_bytes));
+  }
 }
 
 absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {

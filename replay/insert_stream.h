@@ -52,7 +52,7 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   void OnEnd() override;
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void PutContents(const proto::InsertRequest& request);
+  void PutContents(proto::InsertRequest& request);
   absl::Status TakeSignatures(const proto::InsertRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Checks that the item's table takes its signature.

@@ -26,6 +26,7 @@ struct Item {
   std::vector<Key> content_keys;
   // The keys of catalogs and overlays.
   std::vector<Key> catalog_keys;
+  std::vector<Key> chunk_keys;
   std::string payload;
 
   // Returns the memory that a table needs for it: the item, its bookkeeping in the table and the
@@ -33,7 +34,7 @@ struct Item {
   std::size_t bytes() const {
     constexpr std::size_t kBookkeepingBytes = 512;
     return sizeof(Item) + kBookkeepingBytes + payload.size() +
-           (content_keys.size() + catalog_keys.size()) * sizeof(Key);
+           (content_keys.size() + catalog_keys.size() + chunk_keys.size()) * sizeof(Key);
   }
 };
 

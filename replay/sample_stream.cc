@@ -47,6 +47,7 @@ absl::Status SampleStream::Take(const proto::SampleRequest& request) {
   }
   shard_.Update(table_, updates);
   shard_.Forget(reader_, forgotten);
+  forgotten_total_ += forgotten.size();
   credit_ = std::min(kMaxCredit, credit_ + request.credit());
   AskLocked();
   return absl::OkStatus();
@@ -130,7 +131,11 @@ void SampleStream::GiveLocked() {
     return;
   }
   SampleLocked();
-  if (tells_mass_) TellMassLocked();
+  if (outbox_size() >= kWaitingMessages || ending()) return;
+  proto::SampleReply news;
+  const bool forgotten = TellForgottenLocked(news);
+  const bool mass = tells_mass_ && TellMassLocked(news);
+  if (forgotten || mass) Send(std::move(news));
 }
 
 void SampleStream::SampleLocked() {
@@ -146,6 +151,7 @@ void SampleStream::SampleLocked() {
       told_ = batch.left;
       for (proto::SampleReply& reply : replies) *reply.mutable_mass() = ToProto(told_);
     }
+    TellForgottenLocked(replies.front());
     for (proto::SampleReply& reply : replies) Send(std::move(reply));
   }
   const bool wants_more = credit_ > 0 && outbox_size() < kWaitingMessages;
@@ -153,14 +159,19 @@ void SampleStream::SampleLocked() {
   if (wants_more) streams_.Stand(this);
 }
 
-void SampleStream::TellMassLocked() {
-  if (outbox_size() >= kWaitingMessages || ending()) return;
+bool SampleStream::TellForgottenLocked(proto::SampleReply& reply) {
+  if (told_forgotten_ == forgotten_total_) return false;
+  told_forgotten_ = forgotten_total_;
+  reply.set_forgotten_total(told_forgotten_);
+  return true;
+}
+
+bool SampleStream::TellMassLocked(proto::SampleReply& reply) {
   const Mass now = shard_.MassOf(table_);
-  if (!Differ(told_, now)) return;
+  if (!Differ(told_, now)) return false;
   told_ = now;
-  proto::SampleReply reply;
   *reply.mutable_mass() = ToProto(now);
-  Send(std::move(reply));
+  return true;
 }
 
 void SampleStream::OnEnd() {

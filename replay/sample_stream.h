@@ -47,8 +47,10 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   void SampleLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Compares what the client expects with the table's signature, until there is one.
   absl::Status CheckExpected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Tells the table's mass where it has changed since the client heard of it.
-  void TellMassLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Put into `reply` what the client has not heard of yet: the table's mass, and the number of
+  // forgotten keys. Return false if there is nothing new.
+  bool TellMassLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool TellForgottenLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Shard& shard_;
   Waiters& streams_;
@@ -63,6 +65,9 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The number of forgotten keys that the client has named, and that it was told was heard.
+  std::uint64_t forgotten_total_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t told_forgotten_ ABSL_GUARDED_BY(mutex_) = 0;
   // True if the client shares out its credit by mass.
   bool tells_mass_ ABSL_GUARDED_BY(mutex_) = false;
   Mass told_ ABSL_GUARDED_BY(mutex_);

@@ -109,6 +109,8 @@ grpc::ServerUnaryReactor* Service::Info(grpc::CallbackServerContext* context,
   const ShardStats stats = shard_.stats();
   reply->set_content_count(stats.content_count);
   reply->set_content_bytes(stats.content_bytes);
+  reply->set_chunk_count(stats.chunk_count);
+  reply->set_chunk_bytes(stats.chunk_bytes);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;

@@ -200,9 +200,13 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   while (batch.samples.size() < max_items && bytes < max_bytes) {
     std::optional<SampledItem> sample = source.Sample();
     if (!sample) break;
+    const std::size_t before = batch.contents.size();
     contents_.Collect(*sample->item, reader, batch.contents);
     source.ReleaseSample(*sample);
     bytes += sample->item->payload.size();
+    for (std::size_t i = before; i < batch.contents.size(); ++i) {
+      bytes += batch.contents[i]->bytes();
+    }
     batch.samples.push_back(*std::move(sample));
   }
   if (!batch.samples.empty()) sampled_[index] = clock_.Now();
@@ -263,6 +267,8 @@ ShardStats Shard::stats() const {
   stats.content_count = contents_.size();
   stats.content_bytes = contents_.bytes();
   stats.unused_content_bytes = contents_.unused_bytes();
+  stats.chunk_count = contents_.chunks();
+  stats.chunk_bytes = contents_.chunk_bytes();
   return stats;
 }
 

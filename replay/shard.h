@@ -58,6 +58,8 @@ struct ShardStats {
   std::size_t content_count = 0;
   std::size_t content_bytes = 0;
   std::size_t unused_content_bytes = 0;
+  std::size_t chunk_count = 0;
+  std::size_t chunk_bytes = 0;
 };
 
 class Shard {
@@ -104,7 +106,8 @@ class Shard {
   // Notes that a learner group of this epoch samples from `table`. Returns FAILED_PRECONDITION if a
   // group of a later epoch already does. REQUIRES: HasTable(table).
   absl::Status JoinGroup(std::string_view table, std::uint64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Samples up to `max_items`, and stops after the item with which the payloads reach `max_bytes`.
+  // Samples up to `max_items`, and stops after the item with which payloads and contents reach
+  // `max_bytes`.
   // The batch is empty when the table has nothing to give now. REQUIRES: HasTable(table); `reader`
   // is open.
   SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,

@@ -6,9 +6,12 @@ namespace shoal::replay {
 ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metrics)
     : last_(options.tables.size()),
       contents_(metrics.Gauge("shoal_replay_contents",
-                              "Embeddings, catalogs and overlays that the shard holds")),
+                              "Embeddings, catalogs, overlays and chunks that the shard holds")),
       content_bytes_(
-          metrics.Gauge("shoal_replay_content_bytes", "Bytes of contents that the shard holds")) {
+          metrics.Gauge("shoal_replay_content_bytes", "Bytes of contents that the shard holds")),
+      chunks_(metrics.Gauge("shoal_replay_chunks", "Chunks that the shard holds")),
+      chunk_bytes_(
+          metrics.Gauge("shoal_replay_chunk_bytes", "Bytes of chunks that the shard holds")) {
   for (const TableOptions& table : options.tables) {
     names_.push_back(table.name);
     const auto counter = [&](const char* name, const char* help, const char* reason,
@@ -90,6 +93,8 @@ void ShardMetrics::Update(const ShardStats& stats) {
   }
   contents_.Set(static_cast<double>(stats.content_count));
   content_bytes_.Set(static_cast<double>(stats.content_bytes));
+  chunks_.Set(static_cast<double>(stats.chunk_count));
+  chunk_bytes_.Set(static_cast<double>(stats.chunk_bytes));
 }
 
 void ShardMetrics::UpdateWaits(const std::map<std::string, std::uint32_t>& inserters,

@@ -43,6 +43,8 @@ class ShardMetrics {
   std::vector<TableStats> last_;
   prometheus::Gauge& contents_;
   prometheus::Gauge& content_bytes_;
+  prometheus::Gauge& chunks_;
+  prometheus::Gauge& chunk_bytes_;
 };
 
 }  // namespace shoal::replay

@@ -60,6 +60,7 @@ class ReplyBuilder {
     item.set_priority(sample.priority);
     for (const Key& key : source.content_keys) item.add_content_keys(std::string(key.AsBytes()));
     for (const Key& key : source.catalog_keys) item.add_catalog_keys(std::string(key.AsBytes()));
+    for (const Key& key : source.chunk_keys) item.add_chunk_keys(std::string(key.AsBytes()));
     if (sample.sole_owner()) {
       item.set_payload(std::move(source.payload));
     } else {
@@ -99,6 +100,12 @@ class ReplyBuilder {
     out.set_base(std::string(overlay.base.AsBytes()));
     out.mutable_removed()->Add(overlay.removed.begin(), overlay.removed.end());
     out.set_appended_keys(std::string(content::AsBytes(overlay.appended)));
+  }
+
+  void AddBody(const Key& key, const Chunk& chunk) {
+    proto::Chunk& out = *Place(chunk.data.size()).add_chunks();
+    out.set_key(std::string(key.AsBytes()));
+    out.set_data(chunk.data);
   }
 
   proto::SampleReply& Place(std::size_t bytes) {
@@ -169,6 +176,7 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   out->priority = item.priority();
   SHOAL_ASSIGN_OR_RETURN(out->content_keys, KeysFrom(item.content_keys(), "content_keys"));
   SHOAL_ASSIGN_OR_RETURN(out->catalog_keys, KeysFrom(item.catalog_keys(), "catalog_keys"));
+  SHOAL_ASSIGN_OR_RETURN(out->chunk_keys, KeysFrom(item.chunk_keys(), "chunk_keys"));
   out->payload = std::move(*item.mutable_payload());
   return out;
 }
@@ -233,6 +241,19 @@ absl::StatusOr<Content> FromProto(const proto::Overlay& overlay) {
   return Content{.key = key,
                  .body = Overlay{
                      .base = base, .removed = std::move(removed), .appended = std::move(appended)}};
+}
+
+absl::StatusOr<Content> FromProto(proto::Chunk&& chunk, std::size_t max_bytes) {
+  SHOAL_ASSIGN_OR_RETURN(const Key key, KeyFrom(chunk.key(), "chunk.key"));
+  if (chunk.data().size() > max_bytes) {
+    return runtime::InvalidArgument("chunk " + key.ToHex() + " has " +
+                                    std::to_string(chunk.data().size()) + " bytes, the limit is " +
+                                    std::to_string(max_bytes));
+  }
+  if (content::KeyOf(chunk.data()) != key) {
+    return runtime::InvalidArgument("chunk " + key.ToHex() + " does not match its data");
+  }
+  return Content{.key = key, .body = Chunk{.data = std::move(*chunk.mutable_data())}};
 }
 
 proto::Mass ToProto(const Mass& mass) {

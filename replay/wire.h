@@ -33,9 +33,10 @@ absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
 // Checks that keys are whole and vectors are FLOAT16 [N, dimension].
 absl::Status Check(const proto::Embeddings& embeddings);
 absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddings);
-// Checks that the key is the hash of the contents.
+// Check that the key is the hash of the contents. That of a chunk takes its data if it is OK.
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
 absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
+absl::StatusOr<Content> FromProto(proto::Chunk&& chunk, std::size_t max_bytes);
 
 proto::Mass ToProto(const Mass& mass);
 // Checks that the sums are between 0 and 1e200.

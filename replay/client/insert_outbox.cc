@@ -23,6 +23,12 @@ bool Same(const proto::UnrollId& a, const proto::UnrollId& b) {
          a.first_sequence() == b.first_sequence();
 }
 
+std::size_t BytesOf(const Chunks& chunks) {
+  std::size_t bytes = 0;
+  for (const auto& chunk : chunks) bytes += chunk->data().size();
+  return bytes;
+}
+
 std::vector<std::string> Split(std::string_view keys) {
   std::vector<std::string> out;
   for (std::size_t at = 0; at + content::ContentKey::kBytes <= keys.size();
@@ -34,12 +40,17 @@ std::vector<std::string> Split(std::string_view keys) {
 
 }  // namespace
 
+std::size_t BytesOf(const ChunkedItem& item) {
+  return item.item.payload().size() + BytesOf(item.chunks);
+}
+
 void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcome) {
   credit_ = reply.credit();
   for (const proto::ItemStatus& status : reply.items()) {
-    const auto found = std::find_if(
-        entries_.begin(), entries_.end(),
-        [&status](const Entry& entry) { return entry.sent && Same(entry.item.id(), status.id()); });
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&status](const Entry& entry) {
+          return entry.sent && Same(entry.whole.item.id(), status.id());
+        });
     if (found == entries_.end()) continue;
     --unanswered_;
     found->sent = false;
@@ -60,7 +71,7 @@ void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcom
                       runtime::Quoted(refusal_));
       }
     }
-    outcome.bytes += found->item.payload().size();
+    outcome.bytes += BytesOf(found->whole);
     entries_.erase(found);
   }
 }
@@ -72,10 +83,11 @@ void InsertOutbox::Disconnected() {
   known_.clear();
   stated_.clear();
   refusal_.clear();
+  known_chunks_.clear();
 }
 
 std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
-  for (const Entry& entry : entries_) bytes += entry.item.payload().size();
+  for (const Entry& entry : entries_) bytes += BytesOf(entry.whole);
   const std::size_t count = entries_.size();
   entries_.clear();
   unanswered_ = 0;
@@ -88,24 +100,26 @@ std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, Outbo
   auto next = std::find_if(entries_.begin(), entries_.end(), is_unsent);
   std::size_t bytes = 0;
   for (std::size_t items = 0; items < most && MaySend() && next != entries_.end(); ++items) {
-    const std::size_t size = next->item.payload().size();
+    const Chunks chunks = Unsent(next->whole);
+    const std::size_t size = next->whole.item.payload().size() + BytesOf(chunks);
     if (items > 0 && bytes + size > kMessageBytes) break;
     const std::size_t before = messages.size();
-    const absl::Status status = AddContents(next->item, messages);
+    const absl::Status status = AddContents(next->whole.item, messages);
     if (!status.ok()) {
       spdlog::warn("event=item_dropped reason={}", runtime::Quoted(status.ToString()));
       ++outcome.without_content;
-      outcome.bytes += size;
+      outcome.bytes += BytesOf(next->whole);
       next = std::find_if(entries_.erase(next), entries_.end(), is_unsent);
       continue;
     }
     const bool brought_contents = messages.size() > before;
     if (messages.empty()) messages.emplace_back();
-    const std::string& signature = next->item.signature();
+    const std::string& signature = next->whole.item.signature();
     if (!signature.empty() && stated_.insert(signature).second) {
       messages.back().add_signatures(signatures_.at(signature));
     }
-    *messages.back().add_items() = next->item;
+    AddChunks(chunks, messages);
+    *messages.back().add_items() = next->whole.item;
     bytes += size;
     next->sent = true;
     if (std::exchange(next->sent_before, true)) ++resent_total_;
@@ -118,6 +132,7 @@ std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, Outbo
 }
 
 void InsertOutbox::Forget(const std::string& bytes) {
+  if (known_chunks_.erase(bytes) > 0) return;
   const auto key = content::ContentKey::FromBytes(bytes);
   if (!key.ok() || known_.erase(*key) == 0) return;
   const auto list = provider_.FindCatalog(bytes);
@@ -184,6 +199,28 @@ absl::Status InsertOutbox::AddCatalog(const std::string& key,
   }
   known_.insert(parsed);
   return absl::OkStatus();
+}
+
+Chunks InsertOutbox::Unsent(const ChunkedItem& item) const {
+  Chunks chunks;
+  for (const auto& chunk : item.chunks) {
+    if (!known_chunks_.contains(chunk->key())) chunks.push_back(chunk);
+  }
+  return chunks;
+}
+
+void InsertOutbox::AddChunks(const Chunks& chunks, std::vector<proto::InsertRequest>& out) {
+  if (known_chunks_.size() > kMaxKnown) known_chunks_.clear();
+  std::size_t bytes = 0;
+  for (const auto& chunk : chunks) {
+    bytes += chunk->data().size();
+    if (bytes > kMessageBytes) {
+      out.emplace_back();
+      bytes = chunk->data().size();
+    }
+    *out.back().add_chunks() = *chunk;
+    known_chunks_.insert(chunk->key());
+  }
 }
 
 }  // namespace shoal::replay::client

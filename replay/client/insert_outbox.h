@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An outbox holds the items of one shard until the shard acknowledges them, and knows which of
-// their contents the shard was sent.
+// An outbox holds the items of one shard, with their chunks, until the shard acknowledges them, and
+// knows which of their contents the shard was sent.
 //
 // It belongs to the inserter's thread. Items leave in order of arrival. An item that the shard puts
 // off is sent again before later ones, as often as necessary. An item is dropped if the shard,
@@ -21,6 +21,7 @@
 #include "platform/content/content_key.h"
 #include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
+#include "replay/client/chunked_item.h"
 #include "replay/client/content_provider.h"
 
 namespace shoal::replay::client {
@@ -32,7 +33,7 @@ struct OutboxOutcome {
   std::size_t refused = 0;
   // Items whose contents the provider no longer has or the shard lost again and again.
   std::size_t without_content = 0;
-  // The payload bytes of all these items.
+  // The bytes of all these items, see BytesOf.
   std::size_t bytes = 0;
 
   std::size_t left() const { return acknowledged + refused + without_content; }
@@ -41,11 +42,15 @@ struct OutboxOutcome {
 // Texts of signatures by the keys that items name.
 using Signatures = std::map<std::string, std::string>;
 
+// Returns the bytes of the payload and of the chunks. Those that several items share count for each
+// of them.
+std::size_t BytesOf(const ChunkedItem& item);
+
 class InsertOutbox {
  public:
   explicit InsertOutbox(ContentProvider& provider) : provider_(provider) {}
 
-  void Add(proto::Item&& item) { entries_.push_back({.item = std::move(item)}); }
+  void Add(ChunkedItem&& item) { entries_.push_back({.whole = std::move(item)}); }
   std::size_t size() const { return entries_.size(); }
 
   // The signatures that items name. REQUIRES: it holds those of all items.
@@ -63,14 +68,15 @@ class InsertOutbox {
   bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
   // Returns the messages that send the next items, contents and signatures first: as many as credit
   // allows and one message holds, at most `most`, and only the last of them with contents that the
-  // shard lacks. Items that are dropped instead are not in them. REQUIRES: MaySend().
+  // shard lacks and that are no chunks. Items that are dropped instead are not in them.
+  // REQUIRES: MaySend().
   std::vector<proto::InsertRequest> SendNext(std::size_t most, OutboxOutcome& outcome);
 
   std::uint64_t resent_total() const { return resent_total_; }
 
  private:
   struct Entry {
-    proto::Item item;
+    ChunkedItem whole;
     bool sent = false;
     bool sent_before = false;
     // The number of consecutive answers that said that a content is unknown.
@@ -83,6 +89,10 @@ class InsertOutbox {
   absl::Status AddContents(const proto::Item& item, std::vector<proto::InsertRequest>& out);
   absl::Status AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out);
   absl::Status AddCatalog(const std::string& key, std::vector<proto::InsertRequest>& out);
+  // Returns the chunks that the shard was not sent.
+  Chunks Unsent(const ChunkedItem& item) const;
+  // Adds chunks to the last message, and as many more as they need.
+  void AddChunks(const Chunks& chunks, std::vector<proto::InsertRequest>& out);
 
   ContentProvider& provider_;
   std::deque<Entry> entries_;
@@ -90,6 +100,8 @@ class InsertOutbox {
   std::size_t credit_ = 0;
   // The contents, catalogs and overlays that the shard was sent on this connection.
   absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> known_;
+  // The same for chunks, which come and go faster. These are their keys' bytes.
+  absl::flat_hash_set<std::string> known_chunks_;
   Signatures signatures_;
   // The keys of the signatures that were stated on this connection.
   std::set<std::string> stated_;

@@ -42,7 +42,7 @@ class Inserter::Impl {
        runtime::Metrics& metrics, runtime::Clock& clock);
   ~Impl();
 
-  absl::Status TryInsert(proto::Item&& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status TryInsert(ChunkedItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<std::string> StateSignature(const std::string& text) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnSpace(std::function<void()> on_space) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Drain(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -65,7 +65,7 @@ class Inserter::Impl {
     runtime::TimePoint away_since;
   };
   struct Placed {
-    std::deque<proto::Item> incoming;
+    std::deque<ChunkedItem> incoming;
     std::size_t items = 0;
     std::size_t bytes = 0;
     // Whether items may be placed there: the shard is connected and not removed.
@@ -76,6 +76,7 @@ class Inserter::Impl {
     prometheus::Gauge* live;
   };
 
+  absl::Status Check(const ChunkedItem& whole) const;
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes workers for new addresses, and gives no more items to those that are gone.
   void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -91,6 +92,9 @@ class Inserter::Impl {
   void TellSpace() ABSL_LOCKS_EXCLUDED(mutex_);
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
   std::optional<std::size_t> EmptiestLocked(std::size_t bytes, std::size_t turn) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns true if the shard is live and its outbox has room.
+  bool MayTakeLocked(std::size_t shard, std::size_t bytes) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::size_t WaitingLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -204,28 +208,47 @@ Inserter::Impl::~Impl() {
   for (auto& worker : workers_) worker->link.Close();
 }
 
-absl::Status Inserter::Impl::TryInsert(proto::Item&& item) {
-  const std::size_t bytes = item.payload().size();
-  if (!item.has_id() || item.table().empty() || bytes == 0) {
+absl::Status Inserter::Impl::Check(const ChunkedItem& whole) const {
+  const proto::Item& item = whole.item;
+  if (!item.has_id() || item.table().empty() || item.payload().empty()) {
     return runtime::InvalidArgument("an item needs id, table and payload");
   }
-  if (bytes > options_.max_item_bytes) {
-    return runtime::InvalidArgument("the item's payload has " + std::to_string(bytes) +
+  std::size_t largest = item.payload().size();
+  bool matches = static_cast<std::size_t>(item.chunk_keys_size()) == whole.chunks.size();
+  for (std::size_t i = 0; matches && i < whole.chunks.size(); ++i) {
+    matches = whole.chunks[i]->key() == item.chunk_keys(static_cast<int>(i));
+    largest = std::max(largest, whole.chunks[i]->data().size());
+  }
+  if (!matches) return runtime::InvalidArgument("an item's chunk_keys do not name its chunks");
+  if (largest > options_.max_item_bytes) {
+    return runtime::InvalidArgument("the item's payload or a chunk has " + std::to_string(largest) +
                                     " bytes, the limit is " +
                                     std::to_string(options_.max_item_bytes));
   }
+  return absl::OkStatus();
+}
+
+absl::Status Inserter::Impl::TryInsert(ChunkedItem& item) {
+  SHOAL_RETURN_IF_ERROR(Check(item));
+  const std::size_t bytes = BytesOf(item);
   const runtime::MutexLock lock(mutex_);
-  if (!item.signature().empty() && !signatures_.contains(item.signature())) {
+  const std::string& signature = item.item.signature();
+  if (!signature.empty() && !signatures_.contains(signature)) {
     return runtime::InvalidArgument("the item names a signature that was not stated");
   }
   if (draining_) return runtime::Cancelled("the inserter is draining");
-  const std::optional<std::size_t> shard = EmptiestLocked(bytes, turn_);
+  std::optional<std::size_t> shard = EmptiestLocked(bytes, turn_);
   if (!shard) {
     wants_space_ = true;
     const bool away = stats_.live_shards == 0;
     (away ? blocked_away_ : blocked_full_).Increment();
     return runtime::ResourceExhausted(away ? "no replay shard is connected"
                                            : "the outboxes of all replay shards are full");
+  }
+  if (!item.chunks.empty()) {
+    std::size_t home = item.item.id().environment_id() % placed_.size();
+    while (!placed_[home].live) home = (home + 1) % placed_.size();
+    if (MayTakeLocked(home, bytes)) shard = home;
   }
   turn_ = *shard + 1;
   Placed& placed = placed_[*shard];
@@ -255,13 +278,17 @@ std::optional<std::size_t> Inserter::Impl::EmptiestLocked(std::size_t bytes,
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const std::size_t shard = (turn + i) % placed_.size();
-    const Placed& placed = placed_[shard];
-    const bool fits = placed.items == 0 || (placed.items < options_.outbox_items &&
-                                            placed.bytes + bytes <= options_.outbox_bytes);
-    if (!placed.live || !fits) continue;
-    if (!best || placed.items < placed_[*best].items) best = shard;
+    if (!MayTakeLocked(shard, bytes)) continue;
+    if (!best || placed_[shard].items < placed_[*best].items) best = shard;
   }
   return best;
+}
+
+bool Inserter::Impl::MayTakeLocked(std::size_t shard, std::size_t bytes) const {
+  const Placed& placed = placed_[shard];
+  const bool fits = placed.items == 0 || (placed.items < options_.outbox_items &&
+                                          placed.bytes + bytes <= options_.outbox_bytes);
+  return placed.live && fits;
 }
 
 void Inserter::Impl::OnSpace(std::function<void()> on_space) {
@@ -321,7 +348,7 @@ void Inserter::Impl::Step(std::size_t shard) {
   Worker& worker = *workers_[shard];
   OutboxOutcome outcome;
   {
-    std::deque<proto::Item> incoming;
+    std::deque<ChunkedItem> incoming;
     {
       const runtime::MutexLock lock(mutex_);
       incoming.swap(placed_[shard].incoming);
@@ -329,7 +356,7 @@ void Inserter::Impl::Step(std::size_t shard) {
         worker.outbox.SetSignatures(signatures_);
       }
     }
-    for (proto::Item& item : incoming) worker.outbox.Add(std::move(item));
+    for (ChunkedItem& item : incoming) worker.outbox.Add(std::move(item));
   }
   Receive(shard, outcome);
   if (worker.removed && worker.outbox.size() == 0) {
@@ -431,7 +458,13 @@ absl::StatusOr<std::unique_ptr<Inserter>> Inserter::Create(InserterOptions optio
       std::make_unique<Impl>(std::move(options), std::move(list), provider, metrics, clock)));
 }
 
-absl::Status Inserter::TryInsert(proto::Item&& item) { return impl_->TryInsert(std::move(item)); }
+absl::Status Inserter::TryInsert(proto::Item&& item) {
+  ChunkedItem whole{.item = std::move(item)};
+  absl::Status status = impl_->TryInsert(whole);
+  if (!status.ok()) item = std::move(whole.item);
+  return status;
+}
+absl::Status Inserter::TryInsert(ChunkedItem&& item) { return impl_->TryInsert(item); }
 absl::StatusOr<std::string> Inserter::StateSignature(const std::string& text) {
   return impl_->StateSignature(text);
 }

@@ -2,7 +2,9 @@
 // An inserter sends items to the replay shards. It has one bounded outbox for each shard, and keeps
 // an item until its shard acknowledges it.
 //
-// An item is placed once, on the live shard with the emptiest outbox, and stays with that shard.
+// An item is placed once, on the live shard with the emptiest outbox, and stays with that shard. An
+// item that has chunks goes to the shard of its environment if that one has room, because the
+// environment's other items have chunks in common with it.
 // After a reconnect it is sent to the same shard again, which ignores an id that it has seen. Thus
 // an item enters at most one table, and at most once. The items of a shard that stays away for
 // longer than `lost_after` are dropped and counted, as are items that a shard refuses for good.
@@ -27,6 +29,7 @@
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
+#include "replay/client/chunked_item.h"
 #include "replay/client/content_provider.h"
 
 namespace shoal::replay::client {
@@ -69,13 +72,16 @@ class Inserter {
   // Drops the items that are not acknowledged.
   ~Inserter();
 
-  // Takes `item` and returns OK. With any other status `item` is unchanged:
+  // Takes an item whose unroll is whole, or one with its chunks, and returns OK. With any other
+  // status the item is unchanged:
   //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
-  //   INVALID_ARGUMENT    it is larger than max_item_bytes, has no id, table or payload, or names a
+  //   INVALID_ARGUMENT    its payload or a chunk is larger than max_item_bytes, it has no id, table
+  //                       or payload, its chunk_keys do not name its chunks, or it names a
   //                       signature that was not stated.
   //   CANCELLED           the inserter is draining.
   // content_keys names only the contents of the rows: the candidates of a catalog are sent with it.
   absl::Status TryInsert(proto::Item&& item);
+  absl::Status TryInsert(ChunkedItem&& item);
 
   // States the signature of items that are to be inserted (replay/signature.h), and returns the key
   // that each of them names in its `signature`. Shards are told of it before the first item. An

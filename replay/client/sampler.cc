@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/protocol.h"
+#include "replay/client/chunk_reader.h"
 #include "replay/client/link.h"
 #include "replay/client/shard_list.h"
 #include "replay/client/shard_masses.h"
@@ -63,6 +65,8 @@ class Sampler::Impl {
         : address(address), link(address, "learner", BeginSample, std::move(wake)) {}
     const std::string address;
     SampleLink link;
+    // The chunks that came on this stream.
+    ChunkReader chunks{{}};
     bool live = false;
     // True once the list of addresses names it no longer.
     bool removed = false;
@@ -79,6 +83,8 @@ class Sampler::Impl {
     PolicyVersion told;
     // The keys of contents to be reported as forgotten on this stream.
     std::deque<std::string> forgotten;
+    // How many keys were ever put there on this stream.
+    std::uint64_t forgotten_total = 0;
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -105,7 +111,8 @@ class Sampler::Impl {
   std::size_t Wanted(std::size_t shard, std::size_t held) const;
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void TellForgotten();
-  void Deliver(const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellForgottenChunks(Worker& worker) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Deliver(Worker& worker, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Queue(std::size_t shard, proto::SampledItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -307,6 +314,7 @@ void Sampler::Impl::Step(std::size_t shard) {
   Worker& worker = *workers_[shard];
   Receive(shard);
   TellForgotten();
+  TellForgottenChunks(worker);
   proto::SampleRequest hello;
   hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
   hello.mutable_hello()->set_client(options_.client);
@@ -322,6 +330,8 @@ void Sampler::Impl::Step(std::size_t shard) {
     worker.left_out = false;
     worker.told = {};
     worker.forgotten.clear();
+    worker.forgotten_total = 0;
+    worker.chunks.Clear();
   }
 }
 
@@ -355,7 +365,8 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
         " items with credit for " + std::to_string(worker.outstanding)));
     return false;
   }
-  Deliver(reply);
+  worker.chunks.Heard(reply.forgotten_total());
+  Deliver(worker, reply);
   if (reply.items_size() > 0) {
     worker.gave = clock_.Now();
     worker.left_out = false;
@@ -462,11 +473,21 @@ void Sampler::Impl::TellForgotten() {
   for (const auto& worker : workers_) {
     if (!worker->link.open()) continue;
     for (const content::ContentKey& key : keys) worker->forgotten.emplace_back(key.AsBytes());
+    worker->forgotten_total += keys.size();
   }
   Wake();
 }
 
-void Sampler::Impl::Deliver(const proto::SampleReply& reply) {
+void Sampler::Impl::TellForgottenChunks(Worker& worker) {
+  std::vector<std::string> keys = worker.chunks.Leave(
+      options_.chunk_bytes / list_.addresses().size(), worker.forgotten_total);
+  if (keys.empty()) return;
+  worker.forgotten_total += keys.size();
+  std::move(keys.begin(), keys.end(), std::back_inserter(worker.forgotten));
+  Wake();
+}
+
+void Sampler::Impl::Deliver(Worker& worker, proto::SampleReply& reply) {
   for (const proto::Embeddings& embeddings : reply.embeddings()) {
     const absl::Status status = Check(embeddings);
     status.ok() ? sink_.AddEmbeddings(embeddings) : CountInvalid(status);
@@ -478,6 +499,10 @@ void Sampler::Impl::Deliver(const proto::SampleReply& reply) {
   for (const proto::Overlay& overlay : reply.overlays()) {
     const auto checked = FromProto(overlay);
     checked.ok() ? sink_.AddOverlay(overlay) : CountInvalid(checked.status());
+  }
+  for (proto::Chunk& chunk : *reply.mutable_chunks()) {
+    const absl::Status status = worker.chunks.Add(std::move(chunk));
+    if (!status.ok()) CountInvalid(status);
   }
 }
 
@@ -493,6 +518,12 @@ void Sampler::Impl::Queue(std::size_t shard, proto::SampledItem& item) {
       out.unroll.id().incarnation() != id.incarnation() ||
       out.unroll.id().first_sequence() != id.first_sequence()) {
     CountInvalid(runtime::InvalidArgument("an item's unroll has another id"));
+    return;
+  }
+  const std::vector<const std::string*> keys(source.chunk_keys().pointer_begin(),
+                                             source.chunk_keys().pointer_end());
+  if (const absl::Status status = workers_[shard]->chunks.Restore(keys, out.unroll); !status.ok()) {
+    CountInvalid(status);
     return;
   }
   out.oldest_version = source.oldest_version();

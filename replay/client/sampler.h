@@ -15,6 +15,9 @@
 // Shards may be added and removed by a file of addresses. A removed shard is asked for nothing
 // more, and what it holds is left to it.
 //
+// Unrolls whose rows came in chunks are put together again (replay/client/chunk_reader.h): Next
+// returns them like any other.
+//
 // A shard that sends more items than it has credit for breaks the protocol: the reply is dropped
 // and counted as invalid, and the stream is cancelled and opened again.
 //
@@ -54,6 +57,8 @@ struct SamplerOptions {
   // Items of an earlier epoch than the current version, or more than this many steps older, are
   // never returned. With 0 items of any version are returned.
   std::uint32_t max_lag = 0;
+  // Memory for chunks and what they unpack to, shared out equally among the shards.
+  std::size_t chunk_bytes = std::size_t{256} << 20;
   // The learner group that samples: its epoch, this process's rank and the number of ranks.
   std::uint64_t group_epoch = 0;
   std::uint32_t rank = 0;
@@ -97,8 +102,8 @@ struct PriorityUpdate {
 struct SamplerStats {
   std::uint64_t received_total = 0;
   std::uint64_t dropped_stale_total = 0;
-  // Payloads that are not an Unroll with the item's id, invalid contents, and replies beyond
-  // credit.
+  // Payloads that are not an Unroll with the item's id or do not fit their chunks, invalid
+  // contents, and replies beyond credit.
   std::uint64_t dropped_invalid_total = 0;
   // Priority updates that were dropped because too many waited.
   std::uint64_t dropped_updates_total = 0;

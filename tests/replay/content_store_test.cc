@@ -240,6 +240,67 @@ TEST_CASE("what a reader forgot it is given again, a list with its own candidate
   REQUIRE(ContentsFor(store, *item, other).empty());
 }
 
+TEST_CASE("chunks without users stand in a line of their own, which pushes out no embedding") {
+  const std::size_t bytes = EmbeddingNumber(0).bytes();
+  ContentStore store({.unused_capacity_bytes = 40 * bytes});
+  for (int i = 0; i < 20; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
+  const auto held = ItemNumber(1);
+  held->chunk_keys = {KeyNumber(100), KeyNumber(100)};
+  for (int i = 100; i < 1000; ++i) {
+    REQUIRE(store.Put(ChunkNumber(i)).ok());
+    if (i == 100) REQUIRE(store.Acquire(*held).ok());
+  }
+  for (int i = 0; i < 20; ++i) REQUIRE(store.Contains(KeyNumber(i)));
+  REQUIRE(store.Contains(KeyNumber(100)));
+  REQUIRE(store.Contains(KeyNumber(999)));
+  REQUIRE_FALSE(store.Contains(KeyNumber(101)));
+  REQUIRE(store.chunks() * ChunkNumber(0).bytes() == store.chunk_bytes());
+  // A quarter, the newest one, and the one that is held.
+  REQUIRE(store.chunk_bytes() <= 10 * bytes + 2 * ChunkNumber(0).bytes());
+  REQUIRE(store.bytes() == store.chunk_bytes() + 20 * bytes);
+  const std::size_t unused = store.unused_bytes();
+  store.Release(*held);
+  // It is the newest in the line, and the oldest leaves for it.
+  REQUIRE(store.Contains(KeyNumber(100)));
+  REQUIRE(store.unused_bytes() <= unused + bytes);
+}
+
+TEST_CASE("an item names each content as what it is") {
+  ContentStore store({});
+  REQUIRE(store.Put(EmbeddingNumber(1)).ok());
+  REQUIRE(store.Put(ChunkNumber(2)).ok());
+  REQUIRE(store.Put(CatalogOf(3, {KeyNumber(1)})).ok());
+  const auto item = ItemNumber(1);
+  for (auto* keys : {&item->content_keys, &item->catalog_keys, &item->chunk_keys}) {
+    for (int i = 1; i <= 3; ++i) {
+      *keys = {KeyNumber(i)};
+      const bool right = (keys == &item->content_keys && i == 1) ||
+                         (keys == &item->chunk_keys && i == 2) ||
+                         (keys == &item->catalog_keys && i == 3);
+      REQUIRE(store.Missing(*item).empty() == right);
+      REQUIRE(store.Acquire(*item).ok() == right);
+      if (right) store.Release(*item);
+    }
+    keys->clear();
+  }
+  REQUIRE(absl::IsInvalidArgument(store.Put(ChunkNumber(1))));
+}
+
+TEST_CASE("a reader is given a chunk once, again when it forgot it, whatever embeddings change") {
+  ContentStore store({});
+  REQUIRE(store.Put(EmbeddingNumber(1)).ok());
+  REQUIRE(store.Put(ChunkNumber(2)).ok());
+  const auto item = ItemNumber(1);
+  item->chunk_keys = {KeyNumber(2)};
+  REQUIRE(store.Acquire(*item).ok());
+  const int reader = *store.OpenReader();
+  REQUIRE(ContentsFor(store, *item, reader) == std::vector<Key>{KeyNumber(2)});
+  REQUIRE(store.Put(EmbeddingNumber(1, "another encoder")).ok());
+  REQUIRE(ContentsFor(store, *item, reader).empty());
+  store.Forget(reader, KeyNumber(2));
+  REQUIRE(ContentsFor(store, *item, reader) == std::vector<Key>{KeyNumber(2)});
+}
+
 // Returns the memory in use, as the allocator counts it.
 std::size_t UsedBytes() {
   const struct mallinfo2 info = mallinfo2();

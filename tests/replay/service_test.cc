@@ -346,6 +346,85 @@ TEST_CASE("a shard full of contents in use puts items off with the reason until 
   REQUIRE(Exchange(*insert, ItemWithContent(3)).items(0).code() == grpc::OK);
 }
 
+proto::Chunk ChunkWith(const std::string& data) {
+  proto::Chunk chunk;
+  chunk.set_key(KeyBytes(data));
+  chunk.set_data(data);
+  return chunk;
+}
+
+TEST_CASE("a client that sends half of an item's chunks is told which are missing") {
+  ShardServer server({}, {.max_item_bytes = 4096});
+  Peer peer(server.address());
+  const auto call = peer.Insert();
+  proto::InsertReply reply;
+  REQUIRE(call->Read(&reply));
+  proto::InsertRequest request;
+  *request.add_chunks() = ChunkWith("first");
+  *request.add_chunks() = ChunkWith("second");
+  // It is not what its key says, and another is larger than the shard takes.
+  request.mutable_chunks(1)->set_data("torn");
+  *request.add_chunks() = ChunkWith(std::string(5000, 'x'));
+  proto::Item& item = *request.add_items();
+  item = ItemOf(1);
+  for (const char* data : {"first", "second"}) item.add_chunk_keys(KeyBytes(data));
+  item.add_chunk_keys(KeyBytes(std::string(5000, 'x')));
+  reply = Exchange(*call, request);
+  REQUIRE(reply.items(0).code() == grpc::NOT_FOUND);
+  REQUIRE(reply.items(0).missing_keys_size() == 2);
+  REQUIRE(reply.items(0).missing_keys(0) == KeyBytes("second"));
+  REQUIRE(server.shard().stats().chunk_count == 1);
+
+  item.mutable_chunk_keys()->RemoveLast();
+  request.clear_chunks();
+  *request.add_chunks() = ChunkWith("second");
+  REQUIRE(Exchange(*call, request).items(0).code() == grpc::OK);
+  item.set_chunk_keys(0, "short");
+  REQUIRE(Exchange(*call, request).items(0).code() == grpc::INVALID_ARGUMENT);
+
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.chunks_size() == 2);
+  REQUIRE(sampled.chunks(0).data() == "first");
+  REQUIRE(sampled.items(0).item().chunk_keys_size() == 2);
+  // Nobody uses them any more.
+  REQUIRE(server.shard().stats().chunk_bytes == server.shard().stats().unused_content_bytes);
+}
+
+TEST_CASE("a shard says how many forgotten keys it has heard, before it sends anything again") {
+  ShardServer server({.max_times_sampled = 0, .max_staleness = 1});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply inserted;
+  REQUIRE(insert->Read(&inserted));
+  proto::InsertRequest request;
+  *request.add_chunks() = ChunkWith("rows");
+  *request.add_items() = ItemOf(1);
+  request.mutable_items(0)->add_chunk_keys(KeyBytes("rows"));
+  REQUIRE(Exchange(*insert, request).items(0).code() == grpc::OK);
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.chunks_size() == 1);
+  REQUIRE(sampled.forgotten_total() == 0);
+  proto::SampleRequest forget;
+  forget.add_forgotten_keys(KeyBytes("rows"));
+  forget.add_forgotten_keys(KeyBytes("unknown"));
+  REQUIRE(sample->Write(forget));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.forgotten_total() == 2);
+  REQUIRE(sampled.items_size() == 0);
+  forget.set_credit(1);
+  REQUIRE(sample->Write(forget));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.forgotten_total() == 4);
+  REQUIRE(sampled.chunks_size() == 1);
+  REQUIRE(sampled.items_size() == 1);
+}
+
 TEST_CASE("a content that a sampling client forgot comes again before the next item that uses it") {
   ShardServer server({.max_times_sampled = 3});
   Peer inserting(server.address());

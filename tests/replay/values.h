@@ -19,6 +19,10 @@ inline Content EmbeddingNumber(int number, const std::string& encoder = "encoder
           .body = Embedding{.encoder_version = encoder, .vector = std::string(64, 'v')}};
 }
 
+inline Content ChunkNumber(int number, std::size_t bytes = 64) {
+  return {.key = KeyNumber(number), .body = Chunk{.data = std::string(bytes, 'c')}};
+}
+
 inline std::unique_ptr<Item> ItemNumber(std::uint64_t number, std::uint64_t step = 0,
                                         std::size_t payload = 100) {
   auto item = std::make_unique<Item>();

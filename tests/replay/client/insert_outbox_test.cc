@@ -33,7 +33,7 @@ TEST_CASE("an outbox sends no more unanswered items than it has credit for") {
   FakeProvider provider;
   InsertOutbox outbox(provider);
   OutboxOutcome outcome;
-  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i));
+  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add({ItemOf(i)});
   REQUIRE_FALSE(outbox.MaySend());
   outbox.Handle(Credit(1), outcome);
   REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
@@ -54,7 +54,7 @@ TEST_CASE("small items share a message, in order and behind the contents that th
   for (std::uint64_t i = 0; i < 6; ++i) {
     proto::Item item = ItemOf(i);
     item.add_content_keys(KeyBytes(i < 3 ? "early" : "late"));
-    outbox.Add(std::move(item));
+    outbox.Add({std::move(item)});
   }
   outbox.Handle(Credit(5), outcome);
   std::set<std::string> known;
@@ -83,7 +83,7 @@ TEST_CASE("an item that is dropped makes no item that is on its way go twice") {
   for (std::uint64_t i = 0; i < 4; ++i) {
     proto::Item item = ItemOf(i);
     item.add_content_keys(KeyBytes("text " + std::to_string(i)));
-    outbox.Add(std::move(item));
+    outbox.Add({std::move(item)});
   }
   outbox.Handle(Credit(8), outcome);
   for (int i = 0; i < 3; ++i) REQUIRE(ItemsIn(outbox.SendNext(64, outcome)) == 1);
@@ -101,7 +101,7 @@ TEST_CASE("an item that is dropped makes no item that is on its way go twice") {
   }
   REQUIRE(outcome.acknowledged == 3);
   REQUIRE(outbox.size() == 0);
-  outbox.Add(ItemOf(9));
+  outbox.Add({ItemOf(9)});
   REQUIRE(outbox.MaySend());
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a message ends before it gets too large, and holds one item of any si
   InsertOutbox outbox(provider);
   OutboxOutcome outcome;
   constexpr std::size_t kHalf = 600000;
-  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i, 0, i == 2 ? 5 * kHalf : kHalf));
+  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add({ItemOf(i, 0, i == 2 ? 5 * kHalf : kHalf)});
   outbox.Handle(Credit(8), outcome);
   for (int i = 0; i < 3; ++i) REQUIRE(ItemsIn(outbox.SendNext(64, outcome)) == 1);
 }
@@ -128,7 +128,7 @@ TEST_CASE("contents go once a connection, candidates before their catalog, base 
   item.add_content_keys(KeyBytes("text"));
   item.add_content_keys(std::string(16, '\0'));
   item.add_catalog_keys(overlay.key());
-  outbox.Add(proto::Item(item));
+  outbox.Add({proto::Item(item)});
   outbox.Handle(Credit(4), outcome);
 
   std::vector<std::string> order;
@@ -143,7 +143,7 @@ TEST_CASE("contents go once a connection, candidates before their catalog, base 
   REQUIRE(order == std::vector<std::string>{"embeddings 1", "embeddings 2", "catalog",
                                             "embeddings 1", "overlay", "item"});
   item.mutable_id()->set_environment_id(2);
-  outbox.Add(proto::Item(item));
+  outbox.Add({proto::Item(item)});
   REQUIRE(outbox.SendNext(1, outcome).size() == 1);
   REQUIRE(provider.asked == 4);
 
@@ -161,7 +161,7 @@ TEST_CASE("large sets of embeddings are cut into messages of bounded size") {
   OutboxOutcome outcome;
   proto::Item item = ItemOf(1);
   for (int i = 0; i < 500; ++i) item.add_content_keys(KeyBytes(std::to_string(i)));
-  outbox.Add(std::move(item));
+  outbox.Add({std::move(item)});
   outbox.Handle(Credit(1), outcome);
   std::size_t keys = 0;
   for (const auto& message : outbox.SendNext(1, outcome)) {
@@ -175,7 +175,7 @@ TEST_CASE("an item put off by the shard is sent again first; one refused is drop
   FakeProvider provider;
   InsertOutbox outbox(provider);
   OutboxOutcome outcome;
-  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add(ItemOf(i));
+  for (std::uint64_t i = 0; i < 3; ++i) outbox.Add({ItemOf(i)});
   outbox.Handle(Credit(2), outcome);
   REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
   REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 1);
@@ -195,7 +195,7 @@ TEST_CASE("an item that is put off for want of room for its contents is never dr
   OutboxOutcome outcome;
   proto::Item item = ItemOf(1);
   item.add_content_keys(KeyBytes("text"));
-  outbox.Add(proto::Item(item));
+  outbox.Add({proto::Item(item)});
   outbox.Handle(Credit(1), outcome);
   proto::InsertReply put_off = Answer(item, absl::StatusCode::kResourceExhausted, 1);
   put_off.mutable_items(0)->add_missing_keys(KeyBytes("text"));
@@ -222,7 +222,7 @@ TEST_CASE("what a shard let go is sent again, a list with what it uses, and noth
   proto::Item item = ItemOf(1);
   item.add_content_keys(KeyBytes("text"));
   item.add_catalog_keys(overlay.key());
-  outbox.Add(proto::Item(item));
+  outbox.Add({proto::Item(item)});
   outbox.Handle(Credit(1), outcome);
   REQUIRE(outbox.SendNext(1, outcome).size() == 5);
   proto::InsertReply missing = Answer(item, absl::StatusCode::kNotFound, 1);
@@ -239,7 +239,7 @@ TEST_CASE("when the shard lost a content, contents are sent again, but not for e
   OutboxOutcome outcome;
   proto::Item item = ItemOf(1);
   item.add_content_keys(KeyBytes("text"));
-  outbox.Add(proto::Item(item));
+  outbox.Add({proto::Item(item)});
   outbox.Handle(Credit(1), outcome);
   int sends = 0;
   while (outbox.MaySend()) {
@@ -261,11 +261,93 @@ TEST_CASE("an item whose content is nowhere is dropped and counted") {
   OutboxOutcome outcome;
   proto::Item item = ItemOf(1);
   item.add_content_keys(KeyBytes("gone"));
-  outbox.Add(std::move(item));
+  outbox.Add({std::move(item)});
   outbox.Handle(Credit(1), outcome);
   REQUIRE(ItemsIn(outbox.SendNext(1, outcome)) == 0);
   REQUIRE(outcome.without_content == 1);
   REQUIRE(outbox.size() == 0);
+}
+
+std::shared_ptr<const proto::Chunk> ChunkOfBytes(std::string data) {
+  auto chunk = std::make_shared<proto::Chunk>();
+  chunk->set_key(KeyBytes(data));
+  chunk->set_data(std::move(data));
+  return chunk;
+}
+
+ChunkedItem WithChunks(std::uint64_t environment, Chunks chunks) {
+  ChunkedItem item{.item = ItemOf(environment)};
+  for (const auto& chunk : chunks) item.item.add_chunk_keys(chunk->key());
+  item.chunks = std::move(chunks);
+  return item;
+}
+
+// Returns how many chunks the messages carry. Each must come before the items that use it.
+std::size_t ChunksIn(const std::vector<proto::InsertRequest>& messages,
+                     std::set<std::string>& known) {
+  std::size_t chunks = 0;
+  for (const proto::InsertRequest& message : messages) {
+    for (const proto::Chunk& chunk : message.chunks()) {
+      known.insert(chunk.key());
+      ++chunks;
+    }
+    for (const proto::Item& item : message.items()) {
+      for (const std::string& key : item.chunk_keys()) REQUIRE(known.contains(key));
+    }
+  }
+  return chunks;
+}
+
+TEST_CASE("a chunk goes once a connection, with its items, and again when the shard lacks it") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  std::set<std::string> known;
+  const auto a = ChunkOfBytes("a");
+  const auto b = ChunkOfBytes("b");
+  const auto c = ChunkOfBytes("c");
+  outbox.Add(WithChunks(0, {a, b}));
+  outbox.Add(WithChunks(1, {b, c}));
+  outbox.Handle(Credit(8), outcome);
+  const auto messages = outbox.SendNext(64, outcome);
+  REQUIRE(messages.size() == 1);
+  REQUIRE(ItemsIn(messages) == 2);
+  REQUIRE(ChunksIn(messages, known) == 3);
+  // The shard has lost one of the two chunks of the first item.
+  proto::InsertReply reply = Answer(ItemOf(0), absl::StatusCode::kNotFound, 8);
+  reply.mutable_items(0)->add_missing_keys(b->key());
+  outbox.Handle(reply, outcome);
+  const auto again = outbox.SendNext(64, outcome);
+  REQUIRE(ItemsIn(again) == 1);
+  known.erase(b->key());
+  REQUIRE(ChunksIn(again, known) == 1);
+  outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kOk, 8), outcome);
+  REQUIRE(outcome.bytes == ItemOf(0).payload().size() + 2);
+  outbox.Disconnected();
+  outbox.Handle(Credit(8), outcome);
+  known.clear();
+  REQUIRE(ChunksIn(outbox.SendNext(64, outcome), known) == 2);
+}
+
+TEST_CASE("chunks that are larger than a message should be are sent in several") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  Chunks chunks;
+  for (char name = 'a'; name < 'g'; ++name)
+    chunks.push_back(ChunkOfBytes(std::string(400000, name)));
+  outbox.Add(WithChunks(0, chunks));
+  outbox.Add(WithChunks(1, {chunks[0], ChunkOfBytes("small")}));
+  outbox.Handle(Credit(8), outcome);
+  std::set<std::string> known;
+  const auto messages = outbox.SendNext(64, outcome);
+  REQUIRE(messages.size() == 3);
+  REQUIRE(ItemsIn(messages) == 1);
+  REQUIRE(ChunksIn(messages, known) == 6);
+  const auto rest = outbox.SendNext(64, outcome);
+  REQUIRE(rest.size() == 1);
+  REQUIRE(ChunksIn(rest, known) == 1);
+  REQUIRE(outbox.size() == 2);
 }
 
 }  // namespace
