@@ -167,20 +167,23 @@ absl::Status Learner::Start() {
                           .max_bytes = static_cast<std::size_t>(options.content_capacity_bytes)});
   SHOAL_RETURN_IF_ERROR(CloneDemonstrations());
   parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents,
-                                                  static_cast<std::uint32_t>(options.policy_id));
-  SHOAL_ASSIGN_OR_RETURN(parts.sampler, replay::client::Sampler::Create(
-                                            {.addresses = setup_.cluster.replay,
-                                             .address_file = setup_.cluster.replay_file,
-                                             .client = "learner-" + std::to_string(rank()),
-                                             .table = options.table,
-                                             .prefetch = share,
-                                             .max_lag = static_cast<std::uint32_t>(options.max_lag),
-                                             .group_epoch = parts.version.epoch,
-                                             .rank = static_cast<std::uint32_t>(rank()),
-                                             .world = static_cast<std::uint32_t>(ranks),
-                                             .signature = parts.decoder->Signature(),
-                                             .seed = static_cast<std::uint64_t>(setup_.run.seed)},
-                                            *parts.contents, parts.metrics));
+                                                  static_cast<std::uint32_t>(options.policy_id),
+                                                  options.burn_in);
+  SHOAL_ASSIGN_OR_RETURN(parts.sampler,
+                         replay::client::Sampler::Create(
+                             {.addresses = setup_.cluster.replay,
+                              .address_file = setup_.cluster.replay_file,
+                              .client = "learner-" + std::to_string(rank()),
+                              .table = options.table,
+                              .prefetch = share,
+                              .max_lag = static_cast<std::uint32_t>(options.max_lag),
+                              .chunk_bytes = static_cast<std::size_t>(options.chunk_cache_bytes),
+                              .group_epoch = parts.version.epoch,
+                              .rank = static_cast<std::uint32_t>(rank()),
+                              .world = static_cast<std::uint32_t>(ranks),
+                              .signature = parts.decoder->Signature(),
+                              .seed = static_cast<std::uint64_t>(setup_.run.seed)},
+                             *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
   parts.round =
       std::make_unique<Round>(RoundOptions{.share = share,

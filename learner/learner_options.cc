@@ -38,6 +38,16 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "publications",
                 .min = 0,
                 .max = kMany});
+  visitor.Knob("burn_in", burn_in,
+               {.help = "first rows of an unroll without weight, unless an episode begins in them",
+                .unit = "rows",
+                .min = 0,
+                .max = 65536});
+  visitor.Knob("chunk_cache_bytes", chunk_cache_bytes,
+               {.help = "chunks of unrolls that overlap, and what they unpack to",
+                .unit = "bytes",
+                .min = 0,
+                .max = 1e12});
   visitor.Knob("checkpoint_every_updates", checkpoint_every_updates,
                {.help = "updates between checkpoints", .unit = "updates", .min = 1, .max = kMany});
   visitor.Knob("checkpoint_every_seconds", checkpoint_every_seconds,

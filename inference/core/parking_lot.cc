@@ -61,6 +61,7 @@ void ParkingLot::Release(AnswerBatch& answers) {
   metrics_.dropped_unrolls.Increment(static_cast<double>(unrolls_.size()));
   for (const Unroll& unroll : unrolls_) Free(unroll.environment, answers);
   unrolls_.clear();
+  sink_.Flush();
   metrics_.SetWaiting(WaitReason::kReplay, 0);
 }
 

@@ -36,7 +36,8 @@ class ParkingLot {
   // Tries the parked unrolls again, oldest first, and adds the answers of environments that are
   // free.
   void Retry(AnswerBatch& answers);
-  // Drops the unrolls that still find no room and adds all held answers to `answers`.
+  // Drops the unrolls that still find no room, flushes the sink and adds all held answers to
+  // `answers`.
   void Release(AnswerBatch& answers);
 
   std::size_t size() const { return unrolls_.size(); }

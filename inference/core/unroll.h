@@ -24,6 +24,10 @@ struct Unroll {
   std::uint64_t first_sequence = 0;
   // T.
   std::uint32_t length = 0;
+  // The number of the first rows that the environment's unroll before has, too, its bootstrap row
+  // included, and the first sequence of that unroll. 0 where unrolls do not overlap.
+  std::uint32_t shared_rows = 0;
+  std::uint64_t shared_with = 0;
   std::vector<UnrollColumn> step_columns;
   std::vector<UnrollColumn> unroll_columns;
   // The column `catalog` indexes this list. The bases of overlays follow the catalogs that rows
@@ -44,6 +48,8 @@ class UnrollSink {
   // Never blocks. Returns RESOURCE_EXHAUSTED if there is no room; keep the unroll and try again
   // later. Any other error means that the unroll is refused for good.
   virtual absl::Status TryInsert(const Unroll& unroll) = 0;
+  // Hands on what it holds back, as far as there is room. Called when no more unrolls come.
+  virtual void Flush() {}
 };
 
 }  // namespace shoal::inference

@@ -11,6 +11,21 @@
 #include "platform/runtime/check.h"
 
 namespace shoal::inference {
+namespace {
+
+template <typename T>
+void DropFront(std::vector<T>& values, std::size_t count) {
+  values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// Appends a row of `width` numbers, with zeros for those that are not given.
+void AppendRow(std::vector<float>& rows, std::span<const float> row, std::size_t width) {
+  const std::size_t size = rows.size() + width;
+  rows.insert(rows.end(), row.begin(), row.end());
+  rows.resize(size);
+}
+
+}  // namespace
 
 std::optional<Unroll> UnrollBuilder::SetOutcome(float reward, std::uint8_t flags) {
   if (actions_.empty()) return std::nullopt;
@@ -22,7 +37,9 @@ std::optional<Unroll> UnrollBuilder::SetOutcome(float reward, std::uint8_t flags
       (flags & kTerminated) != 0 ? (full || cut_.by_episode) : (lost && cut_.by_episode);
   if (!complete) return std::nullopt;
   PushZeros();
-  return Finish();
+  Unroll unroll = Finish();
+  Clear();
+  return unroll;
 }
 
 std::optional<Unroll> UnrollBuilder::Append(const Row& row, const Step& step) {
@@ -36,11 +53,22 @@ std::optional<Unroll> UnrollBuilder::Append(const Row& row, const Step& step) {
   Push(row, step);
   if (!bootstraps) return std::nullopt;
   Unroll unroll = Finish();
-  if (!final_row) Begin(row, step);
+  if (final_row) {
+    Clear();
+  } else if (cut_.overlap == 0) {
+    Begin(row, step);
+  } else {
+    Keep(NextBegin());
+  }
   return unroll;
 }
 
 void UnrollBuilder::Clear() {
+  shared_rows_ = 0;
+  shared_with_ = 0;
+  core_states_.clear();
+  past_requests_.clear();
+  sequences_.clear();
   observations_.clear();
   contents_.clear();
   catalogs_.clear();
@@ -63,16 +91,20 @@ void UnrollBuilder::Begin(const Row& row, const Step& step) {
   layout_ = row.block->layout;
   environment_ = row.environment();
   incarnation_ = row.incarnation();
-  first_sequence_ = row.sequence();
   group_ = row.block->groups.empty() ? std::nullopt : std::optional(row.block->groups[row.index]);
-  core_state_.assign(step.core_state.begin(), step.core_state.end());
-  past_requests_.assign(step.past_requests.begin(), step.past_requests.end());
   Push(row, step);
 }
 
 void UnrollBuilder::Push(const Row& row, const Step& step) {
+  if (actions_.empty() || cut_.overlap > 0) {
+    AppendRow(core_states_, step.core_state, shape_.core_state_size);
+    if (shape_.past_requests) {
+      AppendRow(past_requests_, step.past_requests, shape_.embedding_size);
+    }
+  }
+  sequences_.push_back(row.sequence());
   PushBytes(row);
-  if (shape_.candidates) catalogs_.push_back(CatalogIndex(row));
+  if (shape_.candidates) catalogs_.push_back(CatalogIndex(row.block->candidates[row.index]));
   if (shape_.candidate_marks > 0) marks_.Add(row.marks());
   PushLegal(row);
   actions_.push_back(step.action);
@@ -96,8 +128,7 @@ void UnrollBuilder::PushBytes(const Row& row) {
   slice(extras_, block.extras, layout_->extras_bytes);
 }
 
-std::int32_t UnrollBuilder::CatalogIndex(const Row& row) {
-  const auto& candidates = row.block->candidates[row.index];
+std::int32_t UnrollBuilder::CatalogIndex(const std::shared_ptr<const Candidates>& candidates) {
   for (std::size_t i = 0; i < used_catalogs_.size(); ++i) {
     if (used_catalogs_[i]->key == candidates->key) return static_cast<std::int32_t>(i);
   }
@@ -120,6 +151,7 @@ void UnrollBuilder::PushLegal(const Row& row) {
 }
 
 void UnrollBuilder::PushZeros() {
+  sequences_.push_back(sequences_.back());
   observations_.resize(observations_.size() + layout_->observation_bytes);
   contents_.resize(contents_.size() + shape_.content_count);
   extras_.resize(extras_.size() + layout_->extras_bytes);
@@ -136,13 +168,53 @@ void UnrollBuilder::PushZeros() {
   episodes_.push_back(0);
 }
 
-Unroll UnrollBuilder::Finish() {
+std::size_t UnrollBuilder::NextBegin() const {
+  const std::size_t last = actions_.size() - 1;
+  std::size_t begin = last;
+  while (begin > last - cut_.overlap && (flags_[begin] & kFirst) == 0) --begin;
+  return begin;
+}
+
+void UnrollBuilder::Keep(std::size_t begin) {
+  shared_with_ = sequences_.front();
+  shared_rows_ = actions_.size() - begin;
+  const std::size_t rows = actions_.size();
+  DropFront(core_states_, begin * shape_.core_state_size);
+  if (shape_.past_requests) DropFront(past_requests_, begin * shape_.embedding_size);
+  DropFront(observations_, begin * layout_->observation_bytes);
+  DropFront(contents_, begin * shape_.content_count);
+  DropFront(extras_, begin * layout_->extras_bytes);
+  if (!legal_.empty()) DropFront(legal_, begin * shape_.action_count);
+  DropFront(sequences_, begin);
+  DropFront(actions_, begin);
+  DropFront(log_probabilities_, begin);
+  DropFront(values_, begin);
+  DropFront(rewards_, begin);
+  DropFront(flags_, begin);
+  DropFront(forced_, begin);
+  DropFront(versions_, begin);
+  DropFront(episodes_, begin);
+  if (shape_.candidate_marks > 0) {
+    const model::MarkRows before = std::exchange(marks_, {});
+    for (std::size_t row = begin; row < rows; ++row) marks_.Add(before.Row(row));
+  }
+  if (!shape_.candidates) return;
+  DropFront(catalogs_, begin);
+  const auto before = std::exchange(used_catalogs_, {});
+  for (std::int32_t& catalog : catalogs_) {
+    catalog = CatalogIndex(before[static_cast<std::size_t>(catalog)]);
+  }
+}
+
+Unroll UnrollBuilder::Finish() const {
   SHOAL_CHECK(actions_.size() >= 2);
   const auto rows = static_cast<std::int64_t>(actions_.size());
   Unroll unroll;
   unroll.environment = environment_;
   unroll.incarnation = incarnation_;
-  unroll.first_sequence = first_sequence_;
+  unroll.first_sequence = sequences_.front();
+  unroll.shared_rows = static_cast<std::uint32_t>(shared_rows_);
+  unroll.shared_with = shared_with_;
   unroll.length = static_cast<std::uint32_t>(rows - 1);
   AddObservations(unroll, rows);
   AddContents(unroll, rows);
@@ -151,7 +223,6 @@ Unroll UnrollBuilder::Finish() {
   AddUnrollColumns(unroll);
   if (shape_.candidate_marks > 0) AddMarks(unroll, rows);
   Summarise(unroll);
-  Clear();
   return unroll;
 }
 
@@ -271,16 +342,20 @@ void UnrollBuilder::AddEnvironment(Unroll& unroll, std::int64_t rows) const {
 
 void UnrollBuilder::AddUnrollColumns(Unroll& unroll) const {
   if (shape_.core_state_size > 0) {
-    Add(unroll.unroll_columns, "core/state", {static_cast<std::int64_t>(core_state_.size())},
-        core_state_);
+    Add(unroll.unroll_columns, "core/state", {static_cast<std::int64_t>(shape_.core_state_size)},
+        core_states_);
   }
   if (shape_.past_requests) {
-    Add(unroll.unroll_columns, "past_requests", {static_cast<std::int64_t>(past_requests_.size())},
+    Add(unroll.unroll_columns, "past_requests", {static_cast<std::int64_t>(shape_.embedding_size)},
         past_requests_);
   }
   if (group_) {
     Add(unroll.unroll_columns, "group_id", {1},
         std::vector<std::int64_t>{static_cast<std::int64_t>(*group_)});
+  }
+  if (shared_rows_ > 1) {
+    Add(unroll.unroll_columns, "overlap", {1},
+        std::vector<std::int64_t>{static_cast<std::int64_t>(shared_rows_ - 1)});
   }
   if (shape_.policy_id != 0) {
     Add(unroll.unroll_columns, "policy_id", {1}, std::vector<std::int64_t>{shape_.policy_id});

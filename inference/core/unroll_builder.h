@@ -5,8 +5,14 @@
 // When unrolls are cut by length, T rows make an unroll. The next row bootstraps it and is row 0 of
 // the next unroll, except that a FINAL row only bootstraps. When they are cut by episode, an unroll
 // holds the acting rows of one episode, and its FINAL row, or zeros, bootstraps it. An episode
-// longer than `max_rows` is cut there as by length. proto/unroll.proto defines the rows. Not
-// thread-safe.
+// longer than `max_rows` is cut there as by length. proto/unroll.proto defines the rows.
+//
+// With an overlap the next unroll begins `overlap` rows before the row that bootstraps this one,
+// but not before the episode of that row. So n-step transitions are unrolls of n rows that overlap
+// by n - 1, sequences that begin every P rows overlap by T - P, and sequences with burn-in by the
+// rows that are burnt in. The first row's core state is that with which the row was evaluated.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +31,9 @@ struct UnrollCut {
   bool by_episode = false;
   // T, or the most rows of an unroll that is cut by episode. At least 1.
   std::size_t max_rows = 16;
+  // How many rows the next unroll has in common with this one, besides the bootstrap row. Less than
+  // `max_rows`.
+  std::size_t overlap = 0;
 };
 
 class UnrollBuilder {
@@ -61,12 +70,17 @@ class UnrollBuilder {
   void Begin(const Row& row, const Step& step);
   void Push(const Row& row, const Step& step);
   void PushBytes(const Row& row);
-  std::int32_t CatalogIndex(const Row& row);
+  std::int32_t CatalogIndex(const std::shared_ptr<const Candidates>& candidates);
   void PushLegal(const Row& row);
   // Adds the bootstrap row, at index T, as zeros.
   void PushZeros();
   // REQUIRES: the bootstrap row has been added, so there are T + 1 rows.
-  Unroll Finish();
+  Unroll Finish() const;
+  // Returns the row that the next unroll begins with. REQUIRES: as for Finish, and there is a row
+  // after this unroll.
+  std::size_t NextBegin() const;
+  // Drops the rows before `begin`; the others are the next unroll's first.
+  void Keep(std::size_t begin);
   void AddObservations(Unroll& unroll, std::int64_t rows) const;
   void AddContents(Unroll& unroll, std::int64_t rows) const;
   void AddActions(Unroll& unroll, std::int64_t rows) const;
@@ -81,12 +95,16 @@ class UnrollBuilder {
   std::shared_ptr<const RowLayout> layout_;
   std::uint64_t environment_ = 0;
   std::uint64_t incarnation_ = 0;
-  std::uint64_t first_sequence_ = 0;
   std::optional<std::uint64_t> group_;
-  std::vector<float> core_state_;
+  // The rows that the open unroll has in common with the one before, and that one's first sequence.
+  std::size_t shared_rows_ = 0;
+  std::uint64_t shared_with_ = 0;
+  // Those before each row, or without overlap only before row 0.
+  std::vector<float> core_states_;
   std::vector<float> past_requests_;
 
   // These hold one entry for each row, or as many bytes as the layout says.
+  std::vector<std::uint64_t> sequences_;
   std::vector<std::byte> observations_;
   std::vector<content::ContentKey> contents_;
   std::vector<std::int32_t> catalogs_;

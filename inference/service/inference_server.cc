@@ -93,7 +93,23 @@ TableFactory TablesOf(const model::PolicySpec& policy) {
 UnrollCut CutOf(const InferenceOptions& options) {
   const bool by_episode = options.unroll_cut == "episode";
   return {.by_episode = by_episode,
-          .max_rows = Size(by_episode ? options.max_episode_rows : options.unroll_length)};
+          .max_rows = Size(by_episode ? options.max_episode_rows : options.unroll_length),
+          .overlap = Size(options.unroll_overlap)};
+}
+
+// Unrolls that have no rows in common would gain nothing from chunks.
+std::unique_ptr<UnrollChunker> ChunkerOf(const InferenceConfig& config, const UnrollDestination& to,
+                                         runtime::Metrics& metrics) {
+  const InferenceOptions& options = config.options;
+  if (options.unroll_overlap == 0) return nullptr;
+  return std::make_unique<UnrollChunker>(
+      UnrollChunkerOptions{.to = to,
+                           .chunk_rows = Size(options.chunk_length),
+                           .unroll_rows = CutOf(options).max_rows + 1,
+                           .compression_level = static_cast<int>(options.chunk_compression),
+                           // In lock step the learner waits for these very unrolls.
+                           .ends_chunks = config.run.deterministic},
+      metrics);
 }
 
 }  // namespace
@@ -175,6 +191,7 @@ InferenceServer::Parts::~Parts() {
 
 absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   const InferenceOptions& options = config.options;
+  SHOAL_RETURN_IF_ERROR(options.Check());
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,
                          ListenAddress(options, config.cluster, config.index));
   if (!config.cluster.replay.empty() || !config.cluster.replay_file.empty()) {
@@ -186,7 +203,8 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
                                                     .outbox_bytes = Size(options.outbox_bytes)},
                                                    provider, metrics));
   }
-  sink = std::make_unique<ReplaySink>(inserter.get(), options.table, encoder->version());
+  const UnrollDestination to{.table = options.table, .encoder_version = encoder->version()};
+  sink = std::make_unique<ReplaySink>(inserter.get(), to, ChunkerOf(config, to, metrics));
   engine = std::make_unique<ActEngine>(
       ActOptions{.cut = CutOf(options), .seed = static_cast<std::uint64_t>(config.run.seed)}, shape,
       policies, *sink, shared_metrics);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/service/options.h"
 
+#include "replay/client/chunk_codec.h"
+
 namespace shoal::inference {
 namespace {
 
@@ -40,6 +42,20 @@ void VisitUnrolls(InferenceOptions& options, runtime::Visitor& visitor) {
                 .unit = "rows",
                 .min = 1,
                 .max = 65536});
+  visitor.Knob("unroll_overlap", options.unroll_overlap,
+               {.help = "rows that an unroll has in common with the one before, within an episode",
+                .unit = "rows",
+                .min = 0,
+                .max = 65535});
+  visitor.Knob("chunk_length", options.chunk_length,
+               {.help = "rows stored together where unrolls overlap; 0: follows their size",
+                .unit = "rows",
+                .min = 0,
+                .max = 65536});
+  visitor.Knob("chunk_compression", options.chunk_compression,
+               {.help = "zstd's level for rows stored in chunks; 0: none",
+                .min = 0,
+                .max = replay::client::ChunkEncoder::kMaxLevel});
   visitor.Knob("table", options.table, {.help = "replay's table that unrolls go to"});
   visitor.Knob(
       "outbox_items", options.outbox_items,
@@ -107,6 +123,15 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "ms",
                 .min = 0,
                 .max = 600000});
+}
+
+absl::Status InferenceOptions::Check() const {
+  const bool by_episode = unroll_cut == "episode";
+  const std::int64_t rows = by_episode ? max_episode_rows : unroll_length;
+  if (unroll_overlap < rows) return absl::OkStatus();
+  return runtime::InvalidArgument(
+      "inference.unroll_overlap " + std::to_string(unroll_overlap) + " must be below inference." +
+      (by_episode ? "max_episode_rows " : "unroll_length ") + std::to_string(rows));
 }
 
 absl::StatusOr<std::string> ListenAddress(const InferenceOptions& options,

@@ -28,6 +28,11 @@ struct InferenceOptions {
   std::string unroll_cut = "length";
   std::int64_t unroll_length = 16;
   std::int64_t max_episode_rows = 4096;
+  // The rows that an unroll has in common with the one before.
+  std::int64_t unroll_overlap = 0;
+  // How unrolls that overlap are stored: rows of a chunk, and the level of compression.
+  std::int64_t chunk_length = 0;
+  std::int64_t chunk_compression = 1;
   // The table of replay that unrolls are inserted into.
   std::string table = "unrolls";
   std::int64_t outbox_items = 256;
@@ -46,6 +51,8 @@ struct InferenceOptions {
   std::int64_t drain_ms = 2000;
 
   void Visit(runtime::Visitor& visitor);
+  // Returns INVALID_ARGUMENT, which names the knobs, if unrolls would overlap by all their rows.
+  absl::Status Check() const;
 };
 
 // Returns `options.listen`, or the address of server `index` in the cluster. Returns

@@ -6,57 +6,9 @@
 #include <utility>
 
 #include "inference/service/unroll_signature.h"
-#include "platform/transport/wire_tensor.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::inference {
-namespace {
-
-void AddColumns(const std::vector<UnrollColumn>& columns,
-                google::protobuf::RepeatedPtrField<proto::NamedTensor>& out) {
-  for (const UnrollColumn& column : columns) {
-    proto::NamedTensor& named = *out.Add();
-    named.set_name(column.name);
-    transport::ToWire(column.values, *named.mutable_tensor());
-  }
-}
-
-void SetVersion(const parameters::Version& version, proto::PolicyVersion& out) {
-  out.set_epoch(version.epoch);
-  out.set_step(version.step);
-}
-
-}  // namespace
-
-proto::Item ItemOf(const Unroll& unroll, const std::string& table,
-                   const std::string& encoder_version) {
-  proto::UnrollId id;
-  id.set_environment_id(unroll.environment);
-  id.set_incarnation(unroll.incarnation);
-  id.set_first_sequence(unroll.first_sequence);
-  proto::Unroll payload;
-  *payload.mutable_id() = id;
-  payload.set_length(unroll.length);
-  AddColumns(unroll.step_columns, *payload.mutable_step_columns());
-  AddColumns(unroll.unroll_columns, *payload.mutable_unroll_columns());
-  payload.set_encoder_version(encoder_version);
-  proto::Item item;
-  *item.mutable_id() = std::move(id);
-  item.set_table(table);
-  SetVersion(unroll.oldest, *item.mutable_oldest_version());
-  SetVersion(unroll.newest, *item.mutable_newest_version());
-  item.set_steps(unroll.steps);
-  item.set_priority(1);
-  for (const content::ContentKey& key : unroll.catalog_keys) {
-    payload.add_catalog_keys(std::string(key.AsBytes()));
-    item.add_catalog_keys(std::string(key.AsBytes()));
-  }
-  for (const content::ContentKey& key : unroll.content_keys) {
-    item.add_content_keys(std::string(key.AsBytes()));
-  }
-  item.set_payload(payload.SerializeAsString());
-  return item;
-}
-
 absl::StatusOr<proto::Embeddings> StoreProvider::FindEmbeddings(std::span<const std::string> keys) {
   proto::Embeddings found;
   found.set_encoder_version(contents_.encoder_version());
@@ -101,15 +53,49 @@ absl::StatusOr<std::variant<proto::Catalog, proto::Overlay>> StoreProvider::Find
 
 absl::Status ReplaySink::TryInsert(const Unroll& unroll) {
   if (inserter_ == nullptr) return absl::OkStatus();
-  proto::Item item = ItemOf(unroll, table_, encoder_version_);
+  SHOAL_ASSIGN_OR_RETURN(const std::string signature, StatedSignature(unroll));
+  if (!chunker_) {
+    proto::Item item = ItemOf(unroll, to_);
+    item.set_signature(signature);
+    return inserter_->TryInsert(std::move(item));
+  }
+  const absl::Status before = InsertReady();
+  if (absl::IsResourceExhausted(before)) return before;
+  SHOAL_RETURN_IF_ERROR(chunker_->Add(unroll, signature));
+  const absl::Status after = InsertReady();
+  // What is left goes before the next unroll.
+  return after.ok() || absl::IsResourceExhausted(after) ? before : after;
+}
+
+absl::StatusOr<std::string> ReplaySink::StatedSignature(const Unroll& unroll) {
   const std::string signature = SignatureOf(unroll);
   auto stated = stated_.find(signature);
   if (stated == stated_.end()) {
     SHOAL_ASSIGN_OR_RETURN(std::string key, inserter_->StateSignature(signature));
     stated = stated_.emplace(signature, std::move(key)).first;
   }
-  item.set_signature(stated->second);
-  return inserter_->TryInsert(std::move(item));
+  return stated->second;
+}
+
+void ReplaySink::Flush() {
+  if (inserter_ == nullptr || !chunker_) return;
+  chunker_->Flush();
+  const absl::Status status = InsertReady();
+  if (status.ok()) return;
+  spdlog::warn("event=unrolls_dropped count={} reason={}", chunker_->ready().size(),
+               runtime::Quoted(runtime::Message(status)));
+}
+
+absl::Status ReplaySink::InsertReady() {
+  absl::Status first_error;
+  auto& ready = chunker_->ready();
+  while (!ready.empty()) {
+    const absl::Status status = inserter_->TryInsert(std::move(ready.front()));
+    if (absl::IsResourceExhausted(status)) return status;
+    first_error.Update(status);
+    ready.pop_front();
+  }
+  return first_error;
 }
 
 }  // namespace shoal::inference

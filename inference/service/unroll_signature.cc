@@ -13,7 +13,8 @@
 namespace shoal::inference {
 namespace {
 
-constexpr std::array<std::string_view, 4> kOptional = {"forced", "group_id", "legal", "policy_id"};
+constexpr std::array<std::string_view, 5> kOptional = {"forced", "group_id", "legal", "overlap",
+                                                       "policy_id"};
 constexpr std::string_view kMarks = "marks/";
 
 void Add(const UnrollColumn& column, std::string_view shape, std::string& text) {

@@ -27,12 +27,16 @@ EpisodeSummary EpisodeReturns::Add(std::span<const DecodedUnroll> unrolls) {
 
 void EpisodeReturns::AddOne(const DecodedUnroll& unroll, EpisodeSummary& sums) {
   const std::uint64_t environment = unroll.key.id.environment_id;
+  const bool begins = (unroll.flags[0] & algorithms::kFirst) != 0;
+  const auto repeated = begins ? std::size_t{0} : static_cast<std::size_t>(unroll.overlap);
   for (std::size_t t = 0; t < static_cast<std::size_t>(unroll.length); ++t) {
     const std::uint8_t flags = unroll.flags[t];
     if ((flags & algorithms::kFinal) != 0) continue;
     if ((flags & algorithms::kFirst) != 0) open_[environment] = {unroll.episode_id[t], 0, 0};
     const auto open = open_.find(environment);
     if (open == open_.end()) continue;
+    // Unless the episode was begun anew above, the unroll before has added this row.
+    if (t < repeated) continue;
     if (open->second.episode_id != unroll.episode_id[t]) {
       open_.erase(open);
       continue;

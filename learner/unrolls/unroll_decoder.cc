@@ -108,6 +108,7 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
   out.length = unroll.length();
   out.encoder_version = unroll.encoder_version();
   SHOAL_RETURN_IF_ERROR(CheckPolicy(columns));
+  SHOAL_RETURN_IF_ERROR(DecodeOverlap(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeSteps(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeObservation(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeState(columns, out));
@@ -133,6 +134,16 @@ absl::Status UnrollDecoder::CheckPolicy(const Columns& columns) const {
                          " acted, this learner trains policy " + std::to_string(policy_id_));
 }
 
+absl::Status UnrollDecoder::DecodeOverlap(const Columns& columns, DecodedUnroll& out) const {
+  if (columns.Find("overlap") == nullptr) return absl::OkStatus();
+  std::vector<std::int64_t> overlap;
+  SHOAL_RETURN_IF_ERROR(columns.Read("overlap", DType::kInt64, {1}, overlap));
+  out.overlap = overlap[0];
+  if (out.overlap >= 0 && out.overlap <= out.length) return absl::OkStatus();
+  return InvalidArgument("overlap: " + std::to_string(out.overlap) + " of " +
+                         std::to_string(out.length) + " rows");
+}
+
 absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& out) const {
   const std::int64_t length = out.length;
   std::vector<std::int64_t> epoch;
@@ -150,7 +161,10 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
   if (columns.Find("forced") != nullptr) {
     SHOAL_RETURN_IF_ERROR(columns.Read("forced", DType::kBool, {length}, forced));
   }
+  bool warm = false;
   for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t) {
+    warm = warm || static_cast<std::int64_t>(t) >= burn_in_ ||
+           (out.flags[t] & algorithms::kFirst) != 0;
     if ((out.flags[t] & ~kKnownFlags) != 0) return InvalidArgument("flags: an unknown flag");
     if (out.behaviour_log_probability[t] > 1e-3F) {
       return InvalidArgument("behaviour_log_probability: above 0");
@@ -161,7 +175,7 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
     const bool final_row = (out.flags[t] & algorithms::kFinal) != 0;
     const bool cut_blind = (out.flags[t] & algorithms::kTruncated) != 0 &&
                            (out.flags[t + 1] & algorithms::kFinal) == 0;
-    const bool learned = !final_row && !cut_blind && forced[t] == 0;
+    const bool learned = warm && !final_row && !cut_blind && forced[t] == 0;
     out.weight.push_back(learned ? 1.0F : 0.0F);
     out.steps += learned ? 1 : 0;
   }

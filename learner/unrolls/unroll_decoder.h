@@ -29,6 +29,8 @@ struct DecodedUnroll {
   // The decoder takes it for the first use.
   UnrollUse key;
   std::int64_t length = 0;  // T
+  // How many of the first rows are also in the environment's unroll before.
+  std::int64_t overlap = 0;
   std::string encoder_version;
 
   std::vector<float> observation;                 // [T+1, O]
@@ -59,9 +61,14 @@ class UnrollDecoder {
   // Longer unrolls are refused.
   static constexpr std::int64_t kMaxLength = 1 << 16;
 
-  // Unrolls of another policy than `policy_id` are refused. `contents` must outlive the decoder.
-  UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents, std::uint32_t policy_id = 0)
-      : spec_(spec), contents_(contents), policy_id_(policy_id) {}
+  // Unrolls of another policy than `policy_id` are refused. The first `burn_in` rows of an unroll
+  // carry no weight: the core's state, as it was stored when they acted, is renewed by them with
+  // the parameters of today (Kapturowski et al. 2019, "Recurrent experience replay in distributed
+  // reinforcement learning", section 3). A row with which an episode begins, and those after it,
+  // need no burn-in. `contents` must outlive the decoder.
+  UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents, std::uint32_t policy_id = 0,
+                std::int64_t burn_in = 0)
+      : spec_(spec), contents_(contents), policy_id_(policy_id), burn_in_(burn_in) {}
 
   // Returns the columns that every unroll must have, as replay compares them (replay/signature.h).
   std::string Signature() const;
@@ -74,6 +81,7 @@ class UnrollDecoder {
   class Columns;
 
   absl::Status CheckPolicy(const Columns& columns) const;
+  absl::Status DecodeOverlap(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeObservation(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeContents(const Columns& columns, const std::string& encoder_version,
                               DecodedUnroll& out) const;
@@ -87,6 +95,7 @@ class UnrollDecoder {
   const model::PolicySpec spec_;
   ContentTable& contents_;
   const std::uint32_t policy_id_;
+  const std::int64_t burn_in_;
 };
 
 }  // namespace shoal::learner

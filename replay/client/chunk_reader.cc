@@ -170,9 +170,9 @@ absl::Status ChunkReader::AddColumns(const ChunkLayout& layout, const std::vecto
   return absl::OkStatus();
 }
 
-std::vector<std::string> ChunkReader::Leave(std::uint64_t named) {
+std::vector<std::string> ChunkReader::Leave(std::size_t max_bytes, std::uint64_t named) {
   std::vector<std::string> keys;
-  while (recent_bytes_ > options_.max_bytes && recent_.size() > 1) {
+  while (recent_bytes_ > max_bytes && recent_.size() > 1) {
     const Key key = recent_.back();
     recent_.pop_back();
     Entry& entry = *entries_.at(key);

@@ -2,11 +2,11 @@
 // A chunk reader keeps the chunks that came over one sampling stream, and puts the unrolls of items
 // together from them, with the same bytes as if they had never been taken apart.
 //
-// It keeps up to `max_bytes` of chunks and unpacked rows, and the newest chunk in any case. Beyond
-// that the least recently used chunks are to leave: Leave names them, for the shard to be told that
-// it must send them again, and each stays until the shard has heard of it (Heard). By then every
-// item that counts on the chunk has come, so no item is lost, and what stays too long is bounded by
-// what the shard sends in the meantime.
+// It keeps all chunks until Leave is told how many bytes of them and of unpacked rows may stay.
+// Beyond that the least recently used ones are to leave: Leave names them, for the shard to be told
+// that it must send them again, and each stays until the shard has heard of it (Heard). By then
+// every item that counts on the chunk has come, so no item is lost, and what stays too long is
+// bounded by what the shard sends in the meantime.
 //
 // Whatever a peer sends ends in INVALID_ARGUMENT at worst: every index is checked, and memory is
 // taken only after sizes have been found to be within `max_unroll_bytes`. Not thread-safe.
@@ -35,7 +35,6 @@
 namespace shoal::replay::client {
 
 struct ChunkReaderOptions {
-  std::size_t max_bytes = std::size_t{256} << 20;
   // The most bytes of the columns of an unroll. The chunks of one may unpack to four times as many,
   // since they hold rows of its neighbours.
   std::size_t max_unroll_bytes = std::size_t{64} << 20;
@@ -54,9 +53,10 @@ class ChunkReader {
   // lies outside of its rows. The unroll is then unspecified.
   absl::Status Restore(std::span<const std::string* const> keys, proto::Unroll& unroll);
 
-  // Returns the keys of the chunks that are to leave, to be told to the shard in this order.
-  // `named` is how many keys it has been told before on this stream.
-  std::vector<std::string> Leave(std::uint64_t named);
+  // Returns the keys of the chunks that are to leave so that at most `max_bytes` stay, or the chunk
+  // used last, to be told to the shard in this order. `named` is how many keys it has been told
+  // before on this stream.
+  std::vector<std::string> Leave(std::size_t max_bytes, std::uint64_t named);
   // The shard has heard of the first `named` keys. Drops the chunks among them.
   void Heard(std::uint64_t named);
 

@@ -324,6 +324,7 @@ TEST_CASE("a store counts at least the memory that its contents take, of each ki
                                       .appended = {KeyNumber(i)}}})
                 .ok());
   }
+  for (int i = 0; i < 5000; ++i) REQUIRE(store.Put(ChunkNumber(50000 + i, 200)).ok());
   const std::size_t used = UsedBytes() - std::min(before, UsedBytes());
   INFO("used " << used << " counted " << store.bytes());
   REQUIRE(used <= store.bytes());

@@ -33,10 +33,20 @@ class BusyCores {
   std::vector<std::thread> threads_;
 };
 
-std::string DigestOfFiftyUpdates(const std::string& seed) {
-  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", seed, "--episodes", "1", "--set",
-                "run.deterministic=true", "--set", "learner.updates=50", "--set",
-                "train.evaluate_every_seconds=0", "--set", "train.baselines=[]"});
+const std::vector<std::string> kOverlap = {"--set", "inference.unroll_overlap=16", "--set",
+                                           "learner.burn_in=16"};
+
+std::string DigestOfFiftyUpdates(const std::string& seed,
+                                 const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"train",      "deploy/local/cartpole.toml",
+                                        "--seed",     seed,
+                                        "--episodes", "1",
+                                        "--set",      "run.deterministic=true",
+                                        "--set",      "learner.updates=50",
+                                        "--set",      "train.evaluate_every_seconds=0",
+                                        "--set",      "train.baselines=[]"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  ShoalRun run(std::move(arguments));
   REQUIRE(run.WaitForExit(seconds(120)));
   INFO(run.output());
   REQUIRE(run.exit().code == 0);
@@ -71,6 +81,32 @@ TEST_CASE("the same seed gives the same parameters, bit by bit, on a busy machin
     REQUIRE(DigestOfFiftyUpdates("1") == digest);
   }
   REQUIRE(DigestOfFiftyUpdates("2") != digest);
+}
+
+TEST_CASE("unrolls that overlap travel in chunks and give the same parameters each time",
+          "[determinism][chunks]") {
+  const std::string digest = DigestOfFiftyUpdates("1", kOverlap);
+  REQUIRE(DigestOfFiftyUpdates("1", kOverlap) == digest);
+  REQUIRE(DigestOfFiftyUpdates("1") != digest);
+}
+
+TEST_CASE("CartPole is learned from unrolls that overlap and burn in, and none is lost",
+          "[cartpole][chunks]") {
+  std::vector<std::string> arguments = {"train", "deploy/local/cartpole.toml", "--seed", "1"};
+  arguments.insert(arguments.end(), kOverlap.begin(), kOverlap.end());
+  ShoalRun run(std::move(arguments));
+  REQUIRE(run.WaitForExit(seconds(150)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
+  for (const char* event : {"event=sample_refused", "event=item_refused", "event=unroll_dropped",
+                            "event=item_dropped", "event=content_refused"}) {
+    INFO(event);
+    for (const char* log : {"logs/learner-0.log", "logs/inference-0.log", "logs/replay-0.log"}) {
+      REQUIRE_FALSE(run.File(log).empty());
+      REQUIRE(run.File(log).find(event) == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("two learner ranks learn CartPole and agree in every bit after every update",

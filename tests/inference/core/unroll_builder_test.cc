@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/core/unroll_builder.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/inference/core/random_life.h"
 #include "tests/inference/core/row_maker.h"
 
 namespace shoal::inference {
@@ -258,6 +260,110 @@ TEST_CASE("Observations keep their dtypes, and an unroll of another policy than 
   REQUIRE(count.values<std::int64_t>()[1] == 2);
   REQUIRE(unroll->unroll_columns.back().name == "policy_id");
   REQUIRE(unroll->unroll_columns.back().values.values<std::int64_t>()[0] == 3);
+}
+
+TEST_CASE("With an overlap the next unroll begins so many rows before the bootstrap row") {
+  Life life({.max_rows = 3, .overlap = 2});
+  life.Go(kFirst);
+  life.Go(0, 1);
+  life.Go(0, 2);
+  const auto first = life.Go(0, 3);
+  REQUIRE(first);
+  REQUIRE(first->shared_rows == 0);
+  REQUIRE(life.open_rows() == 3);
+  const auto second = life.Go(0, 4);
+  REQUIRE(second);
+  REQUIRE(second->first_sequence == 1);
+  REQUIRE(second->shared_rows == 3);
+  REQUIRE(second->shared_with == 0);
+  REQUIRE(Values<float>(*second, "value") == std::vector<float>{101, 102, 103, 104});
+  REQUIRE(Values<float>(*second, "reward") == std::vector<float>{2, 3, 4});
+  REQUIRE(second->unroll_columns.at(0).name == "overlap");
+  REQUIRE(second->unroll_columns.at(0).values.values<std::int64_t>()[0] == 2);
+  // The episode ends within it, and the next one begins without rows of this one.
+  const auto third = life.Go(kTerminated, 5);
+  REQUIRE(third);
+  REQUIRE(third->first_sequence == 2);
+  REQUIRE(life.open_rows() == 0);
+  life.Go(kFirst);
+  life.Go(0, 6);
+  life.Go(0, 7);
+  const auto fourth = life.Go(0, 8);
+  REQUIRE(fourth);
+  REQUIRE(fourth->first_sequence == 6);
+  REQUIRE(fourth->shared_rows == 0);
+  REQUIRE(fourth->unroll_columns.empty());
+}
+
+void RequireEqual(const std::vector<UnrollColumn>& a, const std::vector<UnrollColumn>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    INFO(a[i].name);
+    REQUIRE(a[i].name == b[i].name);
+    REQUIRE(a[i].values.shape() == b[i].values.shape());
+    REQUIRE(std::ranges::equal(a[i].values.bytes(), b[i].values.bytes()));
+  }
+}
+
+// The oracle is a builder without overlap that sees the environment from the unroll's first row on.
+TEST_CASE("An unroll that overlaps is the one that a builder makes that begins at its first row") {
+  const PolicyShape shape = testing::RichShape();
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    runtime::Random random(seed);
+    UnrollCut cut{.by_episode = random.Below(2) == 0, .max_rows = 1 + random.Below(8)};
+    UnrollCut without = cut;
+    cut.overlap = random.Below(cut.max_rows);
+    UnrollBuilder builder(shape, cut);
+    testing::RandomLife life(7, seed);
+    std::vector<testing::RandomLife::Event> past;
+    std::uint64_t earliest_next = 0;
+    std::size_t unrolls = 0;
+    for (int step = 0; step < 400; ++step) {
+      for (testing::RandomLife::Event& event : life.Next()) {
+        std::optional<Unroll> unroll = testing::RandomLife::Tell(builder, event);
+        past.push_back(std::move(event));
+        if (!unroll) continue;
+        ++unrolls;
+        REQUIRE(unroll->first_sequence >= earliest_next);
+        UnrollBuilder oracle(shape, without);
+        std::optional<Unroll> expected;
+        std::vector<std::uint64_t> sequences;
+        std::uint64_t episode_begin = 0;
+        for (const auto& earlier : past) {
+          if (earlier.is_row && (earlier.row.flags() & kFirst) != 0) {
+            episode_begin = earlier.row.sequence();
+          }
+          const bool before = sequences.empty() &&
+                              !(earlier.is_row && earlier.row.sequence() == unroll->first_sequence);
+          if (before) continue;
+          if (earlier.is_row) sequences.push_back(earlier.row.sequence());
+          REQUIRE(!expected);
+          expected = testing::RandomLife::Tell(oracle, earlier);
+        }
+        REQUIRE(expected);
+        REQUIRE(unroll->length == expected->length);
+        REQUIRE(unroll->steps == expected->steps);
+        REQUIRE(unroll->oldest == expected->oldest);
+        REQUIRE(unroll->newest == expected->newest);
+        REQUIRE(unroll->catalog_keys == expected->catalog_keys);
+        REQUIRE(unroll->content_keys == expected->content_keys);
+        RequireEqual(unroll->step_columns, expected->step_columns);
+        std::erase_if(unroll->unroll_columns,
+                      [](const UnrollColumn& column) { return column.name == "overlap"; });
+        RequireEqual(unroll->unroll_columns, expected->unroll_columns);
+        // Where the next one may begin: the overlap before the bootstrap row, in its episode.
+        const bool ended = !past.back().is_row || (past.back().row.flags() & kFinal) != 0;
+        const std::uint64_t by_rows =
+            sequences[sequences.size() - 1 - std::min(sequences.size() - 1, cut.overlap)];
+        earliest_next = ended ? sequences.back() + 1 : std::max(by_rows, episode_begin);
+        REQUIRE(builder.size() ==
+                (ended ? 0
+                       : static_cast<std::size_t>(std::ranges::count_if(
+                             sequences, [&](std::uint64_t it) { return it >= earliest_next; }))));
+      }
+    }
+    REQUIRE(unrolls > 10);
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "inference/service/act_stream.h"
-#include "inference/service/replay_sink.h"
+#include "inference/service/unroll_item.h"
 #include "inference/service/unroll_signature.h"
 #include "platform/transport/wire_tensor.h"
 #include "replay/signature.h"
@@ -279,7 +279,7 @@ TEST_CASE("An unroll becomes an item that names what it uses") {
   unroll.catalog_keys = {content::KeyOf("b")};
   const std::vector<float> reward = {2};
   unroll.step_columns.push_back({"reward", runtime::Tensor::Of<float>({1}, reward)});
-  const proto::Item item = ItemOf(unroll, "unrolls", "lexical-1");
+  const proto::Item item = ItemOf(unroll, {.table = "unrolls", .encoder_version = "lexical-1"});
   REQUIRE(item.table() == "unrolls");
   REQUIRE(item.newest_version().step() == 4);
   REQUIRE(item.content_keys(0) == std::string(content::KeyOf("a").AsBytes()));

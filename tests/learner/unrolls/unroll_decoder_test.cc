@@ -155,6 +155,34 @@ TEST_CASE("final rows, forced rows and blind cuts carry no weight", "[decoder]")
   REQUIRE(decoded.steps == 1);
 }
 
+TEST_CASE("rows of burn-in carry no weight, unless an episode begins in them", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  const auto weights = [&contents](std::int64_t burn_in, const std::vector<std::uint8_t>& flags) {
+    proto::Unroll unroll = MakeDiscrete(1, 4);
+    SetFlags(unroll, flags);
+    const auto decoded = UnrollDecoder(DiscreteSpec(), contents, 0, burn_in).Decode(unroll);
+    REQUIRE(decoded.ok());
+    REQUIRE(decoded->steps == std::count(decoded->weight.begin(), decoded->weight.end(), 1.0F));
+    return decoded->weight;
+  };
+  REQUIRE(weights(2, {0, 0, 0, 0, 0}) == std::vector<float>{0, 0, 1, 1});
+  REQUIRE(weights(2, {kFirst, 0, 0, 0, 0}) == std::vector<float>{1, 1, 1, 1});
+  REQUIRE(weights(3, {0, kFirst, 0, 0, 0}) == std::vector<float>{0, 1, 1, 1});
+  REQUIRE(weights(9, {0, 0, 0, 0, kFirst}) == std::vector<float>{0, 0, 0, 0});
+}
+
+TEST_CASE("an overlap that the unroll cannot have is refused", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1, 4);
+  proto::NamedTensor& overlap = *unroll.add_unroll_columns();
+  SetColumn<std::int64_t>(overlap, "overlap", proto::INT64, {1}, {4});
+  REQUIRE(Decode(DiscreteSpec(), contents, unroll).overlap == 4);
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{5}}) {
+    SetColumn<std::int64_t>(overlap, "overlap", proto::INT64, {1}, {bad});
+    RequireRefused(DiscreteSpec(), contents, unroll, "overlap");
+  }
+}
+
 TEST_CASE("an unroll of candidates needs its contents and its catalog", "[decoder]") {
   ContentTable contents({.embedding_size = kEmbedding});
   const model::PolicySpec spec = CandidateSpec();
@@ -414,6 +442,30 @@ TEST_CASE("an episode's return adds up over unrolls from its first row on", "[re
   REQUIRE(summary.episodes == 1);
   REQUIRE(summary.mean_return == 4);
   REQUIRE(summary.mean_length == 4);
+}
+
+TEST_CASE("rows that unrolls have in common count once in an episode's return", "[returns]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  const model::PolicySpec spec = DiscreteSpec();
+  const auto part = [&](std::uint64_t first, std::int64_t overlap,
+                        const std::vector<std::uint8_t>& flags) {
+    proto::Unroll unroll = MakeDiscrete(1, 4);
+    unroll.mutable_id()->set_first_sequence(first);
+    SetFlags(unroll, flags);
+    SetColumn<std::int64_t>(*unroll.add_unroll_columns(), "overlap", proto::INT64, {1}, {overlap});
+    return Decode(spec, contents, unroll);
+  };
+  EpisodeReturns returns;
+  const std::vector<DecodedUnroll> unrolls = {part(0, 0, {kFirst, 0, 0, 0, 0}),
+                                              part(2, 2, {0, 0, 0, 0, 0}),
+                                              part(5, 1, {0, kTerminated, kFirst, 0, 0}),
+                                              // It begins where the episode does, and once more.
+                                              part(8, 2, {kFirst, 0, 0, kTerminated, 0})};
+  const EpisodeSummary summary = returns.Add(unrolls);
+  REQUIRE(summary.episodes == 2);
+  // Seven rows, and four; each has a reward of 1.
+  REQUIRE(summary.mean_length == 5.5);
+  REQUIRE(summary.mean_return == 5.5);
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST_CASE("a reader stays within its bytes, and keeps a chunk until its shard ha
   ChunkEncoder encoder(1);
   ChunkWriter writer({.chunk_rows = 4, .item_rows = 8}, encoder);
   constexpr std::size_t kMaxBytes = 20000;
-  ChunkReader reader({.max_bytes = kMaxBytes});
+  ChunkReader reader({});
   std::uint64_t named = 0;
   std::vector<ChunkedItem> items;
   for (std::uint64_t row = 0; row < 400; row += 4) {
@@ -178,7 +178,7 @@ TEST_CASE("a reader stays within its bytes, and keeps a chunk until its shard ha
     items.push_back(writer.TakeReady().at(0));
     REQUIRE(Read(reader, items.back()).ok());
     const std::size_t before = reader.size();
-    const std::vector<std::string> keys = reader.Leave(named);
+    const std::vector<std::string> keys = reader.Leave(kMaxBytes, named);
     named += keys.size();
     REQUIRE(reader.size() == before);
     // The item that came last is still readable, since nothing has left yet.
