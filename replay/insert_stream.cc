@@ -44,6 +44,7 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
   reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
   reply.set_credit(Credit());
   starved_ = reply.credit() == 0;
+  if (starved_) streams_.Stand(this);
   Send(std::move(reply));
   return absl::OkStatus();
 }
@@ -101,10 +102,13 @@ void InsertStream::PutContents(proto::InsertRequest& request) {
 absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {
   SHOAL_RETURN_IF_ERROR(CheckSignature(item));
   const std::string table = item.table();
-  if (const std::size_t promised = promises_.ToOthers(this, table);
-      promised > 0 && promised >= shard_.Room(table)) {
-    tables_.insert(table);
-    return runtime::ResourceExhausted("table " + table + " is full: others have waited longer");
+  if (const std::size_t promised = promises_.ToOthers(this, table); promised > 0) {
+    const std::size_t room = shard_.Room(table);
+    if (room > 0 && promised >= room) {
+      tables_.insert(table);
+      return runtime::ResourceExhausted("table " + table +
+                                        " has no room but for others, who have " + "waited longer");
+    }
   }
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
   const absl::Status status = shard_.Insert(table, parsed);
@@ -146,7 +150,7 @@ void InsertStream::Wake() {
   const std::uint32_t credit = Credit();
   if (credit == 0) return;
   starved_ = false;
-  promises_.Make(this, tables_, credit);
+  promises_.Make(this, Tables(), credit);
   proto::InsertReply reply;
   reply.set_credit(credit);
   Send(std::move(reply));
@@ -155,6 +159,13 @@ void InsertStream::Wake() {
 std::set<std::string> InsertStream::WaitsFor() {
   const runtime::MutexLock lock(mutex_);
   return starved_ ? tables_ : std::set<std::string>();
+}
+
+std::set<std::string> InsertStream::Tables() const {
+  if (!tables_.empty()) return tables_;
+  std::set<std::string> all;
+  for (const TableOptions& table : shard_.options().tables) all.insert(table.name);
+  return all;
 }
 
 void InsertStream::OnEnd() {

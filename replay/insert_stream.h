@@ -61,6 +61,8 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the tables that items of this stream named, or all before the first one.
+  std::set<std::string> Tables() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns how many items `table` takes from this stream now, without what others are promised.
   std::size_t RoomIn(const std::string& table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns how many items the client may send now: this stream's share of the room.

@@ -59,9 +59,9 @@ class Waiters {
   bool OthersStandBefore(const Waiter* waiter) const ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     const auto own = line_.find(waiter);
-    return std::any_of(line_.begin(), line_.end(), [&](const auto& entry) {
-      return entry.first != waiter && (own == line_.end() || entry.second < own->second);
-    });
+    const std::uint64_t place = own == line_.end() ? next_place_ : own->second;
+    return std::any_of(line_.begin(), line_.end(),
+                       [place](const auto& entry) { return entry.second < place; });
   }
   // Wakes those that have waited longest first, and then those that do not stand in line.
   void WakeAll() ABSL_LOCKS_EXCLUDED(mutex_) {
