@@ -159,6 +159,9 @@ install_clients() { make_environment clients "$ROOT/tests/clients/requirements.t
 # tests/golden and tests/bench/peers/huggingface.sh need it, but ./test does not.
 install_tokenizers() { make_environment tokenizers "$ROOT/tests/golden/requirements.txt" "Hugging Face's tokenizers"; }
 
+# tests/golden/estimators_golden.py needs it, but ./test does not.
+install_rlax() { make_environment rlax "$ROOT/tests/golden/rlax_requirements.txt" "rlax and JAX, 0.7 GB,"; }
+
 # Tests and benches that run transformers need it. It is installed only by hand, as importing torch takes all of CUDA.
 install_huggingface() {
   make_environment huggingface "$ROOT/tests/bench/peers/requirements.txt" "transformers and torch, 5 GB,"
