@@ -54,7 +54,7 @@ class Recorder {
     proto::ObservationSpec& observation = *header.mutable_spec()->add_observations();
     observation.set_name(spec.observation_name);
     observation.set_dtype(proto::FLOAT32);
-    observation.add_shape(spec.observation_size);
+    observation.add_shape(spec.observation_size());
     for (const std::string& field : spec.content_fields) {
       header.mutable_spec()->add_content_fields(field);
     }
@@ -107,8 +107,8 @@ class Recorder {
       catalogs.push_back(CatalogIndex(*seen.catalog, unroll));
     }
     ColumnWriter writer(*unroll.mutable_step_columns());
-    numeric.resize(static_cast<std::size_t>(rows * spec.observation_size));
-    writer.Add("observation/" + spec.observation_name, {rows, spec.observation_size}, numeric);
+    numeric.resize(static_cast<std::size_t>(rows * spec.observation_size()));
+    writer.Add("observation/" + spec.observation_name, {rows, spec.observation_size()}, numeric);
     for (std::size_t field = 0; field < keys.size(); ++field) {
       keys[field].resize(static_cast<std::size_t>(rows) * ContentKey::kBytes);
       writer.Add("content/" + spec.content_fields[field],

@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "inference/client/row.h"
 #include "platform/runtime/status.h"
+#include "platform/runtime/tensor.h"
 #include "rl/model/candidate_mark.h"
 
 namespace shoal::actor {
@@ -28,19 +30,26 @@ inline constexpr std::uint64_t kEvaluationEnvironments = std::uint64_t{1} << 63;
 
 // The facts about an environment that a policy needs.
 struct EnvironmentSpec {
-  // The name of the one FLOAT32 [observation_size] tensor of an observation.
+  // The one tensor of an observation: its name, and its shape and dtype on the wire.
   std::string observation_name = "";
-  std::int64_t observation_size = 0;
+  runtime::Shape observation_shape = {};
+  runtime::DType observation_dtype = runtime::DType::kFloat32;
   // Names of the content fields, in the order of Observation::contents.
   std::vector<std::string> content_fields = {};
   // The number of discrete actions, or 0 when actions are candidates of a catalog.
   std::int64_t actions = 0;
   // The kinds of marks on candidates, or 0 for none.
   std::int64_t candidate_marks = 0;
+
+  // The number of elements of an observation.
+  std::int64_t observation_size() const {
+    return std::accumulate(observation_shape.begin(), observation_shape.end(), std::int64_t{1},
+                           std::multiplies<>());
+  }
 };
 
 struct Observation {
-  // [observation_size].
+  // [observation_size()], row-major; each number is one that the spec's dtype has.
   std::vector<float> numeric = {};
   // One for each content field.
   std::vector<inference::client::ContentReference> contents = {};

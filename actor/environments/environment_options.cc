@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/environment_options.h"
 
+#include <string_view>
+#include <utility>
+
 #include "redfish/capture/capture_roles.h"
 
 namespace shoal::actor {
@@ -30,7 +33,11 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
 }
 
 void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
-  visitor.Knob("kind", kind, {.help = "what is acted in", .choices = {"redfish", "cartpole"}});
+  std::vector<std::string_view> kinds = {"redfish"};
+  kinds.insert(kinds.end(), SimulationKinds().begin(), SimulationKinds().end());
+  visitor.Knob("kind", kind,
+               {.help = "what is acted in: goals on services, or a small task",
+                .choices = std::move(kinds)});
   visitor.Knob(
       "captures", captures,
       {.help = "captures by name in data/captures or path; NAME~SEED is a variant of one"});
@@ -84,6 +91,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                         "words of the goal; none: it sees all",
                 .choices = {"", "bodies", "memory", "words"}});
   visitor.Group("rewards", rewards);
+  visitor.Group("simulation", simulation);
   visitor.Group("host", host);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/environments/classic/simulation_kind.h"
 #include "actor/environments/host_service.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
@@ -44,6 +45,7 @@ struct RewardOptions {
 inline constexpr std::int64_t kShortestLimit = 8;
 
 struct EnvironmentOptions {
+  // "redfish", or one of SimulationKinds(), which read `simulation` alone of what follows.
   std::string kind = "redfish";
   // Each is a name or path, as redfish/capture/capture_path.h says, with <data> as the data folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
@@ -91,6 +93,7 @@ struct EnvironmentOptions {
   // (of answers), "memory" (what the episode has done) or "words" (of the goal). Empty for nothing.
   std::string ablate = "";
   RewardOptions rewards = {};
+  SimulationOptions simulation = {};
   RealHostOptions host = {};
 
   // The captures that training plays: those that are not of the held-out one's family.

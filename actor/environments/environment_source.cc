@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/environment_source.h"
 
-#include "actor/environments/cartpole.h"
+#include "actor/environments/classic/simulation_kind.h"
 #include "actor/environments/fleet_source.h"
 #include "actor/environments/redfish_source.h"
+#include "actor/environments/simulated_environment.h"
 #include "platform/runtime/random.h"
 
 namespace shoal::actor {
 namespace {
 
-class CartPoleSource final : public EnvironmentSource {
+class SimulationSource final : public EnvironmentSource {
  public:
-  explicit CartPoleSource(std::uint64_t seed) : seed_(seed) {}
+  // REQUIRES: `kind` is one of SimulationKinds().
+  SimulationSource(const std::string& kind, const SimulationOptions& options, std::uint64_t seed)
+      : kind_(kind), options_(options), seed_(seed) {}
 
   const EnvironmentSpec& spec() const override { return spec_; }
   const std::vector<Pair>& pairs() const override { return pairs_; }
@@ -19,22 +22,28 @@ class CartPoleSource final : public EnvironmentSource {
                                                    std::size_t count) const override {
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
-      environments.push_back(std::make_unique<CartPole>(seed_));
+      environments.push_back(std::make_unique<SimulatedEnvironment>(Make(), seed_));
     }
     return environments;
   }
 
  private:
+  std::unique_ptr<Simulation> Make() const { return MakeSimulation(kind_, options_); }
+
+  const std::string kind_;
+  const SimulationOptions options_;
   const std::uint64_t seed_;
-  const EnvironmentSpec spec_ = CartPole::Spec();
-  const std::vector<Pair> pairs_ = {CartPole::OnlyPair()};
+  const EnvironmentSpec spec_ = SimulatedEnvironment::SpecOf(Make()->spec());
+  const std::vector<Pair> pairs_ = {SimulatedEnvironment::PairOf(Make()->spec())};
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig& config) {
-  if (config.environment.kind == "cartpole") {
-    return std::make_unique<CartPoleSource>(runtime::DeriveSeed(config.seed, "cartpole"));
+  const std::string& kind = config.environment.kind;
+  if (kind != "redfish") {
+    return std::make_unique<SimulationSource>(kind, config.environment.simulation,
+                                              runtime::DeriveSeed(config.seed, kind));
   }
   if (config.environment.fleet_size > 1) return MakeFleetSource(config);
   return MakeRedfishSource(config);

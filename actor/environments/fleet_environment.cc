@@ -46,7 +46,7 @@ std::string Fill(std::string text, const std::string& name, std::int64_t value) 
 
 EnvironmentSpec FleetEnvironment::Spec() {
   EnvironmentSpec spec = RedfishEnvironment::Spec();
-  spec.observation_size = kObservationSize;
+  spec.observation_shape = {kObservationSize};
   return spec;
 }
 

@@ -38,7 +38,7 @@ std::string Describe(const redfish::Candidate& candidate, const nlohmann::json& 
 
 EnvironmentSpec RedfishEnvironment::Spec() {
   return {.observation_name = "numeric",
-          .observation_size = kObservationSize,
+          .observation_shape = {kObservationSize},
           .content_fields = {"goal", "request", "body", "topic"},
           .actions = 0,
           .candidate_marks = kMarkKinds};

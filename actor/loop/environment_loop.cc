@@ -12,6 +12,7 @@
 #include "actor/loop/episode_driver.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/thread.h"
+#include "platform/transport/wire_tensor.h"
 
 namespace shoal::actor {
 namespace {
@@ -294,8 +295,8 @@ proto::EnvironmentSpec ToWire(const EnvironmentSpec& spec) {
   proto::EnvironmentSpec wire;
   proto::ObservationSpec* observation = wire.add_observations();
   observation->set_name(spec.observation_name);
-  observation->set_dtype(proto::FLOAT32);
-  observation->add_shape(spec.observation_size);
+  observation->set_dtype(transport::ToWire(spec.observation_dtype));
+  for (const std::int64_t dimension : spec.observation_shape) observation->add_shape(dimension);
   for (const std::string& field : spec.content_fields) wire.add_content_fields(field);
   if (spec.actions > 0) {
     wire.mutable_action()->mutable_discrete()->set_count(static_cast<std::uint32_t>(spec.actions));

@@ -65,7 +65,7 @@ void EpisodeDriver::OnReset(absl::StatusOr<Transition> transition) {
   failures_in_a_row_ = 0;
   result_ = {};
   ++next_episode_id_;
-  Emit(*transition, proto::ROW_FLAG_FIRST);
+  Emit(*std::move(transition), proto::ROW_FLAG_FIRST);
 }
 
 void EpisodeDriver::OnRefusedStart(const absl::Status& reason) {
@@ -130,13 +130,13 @@ void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {
   result_.total_reward += static_cast<double>(transition->reward);
   switch (transition->end) {
     case End::kNone:
-      Emit(*transition, proto::ROW_FLAG_NONE);
+      Emit(*std::move(transition), proto::ROW_FLAG_NONE);
       return;
     case End::kTerminated:
       EmitEnd(transition->reward, proto::ROW_FLAG_TERMINATED);
       break;
     case End::kTruncated:
-      Emit(*transition, proto::ROW_FLAG_TRUNCATED | proto::ROW_FLAG_FINAL);
+      Emit(*std::move(transition), proto::ROW_FLAG_TRUNCATED | proto::ROW_FLAG_FINAL);
       break;
   }
   FinishEpisode();
@@ -160,13 +160,13 @@ void EpisodeDriver::OnServerRestarted() {
   }
 }
 
-void EpisodeDriver::Emit(const Transition& transition, std::uint32_t flags) {
+void EpisodeDriver::Emit(Transition&& transition, std::uint32_t flags) {
   Row row = NewRow(transition.reward, flags);
-  row.observation = transition.observation.numeric;
-  row.contents = transition.observation.contents;
-  catalog_ = transition.observation.catalog;
+  row.observation = std::move(transition.observation.numeric);
+  row.contents = std::move(transition.observation.contents);
+  catalog_ = std::move(transition.observation.catalog);
   row.catalog = catalog_;
-  row.marks = transition.observation.marks;
+  row.marks = std::move(transition.observation.marks);
   awaited_sequence_ = row.sequence;
   Enter(State::kRowOut);
   around_.host.Ready(*this, std::move(row));
@@ -174,7 +174,7 @@ void EpisodeDriver::Emit(const Transition& transition, std::uint32_t flags) {
 
 void EpisodeDriver::EmitEnd(float reward, std::uint32_t flags) {
   Row row = NewRow(reward, flags);
-  row.observation.assign(static_cast<std::size_t>(around_.spec.observation_size), 0.0F);
+  row.observation.assign(static_cast<std::size_t>(around_.spec.observation_size()), 0.0F);
   row.contents.resize(around_.spec.content_fields.size());
   row.catalog = catalog_;
   around_.host.Ready(*this, std::move(row));

@@ -84,7 +84,7 @@ class EpisodeDriver {
   void OnReset(absl::StatusOr<Transition> transition);
   void OnRefusedStart(const absl::Status& reason);
   void OnStep(absl::StatusOr<Transition> transition);
-  void Emit(const Transition& transition, std::uint32_t flags);
+  void Emit(Transition&& transition, std::uint32_t flags);
   // Sends a row without an observation.
   void EmitEnd(float reward, std::uint32_t flags);
   inference::client::Row NewRow(float reward, std::uint32_t flags);

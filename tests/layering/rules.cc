@@ -68,6 +68,7 @@ const std::vector<Folder> kTable = {
     {"learner/unrolls", {kTorch, kBoost}},
     {"learner/cloning", {kTorch, kBoost}},
     {"learner", {kTorch, kBoost}},
+    {"actor/environments/classic", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"actor/environments", {kTorch}},
     {"actor/loop", {kTorch}},
     {"actor/demonstrations", {kTorch}},

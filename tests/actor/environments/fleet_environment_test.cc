@@ -323,7 +323,7 @@ TEST_CASE("More than one service an environment makes a source of fleets") {
   const EnvironmentOptions options = Options(0);
   const auto source = MakeSource(ConfigOf(options));
   REQUIRE(source.ok());
-  REQUIRE((*source)->spec().observation_size == FleetEnvironment::kObservationSize);
+  REQUIRE((*source)->spec().observation_size() == FleetEnvironment::kObservationSize);
   REQUIRE((*source)->pairs().front().goal == "1 power_on x3");
   boost::asio::io_context context;
   auto environments = (*source)->Create(context.get_executor(), 0, 2);

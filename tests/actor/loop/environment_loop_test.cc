@@ -59,7 +59,7 @@ class ScriptedSource final : public EnvironmentSource {
 
  private:
   const EnvironmentSpec spec_ = {
-      .observation_name = "numeric", .observation_size = 2, .content_fields = {}, .actions = 2};
+      .observation_name = "numeric", .observation_shape = {2}, .content_fields = {}, .actions = 2};
   const std::vector<Pair> pairs_ = {{.goal = "g", .capture = "c"}};
 };
 

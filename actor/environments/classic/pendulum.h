@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pendulum that a torque swings up and keeps upright: the physics of Gymnasium's Pendulum-v1.
+//
+// Gymnasium's action is a torque from -2 to 2 N m. Here an action chooses one of a number of
+// torques that divide this range evenly, and AdvancePendulum takes any torque. An episode never
+// terminates and is limited to 200 steps. A step costs the squared angle from upright, a tenth of
+// the squared velocity and a thousandth of the squared torque.
+#pragma once
+
+#include "actor/environments/classic/simulation.h"
+
+namespace shoal::actor {
+
+struct PendulumState {
+  // From upright, in rad; not wrapped.
+  double angle = 0;
+  // In rad/s, at most 8.
+  double velocity = 0;
+};
+
+// Advances by one step of 0.05 s under `torque` in N m, which is clipped to [-2, 2].
+PendulumState AdvancePendulum(const PendulumState& state, float torque);
+
+// What a step from `state` under `torque` earns; never above 0.
+double PendulumReward(const PendulumState& state, float torque);
+
+class Pendulum final : public Simulation {
+ public:
+  // REQUIRES: torque_levels >= 2.
+  explicit Pendulum(std::int64_t torque_levels);
+
+  // Begins an episode in `state`.
+  void Begin(const PendulumState& state) { state_ = state; }
+  const PendulumState& state() const { return state_; }
+
+  const SimulationSpec& spec() const override { return spec_; }
+  // The angle is uniform in [-pi, pi) and the velocity in [-1, 1).
+  void Reset(const EpisodeDraws& draws) override;
+  SimulationStep Step(std::int64_t action) override;
+  // Cosine and sine of the angle, and the velocity.
+  void Observe(std::span<float> out) const override;
+
+ private:
+  const SimulationSpec spec_;
+  PendulumState state_ = {};
+};
+
+}  // namespace shoal::actor
