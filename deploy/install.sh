@@ -167,6 +167,11 @@ install_huggingface() {
   make_environment huggingface "$ROOT/tests/bench/peers/requirements.txt" "transformers and torch, 5 GB,"
 }
 
+# tests/python/shoal_gym and tests/golden/classic_control_golden.py need it; ./test skips the former without it.
+install_gymnasium() {
+  make_environment gymnasium "$ROOT/tests/python/shoal_gym/requirements.txt" "Gymnasium and Atari's emulator, 0.3 GB,"
+}
+
 # tests/bench/peers/replay.sh needs it.
 install_reverb() { make_environment reverb "$ROOT/tests/bench/peers/reverb_requirements.txt" "dm-reverb and TensorFlow, 1 GB,"; }
 

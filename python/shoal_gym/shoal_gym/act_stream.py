@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One stream of proto/act.proto to an inference server: rows go out in messages, answers come back."""
+import queue
+import threading
+
+import grpc
+import numpy
+
+from shoal_gym import messages
+
+
+class Refused(Exception):
+    """The server will never take what was sent: another protocol, another spec, or rows that are wrong."""
+
+
+class ActStream:
+    """Opens the stream and announces `spec`. Raises grpc.RpcError when the server is not there, and Refused when it
+    speaks another protocol. `server_epoch` is the server's start; another epoch than before means that it has forgotten
+    every environment. One thread uses the stream; close() ends it."""
+
+    def __init__(self, channel, client, spec):
+        self._outbox = queue.SimpleQueue()
+        self._timers = []
+        self._spec = spec
+        self._call = channel.stream_stream(
+            messages.ACT_METHOD, request_serializer=messages.ActRequest.SerializeToString,
+            response_deserializer=messages.ActReply.FromString)(iter(self._outbox.get, None))
+        hello = messages.ActRequest()
+        hello.hello.protocol_version = messages.PROTOCOL_VERSION
+        hello.hello.client = client
+        hello.hello.spec.CopyFrom(spec)
+        self._outbox.put(hello)
+        welcome = next(self._call).welcome
+        if welcome.protocol_version != messages.PROTOCOL_VERSION:
+            raise Refused(f"the inference server speaks protocol {welcome.protocol_version}, "
+                          f"this actor speaks {messages.PROTOCOL_VERSION}")
+        self.server_epoch = welcome.server_epoch
+
+    def send(self, rows, mode, incarnation, delay=0.0):
+        """Sends the rows in one message, `delay` seconds from now."""
+        if not rows:
+            return
+        message = messages.ActRequest()
+        out = message.rows
+        out.environment_ids.extend(row.environment_id for row in rows)
+        out.incarnations.extend([incarnation] * len(rows))
+        out.sequences.extend(row.sequence for row in rows)
+        out.episode_ids.extend(row.episode_id for row in rows)
+        out.modes.extend([mode] * len(rows))
+        out.rewards.extend(row.reward for row in rows)
+        out.flags.extend(row.flags for row in rows)
+        announced = self._spec.observations[0]
+        named = out.observations.add(name=announced.name)
+        named.tensor.dtype = announced.dtype
+        named.tensor.shape.extend([len(rows), *announced.shape])
+        named.tensor.data = numpy.stack([row.observation for row in rows]).tobytes()
+        if delay == 0:
+            self._outbox.put(message)
+            return
+        timer = threading.Timer(delay, self._outbox.put, (message,))
+        timer.daemon = True
+        timer.start()
+
+    def answers(self):
+        """Yields for each message of the server its list of (environment_id, sequence, status, action).
+
+        Raises Refused for a row that the server finds wrong, and grpc.RpcError when the stream ends.
+        """
+        for reply in self._call:
+            replies = reply.replies
+            if messages.Status["ROW_INVALID"] in replies.statuses:
+                raise Refused(f"the inference server refuses a row: {'; '.join(replies.errors)}")
+            actions = numpy.frombuffer(replies.actions.data, dtype="<i8")
+            yield list(zip(replies.environment_ids, replies.sequences, replies.statuses, actions.tolist(), strict=True))
+
+    def close(self):
+        self._outbox.put(None)
+        self._call.cancel()

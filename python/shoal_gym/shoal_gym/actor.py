@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays several environments on one stream to inference, and opens it again when it ends."""
+import collections
+import random
+import sys
+import time
+
+import grpc
+
+from shoal_gym.act_stream import ActStream, Refused
+from shoal_gym.messages import Mode, Status
+
+_OVERLOAD_DELAY = 0.005
+_SECONDS_BETWEEN_REPORTS = 10
+# What a server says that would say it again.
+_FINAL = (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED)
+
+
+class Actor:
+    """All environments are stepped by the calling thread, those together whose answers came together. run() returns when
+    `is_done(steps)` says so or when no environment plays on.
+
+    Rows keep their order: a row that must be sent again takes the later ones of its environment with it.
+    """
+
+    def __init__(self, address, spec, players, ended, evaluate, is_done):
+        self._address = address
+        self._spec = spec
+        self._ended = ended
+        self._players = {player.environment_id: player for player in players}
+        self._mode = Mode["ROW_MODE_EVALUATE" if evaluate else "ROW_MODE_TRAIN"]
+        self._is_done = is_done
+        # Later incarnations win: it is the time of the start.
+        self._incarnation = time.time_ns()
+        self._server_epoch = None
+        # The rows without an answer, by environment, the oldest first.
+        self._pending = {environment_id: collections.deque() for environment_id in self._players}
+        self._fenced = set()
+        self._steps = 0
+        self._reported = (time.monotonic(), 0)
+
+    def run(self):
+        """Raises Refused when going on is pointless."""
+        pause = 0.1
+        name = f"shoal-gym-actor {self._incarnation}"
+        with grpc.insecure_channel(self._address) as channel:
+            while True:
+                connected = time.monotonic()
+                try:
+                    stream = ActStream(channel, name, self._spec)
+                    try:
+                        self._play(stream)
+                        return
+                    finally:
+                        stream.close()
+                except grpc.RpcError as error:
+                    if error.code() in _FINAL:
+                        raise Refused(error.details()) from error
+                    print(f"event=disconnected server={self._address} reason={error.details()!r}", file=sys.stderr)
+                pause = 0.1 if time.monotonic() - connected > 5 else min(2.0, 2 * pause)
+                time.sleep(pause * random.uniform(0.5, 1))
+
+    def _play(self, stream):
+        self._send(stream, self._rows_to_begin_with(stream.server_epoch))
+        for answers in stream.answers():
+            rows = []
+            overloaded = set()
+            for environment_id, sequence, status, action in answers:
+                pending = self._pending.get(environment_id, ())
+                row = next((row for row in pending if row.sequence == sequence), None)
+                if row is None:
+                    continue
+                if status in (Status["ROW_OVERLOADED"], Status["ROW_EXPIRED"]):
+                    overloaded.add(environment_id)
+                    continue
+                pending.remove(row)
+                if status == Status["ROW_FENCED"]:
+                    self._fenced.add(environment_id)
+                    pending.clear()
+                elif status == Status["ROW_OK"] and environment_id not in self._fenced:
+                    rows.extend(self._players[environment_id].step(action))
+                    self._steps += 1
+            self._send(stream, rows)
+            again = [row for environment_id in overloaded for row in self._pending[environment_id]]
+            stream.send(again, self._mode, self._incarnation, delay=_OVERLOAD_DELAY)
+            self._report()
+            if self._is_done(self._steps) or not any(self._pending.values()):
+                break
+        if len(self._fenced) == len(self._players):
+            raise Refused("a newer actor plays every environment of this one")
+
+    def _rows_to_begin_with(self, server_epoch):
+        """What the server lacks: the rows without an answer, or new episodes when it has forgotten the running ones."""
+        known = server_epoch == self._server_epoch
+        self._server_epoch = server_epoch
+        rows = []
+        for environment_id, player in self._players.items():
+            pending = self._pending[environment_id]
+            if known:
+                rows.extend(pending)
+            elif environment_id not in self._fenced:
+                rows.extend(player.begin())
+            pending.clear()
+        return rows
+
+    def _send(self, stream, rows):
+        for row in rows:
+            self._pending[row.environment_id].append(row)
+        stream.send(rows, self._mode, self._incarnation)
+
+    def _report(self):
+        then, steps = self._reported
+        now = time.monotonic()
+        if now - then < _SECONDS_BETWEEN_REPORTS:
+            return
+        self._reported = (now, self._steps)
+        print(f"event=progress env_steps={self._steps} steps_per_second={(self._steps - steps) / (now - then):.0f} "
+              f"episodes={self._ended.count} return={self._ended.mean_return():.1f}", file=sys.stderr, flush=True)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program shoal-gym-actor."""
+import argparse
+import itertools
+import signal
+import sys
+
+import gymnasium
+
+from shoal_gym import environment
+from shoal_gym.act_stream import Refused
+from shoal_gym.actor import Actor
+from shoal_gym.episode_player import EndedEpisodes, EpisodePlayer
+
+# Set in the ids of evaluations, so that they never coincide with those of training.
+_EVALUATION = 1 << 63
+
+
+def _count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(description="Plays a Gymnasium environment for a Shoal cluster.")
+    parser.add_argument("--inference", required=True, metavar="HOST:PORT", help="the inference server, or unix:PATH")
+    parser.add_argument("--environment", required=True, metavar="NAME",
+                        help="such as CartPole-v1, ALE/Pong-v5 (extra atari) or my_package:MyTask-v0")
+    parser.add_argument("--environments", type=_count, default=8, help="how many are played at once (8)")
+    parser.add_argument("--first-environment", type=int, default=0, metavar="ID",
+                        help="id of the first one; actors of one cluster need ids that do not overlap (0)")
+    parser.add_argument("--seed", type=int, default=1, help="episodes are a function of it (1)")
+    parser.add_argument("--steps", type=_count, help="stop after this many steps of training; default: play on")
+    parser.add_argument("--evaluate", type=_count, metavar="EPISODES",
+                        help="play that many episodes greedily with the newest parameters, train on none of them, and "
+                             "print `result episodes=... return=...`")
+    return parser.parse_args()
+
+
+def _players(arguments, environments, ended):
+    """In training each environment plays its episodes 0, 1, 2 and so on; an evaluation's are shared out."""
+    shared = iter(range(arguments.evaluate or 0))
+    for i, made in enumerate(environments):
+        number = arguments.first_environment + i
+        if arguments.evaluate:
+            yield EpisodePlayer(made, number | _EVALUATION, (arguments.seed, _EVALUATION),
+                                lambda: next(shared, None), ended)
+        else:
+            yield EpisodePlayer(made, number, (arguments.seed, number), itertools.count().__next__, ended)
+
+
+def main():
+    arguments = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        environments = [environment.make(arguments.environment) for _ in range(arguments.environments)]
+    except (environment.UnsuitableEnvironment, gymnasium.error.Error, ImportError) as error:
+        sys.exit(f"error: {error}")
+    ended = EndedEpisodes(arguments.evaluate or 100)
+    players = list(_players(arguments, environments, ended))
+    limit = None if arguments.evaluate else arguments.steps
+    actor = Actor(arguments.inference, environment.spec_of(environments[0]), players, ended, bool(arguments.evaluate),
+                  lambda steps: limit is not None and steps >= limit)
+    try:
+        actor.run()
+    except Refused as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for player in players:
+            player.close()
+    if arguments.evaluate:
+        print(f"result episodes={ended.count} return={ended.mean_return():.1f}")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays one environment, episode after episode, and turns it into rows as the row timing of proto/act.proto asks."""
+import collections
+from dataclasses import dataclass
+
+import numpy
+
+from shoal_gym.messages import Flag
+
+
+@dataclass(frozen=True)
+class Row:
+    environment_id: int
+    sequence: int
+    episode_id: int
+    reward: float
+    flags: int
+    observation: numpy.ndarray
+
+
+class EndedEpisodes:
+    """How many episodes have ended, and the returns of the last `window` of them."""
+
+    def __init__(self, window):
+        self.count = 0
+        self._returns = collections.deque(maxlen=window)
+
+    def add(self, total):
+        self.count += 1
+        self._returns.append(total)
+
+    def mean_return(self):
+        return sum(self._returns) / max(1, len(self._returns))
+
+
+class EpisodePlayer:
+    """`next_episode` returns the number of the next episode, or None when the environment may rest. Episodes that end
+    are added to `ended`.
+
+    An episode is a function of (seed, its number, its stream), so that the same number gives the same episode.
+    """
+
+    def __init__(self, environment, environment_id, seed, next_episode, ended):
+        self.environment_id = environment_id
+        self._environment = environment
+        self._seed = seed
+        self._next_episode = next_episode
+        self._ended = ended
+        self._first_action = int(environment.action_space.start)
+        self._sequence = 0
+        self._episode_id = 0
+        self._return = 0.0
+
+    def begin(self):
+        """Begins the next episode. Returns its first row in a list, which is empty when there is none."""
+        episode = self._next_episode()
+        if episode is None:
+            return []
+        # Gymnasium's seeds are below 2^31 for some environments.
+        seed = int(numpy.random.SeedSequence((*self._seed, episode)).generate_state(1)[0] >> 1)
+        observation, _ = self._environment.reset(seed=seed)
+        self._episode_id += 1
+        self._return = 0.0
+        return [self._row(0.0, Flag["ROW_FLAG_FIRST"], observation)]
+
+    def step(self, action):
+        """Takes the action that answered the last row. Returns the rows that follow: one within an episode; at its end
+        the row that ends it and, where there is another episode, the row that begins it."""
+        observation, reward, terminated, truncated, _ = self._environment.step(self._first_action + action)
+        self._return += float(reward)
+        if terminated:
+            ending = self._row(reward, Flag["ROW_FLAG_TERMINATED"], numpy.zeros_like(observation))
+        elif truncated:
+            ending = self._row(reward, Flag["ROW_FLAG_TRUNCATED"] | Flag["ROW_FLAG_FINAL"], observation)
+        else:
+            return [self._row(reward, 0, observation)]
+        self._ended.add(self._return)
+        return [ending, *self.begin()]
+
+    def close(self):
+        self._environment.close()
+
+    def _row(self, reward, flags, observation):
+        space = self._environment.observation_space
+        # A copy, as environments may write into the array that they returned.
+        row = Row(self.environment_id, self._sequence, self._episode_id, float(reward), flags,
+                  numpy.array(observation, dtype=space.dtype))
+        self._sequence += 1
+        return row

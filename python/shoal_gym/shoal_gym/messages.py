@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The messages of proto/act.proto, made from the descriptors that the package's build adds."""
+from importlib import resources
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+# The version of the protocol that this package speaks, as in lib/platform/transport/protocol.h.
+PROTOCOL_VERSION = 2
+ACT_METHOD = "/shoal.proto.Inference/Act"
+
+_files = descriptor_pb2.FileDescriptorSet.FromString(
+    resources.files(__package__).joinpath("messages.binpb").read_bytes())
+_classes = message_factory.GetMessages(_files.file, pool=descriptor_pool.DescriptorPool())
+_pool = _classes["shoal.proto.ActRequest"].DESCRIPTOR.file.pool
+
+ActRequest = _classes["shoal.proto.ActRequest"]
+ActReply = _classes["shoal.proto.ActReply"]
+EnvironmentSpec = _classes["shoal.proto.EnvironmentSpec"]
+
+
+def _values(enum):
+    return {name: value.number for name, value in _pool.FindEnumTypeByName(enum).values_by_name.items()}
+
+
+# The numbers of the enums by name: Flag["ROW_FLAG_FIRST"] is 1.
+Flag = _values("shoal.proto.RowFlag")
+Mode = _values("shoal.proto.RowMode")
+Status = _values("shoal.proto.RowStatus")
+DType = _values("shoal.proto.DType")
