@@ -11,8 +11,7 @@ double ScoreOf(const Evaluation& evaluation, const Score& score) {
 
 bool StopRule::Observe(const Evaluation& evaluation) {
   const Score score = evaluation.Total("learned");
-  const bool enough = score.episodes > 0 && options_.stop_score >= 0 &&
-                      ScoreOf(evaluation, score) >= options_.stop_score;
+  const bool enough = score.episodes > 0 && ScoreOf(evaluation, score) >= options_.stop_score;
   const bool everywhere =
       !evaluation.has_goals ||
       std::all_of(evaluation.pairs.begin(), evaluation.pairs.end(), [this](const auto& entry) {

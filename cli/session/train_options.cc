@@ -45,8 +45,8 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                 .min = 1,
                 .max = 1000});
   visitor.Knob("stop_score", stop_score,
-               {.help = "bar: success (goals) or mean return; below 0: never end early",
-                .min = -1,
+               {.help = "bar: success (goals) or mean return; 1e9: never end early",
+                .min = -1e9,
                 .max = 1e9});
   visitor.Knob("stop_pair_success", stop_pair_success,
                {.help = "bar: success of each pair (goals); 0: any", .min = 0, .max = 1});

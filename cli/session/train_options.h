@@ -35,9 +35,9 @@ struct TrainOptions {
 
   // Training ends early when this many greedy evaluations in a row reach all bars.
   std::int64_t stop_evaluations = 2;
-  // The bar for success (or for mean return, in environments without goals). Below 0 training never
-  // ends early.
-  double stop_score = -1;
+  // The bar for success (or for mean return, which may be negative, in environments without goals).
+  // By default it is a bar that nothing reaches, so that training never ends early.
+  double stop_score = 1e9;
   // The bar for the success of each pair of goal and capture, as a mean over many pairs may hide a
   // bad one. 0 accepts any. Used only where there are goals.
   double stop_pair_success = 0;

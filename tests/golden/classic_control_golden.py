@@ -31,6 +31,12 @@ def follow_velocity(state, draw):
     return 2 if state[1] >= 0 else 0
 
 
+def run_into_the_left_end(state, draw):
+    if draw.uniform() < 0.1:
+        return 1
+    return 0 if state[0] > 0.2 else follow_velocity(state, draw)
+
+
 def swing(state, draw):
     angle, velocity = state
     upright = (angle + numpy.pi) % (2 * numpy.pi) - numpy.pi
@@ -49,7 +55,7 @@ def any_of(count):
 
 # For each environment a policy that ends an episode and one that runs into the limit of time, where both exist.
 EPISODES = [("CartPole-v1", any_of(2)), ("CartPole-v1", balance), ("Acrobot-v1", pump_acrobot), ("Acrobot-v1", any_of(3)),
-            ("MountainCar-v0", follow_velocity), ("MountainCar-v0", any_of(3)), ("Pendulum-v1", any_torque),
+            ("MountainCar-v0", follow_velocity), ("MountainCar-v0", run_into_the_left_end), ("Pendulum-v1", any_torque),
             ("Pendulum-v1", swing)]
 
 

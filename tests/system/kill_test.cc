@@ -19,7 +19,7 @@ std::vector<std::string> ShortRun(const std::string& minutes,
   std::vector<std::string> arguments = {
       "train", "deploy/local/redfish.toml", "--minutes", minutes, "--goals", "1,3", "--episodes",
       "2"};
-  std::vector<std::string> all = {"train.baselines=[]", "train.stop_score=-1",
+  std::vector<std::string> all = {"train.baselines=[]", "train.stop_score=1e9",
                                   "train.evaluate_every_seconds=0",
                                   "train.demonstration_episodes=0"};
   all.insert(all.end(), settings.begin(), settings.end());

@@ -13,14 +13,25 @@ class Refused(Exception):
     """The server will never take what was sent: another protocol, another spec, or rows that are wrong."""
 
 
+class Disconnected(Exception):
+    """The stream has ended, and another one may do better."""
+
+
+# What a server says that would say it again.
+_FINAL = (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED)
+_SECONDS_TO_WELCOME = 5
+
+
 class ActStream:
-    """Opens the stream and announces `spec`. Raises grpc.RpcError when the server is not there, and Refused when it
-    speaks another protocol. `server_epoch` is the server's start; another epoch than before means that it has forgotten
-    every environment. One thread uses the stream; close() ends it."""
+    """Opens the stream and announces `spec`. Raises Disconnected when no server answers, and Refused when it takes
+    another protocol or spec alone.
+
+    `server_epoch` is the server's start; another epoch than before means that it has forgotten every environment. One
+    thread uses the stream; close() ends it.
+    """
 
     def __init__(self, channel, client, spec):
         self._outbox = queue.SimpleQueue()
-        self._timers = []
         self._spec = spec
         self._call = channel.stream_stream(
             messages.ACT_METHOD, request_serializer=messages.ActRequest.SerializeToString,
@@ -30,10 +41,20 @@ class ActStream:
         hello.hello.client = client
         hello.hello.spec.CopyFrom(spec)
         self._outbox.put(hello)
-        welcome = next(self._call).welcome
-        if welcome.protocol_version != messages.PROTOCOL_VERSION:
-            raise Refused(f"the inference server speaks protocol {welcome.protocol_version}, "
-                          f"this actor speaks {messages.PROTOCOL_VERSION}")
+        self._replies = self._receive()
+        too_late = threading.Timer(_SECONDS_TO_WELCOME, self._call.cancel)
+        too_late.daemon = True
+        too_late.start()
+        try:
+            welcome = next(self._replies).welcome
+            if welcome.protocol_version != messages.PROTOCOL_VERSION:
+                raise Refused(f"the inference server speaks protocol {welcome.protocol_version}, "
+                              f"this actor speaks {messages.PROTOCOL_VERSION}")
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            too_late.cancel()
         self.server_epoch = welcome.server_epoch
 
     def send(self, rows, mode, incarnation, delay=0.0):
@@ -64,14 +85,21 @@ class ActStream:
     def answers(self):
         """Yields for each message of the server its list of (environment_id, sequence, status, action).
 
-        Raises Refused for a row that the server finds wrong, and grpc.RpcError when the stream ends.
+        Raises Refused for a row that the server finds wrong, and Disconnected when the stream ends.
         """
-        for reply in self._call:
+        for reply in self._replies:
             replies = reply.replies
             if messages.Status["ROW_INVALID"] in replies.statuses:
                 raise Refused(f"the inference server refuses a row: {'; '.join(replies.errors)}")
             actions = numpy.frombuffer(replies.actions.data, dtype="<i8")
             yield list(zip(replies.environment_ids, replies.sequences, replies.statuses, actions.tolist(), strict=True))
+
+    def _receive(self):
+        try:
+            yield from self._call
+        except grpc.RpcError as error:
+            raise (Refused if error.code() in _FINAL else Disconnected)(error.details()) from error
+        raise Disconnected("the server ended the stream")
 
     def close(self):
         self._outbox.put(None)

@@ -7,13 +7,11 @@ import time
 
 import grpc
 
-from shoal_gym.act_stream import ActStream, Refused
+from shoal_gym.act_stream import ActStream, Disconnected, Refused
 from shoal_gym.messages import Mode, Status
 
 _OVERLOAD_DELAY = 0.005
 _SECONDS_BETWEEN_REPORTS = 10
-# What a server says that would say it again.
-_FINAL = (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED)
 
 
 class Actor:
@@ -53,10 +51,8 @@ class Actor:
                         return
                     finally:
                         stream.close()
-                except grpc.RpcError as error:
-                    if error.code() in _FINAL:
-                        raise Refused(error.details()) from error
-                    print(f"event=disconnected server={self._address} reason={error.details()!r}", file=sys.stderr)
+                except Disconnected as error:
+                    print(f"event=disconnected server={self._address} reason={str(error)!r}", file=sys.stderr)
                 pause = 0.1 if time.monotonic() - connected > 5 else min(2.0, 2 * pause)
                 time.sleep(pause * random.uniform(0.5, 1))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays one environment, episode after episode, and turns it into rows as the row timing of proto/act.proto asks."""
+"""Plays one environment, episode after episode, and turns it into rows in the order that proto/act.proto asks for."""
 import collections
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ import numpy
 from shoal_gym.messages import Flag
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     environment_id: int
     sequence: int

@@ -155,6 +155,17 @@ TEST_CASE("without goals the bar is the mean return alone") {
   REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":480}\n")));
 }
 
+TEST_CASE("a bar below 0 is a bar for negative returns") {
+  StopRule rule({.stop_evaluations = 1, .stop_score = -100});
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":-101}\n")));
+  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":-99}\n")));
+}
+
+TEST_CASE("without a bar training never ends early") {
+  StopRule rule({.stop_evaluations = 1});
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":1e6}\n")));
+}
+
 TEST_CASE("an evaluation without episodes never ends training") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 0});
   REQUIRE_FALSE(rule.Observe(EvaluationOf("")));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -62,6 +63,30 @@ TEST_CASE("A player that follows the ball by its pixels catches all balls, and a
     });
   }
   REQUIRE(by_chance < 0);
+}
+
+TEST_CASE(
+    "A ball drifts by the same number of columns at every step and turns round at the walls") {
+  PixelCatch game;
+  int bounces = 0;
+  for (std::uint64_t episode = 0; episode < 50; ++episode) {
+    game.Reset({.seed = 1, .environment = 0, .episode = episode});
+    int at = LeftEdge(Seen(game), 0, kSide - 4);
+    int drift = 0;
+    for (int step = 1; step < 20; ++step) {
+      game.Step(1);
+      const int now = LeftEdge(Seen(game), 0, kSide - 4);
+      const bool at_wall = std::min(at, now) < 3 || std::max(at, now) > kSide - 4 - 3;
+      if (!at_wall && drift != 0) {
+        REQUIRE(std::abs(now - at) == std::abs(drift));
+        if (now - at == -drift) ++bounces;
+      }
+      if (!at_wall) drift = now - at;
+      at = now;
+    }
+    REQUIRE(std::abs(drift) <= 3);
+  }
+  REQUIRE(bounces > 0);
 }
 
 TEST_CASE("Each frame is black and white, and is the next older one of the step after it") {
