@@ -11,16 +11,11 @@ import time
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+import installed_package
+from installed_package import ROOT
+
 PROGRAMS = Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin"))
 LIMIT_SECONDS = 240
-
-
-def install(folder):
-    """Installs the package as pip does for anybody, but without the network."""
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
-                    "--no-deps", "--no-build-isolation", "--target", str(folder), str(ROOT / "python/shoal_gym")],
-                   check=True, env=os.environ | {"PIP_ROOT_USER_ACTION": "ignore"})
 
 
 def free_ports(count):
@@ -31,6 +26,10 @@ def free_ports(count):
     for probe in probes:
         probe.close()
     return ports
+
+
+def with_package():
+    return os.environ | {"PYTHONPATH": installed_package.folder()}
 
 
 class Cluster:
@@ -61,16 +60,11 @@ class Cluster:
 
 
 class ActorTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.site = cls.enterClassContext(tempfile.TemporaryDirectory())
-        install(cls.site)
-
     def start_actor(self, address, *flags, log):
         with open(log, "wb") as output:
             process = subprocess.Popen(
-                [sys.executable, f"{self.site}/bin/shoal-gym-actor", "--inference", address, *flags], stdout=output,
-                stderr=subprocess.STDOUT, env=os.environ | {"PYTHONPATH": self.site})
+                [sys.executable, f"{installed_package.folder()}/bin/shoal-gym-actor", "--inference", address, *flags],
+                stdout=output, stderr=subprocess.STDOUT, env=with_package())
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -143,8 +137,8 @@ class ActorTest(unittest.TestCase):
                 "frames = [pong.step(0)[0] for _ in range(30)]\n"
                 "assert all((old[..., 1:] == new[..., :-1]).all() for old, new in zip(frames, frames[1:]))\n"
                 "print(seen.dtype, seen.shape, frames[-1].max() > 0, environment.spec_of(pong))\n")
-        output = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": self.site}, text=True,
-                                capture_output=True, check=True).stdout
+        output = subprocess.run([sys.executable, "-c", code], env=with_package(), text=True, capture_output=True,
+                                check=True).stdout
         self.assertTrue(output.startswith("uint8 (84, 84, 4) True"), output)
         self.assertIn("dtype: UINT8", output)
 
