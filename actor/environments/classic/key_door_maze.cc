@@ -2,6 +2,8 @@
 #include "actor/environments/classic/key_door_maze.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace shoal::actor {
 namespace {

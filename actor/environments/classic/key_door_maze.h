@@ -9,8 +9,6 @@
 // probability 3.3e-6, as the test computes exactly.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <string_view>
 
 #include "actor/environments/classic/simulation.h"
