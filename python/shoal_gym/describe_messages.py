@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A step of the package's build: puts the descriptors of proto/act.proto and what it imports into the wheel.
+"""A step of the package's build: puts into the wheel the descriptors of proto/act.proto and of what it imports, and the
+version of the protocol, which lib/platform/transport/protocol.h has.
 
 The package makes its message classes from these descriptors, so that it works with every version of protobuf's runtime,
 where generated code works with few.
 """
+import re
 import tempfile
 from pathlib import Path
 
@@ -22,7 +24,11 @@ class DescribeMessages(BuildHookInterface):
             "--include_imports", f"--descriptor_set_out={descriptors}", str(repository / "proto/act.proto")])
         if failed:
             raise RuntimeError("protoc could not read proto/act.proto")
-        build_data["force_include"][str(descriptors)] = "shoal_gym/messages.binpb"
+        header = (repository / "lib/platform/transport/protocol.h").read_text()
+        version = Path(self.folder.name) / "protocol_version"
+        version.write_text(re.search(r"kProtocolVersion = (\d+);", header)[1])
+        for file in (descriptors, version):
+            build_data["force_include"][str(file)] = f"shoal_gym/{file.name}"
 
     def finalize(self, version, build_data, artifact_path):
         self.folder.cleanup()

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of proto/act.proto, made from the descriptors that the package's build adds."""
+"""The messages of proto/act.proto, made from the descriptors that describe_messages.py adds to the package."""
 from importlib import resources
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-# The version of the protocol that this package speaks, as in lib/platform/transport/protocol.h.
-PROTOCOL_VERSION = 2
+_folder = resources.files(__package__)
+
+# The version of the protocol that this package speaks.
+PROTOCOL_VERSION = int(_folder.joinpath("protocol_version").read_text())
 ACT_METHOD = "/shoal.proto.Inference/Act"
 
 _files = descriptor_pb2.FileDescriptorSet.FromString(
-    resources.files(__package__).joinpath("messages.binpb").read_bytes())
+    _folder.joinpath("messages.binpb").read_bytes())
 _classes = message_factory.GetMessages(_files.file, pool=descriptor_pool.DescriptorPool())
 _pool = _classes["shoal.proto.ActRequest"].DESCRIPTOR.file.pool
 
