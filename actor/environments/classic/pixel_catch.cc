@@ -78,11 +78,7 @@ void PixelCatch::Fill(int row, int column, int height, int width) {
 }
 
 void PixelCatch::Observe(std::span<float> out) const {
-  for (std::size_t i = 0; i < pixels_.size(); ++i) {
-    for (std::size_t frame = 0; frame < kFrames; ++frame) {
-      out[i * kFrames + frame] = static_cast<float>(pixels_[i] >> (8 * frame) & 0xFF);
-    }
-  }
+  runtime::ToFloats(runtime::DType::kUInt8, std::as_bytes(std::span(pixels_)), out);
 }
 
 }  // namespace shoal::actor

@@ -43,7 +43,7 @@ class PixelCatch final : public Simulation {
   int ball_column_ = 0;
   int drift_ = 0;
   int paddle_ = 0;
-  // One word for each pixel. Its bytes are the frames, the newest the most significant one.
+  // One little endian word for each pixel. Its bytes are the frames, the newest the last one.
   std::vector<std::uint32_t> pixels_;
 };
 
