@@ -107,6 +107,8 @@ struct EpisodeFacts {
   // Success without collateral.
   bool clean = false;
   bool satisfied_at_start = false;
+  // Whether it began with the decisive value exchanged (EnvironmentOptions::exchange).
+  bool exchanged = false;
   // The goal's text, and each request with the status of its answer, as in "GET /redfish/v1 200".
   // Values that only the goal knows are named and not shown. Filled in for evaluations of a single
   // service alone.

@@ -90,6 +90,9 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                {.help = "what the agent does not see: bodies of answers, memory of the episode, or "
                         "words of the goal; none: it sees all",
                 .choices = {"", "bodies", "memory", "words"}});
+  visitor.Knob("exchange", exchange,
+               {.help = "whether episodes begin with the decisive value in another member, where "
+                        "their goal's file says how"});
   visitor.Group("rewards", rewards);
   visitor.Group("simulation", simulation);
   visitor.Group("host", host);

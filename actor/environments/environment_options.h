@@ -92,6 +92,9 @@ struct EnvironmentOptions {
   // What an evaluation takes away from the agent, with everything that is derived from it: "bodies"
   // (of answers), "memory" (what the episode has done) or "words" (of the goal). Empty for nothing.
   std::string ablate = "";
+  // Whether an episode whose situation names an exchange begins in that instead: the same draw, but
+  // another member holds the value that decides which request is right.
+  bool exchange = false;
   RewardOptions rewards = {};
   SimulationOptions simulation = {};
   RealHostOptions host = {};

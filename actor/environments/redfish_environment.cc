@@ -297,6 +297,7 @@ EpisodeFacts RedfishEnvironment::facts() const {
   facts.success = progress_.satisfied;
   facts.clean = progress_.satisfied && progress_.collateral == 0;
   facts.satisfied_at_start = episode_.satisfied;
+  facts.exchanged = episode_.exchanged;
   if (evaluates_) facts.text = episode_.text;
   facts.requests = requests_;
   return facts;

@@ -68,7 +68,9 @@ absl::StatusOr<redfish::GoalSuite> LoadSuite(const EnvironmentOptions& options) 
 
 absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suite,
                       const redfish::Capture& capture, RedfishTasks& tasks) {
-  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::ApplyGoals(suite, capture));
+  const redfish::Starts starts =
+      config.environment.exchange ? redfish::Starts::kExchanged : redfish::Starts::kDrawn;
+  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::ApplyGoals(suite, capture, starts));
   const auto& wanted = config.environment.goals;
   for (const auto& goal : applied) {
     const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(),

@@ -120,9 +120,15 @@ void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::functi
                    "evaluate once more without the bodies of answers, the memory of the episode or "
                    "the words of the goal, and compare")
       ->check(CLI::IsMember({"bodies", "memory", "words"}));
+  evaluate
+      ->add_flag("--exchange", flags.exchange,
+                 "evaluate once more with the decisive value in another member, where the goals' "
+                 "files say how, and compare the requests")
+      ->excludes("--ablate");
   evaluate->callback([&flags, &run, &action, started] {
     PrepareEvaluation(flags, run);
     action = [&flags, started] {
+      if (flags.exchange) return RunExchange(flags, started);
       return flags.ablate.empty() ? RunTrain(flags, started) : RunAblation(flags, started);
     };
   });

@@ -15,6 +15,8 @@
 #include "cli/cluster/local_cluster.h"
 #include "cli/commands/command_result.h"
 #include "cli/diagnosis/cluster_state.h"
+#include "cli/results/evaluation.h"
+#include "cli/results/exchange.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/training_session.h"
 #include "platform/content/parse_json.h"
@@ -380,16 +382,30 @@ int RunTrain(const TrainFlags& flags, runtime::TimePoint started) {
   return RunPrepared(Prepare(flags), started);
 }
 
+namespace {
+
+// Evaluates with one more setting, under the run's name with `suffix`. Puts the run's directory
+// into `directory` and returns an exit code.
+int EvaluateWith(const TrainFlags& flags, const std::string& setting, const std::string& suffix,
+                 runtime::TimePoint started, std::string& directory) {
+  TrainFlags one = flags;
+  one.overrides.push_back(setting);
+  one.name += suffix;
+  absl::StatusOr<Prepared> prepared = Prepare(one);
+  if (prepared.ok()) directory = prepared->directory.path();
+  return RunPrepared(std::move(prepared), started);
+}
+
+}  // namespace
+
 int RunAblation(const TrainFlags& flags, runtime::TimePoint started) {
   const runtime::StopSignals signals;
   std::vector<double> success;
   for (const std::string& ablate : {std::string(), flags.ablate}) {
-    TrainFlags one = flags;
-    one.overrides.push_back("environment.ablate=" + TomlText(ablate));
-    one.name += ablate.empty() ? "-full" : "-without-" + ablate;
-    absl::StatusOr<Prepared> prepared = Prepare(one);
-    const std::string directory = prepared.ok() ? prepared->directory.path() : std::string();
-    const int code = RunPrepared(std::move(prepared), started);
+    std::string directory;
+    const int code =
+        EvaluateWith(flags, "environment.ablate=" + TomlText(ablate),
+                     ablate.empty() ? "-full" : "-without-" + ablate, started, directory);
     if (code != 0) return code;
     const absl::StatusOr<double> reached = SuccessOf(directory);
     if (!reached.ok()) return FailCommand(reached.status());
@@ -397,6 +413,28 @@ int RunAblation(const TrainFlags& flags, runtime::TimePoint started) {
   }
   std::printf("result ablate=%s success=%.3f full=%.3f\n", flags.ablate.c_str(), success[1],
               success[0]);
+  return 0;
+}
+
+int RunExchange(const TrainFlags& flags, runtime::TimePoint started) {
+  const runtime::StopSignals signals;
+  std::vector<std::vector<EpisodeOutcome>> worlds;
+  for (const bool exchange : {false, true}) {
+    std::string directory;
+    const int code =
+        EvaluateWith(flags, std::string("environment.exchange=") + (exchange ? "true" : "false"),
+                     exchange ? "-exchanged" : "-drawn", started, directory);
+    if (code != 0) return code;
+    const absl::StatusOr<std::string> lines =
+        runtime::ReadFile(directory + "/evaluations/final.jsonl");
+    if (!lines.ok()) return FailCommand(lines.status());
+    absl::StatusOr<std::vector<EpisodeOutcome>> episodes = ParseEpisodes(*lines);
+    if (!episodes.ok()) return FailCommand(episodes.status());
+    worlds.push_back(*std::move(episodes));
+  }
+  const ExchangeScore score = CompareExchanged(worlds[0], worlds[1]);
+  std::printf("result exchanged=%.3f pairs=%lld\n", score.share(),
+              static_cast<long long>(score.pairs));
   return 0;
 }
 

@@ -43,6 +43,8 @@ struct TrainFlags {
   std::string phrasings = "";
   // What an evaluation takes away from the agent: "bodies", "memory" or "words". Empty for nothing.
   std::string ablate = "";
+  // Whether an evaluation plays each episode in two worlds that differ in the decisive value.
+  bool exchange = false;
   // The whole command line, which the run directory keeps.
   std::string command_line = "";
 };
@@ -53,5 +55,10 @@ int RunTrain(const TrainFlags& flags, runtime::TimePoint started);
 // Evaluates with everything that the agent sees, and again without `flags.ablate`. The last line
 // printed compares the two. REQUIRES: the purpose is kEvaluate.
 int RunAblation(const TrainFlags& flags, runtime::TimePoint started);
+
+// Evaluates, and again with the decisive values exchanged (cli/results/exchange.h). The last line
+// printed says in how many episodes the learned policy's requests followed. REQUIRES: the purpose
+// is kEvaluate.
+int RunExchange(const TrainFlags& flags, runtime::TimePoint started);
 
 }  // namespace shoal::cli

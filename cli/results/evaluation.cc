@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -54,6 +55,8 @@ EpisodeOutcome ReadEpisode(const nlohmann::json& object) {
   episode.collateral = Field<std::int64_t>(object, "collateral", 0);
   episode.satisfied_at_start = Field(object, "satisfied_at_start", false);
   episode.reached = Field(object, "success", false);
+  episode.exchanged = Field(object, "exchanged", false);
+  episode.requests = Field(object, "requests", std::vector<std::string>());
   return episode;
 }
 
@@ -163,28 +166,44 @@ std::vector<std::string> Evaluation::policies() const {
   return names;
 }
 
-absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted) {
-  Evaluation evaluation;
-  std::vector<EpisodeOutcome> episodes;
+namespace {
+
+// Calls `take` with the object of each line.
+absl::Status ForEachLine(std::string_view lines,
+                         const std::function<void(const nlohmann::json&)>& take) {
   for (int number = 1; !lines.empty(); ++number) {
     const std::size_t end = lines.find('\n');
     const std::string_view line = lines.substr(0, end);
     lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
     if (line.empty()) continue;
     try {
-      const nlohmann::json object = nlohmann::json::parse(line);
-      if (object.contains("given_up")) {
-        evaluation.has_goals = true;
-        evaluation.given_up[{Name(object, "goal"), Name(object, "capture")}] =
-            Name(object, "given_up");
-      } else if (object.contains("policy")) {
-        episodes.push_back(ReadEpisode(object));
-      }
+      take(nlohmann::json::parse(line));
     } catch (const nlohmann::json::exception& error) {
       return runtime::InvalidArgument("line " + std::to_string(number) +
                                       " of the evaluation: " + error.what());
     }
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<EpisodeOutcome>> ParseEpisodes(std::string_view lines) {
+  std::vector<EpisodeOutcome> episodes;
+  SHOAL_RETURN_IF_ERROR(ForEachLine(lines, [&](const nlohmann::json& object) {
+    if (object.contains("policy")) episodes.push_back(ReadEpisode(object));
+  }));
+  return episodes;
+}
+
+absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted) {
+  Evaluation evaluation;
+  SHOAL_RETURN_IF_ERROR(ForEachLine(lines, [&](const nlohmann::json& object) {
+    if (!object.contains("given_up")) return;
+    evaluation.has_goals = true;
+    evaluation.given_up[{Name(object, "goal"), Name(object, "capture")}] = Name(object, "given_up");
+  }));
+  SHOAL_ASSIGN_OR_RETURN(std::vector<EpisodeOutcome> episodes, ParseEpisodes(lines));
   std::stable_sort(episodes.begin(), episodes.end(),
                    [](const auto& a, const auto& b) { return a.episode < b.episode; });
   for (const EpisodeOutcome& episode : episodes) {

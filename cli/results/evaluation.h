@@ -39,6 +39,10 @@ struct EpisodeOutcome {
   bool satisfied_at_start = false;
   // Whether the goal's predicate held.
   bool reached = false;
+  // Whether it began with the decisive value exchanged.
+  bool exchanged = false;
+  // The requests with the status of their answers, as in "GET /redfish/v1 200".
+  std::vector<std::string> requests = {};
 };
 
 // Sums over episodes. All rates are 0 without episodes.
@@ -106,6 +110,10 @@ struct Evaluation {
   std::vector<std::string> captures() const;
   std::vector<std::string> policies() const;
 };
+
+// Returns the episodes of an evaluation's output in its order. Returns INVALID_ARGUMENT naming the
+// line that is wrong.
+absl::StatusOr<std::vector<EpisodeOutcome>> ParseEpisodes(std::string_view lines);
 
 // Counts, for each policy, goal and capture, the first `counted` episodes by number whose goal was
 // not satisfied at the start. Returns INVALID_ARGUMENT naming the line that is wrong.

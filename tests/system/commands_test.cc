@@ -37,6 +37,15 @@ TEST_CASE("a run in process without one capture is judged on it too, again later
   REQUIRE(ablation.last_line().starts_with("result ablate=bodies success="));
   REQUIRE(ablation.last_line().find(" full=") != std::string::npos);
 
+  ShoalRun exchange({"evaluate", run.folder() + "/run", "--episodes", "2", "--name", "two",
+                     "--exchange", "--goals", "204", "--capture", "dmtf-mpf", "--set",
+                     "train.baselines=[]", "--set", "run.directory=\"" + run.folder() + "\""});
+  REQUIRE(exchange.WaitForExit(seconds(90)));
+  INFO(exchange.output());
+  REQUIRE(exchange.exit().code == 0);
+  REQUIRE(exchange.last_line().starts_with("result exchanged="));
+  REQUIRE(exchange.last_line().find(" pairs=0") == std::string::npos);
+
   ShoalRun report({"report", run.folder() + "/run"});
   REQUIRE(report.WaitForExit(seconds(20)));
   REQUIRE(report.exit().code == 0);

@@ -133,10 +133,11 @@ absl::StatusOr<GoalSuite> WithEvaluationPhrasings(GoalSuite suite, const std::st
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const AppliedGoal>>> ApplyGoals(const GoalSuite& suite,
-                                                                           const Capture& capture) {
+                                                                           const Capture& capture,
+                                                                           Starts starts) {
   std::vector<std::shared_ptr<const AppliedGoal>> applied;
   for (const std::shared_ptr<const Goal>& goal : suite) {
-    auto bound = AppliedGoal::Create(goal, capture, suite);
+    auto bound = AppliedGoal::Create(goal, capture, suite, starts);
     if (bound.ok()) {
       applied.push_back(std::move(bound).value());
     } else if (bound.status().code() != absl::StatusCode::kNotFound) {

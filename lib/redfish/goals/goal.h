@@ -33,8 +33,9 @@ enum class Split : std::uint8_t { kTrain, kEvaluate };
 
 // Where episodes of an applied goal start.
 enum class Starts : std::uint8_t {
-  kDrawn,    // in drawn states, which the capture must allow
-  kPresent,  // wherever a service is: only EpisodeWith makes episodes
+  kDrawn,      // in drawn states, which the capture must allow
+  kExchanged,  // in the same states, but with the decisive value exchanged (Situation::exchanged)
+  kPresent,    // wherever a service is: only EpisodeWith makes episodes
 };
 
 struct Episode {
@@ -57,6 +58,8 @@ struct Episode {
   Values values;
   // The name of the situation in which the episode starts; empty for a goal with targets.
   std::string situation;
+  // Whether it is not the situation that was drawn, but the one that this names as its exchange.
+  bool exchanged = false;
 };
 
 class AppliedGoal;
@@ -146,7 +149,7 @@ class AppliedGoal {
 };
 
 // Returns all goals of the suite that apply to `capture`, sorted by id.
-absl::StatusOr<std::vector<std::shared_ptr<const AppliedGoal>>> ApplyGoals(const GoalSuite& suite,
-                                                                           const Capture& capture);
+absl::StatusOr<std::vector<std::shared_ptr<const AppliedGoal>>> ApplyGoals(
+    const GoalSuite& suite, const Capture& capture, Starts starts = Starts::kDrawn);
 
 }  // namespace shoal::redfish

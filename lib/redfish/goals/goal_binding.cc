@@ -297,6 +297,14 @@ const Situation& PickSituation(const std::vector<Situation>& situations, Random&
   return situations.back();
 }
 
+// The goal's file has the situation under the same condition, so the capture allows it as well.
+const Situation& ExchangeOf(const Situation& drawn, const std::vector<Situation>& situations) {
+  const auto found = std::find_if(situations.begin(), situations.end(), [&](const Situation& one) {
+    return one.name == drawn.exchanged;
+  });
+  return found == situations.end() ? drawn : *found;
+}
+
 TextValues TextsOf(const Values& values) {
   TextValues texts;
   for (const auto& [name, value] : values) {
@@ -371,7 +379,9 @@ absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
 
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters,
                            Split split, const TextNoise& noise, Random& random, Episode& episode) {
-  const Situation& situation = PickSituation(binding.situations, random);
+  const Situation& drawn = PickSituation(binding.situations, random);
+  episode.exchanged = binding.starts == Starts::kExchanged && !drawn.exchanged.empty();
+  const Situation& situation = episode.exchanged ? ExchangeOf(drawn, binding.situations) : drawn;
   episode.values = DrawAll(binding, parameters, random, episode);
   episode.situation = situation.name;
   episode.optimum = situation.optimum;
@@ -555,7 +565,7 @@ void DrawLeftovers(const AppliedGoal::Binding& binding, Random& random,
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
                                                  Split split, const TextNoise& noise) const {
   const Goal::Definition& goal = binding_->goal->definition();
-  if (binding_->starts != Starts::kDrawn) {
+  if (binding_->starts == Starts::kPresent) {
     return runtime::FailedPrecondition("goal " + goal.name + " draws no starts");
   }
   const std::string stream =

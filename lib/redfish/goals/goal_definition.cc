@@ -207,6 +207,21 @@ void ReadSlots(Goal::Definition& goal, GoalReader& reader) {
   for (const auto& [name, value] : slots.items()) goal.slots.emplace(name, value);
 }
 
+// Both situations of an exchange are allowed by the same captures and cost the same.
+void CheckExchanges(const Goal::Definition& goal, GoalReader& reader) {
+  for (const Situation& one : goal.situations) {
+    if (one.exchanged.empty()) continue;
+    const auto fits = [&one](const Situation& other) {
+      return &other != &one && other.name == one.exchanged && other.optimum == one.optimum &&
+             other.where == one.where;
+    };
+    if (std::any_of(goal.situations.begin(), goal.situations.end(), fits)) continue;
+    reader.Fail("situations", "no other situation \"" + one.exchanged +
+                                  "\" with the optimum and the " + "condition of \"" + one.name +
+                                  "\"");
+  }
+}
+
 void ReadStarts(Goal::Definition& goal, const std::vector<GoalPart>& parts,
                 const PhrasePattern::Lists& lists, GoalReader& reader) {
   for (GoalReader& target : reader.Tables("targets")) {
@@ -218,6 +233,7 @@ void ReadStarts(Goal::Definition& goal, const std::vector<GoalPart>& parts,
     if (!status.ok()) situation.Fail("of", runtime::Message(status));
     reader.Merge(situation.Finish());
   }
+  CheckExchanges(goal, reader);
   if (goal.targets.empty() == goal.situations.empty()) {
     reader.Fail("targets", "needs \"targets\" or \"situations\", not both");
   }

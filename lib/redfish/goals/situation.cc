@@ -117,6 +117,7 @@ Situation ReadSituation(GoalReader& reader) {
   situation.optimum = reader.Integer("optimum", -1);
   if (situation.optimum < 0) reader.Fail("optimum", "\"optimum\" needs a number, 0 or more");
   situation.where = reader.Value("where");
+  situation.exchanged = reader.TextOr("exchanged", "");
   const Json of = reader.Table("of");
   for (const auto& [part, name] : of.items()) {
     if (!name.is_string()) reader.Fail("of", "\"of\" needs names of situations");

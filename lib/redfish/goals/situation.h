@@ -68,6 +68,9 @@ struct Situation {
   nlohmann::json where;
   // Objects as ParseStart takes them. "if" and "unless" name a place that must, or must not, exist.
   std::vector<nlohmann::json> start;
+  // The name of the situation that differs in the decisive value alone: which member holds it.
+  // Empty for none.
+  std::string exchanged;
   // For a goal with parts: a situation of each part, by the part's name, whose start comes first.
   std::map<std::string, std::string> of;
 };

@@ -192,4 +192,58 @@ TEST_CASE("Members of a place are listed with and without another place") {
   }
 }
 
+TEST_CASE("An exchanged episode is the drawn one with the decisive value in another member") {
+  const auto goal = Goal::Load("data/reading/201-remove_role.toml");
+  REQUIRE(goal.ok());
+  const Capture& capture = Shipped("dmtf-mpf");
+  const auto drawn = *AppliedGoal::Create(*goal, capture, {});
+  const auto exchanged = *AppliedGoal::Create(*goal, capture, {}, Starts::kExchanged);
+  std::set<std::string> situations;
+  for (std::uint64_t number = 0; number < 60; ++number) {
+    const Episode one = *drawn->DrawEpisode(3, number, Split::kEvaluate);
+    const Episode other = *exchanged->DrawEpisode(3, number, Split::kEvaluate);
+    REQUIRE_FALSE(one.exchanged);
+    // An episode that asks for nothing has nothing to exchange.
+    REQUIRE(other.exchanged == !one.satisfied);
+    REQUIRE((other.situation != one.situation) == other.exchanged);
+    REQUIRE(other.text == one.text);
+    REQUIRE(other.values == one.values);
+    REQUIRE(other.optimum == one.optimum);
+    // Who is made, and in which order, stays; two of them exchange their roles.
+    REQUIRE(other.start.size() == one.start.size());
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < one.start.size(); ++i) {
+      const Json difference = Json::diff(one.start[i].value, other.start[i].value);
+      changed += difference.size();
+      for (const Json& operation : difference) REQUIRE(operation.at("path") == "/RoleId");
+    }
+    REQUIRE(changed == (other.exchanged ? 2 : 0));
+    situations.insert(other.situation);
+  }
+  REQUIRE(situations.size() == 4);
+}
+
+TEST_CASE("A situation is exchanged for another one of the same cost and condition") {
+  const doubles::TemporaryFolder folder;
+  const auto load = [&](const std::string& first, const std::string& second) {
+    return Goal::Load(
+        folder.Write("goal.toml",
+                     "id = 9\nname = \"g\"\ntrain = [\"Do it.\"]\nevaluate = [\"Act now.\"]\n"
+                     "[[situations]]\nname = \"a\"\n" +
+                         first + "[[situations]]\nname = \"b\"\n" + second));
+  };
+  REQUIRE(load("optimum = 1\nexchanged = \"b\"\n", "optimum = 1\nexchanged = \"a\"\n").ok());
+  for (const auto& [first, second] : std::map<std::string, std::string>{
+           {"optimum = 1\nexchanged = \"c\"\n", "optimum = 1\n"},
+           {"optimum = 1\nexchanged = \"a\"\n", "optimum = 1\n"},
+           {"optimum = 1\nexchanged = \"b\"\n", "optimum = 2\n"},
+           {"optimum = 1\nexchanged = \"b\"\n",
+            "optimum = 1\nwhere = { exists = { uri = \"$system\", pointer = \"\" } }\n"}}) {
+    const auto wrong = load(first, second);
+    INFO(first << second);
+    REQUIRE(wrong.status().code() == absl::StatusCode::kInvalidArgument);
+    REQUIRE(wrong.status().message().find("\"a\"") != std::string::npos);
+  }
+}
+
 }  // namespace shoal::redfish
