@@ -24,16 +24,25 @@ std::optional<std::size_t> EndOfMatch(std::span<const std::string> words, std::s
     }
     return std::nullopt;
   }
-  if (at >= words.size() || !IsNearly(words[at], stems.front())) return std::nullopt;
-  return EndOfMatch(words, at + 1, stems.subspan(1));
+  if (at >= words.size()) return std::nullopt;
+  if (IsNearly(words[at], stems.front())) return EndOfMatch(words, at + 1, stems.subspan(1));
+  // People write "poweron" and "assettag".
+  const std::size_t next = stems.size() > 1 && stems[1] == "*" ? 2 : 1;
+  if (next >= stems.size() || !IsNearly(words[at], stems.front() + stems[next])) {
+    return std::nullopt;
+  }
+  return EndOfMatch(words, at + 1, stems.subspan(next + 1));
 }
 
 bool IsNegated(const std::vector<std::string>& words, std::size_t at) {
   static constexpr std::array<std::string_view, 11> kNot = {
       "no", "not", "never", "without", "don", "dont", "avoid", "nor", "neither", "than", "instead"};
-  constexpr std::size_t kReach = 3;
+  // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
+  constexpr std::size_t kReach = 4;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
-    if (std::find(kNot.begin(), kNot.end(), words[at - back]) != kNot.end()) return true;
+    const std::string& word = words[at - back];
+    if (word == "no" && back == kReach) continue;
+    if (std::find(kNot.begin(), kNot.end(), word) != kNot.end()) return true;
   }
   return false;
 }

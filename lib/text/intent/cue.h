@@ -2,8 +2,9 @@
 // A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
 //
 // Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
-// the finger (sentence.h); '*' stands for up to kGap words in between: "turn * on". A '~' before
-// the first alternative says that the cue counts also where the sentence negates it.
+// the finger (sentence.h); '*' stands for up to kGap words in between: "turn * on". Two words may
+// be written as one ("assettag"). A '~' before the first alternative says that the cue counts also
+// where the sentence negates it.
 //
 // Immutable, safe for any number of threads.
 #pragma once

@@ -21,18 +21,20 @@ using Json = nlohmann::json;
 constexpr double kAbout = 5.0;
 constexpr double kBarred = 5.0;
 constexpr double kMisfit = 3.0;
-constexpr double kMissing = 0.7;
+constexpr double kMissing = 1.5;
 constexpr double kComplete = 1.0;
 // The least share of cues, and the least probability, of a sentence that is understood.
 constexpr double kLeastAbout = 0.99;
 constexpr double kLeastScore = 0.5;
 // The same where the classifier is sure and all values are there.
 constexpr double kLeastAboutWhenSure = 0.5;
-constexpr double kSure = 0.8;
+constexpr double kSure = 0.5;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
-constexpr double kLeastProbability = 0.001;
+constexpr double kLeastProbability = 0.0002;
+// A sentence that says all cues may mention other things where the goal is at least so likely.
+constexpr double kLeastWithOtherThings = 0.2;
 // How much less likely it is that a sentence asks for nothing when it says all that a goal needs.
-constexpr double kFits = 5.5;
+constexpr double kFits = 7.0;
 constexpr std::size_t kAlternatives = 3;
 // Keeps logarithms finite.
 constexpr double kTiny = 1e-6;
@@ -73,6 +75,32 @@ absl::StatusOr<KnownWords> ReadKnownWords(const std::string& folder,
     }
   }
   return known;
+}
+
+bool SpeaksOfServer(const Sentence& sentence) {
+  static const Cue kServer(
+      "system|server|machine|box|host|node|computer|unit|hardware|chassis|enclosure");
+  return kServer.Find(sentence).has_value();
+}
+
+// Returns whether a short sentence has a noun that no phrasing and no list of words has: "turn on
+// the radio". In longer ones, and beside the server, such nouns are only surroundings.
+bool NamesUnknownThing(const Sentence& sentence, const KnownWords& known) {
+  static const std::set<std::string, std::less<>> kArticles = {"the", "a",   "an",
+                                                               "my",  "our", "your"};
+  constexpr std::size_t kShort = 6;
+  if (sentence.words().size() > kShort || SpeaksOfServer(sentence)) return false;
+  for (std::size_t i = 0; i + 1 < sentence.tokens().size(); ++i) {
+    if (!kArticles.contains(absl::AsciiStrToLower(sentence.tokens()[i].text))) continue;
+    const Token& noun = sentence.tokens()[i + 1];
+    if (noun.kind != TokenKind::kWord || LooksLikeValue(noun)) continue;
+    const std::string word = absl::AsciiStrToLower(noun.text);
+    const bool is_known = std::any_of(known.begin(), known.end(), [&word](const auto& one) {
+      return IsNearly(word, one) || word == one + "s" || word.starts_with(one + "-");
+    });
+    if (!is_known) return true;
+  }
+  return false;
 }
 
 std::string Listed(const std::vector<std::string>& names) {
@@ -152,9 +180,13 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
 
 std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading,
                                     const Sentence& sentence, const Intent& intent) const {
-  const bool is_foreign = std::any_of(foreign_.begin(), foreign_.end(),
+  if (sentence.is_question()) return "it asks for information";
+  const bool is_foreign = NamesUnknownThing(sentence, known_) ||
+                          std::any_of(foreign_.begin(), foreign_.end(),
                                       [&](const Cue& thing) { return thing.IsAffirmed(sentence); });
-  if (is_foreign) return "it is about something that no goal is about";
+  const bool only_mentions =
+      reading.fits && reading.likely >= kLeastWithOtherThings && SpeaksOfServer(sentence);
+  if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();
   const bool is_sure =

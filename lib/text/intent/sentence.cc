@@ -108,11 +108,28 @@ std::size_t TicketLength(std::string_view text) {
   return separated ? end : 0;
 }
 
+bool AsksForInformation(std::string_view text) {
+  static constexpr std::array<std::string_view, 13> kAsking = {
+      "is ",   "are ",   "was ", "does ", "do ",  "did ",  "has ",
+      "what ", "which ", "who ", "when ", "how ", "where "};
+  // "Is it possible to", "is there a way to", "do you mind" ask for an action.
+  static constexpr std::array<std::string_view, 5> kRequesting = {"is it ", "is there ", "do you ",
+                                                                  "are you ", "how about "};
+  std::string lower = absl::AsciiStrToLower(std::string(text));
+  lower.erase(lower.find_last_not_of(kSpaces) + 1);
+  if (!lower.ends_with('?')) return false;
+  const auto begins = [&lower](std::string_view start) { return lower.starts_with(start); };
+  return std::any_of(kAsking.begin(), kAsking.end(), begins) &&
+         std::none_of(kRequesting.begin(), kRequesting.end(), begins) &&
+         lower.find_first_of("?!;:,") == lower.size() - 1 && lower.find(". ") == lower.npos;
+}
+
 }  // namespace
 
 Sentence::Sentence(std::string_view text) {
   text = text.substr(0, kMaxBytes);
   text.remove_prefix(TicketLength(text));
+  is_question_ = AsksForInformation(text);
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kQuotes = {
       {{"\"", "\""}, {"`", "`"}, {"\u201c", "\u201d"}, {"'", "'"}}};
   while (!text.empty()) {

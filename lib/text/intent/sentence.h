@@ -38,6 +38,9 @@ class Sentence {
   const std::vector<Token>& tokens() const { return tokens_; }
   // Lower-case stems. A token without words has the one word "<url>", "<host>" and so on.
   const std::vector<std::string>& words() const { return words_; }
+  // Whether it only asks for information: "Is Secure Boot enabled?". Questions that ask for an
+  // action ("is it possible to ..."), and sentences of which only a part is a question, do not.
+  bool is_question() const { return is_question_; }
   // Returns the index of the token to which a word belongs.
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
 
@@ -48,6 +51,7 @@ class Sentence {
   std::vector<Token> tokens_;
   std::vector<std::string> words_;
   std::vector<std::size_t> token_of_;
+  bool is_question_ = false;
 };
 
 // Returns whether the word is `stem` or a slip of the finger away from it: for at least five

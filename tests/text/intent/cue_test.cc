@@ -37,4 +37,16 @@ TEST_CASE("A match says which words it covers") {
 }
 
 }  // namespace
+TEST_CASE("Two words of a cue may be written as one") {
+  REQUIRE(Cue("asset tag").IsAffirmed(Sentence("change assettag to A-1")));
+  REQUIRE(Cue("power * on").IsAffirmed(Sentence("poweron please")));
+  REQUIRE(Cue("boot order first").IsAffirmed(Sentence("bootorder first")));
+  REQUIRE_FALSE(Cue("power * on").IsAffirmed(Sentence("poweroff please")));
+}
+
+TEST_CASE("A negation reaches over a verb, and \"no\" only over what stands beside it") {
+  REQUIRE_FALSE(Cue("permanent").IsAffirmed(Sentence("don't make it permanent")));
+  REQUIRE(Cue("start").IsAffirmed(Sentence("it has no power, could someone start it")));
+}
+
 }  // namespace shoal::intent

@@ -105,4 +105,20 @@ TEST_CASE("A wrong [sentence] of a goal is refused, naming goal and key") {
 }
 
 }  // namespace
+TEST_CASE("A thing that nobody knows is no server, but may stand beside one") {
+  const IntentParser& parser = ParserOf("dell-r750");
+  for (const char* text :
+       {"Turn on the dishwasher", "Is Secure Boot enabled?", "light the candles"}) {
+    const Intent intent = *parser.Parse(text);
+    INFO(text << " => " << intent.goal);
+    REQUIRE_FALSE(intent.refusal.empty());
+  }
+  for (const char* text :
+       {"Shut the server down gracefully, the fan is to be replaced", "Turn on the R750"}) {
+    const Intent intent = *parser.Parse(text);
+    INFO(text << " => " << intent.refusal);
+    REQUIRE(intent.refusal.empty());
+  }
+}
+
 }  // namespace shoal::intent

@@ -70,4 +70,13 @@ TEST_CASE("A text of any length and bytes is a sentence") {
 }
 
 }  // namespace
+TEST_CASE("A question for information is told from one that asks for an action") {
+  REQUIRE(Sentence("Is Secure Boot enabled?").is_question());
+  REQUIRE(Sentence("ticket 4711: who are the operators?").is_question());
+  REQUIRE_FALSE(Sentence("Is it possible to turn the server on?").is_question());
+  REQUIRE_FALSE(Sentence("Is the server off? Turn it on.").is_question());
+  REQUIRE_FALSE(Sentence("Can you turn the server on?").is_question());
+  REQUIRE_FALSE(Sentence("is needed: power on").is_question());
+}
+
 }  // namespace shoal::intent
