@@ -95,7 +95,8 @@ absl::Status Actor::MakePlan() {
         TrainingPlan::Work{.first_environment = config_.index * environments,
                            .environments = environments,
                            .pairs = source_->pairs(),
-                           .sampler = std::move(sampler)},
+                           .sampler = std::move(sampler),
+                           .group_size = static_cast<std::uint64_t>(options.group_size)},
         [this](const absl::Status& end) { on_end_(end); });
     return absl::OkStatus();
   }

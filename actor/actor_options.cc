@@ -29,6 +29,12 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
                {.help = "share of episodes of a learned pair, of those of one that fails; 1: turns",
                 .min = 0.01,
                 .max = 1});
+  visitor.Knob("group_size", group_size,
+               {.help = "training episodes, one after another, that have the same start (algorithm "
+                        "grpo); 1: each has its own",
+                .unit = "episodes",
+                .min = 1,
+                .max = 65536});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "address of GET /metrics; empty: not served"});
   visitor.Knob("health_listen", health_listen,

@@ -31,6 +31,8 @@ struct ActorOptions {
   // always fails. With 1 all pairs take turns. Below 1, which episodes are played depends on how
   // earlier episodes ended.
   double learned_weight = 1.0;
+  // If above 1, training episodes form groups of this many with the same start.
+  std::int64_t group_size = 1;
   // "host:port", or empty to serve none.
   std::string metrics_listen = "";
   std::string health_listen = "";

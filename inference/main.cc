@@ -5,6 +5,7 @@
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/program.h"
+#include "rl/algorithms/algorithm_options.h"
 #include "rl/model/policy.h"
 
 using namespace shoal;
@@ -14,7 +15,14 @@ int main(int argc, char** argv) {
   inference::InferenceConfig config;
   program.AddSection("inference", config.options);
   program.AddSection("policy", config.policy);
+  algorithms::AlgorithmOptions algorithm;
+  program.AddSection("algorithm", algorithm);
   if (const auto code = program.Parse(argc, argv)) return *code;
+  config.priority = {.gamma = algorithm.gamma,
+                     .reward_scale = algorithm.reward_scale,
+                     .n_step = algorithm.n_step,
+                     .transformed = algorithm.transform_values,
+                     .maximum_share = algorithm.priority_maximum_share};
   config.run = program.run();
   config.cluster = program.cluster();
   config.index = program.index();

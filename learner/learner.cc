@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/learner.h"
 
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -90,6 +92,8 @@ struct Learner::Parts {
   std::string encoder_version;
   EpisodeReturns episodes;
   double environment_steps = 0;
+  // Those of earlier processes of this run.
+  double earlier_environment_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
   // The number of unrolls of a rank in a round.
@@ -189,6 +193,7 @@ absl::Status Learner::Start() {
       std::make_unique<Round>(RoundOptions{.share = share,
                                            .timeout = milliseconds(options.round_timeout_ms),
                                            .max_lag = static_cast<std::uint64_t>(options.max_lag),
+                                           .off_policy = parts.trainer->requirements().off_policy,
                                            .deterministic = setup_.run.deterministic},
                               *parts.source, *parts.decoder, *parts.ledger, runtime::SystemClock());
   return Publish(/*save=*/true);
@@ -198,6 +203,7 @@ absl::Status Learner::Resume() {
   const auto note = parts_->trainer->Load(setup_.run.path() + "/checkpoints");
   if (note.ok()) {
     parts_->environment_steps = EnvironmentStepsIn(*note);
+    parts_->earlier_environment_steps = parts_->environment_steps;
     spdlog::info("event=resumed update={} environment_steps={}", parts_->trainer->updates(),
                  parts_->environment_steps);
   } else if (!absl::IsNotFound(note.status())) {
@@ -266,10 +272,13 @@ absl::Status Learner::Publish(bool save) {
   Parts& parts = *parts_;
   parts.sampler->SetCurrentVersion(parameters::ToProto(parts.version));
   if (rank() != 0) return absl::OkStatus();
-  SHOAL_ASSIGN_OR_RETURN(std::string bytes, parts.trainer->SerializeParameters(
-                                                {{"epoch", std::to_string(parts.version.epoch)},
-                                                 {"step", std::to_string(parts.version.step)},
-                                                 {"encoder_version", parts.encoder_version}}));
+  SHOAL_ASSIGN_OR_RETURN(
+      std::string bytes,
+      parts.trainer->SerializeParameters(
+          {{"environment_steps", absl::StrFormat("%.0f", parts.environment_steps)},
+           {"epoch", std::to_string(parts.version.epoch)},
+           {"step", std::to_string(parts.version.step)},
+           {"encoder_version", parts.encoder_version}}));
   const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
                                           parts.encoder_version,
                                           std::make_shared<const std::string>(std::move(bytes))};
@@ -329,7 +338,10 @@ absl::StatusOr<bool> Learner::RunRound() {
     parts.round->Restore(std::exchange(parts.unrolls, {}));
     return true;
   }
-  SHOAL_RETURN_IF_ERROR(AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
+  if (!parts.trainer->requirements().off_policy) {
+    SHOAL_RETURN_IF_ERROR(
+        AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
+  }
   std::array<double, 1> trained = {static_cast<double>(parts.unrolls.size())};
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(trained)));
   parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
@@ -343,11 +355,15 @@ absl::Status Learner::Train() {
   if (parts.cloning != nullptr) {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
-  const algorithms::UnrollBatch batch = BuildBatch(setup_.policy, parts.unrolls, parts.version);
-  std::vector<UnrollUse> keys;
-  for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
-  SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
-      parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
+  const algorithms::UnrollBatch batch =
+      BuildBatch(setup_.policy, parts.unrolls, parts.version, setup_.algorithm.importance_exponent);
+  const bool off_policy = parts.trainer->requirements().off_policy;
+  if (!off_policy) {
+    std::vector<UnrollUse> keys;
+    for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
+    SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
+        parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
+  }
   auto report = parts.cloning == nullptr ? parts.trainer->Update(batch)
                                          : parts.cloning->Update(*parts.trainer, batch, rank(),
                                                                  parts.reducer->world_size());
@@ -357,10 +373,29 @@ absl::Status Learner::Train() {
   const auto updated = runtime::SystemClock().Now();
   parts.record.updating_seconds = Seconds(updated - begin);
 
-  ++parts.version.step;
-  parts.environment_steps += parts.record.report.rows;
+  if (off_policy) {
+    parts.environment_steps = parts.earlier_environment_steps +
+                              static_cast<double>(parts.sampler->stats().inserted_steps_total);
+  } else {
+    parts.environment_steps += parts.record.report.rows;
+  }
+  SHOAL_RETURN_IF_ERROR(UpdatePriorities());
   if (setup_.learner.verify_ranks) SHOAL_RETURN_IF_ERROR(CompareRanks("after an update"));
   return AfterUpdate();
+}
+
+absl::Status Learner::UpdatePriorities() {
+  const std::vector<float>& priorities = parts_->record.report.priorities;
+  std::vector<replay::client::PriorityUpdate> updates;
+  for (std::size_t i = 0; i < priorities.size(); ++i) {
+    const DecodedUnroll& unroll = parts_->unrolls[i];
+    proto::UnrollId id;
+    id.set_environment_id(unroll.key.id.environment_id);
+    id.set_incarnation(unroll.key.id.incarnation);
+    id.set_first_sequence(unroll.key.id.first_sequence);
+    updates.push_back({.shard = unroll.shard, .id = std::move(id), .priority = priorities[i]});
+  }
+  return parts_->sampler->UpdatePriorities(updates);
 }
 
 absl::Status Learner::AfterUpdate() {
@@ -373,7 +408,10 @@ absl::Status Learner::AfterUpdate() {
   if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
     parts.encoder_version = parts.unrolls.front().encoder_version;
   }
-  SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
+  if (checkpoint || update % setup_.learner.publish_every_updates == 0) {
+    ++parts.version.step;
+    SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
+  }
   if (checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
   const std::int64_t digest_every = setup_.learner.digest_every_updates;
   if (digest_every > 0 && update % digest_every == 0) {

@@ -72,6 +72,8 @@ class Learner {
   // Returns false if all ranks must stop.
   absl::StatusOr<bool> RunRound();
   absl::Status Train();
+  // Tells replay the new priorities of the unrolls of the round, if the update made any.
+  absl::Status UpdatePriorities();
   absl::Status AfterUpdate();
   absl::Status CompareRanks(const std::string& when);
   absl::Status Publish(bool save);

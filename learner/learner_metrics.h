@@ -22,7 +22,8 @@ namespace shoal::learner {
 struct UpdateRecord {
   algorithms::UpdateReport report;
   parameters::Version version;
-  // The rows trained on since the run began, including those before restarts.
+  // The steps of environments since the run began, including those before restarts: on policy those
+  // trained on, off policy those that replay took in.
   double environment_steps = 0;
   // The unrolls of this update on all ranks.
   std::int64_t unrolls = 0;

@@ -48,6 +48,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "bytes",
                 .min = 0,
                 .max = 1e12});
+  visitor.Knob("publish_every_updates", publish_every_updates,
+               {.help = "updates between publications of parameters",
+                .unit = "updates",
+                .min = 1,
+                .max = kMany});
   visitor.Knob("checkpoint_every_updates", checkpoint_every_updates,
                {.help = "updates between checkpoints", .unit = "updates", .min = 1, .max = kMany});
   visitor.Knob("checkpoint_every_seconds", checkpoint_every_seconds,

@@ -35,6 +35,8 @@ struct LearnerOptions {
   std::int64_t burn_in = 0;
   // Memory for the chunks of unrolls that overlap.
   std::int64_t chunk_cache_bytes = std::int64_t{256} << 20;
+  // Parameters are published after every this many updates, and when training ends.
+  std::int64_t publish_every_updates = 1;
   // A checkpoint is due after this many updates or this time, whichever comes first.
   std::int64_t checkpoint_every_updates = 20;
   double checkpoint_every_seconds = 2;

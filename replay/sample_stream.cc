@@ -147,9 +147,10 @@ void SampleStream::SampleLocked() {
     credit_ -= batch.samples.size();
     given = true;
     std::vector<proto::SampleReply> replies = ToReplies(batch);
-    if (tells_mass_) {
-      told_ = batch.left;
-      for (proto::SampleReply& reply : replies) *reply.mutable_mass() = ToProto(told_);
+    if (tells_mass_) told_ = batch.left;
+    for (proto::SampleReply& reply : replies) {
+      if (tells_mass_) *reply.mutable_mass() = ToProto(told_);
+      reply.set_inserted_steps(batch.inserted_steps);
     }
     TellForgottenLocked(replies.front());
     for (proto::SampleReply& reply : replies) Send(std::move(reply));

@@ -212,6 +212,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   if (!batch.samples.empty()) sampled_[index] = clock_.Now();
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
+  batch.inserted_steps = source.stats().inserted_steps_total;
   return batch;
 }
 

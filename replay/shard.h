@@ -32,6 +32,8 @@ struct SampleBatch {
   std::vector<SampledItem> samples;
   // What the table holds after these samples.
   Mass left;
+  // The steps of all items that the table has taken in.
+  std::uint64_t inserted_steps = 0;
 };
 
 struct PriorityUpdate {

@@ -191,6 +191,7 @@ Row EpisodeDriver::NewRow(float reward, std::uint32_t flags) {
   row.reward = reward;
   row.flags = flags;
   row.policy = assignment_->policy;
+  row.group_id = assignment_->group;
   return row;
 }
 

@@ -35,6 +35,7 @@ absl::Status NoneCanBegin(std::size_t pairs, const std::string& reason) {
 TrainingPlan::TrainingPlan(Work work, OnPlanEnd on_end)
     : first_environment_(work.first_environment),
       pairs_(std::move(work.pairs)),
+      group_size_(work.group_size),
       on_end_(std::move(on_end)),
       next_(work.environments, 0),
       sampler_(std::move(work.sampler)) {}
@@ -45,15 +46,36 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
   EpisodeAssignment assignment;
   assignment.start.environment_id = environment_id;
   assignment.start.episode = next_.at(environment_id - first_environment_)++;
-  if (sampler_) {
-    assignment.start.pair = sampler_->Sample(environment_id, assignment.start.episode);
-  } else if (!given_up_.empty()) {
-    std::size_t pair =
-        static_cast<std::size_t>((environment_id + assignment.start.episode) % pairs_.size());
-    while (given_up_.contains(pair)) pair = (pair + 1) % pairs_.size();
-    assignment.start.pair = pair;
+  if (group_size_ > 1) {
+    JoinGroupLocked(assignment);
+  } else {
+    ChoosePairLocked(assignment.start);
   }
   return assignment;
+}
+
+void TrainingPlan::ChoosePairLocked(EpisodeStart& start) {
+  if (sampler_) {
+    start.pair = sampler_->Sample(start.environment_id, start.episode);
+  } else if (!given_up_.empty()) {
+    auto pair = static_cast<std::size_t>((start.environment_id + start.episode) % pairs_.size());
+    while (given_up_.contains(pair)) pair = (pair + 1) % pairs_.size();
+    start.pair = pair;
+  }
+}
+
+void TrainingPlan::JoinGroupLocked(EpisodeAssignment& assignment) {
+  const bool stopped = group_start_.pair.has_value() && given_up_.contains(*group_start_.pair);
+  if (members_ == 0 || members_ == group_size_ || stopped) {
+    group_start_ = {.environment_id = first_environment_, .episode = groups_++};
+    ChoosePairLocked(group_start_);
+    members_ = 0;
+  }
+  ++members_;
+  assignment.start = group_start_;
+  // Unique among the actors, which have other environments.
+  assignment.group = runtime::DeriveSeed(
+      group_start_.episode, "group of environments from " + std::to_string(first_environment_));
 }
 
 void TrainingPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) {

@@ -23,6 +23,8 @@ namespace shoal::actor {
 
 struct EpisodeAssignment {
   EpisodeStart start = {};
+  // Episodes of the same group have the same start.
+  std::optional<std::uint64_t> group = std::nullopt;
   // The policy that acts, or nothing for the current one.
   std::optional<proto::PolicySelector> policy = std::nullopt;
   // Index into the evaluation's policies.
@@ -71,6 +73,9 @@ class TrainingPlan final : public EpisodePlan {
     // The pairs that the environments cycle over, in the same order.
     std::vector<Pair> pairs = {};
     std::optional<PairSampler> sampler = std::nullopt;
+    // If above 1, this many episodes that begin one after another, in whichever environments, form a
+    // group with one start.
+    std::uint64_t group_size = 1;
   };
 
   explicit TrainingPlan(Work work, OnPlanEnd on_end = nullptr);
@@ -85,12 +90,21 @@ class TrainingPlan final : public EpisodePlan {
               const std::string& reason) override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  // Makes the next episode a member of the present group, or of a new one.
+  void JoinGroupLocked(EpisodeAssignment& assignment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ChoosePairLocked(EpisodeStart& start) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const std::uint64_t first_environment_;
   const std::vector<Pair> pairs_;
+  const std::uint64_t group_size_;
   const OnPlanEnd on_end_;
   runtime::Mutex mutex_;
   std::vector<std::uint64_t> next_ ABSL_GUARDED_BY(mutex_);
   std::optional<PairSampler> sampler_ ABSL_GUARDED_BY(mutex_);
+  // The start of the present group, and the number of its members so far.
+  EpisodeStart group_start_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t members_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t groups_ ABSL_GUARDED_BY(mutex_) = 0;
   // Indices of pairs that were given up.
   std::set<std::size_t> given_up_ ABSL_GUARDED_BY(mutex_);
 };

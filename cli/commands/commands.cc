@@ -15,6 +15,7 @@
 #include "cli/commands/doctor_command.h"
 #include "cli/commands/goals_command.h"
 #include "cli/commands/health_command.h"
+#include "cli/commands/presets_command.h"
 #include "cli/commands/replay_command.h"
 #include "cli/commands/train_command.h"
 #include "cli/results/report.h"
@@ -49,6 +50,9 @@ void AddSharedFlags(CLI::App& command, TrainFlags& flags) {
                   "how actors reach services: simulated ones over HTTP or in their own process, or "
                   "the real host of environment.host")
       ->check(CLI::IsMember({"http", "inprocess", "host"}));
+  command.add_option("--preset", flags.preset,
+                     "settings of an algorithm, over the file: a name of `shoal presets`, or the "
+                     "path of a .toml file");
   command.add_option("--set", flags.overrides, "section.key=value, over the file; repeatable")
       ->allow_extra_args(false);
 }
@@ -94,8 +98,8 @@ void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
   for (const char* list : {"cluster.inference=[]", "cluster.replay=[]"}) {
     flags.overrides.emplace_back(list);
   }
-  for (const char* address :
-       {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control", "cluster.replay_file"}) {
+  for (const char* address : {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control",
+                              "cluster.replay_file"}) {
     flags.overrides.push_back(std::string(address) + "=\"\"");
   }
   flags.overrides.push_back("inference.parameters_folder=" + TomlText(LearnedParameters(run)));
@@ -170,6 +174,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddDemonstrations(app, action);
   AddDoctor(app, action);
   AddHealth(app, action);
+  AddPresets(app, action);
   AddReplay(app, action);
   AddGoals(app, action);
   try {

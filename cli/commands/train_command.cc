@@ -17,6 +17,7 @@
 #include "cli/diagnosis/cluster_state.h"
 #include "cli/results/evaluation.h"
 #include "cli/results/exchange.h"
+#include "cli/session/preset.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/training_session.h"
 #include "platform/content/parse_json.h"
@@ -43,8 +44,12 @@ struct OwnConfig {
   std::string printed;
 };
 
-std::vector<std::string> OverridesOf(const TrainFlags& flags) {
+absl::StatusOr<std::vector<std::string>> OverridesOf(const TrainFlags& flags) {
   std::vector<std::string> overrides;
+  if (!flags.preset.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(flags.preset, "data"));
+    overrides = std::move(preset.settings);
+  }
   const auto set = [&overrides](const std::string& key, const std::string& value) {
     overrides.push_back(key + "=" + value);
   };
@@ -281,7 +286,7 @@ SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
 }
 
 absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
-  std::vector<std::string> overrides = OverridesOf(flags);
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> overrides, OverridesOf(flags));
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
   SHOAL_ASSIGN_OR_RETURN(const Captures captures, FindCaptures(flags, asked));

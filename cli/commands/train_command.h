@@ -37,6 +37,8 @@ struct TrainFlags {
   std::optional<std::int64_t> episodes = std::nullopt;
   // Start only evaluators, as the cluster runs already.
   bool attach = false;
+  // The preset whose settings override the file. Empty for none.
+  std::string preset = "";
   // Settings "section.key=value", which override the file and the other flags.
   std::vector<std::string> overrides = {};
   // A file with a person's sentences for the evaluation. Empty for the goals' own.

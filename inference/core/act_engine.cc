@@ -117,7 +117,7 @@ void ActEngine::TakeRow(Row row, EnvironmentSlot& slot, bool lost) {
   if (row.evaluate()) {
     slot.builder.reset();
   } else if (!slot.builder) {
-    slot.builder = std::make_unique<UnrollBuilder>(shape_, options_.cut);
+    slot.builder = std::make_unique<UnrollBuilder>(shape_, options_.cut, options_.priority);
   }
   if (slot.builder && lost) Emit(slot.builder->SetOutcome(0, kTruncated));
   if (slot.builder && !first) {
@@ -163,7 +163,11 @@ ActEngine::Group* ActEngine::GroupOf(const Row& row) {
 
 void ActEngine::Run(Group& group) {
   gatherer_.Clear();
-  for (const Work& work : group.work) gatherer_.Add(work.row, *work.slot);
+  for (const Work& work : group.work) {
+    gatherer_.Add(
+        work.row, *work.slot,
+        options_.exploration.Epsilon(work.row.environment(), group.policy.environment_steps));
+  }
   metrics_.batch_rows.Observe(static_cast<double>(group.work.size()));
   const absl::StatusOr<model::PolicyOutputs> outputs = group.policy.policy->Act(gatherer_.inputs());
   if (!outputs.ok()) {
@@ -203,6 +207,7 @@ void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
         row, {.action = outputs.action[index],
               .log_probability = std::min(outputs.log_probability[index], 0.0F),
               .value = outputs.value[index],
+              .action_value = shape_.action_values ? outputs.action_value[index] : 0.0F,
               .forced = inputs.choice[index] == model::Choice::kForced,
               .version = policy.version,
               .core_state = slice(inputs.core_state, shape_.core_state_size),

@@ -20,6 +20,7 @@
 
 #include "inference/core/answer_batch.h"
 #include "inference/core/environment_slot.h"
+#include "inference/core/exploration.h"
 #include "inference/core/inference_metrics.h"
 #include "inference/core/input_gatherer.h"
 #include "inference/core/parking_lot.h"
@@ -32,6 +33,8 @@ namespace shoal::inference {
 
 struct ActOptions {
   UnrollCut cut = {};
+  Exploration exploration = {};
+  PriorityOptions priority = {};
   // The seed of action sampling. A sample depends only on (seed, environment, episode, step).
   std::uint64_t seed = 1;
   // Rows of further environments are answered kInvalid.

@@ -11,11 +11,11 @@ namespace {
 
 using model::Choice;
 
-Choice ChoiceOf(const Row& row) {
+Choice ChoiceOf(const Row& row, bool action_values) {
   const RowBlock& block = *row.block;
   if (!row.acts()) return Choice::kValueOnly;
   if (!block.forced.empty() && block.forced[row.index] >= 0) return Choice::kForced;
-  if (!row.evaluate()) return Choice::kSample;
+  if (!row.evaluate()) return action_values ? Choice::kEpsilonGreedy : Choice::kSample;
   if (block.selectors.empty()) return Choice::kGreedy;
   switch (block.selectors[row.index].kind) {
     case PolicySelector::Kind::kUniform:
@@ -46,11 +46,12 @@ void InputGatherer::Clear() {
   inputs_.table.clear();
   inputs_.choice.clear();
   inputs_.draw.clear();
+  inputs_.epsilon.clear();
   inputs_.forced_action.clear();
   inputs_.similarity_rank.clear();
 }
 
-void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot) {
+void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot, double epsilon) {
   AddObservation(row);
   AddContents(row);
   AddMemory(row, slot);
@@ -60,7 +61,7 @@ void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot) {
   } else {
     AddLegal(row);
   }
-  AddChoice(row, slot);
+  AddChoice(row, slot, epsilon);
   ++inputs_.rows;
 }
 
@@ -131,9 +132,10 @@ void InputGatherer::AddTable(const Row& row) {
   inputs_.goal_keys.insert(inputs_.goal_keys.end(), key.bytes.begin(), key.bytes.end());
 }
 
-void InputGatherer::AddChoice(const Row& row, const EnvironmentSlot& slot) {
-  const Choice choice = ChoiceOf(row);
+void InputGatherer::AddChoice(const Row& row, const EnvironmentSlot& slot, double epsilon) {
+  const Choice choice = ChoiceOf(row, shape_.action_values);
   inputs_.choice.push_back(choice);
+  inputs_.epsilon.push_back(epsilon);
   inputs_.draw.push_back(runtime::UniformAt(seed_, row.environment(), row.episode(), slot.step));
   inputs_.forced_action.push_back(choice == Choice::kForced ? row.block->forced[row.index] : 0);
   const auto about = slot.steps_about.find(row.SimilarityKey(shape_));

@@ -18,8 +18,9 @@ class InputGatherer {
   InputGatherer(const PolicyShape& shape, std::uint64_t seed) : shape_(shape), seed_(seed) {}
 
   void Clear();
+  // `epsilon` is the probability of a random action, for training rows with action values.
   // REQUIRES: the row's embeddings and candidates are there.
-  void Add(const Row& row, const EnvironmentSlot& slot);
+  void Add(const Row& row, const EnvironmentSlot& slot, double epsilon);
   const model::PolicyInputs& inputs() const { return inputs_; }
 
  private:
@@ -28,7 +29,7 @@ class InputGatherer {
   void AddMemory(const Row& row, const EnvironmentSlot& slot);
   void AddLegal(const Row& row);
   void AddTable(const Row& row);
-  void AddChoice(const Row& row, const EnvironmentSlot& slot);
+  void AddChoice(const Row& row, const EnvironmentSlot& slot, double epsilon);
 
   const PolicyShape& shape_;
   const std::uint64_t seed_;

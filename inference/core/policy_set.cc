@@ -10,7 +10,9 @@ namespace shoal::inference {
 
 void PolicySet::Put(VersionedPolicy policy) {
   const runtime::MutexLock lock(mutex_);
-  versions_[policy.version].policy = std::move(policy.policy);
+  Entry& entry = versions_[policy.version];
+  entry.policy = std::move(policy.policy);
+  entry.environment_steps = policy.environment_steps;
   EvictLocked();
 }
 
@@ -18,7 +20,7 @@ VersionedPolicy PolicySet::current() const {
   const runtime::MutexLock lock(mutex_);
   if (versions_.empty()) return {};
   const auto newest = std::prev(versions_.end());
-  return {newest->first, newest->second.policy};
+  return {newest->first, newest->second.policy, newest->second.environment_steps};
 }
 
 void PolicySet::PutFetched(const PolicySelector& selector, VersionedPolicy policy) {
@@ -27,7 +29,7 @@ void PolicySet::PutFetched(const PolicySelector& selector, VersionedPolicy polic
   if (selector.kind == PolicySelector::Kind::kInitial) {
     initial_ = std::move(policy);
   } else {
-    versions_[policy.version] = {std::move(policy.policy), clock_.Now()};
+    versions_[policy.version] = {std::move(policy.policy), policy.environment_steps, clock_.Now()};
     EvictLocked();
   }
 }
@@ -59,11 +61,11 @@ absl::StatusOr<VersionedPolicy> PolicySet::SelectLocked(const PolicySelector& se
     const auto found = versions_.find(selector.version);
     if (found == versions_.end()) return MissLocked(selector, asks);
     found->second.asked = clock_.Now();
-    return VersionedPolicy{found->first, found->second.policy};
+    return VersionedPolicy{found->first, found->second.policy, found->second.environment_steps};
   }
   if (versions_.empty()) return runtime::NotFound("no parameters yet");
   const auto newest = std::prev(versions_.end());
-  return VersionedPolicy{newest->first, newest->second.policy};
+  return VersionedPolicy{newest->first, newest->second.policy, newest->second.environment_steps};
 }
 
 absl::Status PolicySet::MissLocked(const PolicySelector& selector, bool& asks) {

@@ -36,6 +36,8 @@ class ActingPolicy {
 struct VersionedPolicy {
   parameters::Version version;
   std::shared_ptr<const ActingPolicy> policy;
+  // The environment steps of the run when the learner published it.
+  double environment_steps = 0;
 };
 
 class PolicySet {
@@ -76,6 +78,7 @@ class PolicySet {
 
   struct Entry {
     std::shared_ptr<const ActingPolicy> policy;
+    double environment_steps = 0;
     runtime::TimePoint asked = runtime::TimePoint::min();
   };
   // A version that rows asked for and that is not here. The refusal is OK while it is being

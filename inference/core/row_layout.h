@@ -44,6 +44,8 @@ struct PolicyShape {
   // Tells the policies apart where several are trained side by side.
   std::uint32_t policy_id = 0;
   bool candidates = false;
+  // Whether training rows act epsilon-greedily on action values.
+  bool action_values = false;
   // n, for the discrete head only.
   std::size_t action_count = 0;
   // O.

@@ -77,6 +77,7 @@ void UnrollBuilder::Clear() {
   actions_.clear();
   log_probabilities_.clear();
   values_.clear();
+  action_values_.clear();
   rewards_.clear();
   flags_.clear();
   forced_.clear();
@@ -110,6 +111,7 @@ void UnrollBuilder::Push(const Row& row, const Step& step) {
   actions_.push_back(step.action);
   log_probabilities_.push_back(step.log_probability);
   values_.push_back(step.value);
+  action_values_.push_back(step.action_value);
   rewards_.push_back(0);
   flags_.push_back(row.flags() & (kFirst | kFinal));
   forced_.push_back(step.forced ? 1 : 0);
@@ -161,6 +163,7 @@ void UnrollBuilder::PushZeros() {
   actions_.push_back(-1);
   log_probabilities_.push_back(0);
   values_.push_back(0);
+  action_values_.push_back(0);
   rewards_.push_back(0);
   flags_.push_back(0);
   forced_.push_back(0);
@@ -189,6 +192,7 @@ void UnrollBuilder::Keep(std::size_t begin) {
   DropFront(actions_, begin);
   DropFront(log_probabilities_, begin);
   DropFront(values_, begin);
+  DropFront(action_values_, begin);
   DropFront(rewards_, begin);
   DropFront(flags_, begin);
   DropFront(forced_, begin);
@@ -389,6 +393,13 @@ void UnrollBuilder::Summarise(Unroll& unroll) const {
     const bool lost = (flags_[row] & kTruncated) != 0 && (flags_[row + 1] & kFinal) == 0;
     if (!final_row && !lost) ++unroll.steps;
   }
+  if (!shape_.action_values) return;
+  const std::size_t length = unroll.length;
+  unroll.priority = InitialPriority({.reward = std::span(rewards_).first(length),
+                                     .action_value = std::span(action_values_).first(length),
+                                     .value = std::span(values_).first(length + 1),
+                                     .flags = std::span(flags_).first(length + 1)},
+                                    priority_);
 }
 
 }  // namespace shoal::inference

@@ -5,7 +5,8 @@
 // When unrolls are cut by length, T rows make an unroll. The next row bootstraps it and is row 0 of
 // the next unroll, except that a FINAL row only bootstraps. When they are cut by episode, an unroll
 // holds the acting rows of one episode, and its FINAL row, or zeros, bootstraps it. An episode
-// longer than `max_rows` is cut there as by length. proto/unroll.proto defines the rows.
+// longer than `max_rows` is cut there as by length. With action values an unroll has the priority
+// that unroll_priority.h makes of its rows. proto/unroll.proto defines the rows.
 //
 // With an overlap the next unroll begins `overlap` rows before the row that bootstraps this one,
 // but not before the episode of that row. So n-step transitions are unrolls of n rows that overlap
@@ -24,6 +25,7 @@
 
 #include "inference/core/row_block.h"
 #include "inference/core/unroll.h"
+#include "inference/core/unroll_priority.h"
 
 namespace shoal::inference {
 
@@ -43,6 +45,8 @@ class UnrollBuilder {
     std::int64_t action = -1;
     float log_probability = 0;
     float value = 0;
+    // Q(s, a) of the action, where the policy has action values.
+    float action_value = 0;
     bool forced = false;
     parameters::Version version = {};
     std::span<const float> core_state = {};     // [S]
@@ -50,7 +54,9 @@ class UnrollBuilder {
   };
 
   // `shape` must outlive the builder.
-  UnrollBuilder(const PolicyShape& shape, const UnrollCut& cut) : shape_(shape), cut_(cut) {}
+  UnrollBuilder(const PolicyShape& shape, const UnrollCut& cut,
+                const PriorityOptions& priority = {})
+      : shape_(shape), cut_(cut), priority_(priority) {}
 
   // Sets the reward and the end that followed the last row's action. `flags` are those of the row
   // that brought them. Without rows it does nothing. Returns the unroll if this completes it.
@@ -91,6 +97,7 @@ class UnrollBuilder {
 
   const PolicyShape& shape_;
   const UnrollCut cut_;
+  const PriorityOptions priority_;
 
   std::shared_ptr<const RowLayout> layout_;
   std::uint64_t environment_ = 0;
@@ -113,6 +120,7 @@ class UnrollBuilder {
   std::vector<std::int64_t> actions_;
   std::vector<float> log_probabilities_;
   std::vector<float> values_;
+  std::vector<float> action_values_;
   std::vector<float> rewards_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint8_t> forced_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/service/inference_server.h"
 
+#include <absl/strings/numbers.h>
+
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "inference/core/acting_stage.h"
@@ -13,6 +17,7 @@
 #include "inference/service/spec_check.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/server.h"
+#include "rl/model/safetensors.h"
 #include "rl/parameters/fetcher.h"
 #include "rl/parameters/subscriber.h"
 #include "text/embedding/make_text_encoder.h"
@@ -88,6 +93,16 @@ TableFactory TablesOf(const model::PolicySpec& policy) {
                                              std::shared_ptr<const model::CandidateTable> base) {
     return model::CandidateTable::Create(embeddings, removed, std::move(base), compared);
   };
+}
+
+// Returns what the learner noted when it wrote the file, or 0.
+double EnvironmentStepsOf(std::string_view parameters_file) {
+  const auto view = model::SafetensorsView::Parse(parameters_file);
+  if (!view.ok()) return 0;
+  const auto noted = view->metadata().find("environment_steps");
+  double steps = 0;
+  if (noted == view->metadata().end() || !absl::SimpleAtod(noted->second, &steps)) return 0;
+  return std::isfinite(steps) ? std::max(steps, 0.0) : 0;
 }
 
 UnrollCut CutOf(const InferenceOptions& options) {
@@ -205,9 +220,12 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   }
   const UnrollDestination to{.table = options.table, .encoder_version = encoder->version()};
   sink = std::make_unique<ReplaySink>(inserter.get(), to, ChunkerOf(config, to, metrics));
-  engine = std::make_unique<ActEngine>(
-      ActOptions{.cut = CutOf(options), .seed = static_cast<std::uint64_t>(config.run.seed)}, shape,
-      policies, *sink, shared_metrics);
+  engine =
+      std::make_unique<ActEngine>(ActOptions{.cut = CutOf(options),
+                                             .exploration = options.exploration.exploration(),
+                                             .priority = config.priority,
+                                             .seed = static_cast<std::uint64_t>(config.run.seed)},
+                                  shape, policies, *sink, shared_metrics);
   acting = std::make_unique<ActingStage>(
       batcher, *engine, policies, shared_metrics,
       config.run.deterministic ? Size(options.lockstep_environments) : 0);
@@ -276,8 +294,9 @@ absl::StatusOr<VersionedPolicy> InferenceServer::Parts::MakePolicy(
   SHOAL_ASSIGN_OR_RETURN(auto policy, model::Policy::FromSafetensors(
                                           config.policy, *parameters.bytes,
                                           model == nullptr ? nullptr : model->policy().get()));
-  return VersionedPolicy{{parameters.version.epoch, parameters.version.step},
-                         std::make_shared<ModelPolicy>(std::move(policy), cache)};
+  return VersionedPolicy{.version = {parameters.version.epoch, parameters.version.step},
+                         .policy = std::make_shared<ModelPolicy>(std::move(policy), cache),
+                         .environment_steps = EnvironmentStepsOf(*parameters.bytes)};
 }
 
 void InferenceServer::Parts::KeepInitial(const parameters::Parameters& parameters) const {

@@ -24,6 +24,8 @@ namespace shoal::inference {
 struct InferenceConfig {
   InferenceOptions options;
   model::PolicySpec policy;
+  // How the learner makes targets, for the first priorities of unrolls with action values.
+  PriorityOptions priority;
   runtime::RunOptions run;
   // Without `replay` finished unrolls are dropped. Without `learner` only the parameters in the
   // parameters folder act.

@@ -92,6 +92,25 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
 
 }  // namespace
 
+void ExplorationOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("start", start,
+               {.help = "action values: share of random actions at first", .min = 0, .max = 1});
+  visitor.Knob("end", end, {.help = "their share after `steps`", .min = 0, .max = 1});
+  visitor.Knob("steps", steps,
+               {.help = "environment steps over which their share changes",
+                .unit = "steps",
+                .min = 1,
+                .max = 1e15});
+  visitor.Knob("ladder", ladder,
+               {.help = "N environments keep shares of their own, base^(1 + alpha i / (N - 1)) for "
+                        "environment i; 0: all have the same",
+                .unit = "environments",
+                .min = 0,
+                .max = 1e9});
+  visitor.Knob("ladder_base", ladder_base, {.help = "base of the ladder", .min = 0, .max = 1});
+  visitor.Knob("ladder_alpha", ladder_alpha, {.help = "alpha of the ladder", .min = 0, .max = 100});
+}
+
 void InferenceOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("listen", listen, {.help = "host:port; empty: cluster.inference of this index"});
   visitor.Knob("metrics_listen", metrics_listen, {.help = "Prometheus host:port; empty: none"});
@@ -123,6 +142,7 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "ms",
                 .min = 0,
                 .max = 600000});
+  visitor.Group("exploration", exploration);
 }
 
 absl::Status InferenceOptions::Check() const {

@@ -5,12 +5,33 @@
 #include <cstdint>
 #include <string>
 
+#include "inference/core/exploration.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 #include "text/embedding/encoder_source.h"
 
 namespace shoal::inference {
+
+// The group [inference.exploration]; core/exploration.h says what it does.
+struct ExplorationOptions {
+  double start = 1.0;
+  double end = 0.05;
+  std::int64_t steps = 10000;
+  std::int64_t ladder = 0;
+  double ladder_base = 0.4;
+  double ladder_alpha = 7.0;
+
+  void Visit(runtime::Visitor& visitor);
+  Exploration exploration() const {
+    return {.start = start,
+            .end = end,
+            .steps = static_cast<double>(steps),
+            .ladder = static_cast<std::uint64_t>(ladder),
+            .ladder_base = ladder_base,
+            .ladder_alpha = ladder_alpha};
+  }
+};
 
 struct InferenceOptions {
   // If empty, this server's entry of cluster.inference.
@@ -33,6 +54,7 @@ struct InferenceOptions {
   // How unrolls that overlap are stored: rows of a chunk, and the level of compression.
   std::int64_t chunk_length = 0;
   std::int64_t chunk_compression = 1;
+  ExplorationOptions exploration;
   // The table of replay that unrolls are inserted into.
   std::string table = "unrolls";
   std::int64_t outbox_items = 256;

@@ -107,6 +107,7 @@ absl::Status CheckContents(const proto::ActHello& hello, const model::PolicySpec
 PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
   return {.policy_id = policy_id,
           .candidates = spec.has_candidates(),
+          .action_values = spec.action_values,
           .action_count = static_cast<std::size_t>(spec.action_count),
           .observation_size = static_cast<std::size_t>(spec.observation_size),
           .content_count = static_cast<std::size_t>(spec.content_count()),

@@ -127,7 +127,7 @@ algorithms::UnrollBatch DemonstrationSet::Batch(std::int64_t number, std::int64_
     share.push_back(
         unrolls_[static_cast<std::size_t>(order[static_cast<std::size_t>(place % order.size())])]);
   }
-  return BuildBatch(spec_, share, {});
+  return BuildBatch(spec_, share, {}, /*importance_exponent=*/0);
 }
 
 }  // namespace shoal::learner

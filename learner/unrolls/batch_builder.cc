@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rl/estimators/priorities.h"
+
 namespace shoal::learner {
 namespace {
 
@@ -141,7 +143,7 @@ void MergeMarks(std::span<const DecodedUnroll> unrolls, UnrollBatch& batch) {
 }  // namespace
 
 UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnroll> unrolls,
-                       const parameters::Version& current) {
+                       const parameters::Version& current, double importance_exponent) {
   UnrollBatch batch;
   bool masked = false;
   for (const DecodedUnroll& unroll : unrolls) {
@@ -154,8 +156,13 @@ UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnr
   Merger merger(batch);
   for (std::size_t b = 0; b < unrolls.size(); ++b) {
     batch.lengths.push_back(unrolls[b].length);
+    if (unrolls[b].group) batch.group.push_back(*unrolls[b].group);
+    batch.importance.push_back(
+        static_cast<float>(estimators::ImportanceWeight(
+            unrolls[b].probability, unrolls[b].least_probability, importance_exponent)));
     AddColumn(spec, unrolls[b], b, current, merger, batch);
   }
+  if (batch.group.size() < unrolls.size()) batch.group.clear();
   if (spec.candidate_marks > 0) MergeMarks(unrolls, batch);
   return batch;
 }

@@ -15,9 +15,10 @@ namespace shoal::learner {
 
 // Column b is unrolls[b]; shorter unrolls are padded with rows of weight 0. `current` is the newest
 // published version. A row of an older epoch counts as one publication staler than the first of the
-// current epoch. Without unrolls the batch has no columns.
+// current epoch. The importance weights are (least probability / probability)^importance_exponent,
+// the greatest possible one being 1. Without unrolls the batch has no columns.
 algorithms::UnrollBatch BuildBatch(const model::PolicySpec& spec,
                                    std::span<const DecodedUnroll> unrolls,
-                                   const parameters::Version& current);
+                                   const parameters::Version& current, double importance_exponent);
 
 }  // namespace shoal::learner

@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<DecodedUnroll>> Round::Collect(const parameters::Vers
 
 bool Round::IsStale(const DecodedUnroll& unroll, const parameters::Version& current) const {
   const auto& acted = *std::min_element(unroll.acted.begin(), unroll.acted.end());
-  if (acted.epoch != current.epoch) return true;
+  if (acted.epoch != current.epoch) return !options_.off_policy;
   return options_.max_lag > 0 && acted.step + options_.max_lag < current.step;
 }
 
@@ -72,7 +72,7 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
   }
   const UnrollUse key{.id = {id.environment_id(), id.incarnation(), id.first_sequence()},
                       .use = sampled.times_sampled};
-  if (ledger_.Contains(key) || collected_keys_.contains(key)) {
+  if (!options_.off_policy && (ledger_.Contains(key) || collected_keys_.contains(key))) {
     ++counts_.repeated;
     return;
   }
@@ -92,6 +92,11 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
   }
   ++counts_.accepted;
   decoded->key = key;
+  decoded->shard = sampled.shard;
+  if (sampled.probability > 0 && sampled.least_probability > 0) {
+    decoded->probability = sampled.probability;
+    decoded->least_probability = sampled.least_probability;
+  }
   collected_keys_.insert(key);
   collected_.push_back(*std::move(decoded));
 }

@@ -2,11 +2,12 @@
 // A round collects the unrolls that one update of one rank trains on.
 //
 // Collect takes unrolls as they come, and drops those whose use was trained before, that are stale,
-// or that cannot be decoded. A table that gives an unroll out several times has it trained as
-// often. It returns when it has its share. If `timeout` passes first, it logs which environments of
-// earlier rounds are missing and returns what it has, perhaps nothing. All ranks then agree on
-// whether that is enough, and Restore takes back unrolls that are not trained. In deterministic
-// mode Collect always waits for the whole share and returns the unrolls sorted by id.
+// or that cannot be decoded. Off policy, no use counts as repeated. A table that gives an unroll
+// out several times has it trained as often. It returns when it has its share. If `timeout` passes
+// first, it logs which environments of earlier rounds are missing and returns what it has, perhaps
+// nothing. All ranks then agree on whether that is enough, and Restore takes back unrolls that are
+// not trained. In deterministic mode Collect always waits for the whole share and returns the
+// unrolls sorted by id.
 //
 // Used from one thread.
 #pragma once
@@ -44,6 +45,8 @@ struct RoundOptions {
   runtime::Duration timeout = std::chrono::seconds(10);
   // Unrolls that lag by more steps are dropped. 0 allows any lag within the epoch.
   std::uint64_t max_lag = 0;
+  // If true, unrolls of earlier epochs are trained on too, each as often as replay gives it out.
+  bool off_policy = false;
   bool deterministic = false;
 };
 

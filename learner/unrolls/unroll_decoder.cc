@@ -214,6 +214,11 @@ absl::Status UnrollDecoder::DecodeObservation(const Columns& columns, DecodedUnr
 }
 
 absl::Status UnrollDecoder::DecodeState(const Columns& columns, DecodedUnroll& out) const {
+  if (columns.Find("group_id") != nullptr) {
+    std::vector<std::int64_t> group;
+    SHOAL_RETURN_IF_ERROR(columns.Read("group_id", DType::kInt64, {1}, group));
+    out.group = group.front();
+  }
   if (spec_.past_requests && spec_.has_candidates()) {
     SHOAL_RETURN_IF_ERROR(
         columns.Read("past_requests", DType::kFloat32, {spec_.embedding_size}, out.past_requests));

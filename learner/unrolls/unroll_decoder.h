@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,17 @@ struct DecodedUnroll {
   std::vector<std::uint8_t> flags;               // [T+1]
   std::vector<float> weight;                     // [T], 0 or 1
   std::vector<parameters::Version> acted;        // [T]
+  std::optional<std::int64_t> group;             // of episodes that share a start
   std::vector<std::int64_t> episode_id;          // [T+1]
 
   // The number of rows with weight.
   std::int64_t steps = 0;
+
+  // What the round knows of the sample; the decoder leaves it alone. They are those of
+  // replay::client::SampledUnroll.
+  std::size_t shard = 0;
+  double probability = 1;
+  double least_probability = 1;
 };
 
 class UnrollDecoder {

@@ -81,6 +81,8 @@ class Sampler::Impl {
     // True while it has credit, has given nothing for kSilence, and is left out of the draws.
     bool left_out = false;
     PolicyVersion told;
+    // The steps that its table had taken in when it told of it last.
+    std::optional<std::uint64_t> inserted_steps;
     // The keys of contents to be reported as forgotten on this stream.
     std::deque<std::string> forgotten;
     // How many keys were ever put there on this stream.
@@ -102,6 +104,7 @@ class Sampler::Impl {
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false if the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CountInserted(Worker& worker, std::uint64_t steps) ABSL_LOCKS_EXCLUDED(mutex_);
   void TakeMass(std::size_t shard, const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shares out free credit among the shards whose tables draw at random.
   void Draw() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -370,6 +373,7 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
   if (reply.items_size() > 0) {
     worker.gave = clock_.Now();
     worker.left_out = false;
+    CountInserted(worker, reply.inserted_steps());
   }
   // The items were drawn from what the shard held before, if that is known.
   if (!masses_.Has(shard)) TakeMass(shard, reply);
@@ -379,6 +383,17 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
   }
   TakeMass(shard, reply);
   return true;
+}
+
+void Sampler::Impl::CountInserted(Worker& worker, std::uint64_t steps) {
+  std::uint64_t more = 0;
+  if (worker.inserted_steps) {
+    // A shard that restarted counts from 0 again.
+    more = steps >= *worker.inserted_steps ? steps - *worker.inserted_steps : steps;
+  }
+  worker.inserted_steps = steps;
+  const runtime::MutexLock lock(mutex_);
+  stats_.inserted_steps_total += more;
 }
 
 void Sampler::Impl::TakeMass(std::size_t shard, const proto::SampleReply& reply) {

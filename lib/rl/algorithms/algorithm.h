@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a training algorithm: what it requires of a batch, its estimate of what each row
-// was worth, and the loss of each row.
+// The interfaces of training algorithms: what one requires of a batch, its estimate of what each
+// row was worth, and the loss of each row.
+//
+// There are two families. A PolicyAlgorithm improves a distribution over actions and a critic; an
+// ActionValueAlgorithm improves the values Q(s, a), on which acting is epsilon-greedy
+// (model::PolicySpec::action_values).
 //
 // The trainer owns everything that algorithms share: forward and backward passes, minibatches,
 // reduction over ranks, the optimiser, checkpoints. An algorithm is a set of pure functions over
@@ -17,23 +21,11 @@
 #include <string>
 #include <vector>
 
+#include "rl/algorithms/requirements.h"
 #include "rl/algorithms/targets.h"
 #include "rl/algorithms/unroll_batch.h"
 
 namespace shoal::algorithms {
-
-// What an algorithm needs before it can compute a loss.
-struct Requirements {
-  // Epochs over a batch in one update, and gradient steps (minibatches) in each epoch.
-  std::int64_t update_epochs = 1;
-  std::int64_t minibatches = 1;
-  // Whether targets depend on the current policy. If so, the policy is evaluated before every epoch
-  // on all rows of the batch, bootstrap rows included. Otherwise targets are estimated once for
-  // each update from what the behaviour policy recorded.
-  bool current_policy = false;
-  // How many updates may train on one unroll. Replay tables return each unroll at most this often.
-  std::int64_t max_times_sampled = 1;
-};
 
 // R rows of a minibatch under the current policy. All tensors are [R], double, on one device.
 struct PolicyRows {
@@ -66,11 +58,50 @@ struct ValueTerms {
   at::Tensor by_value;
 };
 
+// R rows of a minibatch with action values. All tensors are [R], double, on one device.
+struct ActionValueRows {
+  at::Tensor action_value;  // Q(s, a) of the row's action, by the trained network
+  at::Tensor target;
+};
+
+// The loss of each row, to be minimised, with its derivative. All tensors are [R].
+struct ActionValueTerms {
+  at::Tensor loss;
+  at::Tensor by_action_value;
+  // |Q(s, a) - target|, from which priorities in replay are made.
+  at::Tensor absolute_error;
+  // As in PolicyTerms.
+  std::vector<at::Tensor> metrics;
+};
+
+// What two networks say of a batch with action values.
+struct ActionValueView {
+  // Q of the target network for an action of each row, [T+1, B]: with double_q for the action that
+  // the trained network prefers there, otherwise for the one that the target network prefers.
+  std::span<const float> value;
+};
+
+class PolicyAlgorithm;
+class ActionValueAlgorithm;
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
 
   virtual Requirements requirements() const = 0;
+
+  // The names of the metrics of a row's terms, in snake_case; at most kMaximumMetrics.
+  virtual std::vector<std::string> metric_names() const { return {}; }
+  static constexpr std::size_t kMaximumMetrics = 8;
+
+  // Exactly one of them is not null.
+  virtual const PolicyAlgorithm* policy() const { return nullptr; }
+  virtual const ActionValueAlgorithm* action_values() const { return nullptr; }
+};
+
+class PolicyAlgorithm : public Algorithm {
+ public:
+  const PolicyAlgorithm* policy() const final { return this; }
 
   // Returns the targets of each row. `view` holds the log-probabilities and values of the current
   // policy if requirements().current_policy, otherwise those of the behaviour policy.
@@ -78,10 +109,19 @@ class Algorithm {
 
   virtual PolicyTerms PolicyLoss(const PolicyRows& rows) const = 0;
   virtual ValueTerms ValueLoss(const ValueRows& rows) const = 0;
+};
 
-  // The names of PolicyTerms::metrics, in snake_case; at most kMaximumMetrics.
-  virtual std::vector<std::string> metric_names() const { return {}; }
-  static constexpr std::size_t kMaximumMetrics = 8;
+class ActionValueAlgorithm : public Algorithm {
+ public:
+  const ActionValueAlgorithm* action_values() const final { return this; }
+
+  // Whether the trained network chooses the action whose value the target network states
+  // (van Hasselt et al. 2016).
+  virtual bool double_q() const = 0;
+  // Returns the target of Q(s, a) of each row, [T, B].
+  virtual std::vector<float> Estimate(const UnrollBatch& batch,
+                                      const ActionValueView& view) const = 0;
+  virtual ActionValueTerms Loss(const ActionValueRows& rows) const = 0;
 };
 
 }  // namespace shoal::algorithms

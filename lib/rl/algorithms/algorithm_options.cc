@@ -24,7 +24,34 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                {.help = "how far a value may move in one update; 0: anywhere", .min = 0});
   visitor.Knob("value_coefficient", value_coefficient,
                {.help = "weight of the value's loss", .min = 0});
+  visitor.Knob("n_step", n_step,
+               {.help = "DQN: rewards that count before a later value does",
+                .unit = "steps",
+                .min = 1,
+                .max = 65536});
+  visitor.Knob("double_q", double_q,
+               {.help = "DQN: the trained network chooses the action whose value the target "
+                        "network states"});
+  visitor.Knob("target_updates", target_updates,
+               {.help = "DQN: the target network becomes the trained one this often",
+                .unit = "updates",
+                .min = 1});
+  visitor.Knob("huber", huber,
+               {.help = "DQN: errors above this count linearly; 0: all are squared", .min = 0});
+  visitor.Knob("transform_values", transform_values,
+               {.help = "DQN: action values are signed-hyperbolic transforms of returns"});
+  visitor.Knob("priority_maximum_share", priority_maximum_share,
+               {.help = "DQN: share of an unroll's greatest error in its priority; the rest is of "
+                        "the mean",
+                .min = 0,
+                .max = 1});
+  visitor.Knob("importance_exponent", importance_exponent,
+               {.help = "how far importance weights correct for priorities", .min = 0, .max = 1});
   visitor.Knob("entropy", entropy, {.help = "weight of the entropy", .min = 0});
+  visitor.Knob("elite_percentile", elite_percentile,
+               {.help = "CEM: percentile of returns from which on episodes are imitated",
+                .min = 0,
+                .max = 100});
   visitor.Knob("learning_rate", learning_rate, {.help = "Adam's rate", .min = 0, .max = 1});
   visitor.Knob("schedule", schedule,
                {.help = "of the learning rate", .choices = {"constant", "linear", "kl"}});

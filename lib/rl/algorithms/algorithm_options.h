@@ -29,7 +29,24 @@ struct AlgorithmOptions {
   // The limit on how far the value may move from the behaviour policy's in one update; 0 for none.
   double value_clip = 0.0;
   double value_coefficient = 0.5;
+  // DQN: rewards that count before a later value does.
+  std::int64_t n_step = 1;
+  // DQN: whether the trained network chooses the action whose value the target network states.
+  bool double_q = true;
+  // DQN: the target network becomes the trained one every this many updates.
+  std::int64_t target_updates = 200;
+  // DQN: errors above this count linearly (Huber); 0 squares all of them.
+  double huber = 1.0;
+  // DQN: whether action values are signed-hyperbolic transforms of returns.
+  bool transform_values = false;
+  // DQN: the priority of an unroll is this share of its greatest absolute error and the rest of the
+  // mean (Kapturowski et al. 2019, section 2.3).
+  double priority_maximum_share = 0.9;
+  // beta: how far importance weights correct for the probabilities of prioritized replay.
+  double importance_exponent = 0.4;
   double entropy = 0.01;
+  // CEM: the percentile of the returns of a batch from which on episodes are imitated.
+  double elite_percentile = 70;
   double learning_rate = 1e-3;
   // "constant", "linear" (to 0 over schedule_updates), or "kl" (divides or multiplies the rate by
   // 1.5 to hold kl_target).
@@ -51,6 +68,12 @@ struct AlgorithmOptions {
 
   TargetOptions targets() const {
     return {.gamma = gamma, .lambda = lambda, .reward_scale = reward_scale};
+  }
+  ActionValueTargetOptions action_value_targets() const {
+    return {.gamma = gamma,
+            .reward_scale = reward_scale,
+            .n_step = n_step,
+            .transformed = transform_values};
   }
   estimators::VtraceOptions vtrace() const {
     return {.clip_rho = clip_rho, .clip_c = clip_c, .clip_advantage_rho = clip_advantage_rho};

@@ -8,6 +8,9 @@
 namespace shoal::algorithms {
 
 std::unique_ptr<const Algorithm> MakeA2c(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeCem(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeDqn(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeGrpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeImpala(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options);
@@ -21,6 +24,9 @@ struct Entry {
 
 constexpr Entry kAlgorithms[] = {
     {"a2c", MakeA2c},
+    {"cem", MakeCem},
+    {"dqn", MakeDqn},
+    {"grpo", MakeGrpo},
     {"impala", MakeImpala},
     {"ppo", MakePpo},
     {"reinforce", MakeReinforce},

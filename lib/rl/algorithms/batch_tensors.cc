@@ -78,6 +78,27 @@ at::Tensor PastRequests(const UnrollBatch& batch, const BatchTensors& tensors,
   return past.view({(batch.length + 1) * batch.columns, size});
 }
 
+// Returns 1 for each row of [T + 1, B] that is no padding, else 0.
+std::vector<float> RowsWithoutPadding(const UnrollBatch& batch) {
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  std::vector<float> rows(static_cast<std::size_t>(batch.length + 1) * columns, 1.0F);
+  for (std::size_t column = 0; column < batch.lengths.size(); ++column) {
+    const auto bootstrap = static_cast<std::size_t>(batch.lengths[column]);
+    for (std::size_t t = bootstrap + 1; t <= static_cast<std::size_t>(batch.length); ++t) {
+      rows[t * columns + column] = 0.0F;
+    }
+  }
+  return rows;
+}
+
+std::vector<float> ImportanceOfRows(const UnrollBatch& batch) {
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  std::vector<float> rows(static_cast<std::size_t>(batch.length) * columns, 1.0F);
+  if (batch.importance.empty()) return rows;
+  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = batch.importance[row % columns];
+  return rows;
+}
+
 // Gives every row with weight its catalog, its goal and the standardisation of its similarity.
 CandidateRows SimilaritiesOf(const UnrollBatch& batch, const model::PolicySpec& spec,
                              std::span<const float> weight, const BatchTensors& tensors) {
@@ -172,7 +193,7 @@ TargetTensors::TargetTensors(const Targets& targets)
     : advantage(Doubles(targets.advantage)), value(Doubles(targets.value)) {}
 
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
-                              std::span<const float> weight) {
+                              std::span<const float> weight, EvaluatedRows evaluated) {
   const std::int64_t rows = (batch.length + 1) * batch.columns;
   BatchTensors tensors;
   if (rows == 0) return tensors;
@@ -187,7 +208,10 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
   if (spec.candidate_marks > 0) tensors.mark_counts = MarkCounts(batch.marks, spec.candidate_marks);
   if (spec.has_core()) tensors.core_state = Copy(batch.core_state, {batch.columns, spec.core_size});
   if (spec.has_candidates()) {
-    tensors.candidates = SimilaritiesOf(batch, spec, weight, tensors);
+    const bool all = evaluated == EvaluatedRows::kAll;
+    const std::vector<float> unpadded = all ? RowsWithoutPadding(batch) : std::vector<float>();
+    tensors.candidates =
+        SimilaritiesOf(batch, spec, all ? std::span<const float>(unpadded) : weight, tensors);
   } else if (!batch.legal.empty()) {
     auto* const legal = const_cast<std::uint8_t*>(batch.legal.data());
     tensors.illegal = at::from_blob(legal, {rows, spec.action_count}, at::kByte).eq(0);
@@ -195,6 +219,7 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
   tensors.behaviour_log_probability = Doubles(batch.behaviour_log_probability);
   tensors.value = Doubles(batch.value);
   tensors.weight = Doubles(weight);
+  tensors.importance = Doubles(ImportanceOfRows(batch));
   return tensors;
 }
 

@@ -32,7 +32,7 @@ struct CandidateRows {
   std::vector<std::shared_ptr<const model::CandidateTable>> catalogs;  // none has a base
   std::vector<at::Tensor> cosines;           // one for each catalog: [its goals, its candidates]
   std::vector<std::vector<float>> appended;  // cosines of a goal with an overlay's own candidates
-  std::vector<RowSimilarity> rows;           // [T * B]
+  std::vector<RowSimilarity> rows;           // [T * B], or [(T + 1) * B] for all rows
 };
 
 struct BatchTensors {
@@ -50,6 +50,8 @@ struct BatchTensors {
   at::Tensor behaviour_log_probability;
   at::Tensor value;
   at::Tensor weight;
+  // The importance weight of each row's column.
+  at::Tensor importance;
 
   // Returns the network's inputs for `rows`.
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
@@ -63,9 +65,16 @@ struct TargetTensors {
   at::Tensor value;
 };
 
-// Makes the tensors. Rows of `weight` [T * B] 0 get no similarity. REQUIRES: batch.Validate(spec)
-// is OK.
+// Which rows of a batch are compared with their candidates, and can therefore be evaluated.
+enum class EvaluatedRows {
+  // Those with weight.
+  kWeighted,
+  // All but padding, bootstrap rows included.
+  kAll,
+};
+
+// Makes the tensors; `weight` is [T * B]. REQUIRES: batch.Validate(spec) is OK.
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
-                              std::span<const float> weight);
+                              std::span<const float> weight, EvaluatedRows evaluated);
 
 }  // namespace shoal::algorithms

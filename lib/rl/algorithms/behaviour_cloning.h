@@ -9,7 +9,7 @@ namespace shoal::algorithms {
 // The loss is the cross-entropy with an expert who is certain, -log_probability, over the legal
 // actions. The critic's target is the expert's discounted return. It has one metric: the share of
 // rows whose most probable action is the expert's.
-class BehaviourCloning final : public Algorithm {
+class BehaviourCloning final : public PolicyAlgorithm {
  public:
   // The critic's squared error counts `value_coefficient` times; with 0 the critic is not trained.
   BehaviourCloning(const TargetOptions& targets, double value_coefficient)

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "rl/algorithms/softmax_rows.h"
+#include "rl/algorithms/head_rows.h"
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
 
@@ -56,7 +56,9 @@ struct CandidateHead::Chunk {
   const CandidateRows& candidates;
   std::size_t catalog;
   std::span<const std::int64_t> rows;       // row numbers of all rows of the minibatch
+  std::span<const std::int64_t> actions;    // their actions
   std::span<const std::int64_t> positions;  // indices into `rows`
+  HeadOutput output;
 
   const RowSimilarity& similarity(std::int64_t position) const {
     return candidates.rows[static_cast<std::size_t>(rows[static_cast<std::size_t>(position)])];
@@ -69,7 +71,7 @@ struct CandidateHead::Chunk {
     return batch.marks.Row(static_cast<std::size_t>(rows[static_cast<std::size_t>(position)]));
   }
   std::int64_t action(std::int64_t position) const {
-    return batch.action[static_cast<std::size_t>(rows[static_cast<std::size_t>(position)])];
+    return actions[static_cast<std::size_t>(position)];
   }
 };
 
@@ -107,7 +109,7 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
     at::mm_out(out, of_rows, block.t());
   });
   const at::Tensor& cosines = chunk.candidates.cosines[chunk.catalog];
-  std::vector<LogitRow> rows;
+  std::vector<HeadRow> rows;
   std::vector<at::Tensor> own_features(chunk.positions.size());
   for (std::size_t i = 0; i < chunk.positions.size(); ++i) {
     const std::int64_t position = chunk.positions[i];
@@ -134,9 +136,9 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
     for (const std::int32_t removed : table->removed()) {
       row[static_cast<std::size_t>(removed)] = model::kIllegalLogit;
     }
-    rows.emplace_back(row, chunk.action(position));
+    rows.emplace_back(row, chunk.action(position), chunk.output);
   }
-  if (!SoftmaxBackward(rows, chunk.positions, loss)) return;
+  if (!HeadBackward(rows, chunk.positions, chunk.output, loss)) return;
   at::Tensor by_rows = at::zeros_like(of_rows);
   ForEachBlock(features, [&](const at::Tensor& block, std::int64_t begin) {
     by_rows.addmm_(of_catalog.narrow(1, begin, block.size(0)), block);
@@ -148,7 +150,7 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
       const std::int64_t position = chunk.positions[i];
       const auto kinds = static_cast<std::size_t>(marks.by.size(1));
       const std::span<float> by(RowAt(marks.by, static_cast<std::size_t>(position)), kinds);
-      model::AddMarkGradient(chunk.marks(position), rows[i].logits, by);
+      model::AddMarkGradient(chunk.marks(position), rows[i].numbers, by);
     }
     if (!own_features[i].defined()) continue;
     const at::Tensor by_own = logits.narrow(0, static_cast<std::int64_t>(i), 1)
@@ -158,7 +160,9 @@ void CandidateHead::AddChunk(const Chunk& chunk, const at::Tensor& features,
 }
 
 CandidateHead::Rows CandidateHead::Backward(const UnrollBatch& batch, const BatchTensors& tensors,
-                                            std::span<const std::int64_t> rows, const Rows& inputs,
+                                            std::span<const std::int64_t> rows,
+                                            std::span<const std::int64_t> actions,
+                                            const Rows& inputs, HeadOutput output,
                                             const HeadLoss& loss) {
   const at::Tensor& queries = inputs.queries;
   TORCH_CHECK(queries.is_cpu(), "the candidate head computes on the CPU");
@@ -192,7 +196,7 @@ CandidateHead::Rows CandidateHead::Backward(const UnrollBatch& batch, const Batc
         std::max(lift ? kFewestLiftedRows : kFewestRows, kChunkElements / table->size()));
     for (std::size_t begin = 0; begin < positions.size(); begin += chunk_rows) {
       const auto part = positions.subspan(begin, std::min(chunk_rows, positions.size() - begin));
-      AddChunk({batch, candidates, catalog, rows, part}, features, by_features,
+      AddChunk({batch, candidates, catalog, rows, actions, part, output}, features, by_features,
                lift ? lifted : plain, trained ? lifted : plain, marks, loss);
     }
     AddKeyGradient(*table, by_features);

@@ -45,10 +45,11 @@ class CandidateHead {
   };
 
   // Calls `loss` for chunks of rows until each row was seen once, and returns the derivatives by
-  // `inputs`. `rows` [R] are row numbers of the batch; rows without a similarity are skipped. The
-  // tensors of `inputs` are contiguous.
+  // `inputs`. `rows` [R] are row numbers of the batch and `actions` [R] an action of each; rows
+  // without a similarity are skipped. The tensors of `inputs` are contiguous.
   Rows Backward(const UnrollBatch& batch, const BatchTensors& tensors,
-                std::span<const std::int64_t> rows, const Rows& inputs, const HeadLoss& loss);
+                std::span<const std::int64_t> rows, std::span<const std::int64_t> actions,
+                const Rows& inputs, HeadOutput output, const HeadLoss& loss);
 
  private:
   struct Chunk;

@@ -14,20 +14,39 @@
 
 namespace shoal::algorithms {
 
+// What the head's numbers of a row are.
+enum class HeadOutput {
+  kLogits,
+  kActionValues,
+};
+
 // R rows after the forward pass; tensors are [R], double.
 struct HeadRows {
   // The positions of the rows among the rows that the head was given.
   std::span<const std::int64_t> positions;
-  at::Tensor log_probability;
-  at::Tensor entropy;
-  at::Tensor greedy;
+
+  // With kLogits.
+  at::Tensor log_probability = {};
+  at::Tensor entropy = {};
+  at::Tensor greedy = {};
+
+  // With kActionValues: the head's number of the row's action, its mean over the legal actions,
+  // the greatest one, and the action that has it (the lowest among equals; long).
+  at::Tensor chosen = {};
+  at::Tensor mean = {};
+  at::Tensor maximum = {};
+  at::Tensor greedy_action = {};
 };
 
 // The derivatives of the loss of R rows; [R], double. They are undefined when only the forward pass
 // is needed.
 struct HeadDerivatives {
-  at::Tensor by_log_probability;
-  at::Tensor by_entropy;
+  at::Tensor by_log_probability = {};
+  at::Tensor by_entropy = {};
+
+  at::Tensor by_chosen = {};
+  // Undefined where the loss does not depend on the mean.
+  at::Tensor by_mean = {};
 };
 
 // The head calls it for one chunk of rows after another, with each row once.

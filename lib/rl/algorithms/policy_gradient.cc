@@ -4,15 +4,15 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "rl/algorithms/head_rows.h"
 #include "rl/algorithms/policy_loss.h"
-#include "rl/algorithms/softmax_rows.h"
 #include "rl/model/candidate_table.h"
 
 namespace shoal::algorithms {
@@ -23,7 +23,20 @@ at::Tensor Indices(std::span<const std::int64_t> values) {
   return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong).clone();
 }
 
+// Returns the rows' recorded actions. A bootstrap row and a row of weight 0 may have none and get
+// 0.
+std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
+                                          std::span<const std::int64_t> rows) {
+  std::vector<std::int64_t> actions;
+  for (const std::int64_t row : rows) {
+    const auto r = static_cast<std::size_t>(row);
+    actions.push_back(r < batch.action.size() ? std::max<std::int64_t>(batch.action[r], 0) : 0);
+  }
+  return actions;
+}
+
 at::Tensor KeyGradient(const model::ParameterLayout& layout, const at::Tensor& gradient) {
+  if (!gradient.defined()) return {};
   const model::ParameterInfo* const key = layout.Find("key");
   if (key == nullptr || key->offset >= layout.trainable) return {};
   return gradient.narrow(0, key->offset, key->size).view(key->shape);
@@ -100,7 +113,7 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
       .behaviour_log_probability = data.tensors.behaviour_log_probability.index_select(0, rows),
       .advantage = data.targets.advantage.index_select(0, rows),
       .greedy = head.greedy};
-  const PolicyTerms terms = data.algorithm.PolicyLoss(policy);
+  const PolicyTerms terms = data.algorithm.policy()->PolicyLoss(policy);
   const at::Tensor ratio = ImportanceWeights(policy);
   std::vector<at::Tensor> totals = {Sum(weight, terms.loss), Sum(weight, head.entropy),
                                     Sum(weight, ratio.sub(1).sub_(ratio.log()))};
@@ -115,8 +128,45 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
           .by_entropy = terms.by_entropy.mul(weight)};
 }
 
-at::Tensor PolicyGradient::DiscreteGradient(const UnrollBatch& batch, const BatchTensors& tensors,
-                                            const Forward& forward, const HeadLoss& loss) const {
+HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
+                                                        const Forward& forward,
+                                                        const HeadRows& head, at::Tensor& by_value,
+                                                        std::span<float> absolute_error,
+                                                        MinibatchSums& sums) const {
+  const at::Tensor positions = Indices(head.positions);
+  std::vector<std::int64_t> numbers;
+  for (const std::int64_t position : head.positions) {
+    numbers.push_back(forward.rows[static_cast<std::size_t>(position)]);
+  }
+  const at::Tensor rows = Indices(numbers);
+  const at::Tensor weight = data.tensors.weight.index_select(0, rows);
+  const at::Tensor importance = data.tensors.importance.index_select(0, rows).mul_(weight);
+  at::Tensor value = head.chosen;
+  if (spec_.dueling) {
+    value = value.sub(head.mean).add_(forward.value.detach().index_select(0, positions));
+  }
+  const ActionValueTerms terms = data.algorithm.action_values()->Loss(
+      {.action_value = value, .target = data.targets.value.index_select(0, rows)});
+  std::vector<at::Tensor> totals = {weight.sum(), Sum(importance, terms.loss)};
+  for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
+  const at::Tensor host = at::stack(totals).to(at::kCPU);
+  const double* const total = host.const_data_ptr<double>();
+  sums.weight() += total[0];
+  sums.policy_loss() += total[1];
+  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[2 + i];
+  const std::vector<float> errors = HostCopy(terms.absolute_error);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    absolute_error[static_cast<std::size_t>(numbers[i])] = errors[i];
+  }
+  const at::Tensor by = terms.by_action_value.mul(importance);
+  if (!spec_.dueling) return {.by_chosen = by};
+  by_value.index_copy_(0, positions, by);
+  return {.by_chosen = by, .by_mean = by.neg()};
+}
+
+at::Tensor PolicyGradient::DiscreteGradient(const BatchTensors& tensors, const Forward& forward,
+                                            std::span<const std::int64_t> actions,
+                                            HeadOutput output, const HeadLoss& loss) const {
   at::Tensor logits = forward.head.detach().clone();
   TORCH_CHECK(logits.is_cpu(), "the discrete head computes on the CPU");
   if (tensors.illegal.defined()) {
@@ -124,47 +174,56 @@ at::Tensor PolicyGradient::DiscreteGradient(const UnrollBatch& batch, const Batc
     logits.masked_fill_(illegal, model::kIllegalLogit);
   }
   const auto width = static_cast<std::size_t>(logits.size(1));
-  std::vector<LogitRow> rows;
+  std::vector<HeadRow> rows;
   std::vector<std::int64_t> positions(forward.rows.size());
   std::iota(positions.begin(), positions.end(), 0);
   for (std::size_t i = 0; i < forward.rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(forward.rows[i]);
-    // A bootstrap row and a row of weight 0 may have no action.
-    const std::int64_t action =
-        row < batch.action.size() ? std::max<std::int64_t>(batch.action[row], 0) : 0;
-    rows.emplace_back(std::span(logits.data_ptr<float>() + i * width, width), action);
+    rows.emplace_back(std::span(logits.data_ptr<float>() + i * width, width), actions[i], output);
   }
-  SoftmaxBackward(rows, positions, loss);
+  HeadBackward(rows, positions, output, loss);
   return logits;
 }
 
 CandidateHead::Rows PolicyGradient::HeadGradient(const UnrollBatch& batch,
                                                  const BatchTensors& tensors,
-                                                 const Forward& forward, const HeadLoss& loss) {
+                                                 const Forward& forward,
+                                                 std::span<const std::int64_t> actions,
+                                                 HeadOutput output, const HeadLoss& loss) {
   if (!spec_.has_candidates()) {
-    return {.queries = DiscreteGradient(batch, tensors, forward, loss), .mark_weights = {}};
+    return {.queries = DiscreteGradient(tensors, forward, actions, output, loss),
+            .mark_weights = {}};
   }
   CandidateHead::Rows inputs = {.queries = forward.head.detach().contiguous(), .mark_weights = {}};
   if (forward.mark_weights.defined()) {
     inputs.mark_weights = forward.mark_weights.detach().contiguous();
   }
-  return candidates_.Backward(batch, tensors, forward.rows, inputs, loss);
+  return candidates_.Backward(batch, tensors, forward.rows, actions, inputs, output, loss);
 }
 
 at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& forward,
                                          MinibatchSums& sums) const {
   const at::Tensor rows = Indices(forward.rows);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
-  const ValueTerms terms =
-      data.algorithm.ValueLoss({.value = forward.value.detach().to(at::kDouble),
-                                .behaviour_value = data.tensors.value.index_select(0, rows),
-                                .target = data.targets.value.index_select(0, rows)});
+  const ValueTerms terms = data.algorithm.policy()->ValueLoss(
+      {.value = forward.value.detach().to(at::kDouble),
+       .behaviour_value = data.tensors.value.index_select(0, rows),
+       .target = data.targets.value.index_select(0, rows)});
   sums.weight() += weight.sum().item<double>();
   sums.value_loss() += Sum(weight, terms.loss).item<double>();
   return terms.by_value.mul(weight).to(at::kFloat);
 }
 
-MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::int64_t> items) {
+PolicyGradient::Forward PolicyGradient::RunAll(const UnrollBatch& batch,
+                                               const BatchTensors& tensors) const {
+  const std::int64_t steps = batch.length + 1;
+  std::vector<std::int64_t> items(
+      static_cast<std::size_t>(spec_.has_core() ? batch.columns : steps * batch.columns));
+  std::iota(items.begin(), items.end(), 0);
+  return Run(batch, tensors, items, steps);
+}
+
+MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
+                                  std::span<float> absolute_error) {
   MinibatchSums sums;
   if (items.empty()) return sums;
   const Forward forward = Run(data.batch, data.tensors, items, data.batch.length);
@@ -172,9 +231,22 @@ MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::i
   at::Tensor by_value;
   {
     const at::NoGradGuard no_grad;
-    const auto loss = [&](const HeadRows& head) { return WeightedLoss(data, forward, head, sums); };
-    by_head = HeadGradient(data.batch, data.tensors, forward, loss);
-    by_value = ValueGradient(data, forward, sums);
+    const std::vector<std::int64_t> actions = RecordedActions(data.batch, forward.rows);
+    if (data.algorithm.policy() != nullptr) {
+      const auto loss = [&](const HeadRows& head) {
+        return WeightedLoss(data, forward, head, sums);
+      };
+      by_head = HeadGradient(data.batch, data.tensors, forward, actions, HeadOutput::kLogits, loss);
+      by_value = ValueGradient(data, forward, sums);
+    } else {
+      at::Tensor by_critic = at::zeros({forward.value.size(0)}, at::kDouble);
+      const auto loss = [&](const HeadRows& head) {
+        return WeightedActionValueLoss(data, forward, head, by_critic, absolute_error, sums);
+      };
+      by_head =
+          HeadGradient(data.batch, data.tensors, forward, actions, HeadOutput::kActionValues, loss);
+      by_value = by_critic.to(at::kFloat);
+    }
   }
   std::vector<at::Tensor> outputs = {forward.head, forward.value};
   std::vector<at::Tensor> by_outputs = {by_head.queries, by_value};
@@ -192,11 +264,7 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
   const auto actions = static_cast<std::size_t>(batch.length * batch.columns);
   current.log_probability.resize(actions);
   if (batch.columns == 0) return current;
-  const std::int64_t steps = batch.length + 1;
-  std::vector<std::int64_t> items(
-      static_cast<std::size_t>(spec_.has_core() ? batch.columns : steps * batch.columns));
-  std::iota(items.begin(), items.end(), 0);
-  Forward forward = Run(batch, tensors, items, steps);
+  Forward forward = RunAll(batch, tensors);
   current.value = HostCopy(forward.value);
   // Rows are in ascending order. The bootstrap rows, which come last, have no action.
   forward.rows.resize(actions);
@@ -211,8 +279,35 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
     }
     return HeadDerivatives{};
   };
-  HeadGradient(batch, tensors, forward, keep);
+  HeadGradient(batch, tensors, forward, RecordedActions(batch, forward.rows), HeadOutput::kLogits,
+               keep);
   return current;
+}
+
+ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& batch,
+                                                            const BatchTensors& tensors,
+                                                            std::span<const std::int64_t> actions) {
+  const at::NoGradGuard no_grad;
+  const auto rows = static_cast<std::size_t>((batch.length + 1) * batch.columns);
+  ActionValueRowsOfBatch values{.greedy_action = std::vector<std::int64_t>(rows),
+                                .value = std::vector<float>(rows)};
+  if (rows == 0) return values;
+  const Forward forward = RunAll(batch, tensors);
+  const std::vector<float> critic = HostCopy(forward.value);
+  const std::vector<std::int64_t> recorded = RecordedActions(batch, forward.rows);
+  const auto keep = [&](const HeadRows& head) {
+    const std::vector<float> chosen = HostCopy(actions.empty() ? head.maximum : head.chosen);
+    const std::vector<float> mean = HostCopy(head.mean);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const auto row = static_cast<std::size_t>(head.positions[i]);
+      values.value[row] = spec_.dueling ? critic[row] + chosen[i] - mean[i] : chosen[i];
+      values.greedy_action[row] = head.greedy_action.const_data_ptr<std::int64_t>()[i];
+    }
+    return HeadDerivatives{};
+  };
+  HeadGradient(batch, tensors, forward, actions.empty() ? recorded : actions,
+               HeadOutput::kActionValues, keep);
+  return values;
 }
 
 }  // namespace shoal::algorithms

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the gradient of an algorithm's loss: torso, core and critic by autograd, the head by
-// hand.
+// hand. It serves both families of algorithms.
 //
 // The head's logits are a product with a constant matrix of up to 10^4 candidates. Its gradient is
 // computed chunk by chunk (candidate_head.h), so no memory of that size outlives its chunk. This
@@ -26,7 +26,8 @@ namespace shoal::algorithms {
 // Weighted sums over the rows of a minibatch.
 struct MinibatchSums {
   static constexpr std::size_t kCount = 5 + Algorithm::kMaximumMetrics;
-  // Weight, policy loss, value loss, entropy, KL, then the algorithm's metrics.
+  // Weight, policy loss (with action values their loss), value loss, entropy, KL, then the
+  // algorithm's metrics.
   std::array<double, kCount> values{};
 
   void Add(const MinibatchSums& other) {
@@ -58,18 +59,34 @@ struct CurrentPolicy {
   PolicyView view() const { return {.log_probability = log_probability, .value = value}; }
 };
 
+// What a network with action values says of all rows of a batch.
+struct ActionValueRowsOfBatch {
+  std::vector<std::int64_t> greedy_action;  // [T+1, B]
+  std::vector<float> value;                 // [T+1, B]
+};
+
 class PolicyGradient {
  public:
-  // Parameters are views of `flat`; gradients are added into `gradient` [layout.trainable].
+  // Parameters are views of `flat`; gradients are added into `gradient` [layout.trainable]. When
+  // `gradient` is undefined, only the functions without gradients may be called.
   PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
                  const at::Tensor& flat, const at::Tensor& gradient);
 
   // Adds the gradient of the SUM of the rows' weighted losses. `items` are rows (t * B + b) without
   // a core, columns with a core.
-  MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items);
+  // With action values, `absolute_error` [T * B] receives the absolute errors of the rows of
+  // `items`; otherwise it is left alone and may be empty.
+  MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items,
+                    std::span<float> absolute_error);
 
   // Evaluates the parameters on all rows of the batch, without gradients.
   CurrentPolicy Evaluate(const UnrollBatch& batch, const BatchTensors& tensors);
+
+  // Evaluates action values on all rows of the batch, bootstrap rows included, without gradients:
+  // of `actions` [T+1, B], or where that is empty of the greedy actions. Rows without a catalog get
+  // 0. REQUIRES: the spec has action_values, and `tensors` were made for all rows.
+  ActionValueRowsOfBatch EvaluateActionValues(const UnrollBatch& batch, const BatchTensors& tensors,
+                                              std::span<const std::int64_t> actions);
 
  private:
   struct Forward {
@@ -84,11 +101,21 @@ class PolicyGradient {
               std::span<const std::int64_t> items, std::int64_t steps) const;
   at::Tensor Unroll(const BatchTensors& tensors, std::span<const std::int64_t> columns,
                     std::int64_t steps, const at::Tensor& torso) const;
+  // Forward pass over every row of the batch, in ascending order.
+  Forward RunAll(const UnrollBatch& batch, const BatchTensors& tensors) const;
   // Returns the derivatives by the head's output, and by the weights of marks where there are any.
+  // `actions` [R] has an action of each row.
   CandidateHead::Rows HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
-                                   const Forward& forward, const HeadLoss& loss);
-  at::Tensor DiscreteGradient(const UnrollBatch& batch, const BatchTensors& tensors,
-                              const Forward& forward, const HeadLoss& loss) const;
+                                   const Forward& forward, std::span<const std::int64_t> actions,
+                                   HeadOutput output, const HeadLoss& loss);
+  at::Tensor DiscreteGradient(const BatchTensors& tensors, const Forward& forward,
+                              std::span<const std::int64_t> actions, HeadOutput output,
+                              const HeadLoss& loss) const;
+  // Adds the derivatives by the critic's values to `by_value` [R], double.
+  HeadDerivatives WeightedActionValueLoss(const UpdateData& data, const Forward& forward,
+                                          const HeadRows& head, at::Tensor& by_value,
+                                          std::span<float> absolute_error,
+                                          MinibatchSums& sums) const;
   HeadDerivatives WeightedLoss(const UpdateData& data, const Forward& forward, const HeadRows& head,
                                MinibatchSums& sums) const;
   at::Tensor ValueGradient(const UpdateData& data, const Forward& forward,

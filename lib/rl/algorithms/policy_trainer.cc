@@ -23,6 +23,7 @@
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/targets.h"
 #include "rl/estimators/kl_control.h"
+#include "rl/estimators/priorities.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
@@ -39,6 +40,7 @@ namespace {
 constexpr std::int64_t kKeptCheckpoints = 3;
 constexpr const char* kParametersFile = "parameters.safetensors";
 constexpr const char* kOptimiserFile = "optimiser.safetensors";
+constexpr const char* kTargetFile = "target.safetensors";
 constexpr const char* kCountersFile = "counters.json";
 
 // The number of floats after the gradient, which reduce a minibatch's sums in the same call.
@@ -63,7 +65,12 @@ struct TrainingBatch {
       : batch(unrolls),
         algorithm(with_algorithm),
         weight(RowWeights(unrolls)),
-        tensors(MakeBatchTensors(unrolls, spec, weight)) {}
+        tensors(MakeBatchTensors(unrolls, spec, weight,
+                                 with_algorithm.action_values() != nullptr
+                                     ? EvaluatedRows::kAll
+                                     : EvaluatedRows::kWeighted)) {
+    if (with_algorithm.action_values() != nullptr) absolute_error.resize(weight.size());
+  }
 
   // REQUIRES: targets are set.
   UpdateData data() const {
@@ -75,7 +82,26 @@ struct TrainingBatch {
   const std::vector<float> weight;  // [T * B]
   const BatchTensors tensors;
   std::optional<TargetTensors> targets = {};
+  // [T * B] with action values, otherwise empty.
+  std::vector<float> absolute_error = {};
 };
+
+// Returns the priority of each column, [B]. A column without rows of weight gets the least.
+std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share) {
+  // Unrolls without error are still seen again.
+  constexpr double kLeast = 1e-6;
+  const auto columns = static_cast<std::size_t>(batch.batch.columns);
+  std::vector<float> priorities;
+  for (std::size_t column = 0; column < columns; ++column) {
+    std::vector<float> errors;
+    for (std::size_t row = column; row < batch.weight.size(); row += columns) {
+      if (batch.weight[row] > 0) errors.push_back(batch.absolute_error[row]);
+    }
+    const double priority = estimators::SequencePriority(errors, maximum_share);
+    priorities.push_back(static_cast<float>(std::max(priority, kLeast)));
+  }
+  return priorities;
+}
 
 }  // namespace
 
@@ -94,6 +120,8 @@ struct PolicyTrainer::State {
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
         flat(at::zeros({layout.total}, at::kFloat)),
+        target(algorithm->action_values() != nullptr ? at::zeros({layout.total}, at::kFloat)
+                                                     : at::Tensor()),
         reduced(at::zeros({layout.trainable + kSumFloats}, at::kFloat)),
         gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable)),
         optimiser({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
@@ -101,6 +129,9 @@ struct PolicyTrainer::State {
                   {{.offset = 0, .size = layout.trainable}}),
         rate(options.learning_rate) {
     layout.Initialise(seed, FloatsOf(flat));
+    if (!target.defined()) return;
+    target.copy_(flat);
+    target_network.emplace(spec, layout, target, /*gradient=*/at::Tensor());
   }
 
   const model::PolicySpec spec;
@@ -117,6 +148,9 @@ struct PolicyTrainer::State {
   const model::ParameterLayout layout;
   // [total].
   const at::Tensor flat;
+  // The parameters of the target network, [total]; undefined without action values.
+  const at::Tensor target;
+  std::optional<PolicyGradient> target_network;
   // [trainable + kSumFloats].
   const at::Tensor reduced;
   PolicyGradient gradient;
@@ -148,13 +182,15 @@ struct PolicyTrainer::State {
   }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
                                   std::int64_t epoch) const;
-  absl::StatusOr<MinibatchSums> MeanGradient(const UpdateData& data,
+  absl::StatusOr<MinibatchSums> MeanGradient(TrainingBatch& batch,
                                              std::span<const std::int64_t> items,
                                              UpdateReport& report);
   // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
+  Targets PolicyTargets(const TrainingBatch& batch);
+  Targets ActionValueTargetsOf(const TrainingBatch& batch);
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
-  absl::Status Step(const Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
+  absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
   absl::Status RunEpochs(Material& material, UpdateReport& report);
   absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,
@@ -172,14 +208,38 @@ std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch
                   static_cast<std::uint64_t>(updates));
 }
 
-absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
-  training::Stopwatch watch;
+Targets PolicyTrainer::State::PolicyTargets(const TrainingBatch& batch) {
   CurrentPolicy current;
   if (requirements.current_policy) current = gradient.Evaluate(batch.batch, batch.tensors);
   const PolicyView view = requirements.current_policy ? current.view() : BehaviourView(batch.batch);
-  Targets targets = algorithm->Estimate(batch.batch, view);
-  SHOAL_RETURN_IF_ERROR(ReduceStatistics(batch.batch, reducer, options.normalise_advantages,
-                                         batch.weight, targets, report));
+  return algorithm->policy()->Estimate(batch.batch, view);
+}
+
+// The advantage, which statistics alone use, is the part of the target that the behaviour policy's
+// value left unexplained.
+Targets PolicyTrainer::State::ActionValueTargetsOf(const TrainingBatch& batch) {
+  std::vector<std::int64_t> preferred;
+  if (algorithm->action_values()->double_q()) {
+    preferred = gradient.EvaluateActionValues(batch.batch, batch.tensors, {}).greedy_action;
+  }
+  const ActionValueRowsOfBatch values =
+      target_network->EvaluateActionValues(batch.batch, batch.tensors, preferred);
+  Targets targets;
+  targets.value = algorithm->action_values()->Estimate(batch.batch, {.value = values.value});
+  for (std::size_t row = 0; row < targets.value.size(); ++row) {
+    targets.advantage.push_back(targets.value[row] - batch.batch.value[row]);
+  }
+  return targets;
+}
+
+absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
+  training::Stopwatch watch;
+  const bool on_policy = algorithm->policy() != nullptr;
+  Targets targets = on_policy ? PolicyTargets(batch) : ActionValueTargetsOf(batch);
+  SHOAL_RETURN_IF_ERROR(
+      ReduceStatistics(batch.batch, reducer,
+                       on_policy && options.normalise_advantages && !requirements.keeps_advantages,
+                       batch.weight, targets, report));
   batch.targets.emplace(targets);
   report.estimate_seconds += watch.Lap();
   return absl::OkStatus();
@@ -187,11 +247,11 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
 
 // Sums over all ranks, and leaves the gradient of the mean loss in gradients().
 absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
-    const UpdateData& data, std::span<const std::int64_t> items, UpdateReport& report) {
+    TrainingBatch& batch, std::span<const std::int64_t> items, UpdateReport& report) {
   training::Stopwatch watch;
   const std::span<float> values = FloatsOf(reduced);
   std::fill(values.begin(), values.end(), 0.0F);
-  MinibatchSums sums = gradient.Add(data, items);
+  MinibatchSums sums = gradient.Add(batch.data(), items, batch.absolute_error);
   const auto tail = values.subspan(gradients().size());
   for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
   report.gradient_seconds += watch.Lap();
@@ -212,19 +272,18 @@ absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
   return norm;
 }
 
-absl::Status PolicyTrainer::State::Step(const Material& material, const Minibatch& minibatch,
+absl::Status PolicyTrainer::State::Step(Material& material, const Minibatch& minibatch,
                                         MinibatchSums& epoch_sums, MinibatchSums& cloning_sums,
                                         UpdateReport& report) {
   std::vector<float> cloning_gradient;
   if (material.demonstrations) {
     SHOAL_ASSIGN_OR_RETURN(
         const MinibatchSums sums,
-        MeanGradient(material.demonstrations->data(), minibatch.demonstrations, report));
+        MeanGradient(*material.demonstrations, minibatch.demonstrations, report));
     cloning_sums.Add(sums);
     cloning_gradient.assign(gradients().begin(), gradients().end());
   }
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
-                         MeanGradient(material.own.data(), minibatch.own, report));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
   epoch_sums.Add(sums);
   if (sums.weight() <= 0) return absl::OkStatus();
   training::Stopwatch watch;
@@ -270,6 +329,9 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   for (std::size_t i = 0; i < names.size(); ++i) {
     report.algorithm_metrics.emplace_back(names[i], all.metric(i) / weight);
   }
+  if (algorithm->action_values() != nullptr) {
+    report.priorities = PrioritiesOf(material.own, options.priority_maximum_share);
+  }
   report.gradient_norm /=
       static_cast<double>(report.update_epochs) * static_cast<double>(minibatches);
   const double cloning_weight = std::max(cloning_sums.weight(), 1e-9);
@@ -285,7 +347,7 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(
   batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}));
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
   UpdateReport times;
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch.data(), items, times));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch, items, times));
   CloningReport report{.cloning = clonings + 1, .rows = sums.weight()};
   if (sums.weight() > 0) {
     report.loss = sums.policy_loss() / sums.weight();
@@ -325,6 +387,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
     return passed;
   }
   ++updates;
+  if (target.defined() && updates % options.target_updates == 0) target.copy_(flat);
   if (schedule == Schedule::kKl && report.rows > 0) {
     rate = estimators::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
   }
@@ -340,10 +403,10 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   SHOAL_RETURN_IF_ERROR(spec.Validate());
   SHOAL_ASSIGN_OR_RETURN(auto algorithm, MakeAlgorithm(options));
   SHOAL_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options.schedule));
-  if (algorithm->requirements().max_times_sampled != 1) {
-    return runtime::FailedPrecondition("algorithm " + options.name +
-                                       " trains on an unroll more than once, which replay does not "
-                                       "offer yet");
+  if (spec.action_values != (algorithm->action_values() != nullptr)) {
+    return runtime::InvalidArgument(
+        "policy.action_values: algorithm " + options.name +
+        (spec.action_values ? " needs logits" : " needs action values"));
   }
   return model::GuardTorch(
       "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
@@ -384,6 +447,7 @@ std::string PolicyTrainer::Digest() const {
   return model::HexSha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+const Requirements& PolicyTrainer::requirements() const { return state_->requirements; }
 std::int64_t PolicyTrainer::updates() const { return state_->updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
 
@@ -404,6 +468,10 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
   checkpoint.number = state_->clonings + state_->updates;
   checkpoint.files[kParametersFile] =
       state_->layout.Write(FloatsOf(state_->flat), state_->spec, {});
+  if (state_->target.defined()) {
+    checkpoint.files[kTargetFile] =
+        state_->layout.Write(FloatsOf(state_->target), state_->spec, {});
+  }
   checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
   checkpoint.files[kCountersFile] =
       counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -421,6 +489,10 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const runtime::Shape shape = {layout.trainable};
   std::vector<float> read(static_cast<std::size_t>(layout.total));
   SHOAL_RETURN_IF_ERROR(layout.Read(file(kParametersFile), spec, read));
+  std::vector<float> target_read(target.defined() ? read.size() : 0);
+  if (target.defined()) {
+    SHOAL_RETURN_IF_ERROR(layout.Read(file(kTargetFile), spec, target_read));
+  }
   SHOAL_ASSIGN_OR_RETURN(std::vector<float> first, view.Floats("first_moment", shape));
   SHOAL_ASSIGN_OR_RETURN(std::vector<float> second, view.Floats("second_moment", shape));
   const auto steps = counters.at("optimiser_steps").get<std::int64_t>();
@@ -429,6 +501,9 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
   std::copy(read.begin(), read.end(), FloatsOf(flat).begin());
+  if (target.defined()) {
+    std::copy(target_read.begin(), target_read.end(), FloatsOf(target).begin());
+  }
   optimiser.Restore({at::from_blob(first.data(), {layout.trainable}, at::kFloat),
                      at::from_blob(second.data(), {layout.trainable}, at::kFloat), steps});
   updates = updates_read;

@@ -15,6 +15,7 @@
 
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/requirements.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy_spec.h"
@@ -47,6 +48,8 @@ struct UpdateReport {
   double max_staleness = 0;
   double learning_rate = 0;
   std::int64_t update_epochs = 0;
+  // With action values, the new priorities in replay of this rank's unrolls, [B]; otherwise empty.
+  std::vector<float> priorities = {};
   // The metrics of the demonstrations that were mixed in; zeros without any.
   double cloning_loss = 0;
   double cloning_agreement = 0;
@@ -81,10 +84,15 @@ struct BehaviourCloningTerm {
 class PolicyTrainer {
  public:
   // Parameters start as model::InitialParameters(spec, seed). `reducer` must outlive the trainer.
+  // Returns INVALID_ARGUMENT, which names the knob, for a wrong spec or option, and where the
+  // algorithm and policy.action_values do not go together.
   static absl::StatusOr<std::unique_ptr<PolicyTrainer>> Create(
       const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
       collectives::GradientReducer& reducer);
   ~PolicyTrainer();
+
+  // What the algorithm needs.
+  const Requirements& requirements() const;
 
   // Trains on a batch. Returns INVALID_ARGUMENT for a batch that does not fit the spec, before any
   // collective call or change; the reducer's errors; and collectives::SharedFailure when the loss

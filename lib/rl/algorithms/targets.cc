@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rl/estimators/generalised_advantages.h"
+#include "rl/estimators/returns.h"
 
 namespace shoal::algorithms {
 
@@ -90,6 +91,25 @@ std::vector<float> RowWeights(const UnrollBatch& batch) {
   return weights;
 }
 
+std::vector<float> ColumnReturns(const UnrollBatch& batch, double reward_scale) {
+  const std::vector<float> weight = RowWeights(batch);
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  std::vector<float> returns(columns);
+  for (std::size_t row = 0; row < weight.size(); ++row) {
+    if (weight[row] == 0) continue;
+    returns[row % columns] += static_cast<float>(reward_scale) * batch.reward[row];
+  }
+  return returns;
+}
+
+Targets ColumnTargets(const UnrollBatch& batch, std::span<const float> advantage) {
+  Targets targets{std::vector<float>(batch.action.size()), std::vector<float>(batch.action.size())};
+  for (std::size_t row = 0; row < targets.advantage.size(); ++row) {
+    targets.advantage[row] = advantage[row % advantage.size()];
+  }
+  return targets;
+}
+
 Targets GeneralisedTargets(const UnrollBatch& batch, const PolicyView& view,
                            const TargetOptions& options) {
   return ByColumn(batch, view, options, [](const Column& column) {
@@ -116,6 +136,35 @@ Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
                                                              clips);
     return Targets{std::move(estimate.advantage), std::move(estimate.value)};
   });
+}
+
+std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
+                                      const ActionValueTargetOptions& options) {
+  using estimators::ValueTransform;
+  const auto transform =
+      options.transformed ? ValueTransform::kSignedHyperbolic : ValueTransform::kIdentity;
+  const PolicyView view{.log_probability = batch.behaviour_log_probability, .value = value};
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  std::vector<float> targets(static_cast<std::size_t>(batch.length) * columns);
+  for (std::size_t b = 0; b < columns; ++b) {
+    Column column =
+        Cut(batch, view, b,
+            {.gamma = options.gamma, .lambda = 1, .reward_scale = options.reward_scale});
+    const std::size_t length = column.reward.size();
+    for (std::size_t t = 0; t < length; ++t) {
+      // Cut gives a lost row its own value as reward, which is what the network predicts.
+      if (!IsLost(batch, t * columns + b)) continue;
+      column.reward[t] = static_cast<float>(estimators::Invert(transform, column.reward[t]));
+    }
+    const std::vector<float> of_column =
+        estimators::TransformedNStepReturns({.reward = column.reward,
+                                             .discount = column.discount,
+                                             .trace = column.trace,
+                                             .next_value = std::span(column.value).subspan(1)},
+                                            static_cast<std::size_t>(options.n_step), transform);
+    for (std::size_t t = 0; t < length; ++t) targets[t * columns + b] = of_column[t];
+  }
+  return targets;
 }
 
 }  // namespace shoal::algorithms

@@ -42,6 +42,14 @@ struct TargetOptions {
 // a column's length, and for TRUNCATED rows whose final observation was lost.
 std::vector<float> RowWeights(const UnrollBatch& batch);
 
+// Returns the sum of the rewards of each column's rows with weight, [B]. Where unrolls are cut by
+// episode, it is the episode's return.
+std::vector<float> ColumnReturns(const UnrollBatch& batch, double reward_scale);
+
+// Returns the targets of rows that share one advantage with their column, given as [B]. Targets of
+// the value are 0, for algorithms without a critic.
+Targets ColumnTargets(const UnrollBatch& batch, std::span<const float> advantage);
+
 // Returns generalised advantages (Schulman et al. 2016); the target of a value is advantage plus
 // value. With lambda 1 the targets are discounted returns. REQUIRES: batch.Validate accepted the
 // batch.
@@ -53,5 +61,24 @@ Targets GeneralisedTargets(const UnrollBatch& batch, const PolicyView& view,
 // accepted the batch.
 Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
                       const TargetOptions& options, const estimators::VtraceOptions& clips);
+
+// How targets of action values are made of rewards and later values.
+struct ActionValueTargetOptions {
+  double gamma = 0.99;
+  double reward_scale = 1.0;
+  // n: rewards of this many rows count before the value of the row after them does. A shorter
+  // return ends where the episode or the unroll does.
+  std::int64_t n_step = 1;
+  // Values are h(Q) for Q the discounted return, with the signed hyperbolic h of Pohlen et al. 2018
+  // ("Observe and Look Further"), equation 2, so the target is h(sum of rewards + gamma^n h^-1(v)).
+  bool transformed = false;
+};
+
+// Returns the targets of the action values of the rows, [T, B], of at most n steps each. `value`
+// [T+1, B] is what a row is worth. A TERMINATED row ends a return, a TRUNCATED row bootstraps from
+// V(final); where the final observation was lost, the return of an earlier row bootstraps from the
+// TRUNCATED row itself. REQUIRES: batch.Validate accepted the batch.
+std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
+                                      const ActionValueTargetOptions& options);
 
 }  // namespace shoal::algorithms

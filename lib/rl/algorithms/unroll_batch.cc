@@ -63,6 +63,13 @@ absl::Status CheckSizes(const UnrollBatch& batch, const model::PolicySpec& spec)
   if (!batch.staleness.empty()) {
     SHOAL_RETURN_IF_ERROR(CheckSize("staleness", size(batch.staleness), rows));
   }
+  if (!batch.importance.empty()) {
+    SHOAL_RETURN_IF_ERROR(CheckSize("importance", size(batch.importance), batch.columns));
+    SHOAL_RETURN_IF_ERROR(CheckFinite("importance", batch.importance));
+  }
+  if (!batch.group.empty()) {
+    SHOAL_RETURN_IF_ERROR(CheckSize("group", size(batch.group), batch.columns));
+  }
   if (!batch.lengths.empty()) {
     SHOAL_RETURN_IF_ERROR(CheckSize("lengths", size(batch.lengths), batch.columns));
   }
@@ -76,10 +83,11 @@ absl::Status CheckSizes(const UnrollBatch& batch, const model::PolicySpec& spec)
 
 absl::Status CheckMarks(const UnrollBatch& batch, const model::PolicySpec& spec) {
   for (std::size_t row = 0; row < batch.marks.rows(); ++row) {
-    const bool learned = row < batch.weight.size() && batch.weight[row] > 0;
+    const bool evaluated =
+        spec.action_values || (row < batch.weight.size() && batch.weight[row] > 0);
     const std::int64_t candidates =
-        learned ? batch.tables[static_cast<std::size_t>(batch.catalog[row])]->size()
-                : model::kAnyCandidate;
+        evaluated ? batch.tables[static_cast<std::size_t>(batch.catalog[row])]->size()
+                  : model::kAnyCandidate;
     if (!model::AreValid(batch.marks.Row(row), candidates, spec.candidate_marks)) {
       return Bad("marks of row " + std::to_string(row) + " are out of order or range");
     }
@@ -89,8 +97,9 @@ absl::Status CheckMarks(const UnrollBatch& batch, const model::PolicySpec& spec)
 
 absl::Status CheckActions(const UnrollBatch& batch, const model::PolicySpec& spec) {
   for (std::size_t row = 0; row < batch.action.size(); ++row) {
-    if (batch.weight[row] == 0) continue;
-    if (!(batch.weight[row] > 0)) return Bad("weight is negative");
+    if (!(batch.weight[row] >= 0)) return Bad("weight is negative");
+    const bool acts = batch.weight[row] > 0 || (spec.action_values && batch.action[row] >= 0);
+    if (!acts) continue;
     std::int64_t actions = spec.action_count;
     if (spec.has_candidates()) {
       actions = batch.tables[static_cast<std::size_t>(batch.catalog[row])]->size();

@@ -44,6 +44,13 @@ struct UnrollBatch {
   std::vector<std::uint8_t> flags;               // [T+1, B]
   // 0 for padding, FINAL rows and rows that are not to be learned from; 1 otherwise.
   std::vector<float> weight;  // [T, B]
+  // The importance weight of each column's losses, above 0; empty: 1. It corrects for the
+  // probability with which replay drew the column (Schaul et al. 2016, section 3.4), and it does
+  // not change the number of rows by which sums are divided.
+  std::vector<float> importance;  // [B]
+  // Columns with the same number are episodes, or parts of them, with the same start; empty: all
+  // count as one group.
+  std::vector<std::int64_t> group;  // [B]
   // The number of publications between the version that acted and the newest one.
   std::vector<std::int64_t> staleness;  // [T, B]; may be empty
 

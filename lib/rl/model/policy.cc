@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "rl/model/action_values.h"
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/inner_products.h"
@@ -57,12 +58,12 @@ struct CatalogRows {
   Rows rows;
 };
 
-std::vector<CatalogRows> RowsByCatalog(const PolicyInputs& inputs) {
+std::vector<CatalogRows> RowsByCatalog(const PolicySpec& spec, const PolicyInputs& inputs) {
   std::vector<CatalogRows> groups;
   std::map<std::uint64_t, std::size_t> places;
   for (std::int64_t row = 0; row < inputs.rows; ++row) {
     const auto r = static_cast<std::size_t>(row);
-    if (inputs.choice[r] == Choice::kValueOnly) continue;
+    if (inputs.choice[r] == Choice::kValueOnly && !spec.action_values) continue;
     const auto& catalog = CatalogOf(inputs.tables[static_cast<std::size_t>(inputs.table[r])]);
     const auto [place, added] = places.try_emplace(catalog->id(), groups.size());
     if (added) groups.push_back({catalog, {}});
@@ -124,6 +125,18 @@ void MultiplyKeys(const at::Tensor& keys, const at::Tensor& queries, const at::T
                 FloatsOf(queries), FloatsOf(logits), static_cast<std::size_t>(logits.size(1)));
 }
 
+// Replaces the critic's value of the row by its greatest action value, and writes that of the
+// chosen action.
+void RecordActionValue(const PolicySpec& spec, std::span<const float> head, std::int64_t row,
+                       PolicyOutputs& outputs) {
+  const auto r = static_cast<std::size_t>(row);
+  const ActionValueRow summary = SummariseActionValues(head);
+  const float base = spec.dueling ? outputs.value[r] - summary.mean : 0.0F;
+  const std::int64_t action = outputs.action[r];
+  outputs.action_value[r] = action < 0 ? 0.0F : base + head[static_cast<std::size_t>(action)];
+  outputs.value[r] = base + summary.maximum;
+}
+
 }  // namespace
 
 struct Policy::State {
@@ -182,14 +195,16 @@ void Policy::State::ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor&
     logits = logits.masked_fill(legal.eq(0), kIllegalLogit);
   }
   for (std::int64_t row = 0; row < inputs.rows; ++row) {
-    ChooseAction({.logits = RowOf(logits, row), .similarity = {}}, inputs, row, outputs);
+    const std::span<const float> out = RowOf(logits, row);
+    ChooseAction({.logits = out, .similarity = {}}, inputs, row, outputs);
+    if (spec.action_values) RecordActionValue(spec, out, row, outputs);
   }
 }
 
 void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const HeadOutputs& head,
                                      const at::Tensor& goals, SimilarityCache& cache,
                                      PolicyOutputs& outputs) const {
-  for (const CatalogRows& group : RowsByCatalog(inputs)) {
+  for (const CatalogRows& group : RowsByCatalog(spec, inputs)) {
     ChooseAmong(group, inputs, head, goals, cache, outputs);
   }
 }
@@ -243,6 +258,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
       return all;
     };
     ChooseAction({.logits = out, .similarity = similarity}, inputs, row, outputs);
+    if (spec.action_values) RecordActionValue(spec, out, row, outputs);
   }
 }
 
@@ -282,6 +298,7 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
   const auto rows = static_cast<std::size_t>(inputs.rows);
   outputs.action.assign(rows, -1);
   outputs.log_probability.assign(rows, 0.0F);
+  if (state.spec.action_values) outputs.action_value.assign(rows, 0.0F);
   if (rows == 0) return outputs;
   const absl::Status acted = GuardTorch("policy", [&] {
     const c10::InferenceMode inference;
@@ -348,7 +365,7 @@ absl::Status CheckRow(const PolicySpec& spec, const PolicyInputs& inputs, std::s
       return BadRow("a mark", row);
     }
     const std::int32_t table = inputs.table[row];
-    if (inputs.choice[row] == Choice::kValueOnly) return absl::OkStatus();
+    if (inputs.choice[row] == Choice::kValueOnly && !spec.action_values) return absl::OkStatus();
     if (table < 0 || static_cast<std::size_t>(table) >= inputs.tables.size()) {
       return BadRow("table", row);
     }
@@ -357,6 +374,11 @@ absl::Status CheckRow(const PolicySpec& spec, const PolicyInputs& inputs, std::s
     if (!marks.empty() && marks.back().candidate >= actions) return BadRow("a mark", row);
   }
   switch (inputs.choice[row]) {
+    case Choice::kEpsilonGreedy:
+      if (row >= inputs.epsilon.size() || !(inputs.epsilon[row] >= 0 && inputs.epsilon[row] <= 1)) {
+        return BadRow("epsilon", row);
+      }
+      return absl::OkStatus();
     case Choice::kForced:
       if (row >= inputs.forced_action.size() || inputs.forced_action[row] < 0 ||
           inputs.forced_action[row] >= actions) {
@@ -414,9 +436,6 @@ absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
 
 namespace {
 
-// A threshold: the logits of legal actions lie above it, those of illegal actions below it.
-constexpr float kSurelyIllegal = kIllegalLogit / 2;
-
 std::size_t Sample(std::span<const float> logits, const SoftmaxRow& softmax, double draw) {
   thread_local std::vector<float> weights;
   weights.resize(logits.size());
@@ -436,9 +455,31 @@ std::size_t Sample(std::span<const float> logits, const SoftmaxRow& softmax, dou
 std::vector<std::size_t> LegalActions(std::span<const float> logits) {
   std::vector<std::size_t> legal;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] > kSurelyIllegal) legal.push_back(i);
+    if (logits[i] > kSurelyIllegalLogit) legal.push_back(i);
   }
   return legal;
+}
+
+std::size_t Greatest(std::span<const float> logits) {
+  return static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+// A draw below epsilon also chooses among the legal actions, and any other one is greedy.
+void ChooseEpsilonGreedy(std::span<const float> logits, double epsilon, double draw,
+                         std::int64_t row, PolicyOutputs& outputs) {
+  const std::vector<std::size_t> legal = LegalActions(logits);
+  if (legal.empty()) return;
+  const auto r = static_cast<std::size_t>(row);
+  const auto count = static_cast<double>(legal.size());
+  const std::size_t greedy = Greatest(logits);
+  std::size_t action = greedy;
+  if (draw < epsilon) {
+    const auto place = static_cast<std::size_t>(draw / epsilon * count);
+    action = legal[std::min(place, legal.size() - 1)];
+  }
+  const double probability = epsilon / count + (action == greedy ? 1 - epsilon : 0);
+  outputs.action[r] = static_cast<std::int64_t>(action);
+  outputs.log_probability[r] = static_cast<float>(std::log(probability));
 }
 
 std::size_t MostSimilar(std::span<const float> logits, std::span<const float> similarity,
@@ -459,13 +500,9 @@ void ChooseAction(const RowLogits& row_logits, const PolicyInputs& inputs, std::
   const auto r = static_cast<std::size_t>(row);
   const std::span<const float> logits = row_logits.logits;
   if (inputs.choice[r] == Choice::kValueOnly) return;
-  if (inputs.choice[r] == Choice::kUniform) {
-    const std::vector<std::size_t> legal = LegalActions(logits);
-    if (legal.empty()) return;
-    const auto count = static_cast<double>(legal.size());
-    const std::size_t action = legal[static_cast<std::size_t>(inputs.draw[r] * count)];
-    outputs.action[r] = static_cast<std::int64_t>(action);
-    outputs.log_probability[r] = static_cast<float>(-std::log(count));
+  if (inputs.choice[r] == Choice::kUniform || inputs.choice[r] == Choice::kEpsilonGreedy) {
+    const double epsilon = inputs.choice[r] == Choice::kUniform ? 1.0 : inputs.epsilon[r];
+    ChooseEpsilonGreedy(logits, epsilon, inputs.draw[r], row, outputs);
     return;
   }
   const SoftmaxRow softmax = Summarise(logits);
@@ -481,8 +518,7 @@ void ChooseAction(const RowLogits& row_logits, const PolicyInputs& inputs, std::
       action = MostSimilar(logits, row_logits.similarity(), inputs.similarity_rank[r]);
       break;
     default:
-      action =
-          static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+      action = Greatest(logits);
   }
   outputs.action[r] = static_cast<std::int64_t>(action);
   outputs.log_probability[r] = static_cast<float>(softmax.LogProbability(logits[action]));

@@ -32,6 +32,8 @@ enum class Choice : std::uint8_t {
   kGreedy,
   // Sample every legal action with the same probability, with the row's draw.
   kUniform,
+  // With the row's probability epsilon choose as kUniform, otherwise as kGreedy.
+  kEpsilonGreedy,
   // Take the legal candidate whose rank by similarity to the goal is similarity_rank: from 0,
   // modulo the number of legal candidates.
   kSimilarity,
@@ -54,20 +56,24 @@ struct PolicyInputs {
   MarkRows marks;                       // B rows                             (candidate_marks)
   std::vector<std::uint8_t> legal;      // [B, n], 1: legal; empty: all       (discrete)
   std::vector<std::shared_ptr<const CandidateTable>> tables;  //                   (candidates)
-  std::vector<std::int32_t> table;            // [B], index into tables             (candidates)
-  std::vector<Choice> choice;                 // [B]
-  std::vector<double> draw;                   // [B], in [0, 1)
+  std::vector<std::int32_t> table;  // [B], index into tables             (candidates)
+  std::vector<Choice> choice;       // [B]
+  std::vector<double> draw;         // [B], in [0, 1)
+  std::vector<double> epsilon;      // [B], in [0, 1]; may be empty when no row is kEpsilonGreedy
   std::vector<std::int64_t> forced_action;    // [B]; may be empty when no row is kForced
   std::vector<std::int64_t> similarity_rank;  // [B]; may be empty when no row is kSimilarity
 };
 
 struct PolicyOutputs {
   std::vector<std::int64_t> action;  // [B]
-  // The log-probability of the action under the policy, or for kUniform under the uniform
-  // distribution.
+  // The log-probability of the action under the policy, or for kUniform and kEpsilonGreedy under
+  // the distribution that chose it.
   std::vector<float> log_probability;  // [B]
-  std::vector<float> value;            // [B]
-  std::vector<float> core_state;       // [B, S], after the row
+  // The critic's value. With action values it is the greatest one of a legal action.
+  std::vector<float> value;  // [B]
+  // Q(s, a) of the action, 0 for kValueOnly. Empty without action values.
+  std::vector<float> action_value;  // [B]
+  std::vector<float> core_state;    // [B, S], after the row
 };
 
 class Policy {

@@ -38,6 +38,7 @@ class SpecWriter final : public runtime::Visitor {
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, bool& value, const runtime::KnobInfo&) override {
+    if ((name == "action_values" || name == "dueling") && !value) return;
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
@@ -78,6 +79,11 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
   visitor.Knob("head", head,
                {.help = "candidates: a pointer into the catalog; discrete: one logit an action",
                 .choices = {"candidates", "discrete"}});
+  visitor.Knob("action_values", action_values,
+               {.help = "the head's numbers are action values, and training acts "
+                        "epsilon-greedily (algorithm dqn)"});
+  visitor.Knob("dueling", dueling,
+               {.help = "action values are the critic's value plus the head's advantages"});
   visitor.Knob("observation_size", observation_size,
                {.help = "numbers in the numeric observation", .min = 0, .max = kMaxWidth});
   visitor.Knob("action_count", action_count,
@@ -133,6 +139,7 @@ absl::Status PolicySpec::Validate() const {
   if (activation != "tanh" && activation != "relu") return bad("activation: unknown value");
   if (core != "none" && core != "gru") return bad("core: unknown value " + core);
   if (head == "discrete" && action_count < 1) return bad("action_count: at least 1 is needed");
+  if (dueling && !action_values) return bad("dueling: needs action_values");
   if (observation_size < 0) return bad("observation_size: negative");
   if (observation_size == 0 && content_fields.empty()) {
     return bad("observation_size: 0, and there are no content_fields: nothing to see");

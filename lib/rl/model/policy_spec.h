@@ -16,6 +16,12 @@ namespace shoal::model {
 struct PolicySpec {
   // "candidates" is a pointer into the row's table; "discrete" is one logit for each action.
   std::string head = "candidates";
+  // If true, the head's numbers are action values Q(s, a) instead of logits, and training rows act
+  // epsilon-greedily on them.
+  bool action_values = false;
+  // With action values: Q(s, a) = V(s) + A(s, a) - (mean of A over the legal actions), where V is
+  // the critic and A the head (Wang et al. 2016, equation 9). Otherwise the critic is not used.
+  bool dueling = false;
   // The length of a row's numeric observation.
   std::int64_t observation_size = 0;
   // The number of actions; for the discrete head only.

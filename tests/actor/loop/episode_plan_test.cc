@@ -55,6 +55,31 @@ std::map<std::string, int> PlayAll(EvaluationPlan& plan, const std::vector<Pair>
 
 }  // namespace
 
+TEST_CASE("Episodes of a group have one start, whichever environments play them") {
+  TrainingPlan plan({.first_environment = 4,
+                     .environments = 2,
+                     .pairs = {kPower, kLight},
+                     .sampler = PairSampler(2, 0.5, 1),
+                     .group_size = 3});
+  std::vector<EpisodeAssignment> begun;
+  for (const std::uint64_t environment : {4U, 5U, 5U, 4U, 5U, 4U}) {
+    begun.push_back(plan.Next(environment).value());
+  }
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    const EpisodeAssignment& first = begun[i < 3 ? 0 : 3];
+    REQUIRE(begun[i].group == first.group);
+    REQUIRE(begun[i].start.environment_id == first.start.environment_id);
+    REQUIRE(begun[i].start.episode == first.start.episode);
+    REQUIRE(begun[i].start.pair == first.start.pair);
+  }
+  REQUIRE(begun[0].group != begun[3].group);
+  REQUIRE(begun[0].start.episode != begun[3].start.episode);
+  // Another actor's groups have other numbers.
+  TrainingPlan other({.first_environment = 8, .environments = 2, .group_size = 3});
+  REQUIRE(other.Next(8)->group != begun[0].group);
+  REQUIRE_FALSE(TrainingPlan({.environments = 1}).Next(0)->group.has_value());
+}
+
 TEST_CASE("A policy that is refused again and again ends the evaluation, one that acts does not") {
   Told told;
   EvaluationPlan plan =

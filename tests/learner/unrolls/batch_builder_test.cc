@@ -38,7 +38,7 @@ model::PolicySpec TwoActionSpec() {
 
 TEST_CASE("a short unroll that does not end its episode bootstraps from its own last row") {
   const std::vector<DecodedUnroll> unrolls = {Middle(5), Middle(2)};
-  const algorithms::UnrollBatch batch = BuildBatch(TwoActionSpec(), unrolls, {1, 0});
+  const algorithms::UnrollBatch batch = BuildBatch(TwoActionSpec(), unrolls, {1, 0}, 0);
   REQUIRE(batch.Validate(TwoActionSpec()).ok());
   const algorithms::Targets targets = algorithms::GeneralisedTargets(
       batch, algorithms::BehaviourView(batch), {.gamma = 0.5, .lambda = 1.0});
@@ -48,6 +48,26 @@ TEST_CASE("a short unroll that does not end its episode bootstraps from its own 
   REQUIRE(targets.advantage[1] == Approx(-1.5));
   const std::vector<float> weights = algorithms::RowWeights(batch);
   for (std::size_t t = 2; t < 5; ++t) REQUIRE(weights[2 * t + 1] == 0);
+}
+
+TEST_CASE("rare unrolls weigh more the further the exponent corrects for it") {
+  std::vector<DecodedUnroll> unrolls = {Middle(2), Middle(2)};
+  unrolls[0].probability = 0.1;
+  unrolls[0].least_probability = 0.1;
+  unrolls[1].probability = 0.4;
+  unrolls[1].least_probability = 0.1;
+  REQUIRE(BuildBatch(TwoActionSpec(), unrolls, {1, 0}, 0.5).importance ==
+          std::vector<float>{1.0F, 0.5F});
+  REQUIRE(BuildBatch(TwoActionSpec(), unrolls, {1, 0}, 0).importance ==
+          std::vector<float>{1.0F, 1.0F});
+}
+
+TEST_CASE("a batch knows groups only where every unroll has one") {
+  std::vector<DecodedUnroll> unrolls = {Middle(2), Middle(2)};
+  unrolls[0].group = 7;
+  REQUIRE(BuildBatch(TwoActionSpec(), unrolls, {1, 0}, 0).group.empty());
+  unrolls[1].group = 9;
+  REQUIRE(BuildBatch(TwoActionSpec(), unrolls, {1, 0}, 0).group == std::vector<std::int64_t>{7, 9});
 }
 
 }  // namespace

@@ -148,6 +148,18 @@ TEST_CASE("unrolls behind max_lag or of another epoch are dropped", "[round]") {
   REQUIRE(bench.round.counts().stale == 2);
 }
 
+TEST_CASE("off policy, unrolls of any epoch are trained on as often as replay gives them out",
+          "[round]") {
+  Bench bench({.share = 3, .timeout = seconds(2), .off_policy = true});
+  bench.source.unrolls = {MakeDiscrete(1), MakeDiscrete(1), MakeDiscrete(2)};
+  REQUIRE(bench.Collect({2, 0}) == Environments{1, 1, 2});
+  REQUIRE(bench.ledger->Append(1, 1, std::vector{bench.collected[0].key}).ok());
+  bench.source.unrolls = {MakeDiscrete(1), MakeDiscrete(3), MakeDiscrete(2)};
+  REQUIRE(bench.Collect({2, 1}) == Environments{1, 3, 2});
+  REQUIRE(bench.round.counts().repeated == 0);
+  REQUIRE(bench.round.counts().stale == 0);
+}
+
 TEST_CASE("what was restored and became stale meanwhile is dropped", "[round]") {
   Bench bench({.share = 2, .timeout = seconds(2), .max_lag = 2});
   bench.source.unrolls = {MakeDiscrete(1)};

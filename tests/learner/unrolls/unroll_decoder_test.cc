@@ -226,7 +226,7 @@ TEST_CASE("marks of candidates decode row by row and follow their rows into a ba
       Decode(spec, contents, marked(1, 2, {1, 0, 2}, {2, 0, 1}, {3, 1, 2})),
       Decode(spec, contents, marked(2, 1, {0, 1}, {1}, {1}))};
   REQUIRE(unrolls[0].marks.Row(2)[1] == model::CandidateMark{1, 2});
-  const algorithms::UnrollBatch batch = BuildBatch(spec, unrolls, {1, 5});
+  const algorithms::UnrollBatch batch = BuildBatch(spec, unrolls, {1, 5}, 0);
   REQUIRE(batch.Validate(spec).ok());
   REQUIRE(batch.marks.rows() == 6);
   REQUIRE(batch.marks.Row(0)[0] == model::CandidateMark{2, 3});
@@ -397,7 +397,7 @@ TEST_CASE("a batch pads shorter unrolls and holds each content and catalog once"
   const model::PolicySpec spec = CandidateSpec();
   const std::vector<DecodedUnroll> unrolls = {Decode(spec, contents, MakeCandidates(1, 1)),
                                               Decode(spec, contents, MakeCandidates(2, 3))};
-  const auto batch = BuildBatch(spec, unrolls, {1, 7});
+  const auto batch = BuildBatch(spec, unrolls, {1, 7}, 0);
   REQUIRE(batch.Validate(spec).ok());
   REQUIRE(batch.length == 3);
   REQUIRE(batch.columns == 2);
@@ -417,10 +417,10 @@ TEST_CASE("a batch of masked and unmasked unrolls masks the one alone", "[batch]
   const model::PolicySpec spec = DiscreteSpec();
   const std::vector<DecodedUnroll> unrolls = {Decode(spec, contents, masked),
                                               Decode(spec, contents, MakeDiscrete(2, 1))};
-  const auto batch = BuildBatch(spec, unrolls, {1, 5});
+  const auto batch = BuildBatch(spec, unrolls, {1, 5}, 0);
   REQUIRE(batch.Validate(spec).ok());
   REQUIRE(batch.legal == std::vector<std::uint8_t>{0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});
-  REQUIRE(BuildBatch(spec, {}, {1, 5}).columns == 0);
+  REQUIRE(BuildBatch(spec, {}, {1, 5}, 0).columns == 0);
 }
 
 TEST_CASE("an episode's return adds up over unrolls from its first row on", "[returns]") {

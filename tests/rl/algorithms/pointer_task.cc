@@ -137,7 +137,10 @@ model::PolicyInputs PointerTask::Inputs() const {
     inputs.first.push_back(column.step == 0 ? 1 : 0);
     inputs.table.push_back(static_cast<std::int32_t>(column.table));
     if (spec_.candidate_marks > 0) inputs.marks.Add(MarksOf(i));
-    const auto acts = options_.expert ? model::Choice::kForced : model::Choice::kSample;
+    const auto explores =
+        spec_.action_values ? model::Choice::kEpsilonGreedy : model::Choice::kSample;
+    const auto acts = options_.expert ? model::Choice::kForced : explores;
+    inputs.epsilon.push_back(options_.epsilon);
     inputs.choice.push_back(column.step < 0 ? model::Choice::kValueOnly : acts);
     inputs.forced_action.push_back(column.target);
     inputs.draw.push_back(runtime::UniformAt(options_.seed, i, clock_, 0));

@@ -21,6 +21,8 @@ struct PointerTaskOptions {
   // The standard deviation of the noise on each goal, relative to its norm.
   double noise = 0.0;
   std::uint64_t seed = 1;
+  // With action values, the probability of a random action.
+  double epsilon = 0.3;
   // If true, the right candidate is chosen, whatever the policy would do.
   bool expert = false;
 };

@@ -34,11 +34,18 @@ struct Setting {
   BatchTensors tensors;
   std::optional<TargetTensors> targets;
   std::vector<std::int64_t> items;
+  std::vector<float> absolute_error;
 
   Setting(const model::PolicySpec& policy, const std::string& name) : spec(policy) {
     options.name = name;
     options.entropy = 0.05;
     options.clip = 10;
+    // A squared error has no kink.
+    options.huber = 0;
+    options.reward_scale = 3;
+    algorithm = MakeAlgorithm(options).value();
+    spec.action_values = algorithm->action_values() != nullptr;
+    spec.dueling = policy.dueling && spec.action_values;
     layout = model::ParameterLayout::Of(spec);
     flat = at::zeros({layout.total}, at::kFloat);
     gradient = at::zeros({layout.trainable}, at::kFloat);
@@ -46,9 +53,19 @@ struct Setting {
     const std::string bytes = model::InitialParameters(spec, 5).value();
     PointerTask task(spec, {});
     batch = task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 6);
-    algorithm = MakeAlgorithm(options).value();
-    tensors = MakeBatchTensors(batch, spec, RowWeights(batch));
-    targets.emplace(algorithm->Estimate(batch, BehaviourView(batch)));
+    if (spec.action_values) {
+      for (std::int64_t b = 0; b < batch.columns; ++b) {
+        batch.importance.push_back(0.5F + 0.1F * static_cast<float>(b));
+      }
+      tensors = MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll);
+      Targets values{.advantage = std::vector<float>(batch.action.size()),
+                     .value = algorithm->action_values()->Estimate(batch, {.value = batch.value})};
+      targets.emplace(values);
+      absolute_error.resize(batch.action.size());
+    } else {
+      tensors = MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kWeighted);
+      targets.emplace(algorithm->policy()->Estimate(batch, BehaviourView(batch)));
+    }
     const std::int64_t rows = spec.has_core() ? batch.columns : batch.columns * batch.length;
     items.resize(static_cast<std::size_t>(rows));
     std::iota(items.begin(), items.end(), 0);
@@ -58,9 +75,10 @@ struct Setting {
     return {flat.data_ptr<float>(), static_cast<std::size_t>(flat.numel())};
   }
 
-  double Loss(PolicyGradient& policy_gradient) const {
+  double Loss(PolicyGradient& policy_gradient) {
     gradient.zero_();
-    MinibatchSums sums = policy_gradient.Add({batch, tensors, *targets, *algorithm}, items);
+    MinibatchSums sums =
+        policy_gradient.Add({batch, tensors, *targets, *algorithm}, items, absolute_error);
     return sums.policy_loss() + sums.value_loss();
   }
 };
@@ -70,6 +88,9 @@ void RequireGradient(const model::PolicySpec& spec, const std::string& name) {
   Setting setting(spec, name);
   for (const model::ParameterInfo& info : setting.layout.parameters) {
     if (info.offset >= setting.layout.trainable) continue;
+    const bool has_critic = setting.spec.action_values ? setting.spec.dueling
+                                                       : name != "cem" && name != "grpo";
+    if (!has_critic && info.name.starts_with("value.")) continue;
     const auto fresh = [&] {
       return PolicyGradient(setting.spec, setting.layout, setting.flat, setting.gradient);
     };
@@ -105,8 +126,11 @@ void RequireGradient(const model::PolicySpec& spec, const std::string& name) {
   }
 }
 
-// Checks the gradients of every algorithm.
-void RequireGradients(const model::PolicySpec& spec) {
+// Checks the gradients of every algorithm, of those with action values also for a dueling head.
+void RequireGradients(model::PolicySpec spec) {
+  spec.dueling = true;
+  RequireGradient(spec, "dqn");
+  spec.dueling = false;
   for (const std::string_view name : AlgorithmNames()) {
     INFO(name);
     RequireGradient(spec, std::string(name));
@@ -165,7 +189,8 @@ TEST_CASE(
   const UnrollBatch batch =
       task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 6);
   PolicyGradient policy_gradient(spec, layout, flat, at::zeros({layout.trainable}, at::kFloat));
-  const BatchTensors tensors = MakeBatchTensors(batch, spec, RowWeights(batch));
+  const BatchTensors tensors =
+      MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kWeighted);
   const CurrentPolicy current = policy_gradient.Evaluate(batch, tensors);
   for (std::size_t row = 0; row < current.log_probability.size(); ++row) {
     if (batch.weight[row] == 0) continue;
@@ -238,7 +263,8 @@ TEST_CASE("The candidate head equals log-softmax and autograd over base and over
   batch.value = {0, 0, 0, 0};
   batch.weight = {1, 1};
   REQUIRE(batch.Validate(spec).ok());
-  const BatchTensors tensors = MakeBatchTensors(batch, spec, batch.weight);
+  const BatchTensors tensors =
+      MakeBatchTensors(batch, spec, batch.weight, EvaluatedRows::kWeighted);
 
   at::Tensor queries = at::zeros({2, spec.projection_size}, at::kFloat);
   for (std::int64_t i = 0; i < queries.numel(); ++i) {
@@ -255,7 +281,9 @@ TEST_CASE("The candidate head equals log-softmax and autograd over base and over
     return Linear(chunk);
   };
   const at::Tensor got =
-      head.Backward(batch, tensors, rows, {.queries = queries, .mark_weights = {}}, keep).queries;
+      head.Backward(batch, tensors, rows, batch.action, {.queries = queries, .mark_weights = {}},
+                    HeadOutput::kLogits, keep)
+          .queries;
 
   for (std::size_t row = 0; row < 2; ++row) {
     const auto& table = batch.tables[row];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -103,6 +104,65 @@ TEST_CASE("uniform gives every legal action its share") {
   REQUIRE(outputs.log_probability[0] == Approx(-std::log(6.0)));
   inputs.draw[0] = 2.5 / 6;
   REQUIRE(Act(*PolicyOf(spec), inputs).action[0] == 3);
+}
+
+TEST_CASE("epsilon-greedy takes a random legal action as often as it says, and states its odds") {
+  PolicySpec spec = Small();
+  spec.action_values = true;
+  const auto policy = PolicyOf(spec);
+  PolicyInputs inputs = Inputs(spec, 1);
+  inputs.tables = {Table(5, {2})};
+  inputs.choice[0] = Choice::kGreedy;
+  const std::int64_t greedy = Act(*policy, inputs).action[0];
+  inputs.choice[0] = Choice::kEpsilonGreedy;
+  inputs.epsilon = {0.3};
+  constexpr int kDraws = 6000;
+  std::map<std::int64_t, int> taken;
+  for (int i = 0; i < kDraws; ++i) {
+    inputs.draw[0] = (i + 0.5) / kDraws;
+    const PolicyOutputs outputs = Act(*policy, inputs);
+    ++taken[outputs.action[0]];
+    const double odds = 0.3 / 6 + (outputs.action[0] == greedy ? 0.7 : 0);
+    REQUIRE(outputs.log_probability[0] == Approx(std::log(odds)));
+  }
+  REQUIRE(taken.size() == 6);
+  REQUIRE_FALSE(taken.contains(2));
+  for (const auto& [action, count] : taken) {
+    const double odds = 0.3 / 6 + (action == greedy ? 0.7 : 0);
+    REQUIRE(count == Approx(kDraws * odds).margin(2));
+  }
+}
+
+TEST_CASE("with action values the value of a row is its greatest one, also where nothing is chosen") {
+  PolicySpec spec = Small();
+  spec.action_values = true;
+  for (const bool dueling : {false, true}) {
+    spec.dueling = dueling;
+    const auto policy = PolicyOf(spec);
+    PolicyInputs inputs = Inputs(spec, 1);
+    inputs.tables = {Table(5, {2})};
+    double greatest = -1e9;
+    double sum = 0;
+    inputs.choice[0] = Choice::kForced;
+    for (std::int64_t action = 0; action < inputs.tables[0]->size(); ++action) {
+      inputs.forced_action = {action};
+      if (!inputs.tables[0]->legal(action)) continue;
+      const double value = Act(*policy, inputs).action_value[0];
+      greatest = std::max(greatest, value);
+      sum += value;
+    }
+    inputs.choice[0] = Choice::kValueOnly;
+    const PolicyOutputs outputs = Act(*policy, inputs);
+    REQUIRE(outputs.action[0] == -1);
+    REQUIRE(outputs.action_value[0] == 0);
+    REQUIRE(outputs.value[0] == Approx(greatest).margin(1e-6));
+    if (!dueling) continue;
+    // The mean of dueling action values is the critic's value.
+    spec.action_values = false;
+    spec.dueling = false;
+    const double value = Act(*PolicyOf(spec), inputs).value[0];
+    REQUIRE(sum / 6 == Approx(value).margin(1e-5));
+  }
 }
 
 TEST_CASE("ranks by similarity run through all candidates, the most similar first") {

@@ -11,7 +11,7 @@
 namespace shoal::algorithms {
 namespace {
 
-class A2c final : public Algorithm {
+class A2c final : public PolicyAlgorithm {
  public:
   explicit A2c(const AlgorithmOptions& options) : options_(options) {}
 

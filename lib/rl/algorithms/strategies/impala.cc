@@ -11,7 +11,7 @@
 namespace shoal::algorithms {
 namespace {
 
-class Impala final : public Algorithm {
+class Impala final : public PolicyAlgorithm {
  public:
   explicit Impala(const AlgorithmOptions& options) : options_(options) {}
 

@@ -9,7 +9,7 @@
 namespace shoal::algorithms {
 namespace {
 
-class Ppo final : public Algorithm {
+class Ppo final : public PolicyAlgorithm {
  public:
   explicit Ppo(const AlgorithmOptions& options) : options_(options) {}
 

@@ -10,7 +10,7 @@
 namespace shoal::algorithms {
 namespace {
 
-class Reinforce final : public Algorithm {
+class Reinforce final : public PolicyAlgorithm {
  public:
   explicit Reinforce(const AlgorithmOptions& options) : options_(options) {}
 

@@ -31,7 +31,7 @@ TEST_CASE("A2C with lambda 1 weighs an action by the n-step return less the valu
   batch.value = {7, -2, 4, 8};
   batch.weight = {1, 1, 1};
   batch.behaviour_log_probability = {-1, -1, -1};
-  const Targets targets = a2c->Estimate(batch, BehaviourView(batch));
+  const Targets targets = a2c->policy()->Estimate(batch, BehaviourView(batch));
   const double last = 3 + .5 * 8;
   const double middle = 2 + .5 * last;
   REQUIRE(targets.advantage[2] == Approx(last - 4));
@@ -44,11 +44,12 @@ TEST_CASE("A2C's loss takes no notice of how far the policy has moved") {
   const auto a2c = MakeAlgorithm(A2cOptions()).value();
   const auto scalar = [](double value) { return at::tensor({value}, at::kDouble); };
   for (const double behaviour : {-0.7, -5.0}) {
-    const PolicyTerms terms = a2c->PolicyLoss({.log_probability = scalar(-0.7),
-                                               .entropy = scalar(0.5),
-                                               .behaviour_log_probability = scalar(behaviour),
-                                               .advantage = scalar(2),
-                                               .greedy = scalar(0)});
+    const PolicyTerms terms =
+        a2c->policy()->PolicyLoss({.log_probability = scalar(-0.7),
+                                   .entropy = scalar(0.5),
+                                   .behaviour_log_probability = scalar(behaviour),
+                                   .advantage = scalar(2),
+                                   .greedy = scalar(0)});
     REQUIRE(terms.loss.item<double>() == Approx(0.7 * 2 - 0.01 * 0.5));
     REQUIRE(terms.by_log_probability.item<double>() == Approx(-2));
     REQUIRE(terms.by_entropy.item<double>() == Approx(-0.01));

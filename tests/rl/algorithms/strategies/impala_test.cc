@@ -37,7 +37,7 @@ TEST_CASE("IMPALA corrects with the current policy's log-probabilities and value
   const std::vector<float> likelier_then_rarer = {-0.5F, -2};
   const std::vector<float> value = {3, 4, 6};
   const Targets targets =
-      impala->Estimate(batch, {.log_probability = likelier_then_rarer, .value = value});
+      impala->policy()->Estimate(batch, {.log_probability = likelier_then_rarer, .value = value});
   // The first importance weight is capped at 1, the second is exp(-1).
   const double second = 4 + std::exp(-1.0) * (2 + .5 * 6 - 4);
   REQUIRE(targets.value[1] == Approx(second));
@@ -49,12 +49,12 @@ TEST_CASE("IMPALA corrects with the current policy's log-probabilities and value
 TEST_CASE("IMPALA reports importance weights and how many of them are capped") {
   const auto impala = MakeAlgorithm(ImpalaOptions()).value();
   const at::Tensor zeros = at::tensor({0.0, 0.0}, at::kDouble);
-  const PolicyTerms terms =
-      impala->PolicyLoss({.log_probability = at::tensor({-1.0, -1.0}, at::kDouble),
-                          .entropy = zeros,
-                          .behaviour_log_probability = at::tensor({-2.0, -0.5}, at::kDouble),
-                          .advantage = zeros,
-                          .greedy = zeros});
+  const PolicyTerms terms = impala->policy()->PolicyLoss(
+      {.log_probability = at::tensor({-1.0, -1.0}, at::kDouble),
+       .entropy = zeros,
+       .behaviour_log_probability = at::tensor({-2.0, -0.5}, at::kDouble),
+       .advantage = zeros,
+       .greedy = zeros});
   REQUIRE(impala->metric_names() ==
           std::vector<std::string>{"importance_weight", "clip_rho_fraction"});
   REQUIRE(terms.metrics[0][0].item<double>() == Approx(std::exp(1.0)));

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deep Q-learning (Mnih et al. 2015) in the form of Rainbow's parts (Hessel et al. 2018): double Q,
+// returns of n steps, Huber's loss, and, by the policy's and replay's options, a dueling head and
+// prioritized replay. With a recurrent core, transformed values and unrolls that begin with rows
+// without weight it is R2D2 (Kapturowski et al. 2019).
+#include <ATen/ops/where.h>
+
+#include <memory>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_options.h"
+
+namespace shoal::algorithms {
+namespace {
+
+class Dqn final : public ActionValueAlgorithm {
+ public:
+  explicit Dqn(const AlgorithmOptions& options) : options_(options) {}
+
+  Requirements requirements() const override {
+    return {.update_epochs = options_.update_epochs,
+            .minibatches = options_.minibatches,
+            .off_policy = true};
+  }
+
+  bool double_q() const override { return options_.double_q; }
+
+  std::vector<float> Estimate(const UnrollBatch& batch,
+                              const ActionValueView& view) const override {
+    return ActionValueTargets(batch, view.value, options_.action_value_targets());
+  }
+
+  ActionValueTerms Loss(const ActionValueRows& rows) const override {
+    const at::Tensor error = rows.action_value.sub(rows.target);
+    const at::Tensor size = error.abs();
+    const at::Tensor square = error.square().mul_(0.5);
+    if (options_.huber == 0) {
+      return {.loss = square,
+              .by_action_value = error,
+              .absolute_error = size,
+              .metrics = {rows.action_value, size}};
+    }
+    const double bound = options_.huber;
+    return {.loss = at::where(size.le(bound), square, size.sub(bound / 2).mul_(bound)),
+            .by_action_value = error.clamp(-bound, bound),
+            .absolute_error = size,
+            .metrics = {rows.action_value, size}};
+  }
+
+  std::vector<std::string> metric_names() const override {
+    return {"action_value", "absolute_error"};
+  }
+
+ private:
+  const AlgorithmOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Algorithm> MakeDqn(const AlgorithmOptions& options) {
+  return std::make_unique<Dqn>(options);
+}
+
+}  // namespace shoal::algorithms

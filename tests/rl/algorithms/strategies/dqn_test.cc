@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ops/tensor.h>
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_registry.h"
+#include "rl/algorithms/policy_gradient.h"
+#include "rl/estimators/value_transform.h"
+#include "rl/model/parameter_layout.h"
+#include "tests/doubles/temporary_folder.h"
+#include "tests/rl/algorithms/pointer_task.h"
+#include "tests/rl/algorithms/trainers.h"
+
+namespace shoal::algorithms {
+namespace {
+
+AlgorithmOptions DqnOptions() {
+  AlgorithmOptions options;
+  options.name = "dqn";
+  options.update_epochs = 1;
+  options.minibatches = 1;
+  return options;
+}
+
+model::PolicySpec ActionValueSpec() {
+  model::PolicySpec spec = SmallSpec();
+  spec.action_values = true;
+  return spec;
+}
+
+// One column of five rows: an episode that terminates with the second, one that is truncated with
+// the third before a FINAL row, and the first step of a further one.
+UnrollBatch ThreeEpisodes() {
+  UnrollBatch batch;
+  batch.length = 5;
+  batch.columns = 1;
+  batch.flags = {kFirst, kTerminated, kFirst | kTruncated, kFinal, kFirst, 0};
+  batch.reward = {1, 2, 3, 0, 5};
+  batch.value = {0, 0, 0, 0, 0, 0};
+  batch.weight = {1, 1, 1, 0, 1};
+  batch.behaviour_log_probability = {0, 0, 0, 0, 0};
+  return batch;
+}
+
+TEST_CASE(
+    "A target ends with its episode, bootstraps where it was truncated, and stops at n steps") {
+  const std::vector<float> value = {10, 20, 30, 40, 50, 60};
+  const ActionValueTargetOptions one = {.gamma = 0.5};
+  const std::vector<float> targets = ActionValueTargets(ThreeEpisodes(), value, one);
+  REQUIRE(targets[0] == 1 + .5F * 20);
+  REQUIRE(targets[1] == 2);
+  REQUIRE(targets[2] == 3 + .5F * 40);
+  REQUIRE(targets[4] == 5 + .5F * 60);
+  const ActionValueTargetOptions three = {.gamma = 0.5, .reward_scale = 2, .n_step = 3};
+  const std::vector<float> longer = ActionValueTargets(ThreeEpisodes(), value, three);
+  REQUIRE(longer[0] == 2 + .5F * 4);
+  REQUIRE(longer[1] == 4);
+  REQUIRE(longer[2] == 6 + .5F * 40);
+  REQUIRE(longer[4] == 10 + .5F * 60);
+}
+
+TEST_CASE(
+    "Where a final observation was lost, earlier rows bootstrap from the row before the end") {
+  UnrollBatch batch = ThreeEpisodes();
+  batch.flags = {kFirst, kTruncated, kFirst, 0, 0, 0};
+  const std::vector<float> value = {10, 20, 30, 40, 50, 60};
+  const std::vector<float> targets = ActionValueTargets(batch, value, {.gamma = 0.5, .n_step = 2});
+  REQUIRE(targets[0] == 1 + .5F * 20);
+  REQUIRE(targets[2] == 3 + .25F * 50);
+}
+
+TEST_CASE("Transformed targets leave the space of values before rewards are added") {
+  UnrollBatch batch;
+  batch.length = 3;
+  batch.columns = 1;
+  batch.flags = {kTerminated, kFirst, 0, 0};
+  batch.reward = {-1.3F, -1.3F, 2.3F};
+  batch.value = {0, 0, 0, 0};
+  batch.weight = {1, 1, 1};
+  batch.behaviour_log_probability = {0, 0, 0};
+  const double gamma = 0.87;
+  const std::vector<float> value = {1.2F, 0.2F, 2.2F, 0.9F};
+  const std::vector<float> targets =
+      ActionValueTargets(batch, value, {.gamma = gamma, .n_step = 2, .transformed = true});
+  const auto h = [](double x) { return estimators::SignedHyperbolic(x); };
+  const auto inverse = [](double y) { return estimators::InverseSignedHyperbolic(y); };
+  REQUIRE(targets[0] == Approx(h(-1.3)));
+  REQUIRE(targets[1] == Approx(h(-1.3 + gamma * 2.3 + gamma * gamma * inverse(0.9F))));
+  REQUIRE(targets[2] == Approx(h(2.3 + gamma * inverse(0.9F))));
+}
+
+TEST_CASE("Errors above Huber's bound count linearly, and priorities see them whole") {
+  AlgorithmOptions options = DqnOptions();
+  options.huber = 2;
+  const auto dqn = MakeAlgorithm(options).value();
+  const ActionValueTerms terms =
+      dqn->action_values()->Loss({.action_value = at::tensor({1.0, 1.0, 1.0}, at::kDouble),
+                                  .target = at::tensor({0.0, 4.0, -9.0}, at::kDouble)});
+  const auto at = [](const at::Tensor& tensor, int i) { return tensor[i].item<double>(); };
+  REQUIRE(at(terms.loss, 0) == Approx(0.5));
+  REQUIRE(at(terms.loss, 1) == Approx(2 * (3 - 1)));
+  REQUIRE(at(terms.loss, 2) == Approx(2 * (10 - 1)));
+  REQUIRE(at(terms.by_action_value, 0) == Approx(1));
+  REQUIRE(at(terms.by_action_value, 1) == Approx(-2));
+  REQUIRE(at(terms.by_action_value, 2) == Approx(2));
+  REQUIRE(at(terms.absolute_error, 2) == Approx(10));
+}
+
+// What `flat` says of all rows of a batch that inference has played with the same parameters.
+void RequireTheValuesOfInference(model::PolicySpec spec) {
+  spec.action_values = true;
+  for (const bool dueling : {false, true}) {
+    spec.dueling = dueling;
+    const auto layout = model::ParameterLayout::Of(spec);
+    const at::Tensor flat = at::zeros({layout.total}, at::kFloat);
+    layout.Initialise(5, {flat.data_ptr<float>(), static_cast<std::size_t>(layout.total)});
+    const std::string bytes = model::InitialParameters(spec, 5).value();
+    PointerTask task(spec, {});
+    const UnrollBatch batch =
+        task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 7);
+    PolicyGradient network(spec, layout, flat, {});
+    const BatchTensors tensors =
+        MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll);
+    const ActionValueRowsOfBatch greedy = network.EvaluateActionValues(batch, tensors, {});
+    const ActionValueRowsOfBatch chosen =
+        network.EvaluateActionValues(batch, tensors, greedy.greedy_action);
+    for (std::size_t row = 0; row < batch.value.size(); ++row) {
+      REQUIRE(greedy.value[row] == Approx(batch.value[row]).margin(1e-5));
+      REQUIRE(chosen.value[row] == Approx(batch.value[row]).margin(1e-5));
+    }
+  }
+}
+
+TEST_CASE(
+    "The learner finds the greatest action values that inference found, final rows included") {
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1;
+  spec.candidate_marks = 3;
+  RequireTheValuesOfInference(spec);
+  spec.core = "gru";
+  RequireTheValuesOfInference(spec);
+  spec.candidate_marks = 0;
+  spec.head = "discrete";
+  spec.action_count = 4;
+  RequireTheValuesOfInference(spec);
+}
+
+TEST_CASE("DQN learns to point at what the goal names, with and without its extensions") {
+  const auto learned = [](const model::PolicySpec& spec, const AlgorithmOptions& options) {
+    const auto trainer = Trainer(spec, options);
+    PointerTask task(spec, {.columns = 32});
+    std::vector<UnrollBatch> replay;
+    for (int update = 0; update < 300; ++update) {
+      if (update % 4 == 0) replay.push_back(task.Play(*PolicyOf(*trainer, spec), 6));
+      const std::size_t drawn = static_cast<std::size_t>(update * 7) % replay.size();
+      REQUIRE(trainer->Update(replay[drawn]).ok());
+    }
+    PointerTask greedy(spec, {.columns = 32, .epsilon = 0});
+    greedy.Play(*PolicyOf(*trainer, spec), 12);
+    return greedy.TakeSuccess();
+  };
+  AlgorithmOptions options = DqnOptions();
+  options.learning_rate = 1e-2;
+  options.gamma = 0.5;
+  options.target_updates = 10;
+  options.double_q = false;
+  REQUIRE(learned(ActionValueSpec(), options) > 0.8);
+  options.double_q = true;
+  options.n_step = 2;
+  options.transform_values = true;
+  model::PolicySpec recurrent = ActionValueSpec();
+  recurrent.dueling = true;
+  recurrent.core = "gru";
+  REQUIRE(learned(recurrent, options) > 0.8);
+}
+
+TEST_CASE("A double-Q target is the target network's value of what the trained network prefers") {
+  // Two updates apart, the networks differ; the plain target is never below the double one.
+  const model::PolicySpec spec = ActionValueSpec();
+  AlgorithmOptions options = DqnOptions();
+  options.learning_rate = 5e-2;
+  options.target_updates = 1000;
+  PointerTask task(spec, {});
+  const auto mean_target = [&](bool double_q) {
+    options.double_q = double_q;
+    const auto trainer = Trainer(spec, options);
+    PointerTask fresh(spec, {});
+    const UnrollBatch batch = fresh.Play(*PolicyOf(*trainer, spec), 6);
+    double mean = 0;
+    for (int update = 0; update < 4; ++update) mean = trainer->Update(batch).value().mean_return;
+    return mean;
+  };
+  REQUIRE(mean_target(true) < mean_target(false));
+}
+
+TEST_CASE("A trainer of action values that loaded a checkpoint goes on with the same bits") {
+  const doubles::TemporaryFolder folder;
+  const model::PolicySpec spec = ActionValueSpec();
+  AlgorithmOptions options = DqnOptions();
+  options.target_updates = 3;
+  const auto trainer = Trainer(spec, options);
+  PointerTask task(spec, {});
+  const UnrollBatch batch = task.Play(*PolicyOf(*trainer, spec), 6);
+  for (int update = 0; update < 4; ++update) REQUIRE(trainer->Update(batch).ok());
+  REQUIRE(trainer->Save(folder.path(), "").ok());
+  const auto loaded = Trainer(spec, options);
+  REQUIRE(loaded->Load(folder.path()).ok());
+  for (int update = 0; update < 4; ++update) {
+    const auto priorities = trainer->Update(batch).value().priorities;
+    REQUIRE(loaded->Update(batch).value().priorities == priorities);
+    REQUIRE(loaded->Digest() == trainer->Digest());
+  }
+}
+
+TEST_CASE("The priority of an unroll mixes its greatest and its mean absolute error") {
+  const model::PolicySpec spec = ActionValueSpec();
+  AlgorithmOptions options = DqnOptions();
+  options.learning_rate = 0;
+  const auto priorities = [&](double share) {
+    options.priority_maximum_share = share;
+    const auto trainer = Trainer(spec, options);
+    PointerTask task(spec, {});
+    return trainer->Update(task.Play(*PolicyOf(*trainer, spec), 6)).value().priorities;
+  };
+  const std::vector<float> greatest = priorities(1);
+  const std::vector<float> mean = priorities(0);
+  const std::vector<float> mixed = priorities(0.9);
+  REQUIRE(greatest.size() == 8);
+  for (std::size_t b = 0; b < greatest.size(); ++b) {
+    REQUIRE(greatest[b] > mean[b]);
+    REQUIRE(mixed[b] == Approx(0.9 * greatest[b] + 0.1 * mean[b]));
+  }
+}
+
+TEST_CASE("An algorithm of action values and a policy of logits are refused together") {
+  collectives::SingleRank alone;
+  AlgorithmOptions options = DqnOptions();
+  const auto of_logits = PolicyTrainer::Create(SmallSpec(), options, 1, alone);
+  REQUIRE(absl::IsInvalidArgument(of_logits.status()));
+  options.name = "ppo";
+  const auto of_values = PolicyTrainer::Create(ActionValueSpec(), options, 1, alone);
+  REQUIRE(absl::IsInvalidArgument(of_values.status()));
+}
+
+}  // namespace
+}  // namespace shoal::algorithms
