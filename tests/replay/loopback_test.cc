@@ -227,6 +227,28 @@ TEST_CASE("what goes into two shards comes out, each once, after its contents") 
   REQUIRE(absl::IsCancelled(clients.inserter->TryInsert(ItemOf(999))));
 }
 
+TEST_CASE("a sampler counts the steps that a shard takes in, also over the shard's restart") {
+  auto server = std::make_unique<ShardServer>(TableOptions{.max_size = 8});
+  const std::string address = server->address();
+  Clients clients({address});
+  clients.AwaitLiveShards(1);
+  const auto inserted = [&] { return clients.sampler->stats().inserted_steps_total; };
+  // What came before the first item was heard of is not counted.
+  clients.Insert(0);
+  clients.Next();
+  REQUIRE(inserted() == 0);
+  for (std::uint64_t number = 1; number <= 3; ++number) clients.Insert(number);
+  for (int i = 0; i < 3; ++i) clients.Next();
+  REQUIRE(inserted() == 30);
+  server.reset();
+  server =
+      std::make_unique<ShardServer>(TableOptions{.max_size = 8}, InsertStreamOptions{}, address);
+  clients.AwaitLiveShards(1);
+  for (std::uint64_t number = 4; number <= 5; ++number) clients.Insert(number);
+  for (int i = 0; i < 2; ++i) clients.Next();
+  REQUIRE(inserted() == 50);
+}
+
 TEST_CASE(
     "a shard that restarts loses what it held, and nothing unacknowledged is lost or doubled") {
   auto first = std::make_unique<ShardServer>(TableOptions{.max_size = 4});
