@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "inference/core/unroll_priority.h"
 #include "inference/service/options.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/cluster.h"
