@@ -93,7 +93,8 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
   ++counts_.accepted;
   decoded->key = key;
   decoded->shard = sampled.shard;
-  if (sampled.probability > 0 && sampled.least_probability > 0) {
+  const auto is_probability = [](double p) { return p > 0 && p <= 1; };
+  if (is_probability(sampled.probability) && is_probability(sampled.least_probability)) {
     decoded->probability = sampled.probability;
     decoded->least_probability = sampled.least_probability;
   }

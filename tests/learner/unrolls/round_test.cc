@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -30,6 +31,11 @@ class ScriptedSource final : public UnrollSource {
       sampled.unroll = std::move(unrolls.front());
       sampled.times_sampled = use;
       unrolls.pop_front();
+      if (!probabilities.empty()) {
+        sampled.probability = probabilities.front().first;
+        sampled.least_probability = probabilities.front().second;
+        probabilities.pop_front();
+      }
       return sampled;
     }
     if (closed) return runtime::Cancelled("closed");
@@ -38,6 +44,8 @@ class ScriptedSource final : public UnrollSource {
   }
 
   std::deque<proto::Unroll> unrolls;
+  // The probability of each unroll and the least of any; certain without.
+  std::deque<std::pair<double, double>> probabilities;
   // How often the unrolls have been given out.
   std::uint32_t use = 1;
   bool closed = false;
@@ -158,6 +166,19 @@ TEST_CASE("off policy, unrolls of any epoch are trained on as often as replay gi
   REQUIRE(bench.Collect({2, 1}) == Environments{1, 3, 2});
   REQUIRE(bench.round.counts().repeated == 0);
   REQUIRE(bench.round.counts().stale == 0);
+}
+
+TEST_CASE("a sample whose probability is none counts like one that was certain", "[round]") {
+  Bench bench({.share = 3, .timeout = seconds(2), .off_policy = true});
+  bench.source.probabilities = {{0.5, 0.25}, {0, 0.1}, {std::nan(""), 1e300}};
+  bench.source.unrolls = {MakeDiscrete(1), MakeDiscrete(2), MakeDiscrete(3)};
+  bench.Collect();
+  REQUIRE(bench.collected[0].probability == 0.5);
+  REQUIRE(bench.collected[0].least_probability == 0.25);
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    REQUIRE(bench.collected[i].probability == 1);
+    REQUIRE(bench.collected[i].least_probability == 1);
+  }
 }
 
 TEST_CASE("what was restored and became stale meanwhile is dropped", "[round]") {
