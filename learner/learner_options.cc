@@ -39,7 +39,8 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = kMany});
   visitor.Knob("burn_in", burn_in,
-               {.help = "first rows of an unroll without weight, unless an episode begins in them",
+               {.help = "first rows of an unroll without weight, unless they are new and an "
+                        "episode begins in them",
                 .unit = "rows",
                 .min = 0,
                 .max = 65536});

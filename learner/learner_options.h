@@ -30,8 +30,9 @@ struct LearnerOptions {
   // Unrolls in which a version acted that lags by more steps are dropped. 0 allows any lag within
   // the epoch.
   std::int64_t max_lag = 4;
-  // The first rows of an unroll that carry no weight, unless an episode begins in them. Equal to
-  // inference.unroll_overlap, every step is learned from once.
+  // The first rows of an unroll that carry no weight, unless an episode begins in them that the
+  // unroll before does not have. Equal to inference.unroll_overlap, every step is learned from
+  // once.
   std::int64_t burn_in = 0;
   // Memory for the chunks of unrolls that overlap.
   std::int64_t chunk_cache_bytes = std::int64_t{256} << 20;

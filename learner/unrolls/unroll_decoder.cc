@@ -161,10 +161,11 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
   if (columns.Find("forced") != nullptr) {
     SHOAL_RETURN_IF_ERROR(columns.Read("forced", DType::kBool, {length}, forced));
   }
-  bool warm = false;
+  bool begun = false;
   for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t) {
-    warm = warm || static_cast<std::int64_t>(t) >= burn_in_ ||
-           (out.flags[t] & algorithms::kFirst) != 0;
+    begun = begun || (out.flags[t] & algorithms::kFirst) != 0;
+    const auto row = static_cast<std::int64_t>(t);
+    const bool burnt_in = row < burn_in_ && (row < out.overlap || !begun);
     if ((out.flags[t] & ~kKnownFlags) != 0) return InvalidArgument("flags: an unknown flag");
     if (out.behaviour_log_probability[t] > 1e-3F) {
       return InvalidArgument("behaviour_log_probability: above 0");
@@ -175,7 +176,7 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
     const bool final_row = (out.flags[t] & algorithms::kFinal) != 0;
     const bool cut_blind = (out.flags[t] & algorithms::kTruncated) != 0 &&
                            (out.flags[t + 1] & algorithms::kFinal) == 0;
-    const bool learned = warm && !final_row && !cut_blind && forced[t] == 0;
+    const bool learned = !burnt_in && !final_row && !cut_blind && forced[t] == 0;
     out.weight.push_back(learned ? 1.0F : 0.0F);
     out.steps += learned ? 1 : 0;
   }

@@ -73,7 +73,8 @@ class UnrollDecoder {
   // carry no weight: the core's state, as it was stored when they acted, is renewed by them with
   // the parameters of today (Kapturowski et al. 2019, "Recurrent experience replay in distributed
   // reinforcement learning", section 3). A row with which an episode begins, and those after it,
-  // need no burn-in. `contents` must outlive the decoder.
+  // need no burn-in, but rows that the unroll before has too were learned from there. `contents`
+  // must outlive the decoder.
   UnrollDecoder(const model::PolicySpec& spec, ContentTable& contents, std::uint32_t policy_id = 0,
                 std::int64_t burn_in = 0)
       : spec_(spec), contents_(contents), policy_id_(policy_id), burn_in_(burn_in) {}

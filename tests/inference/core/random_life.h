@@ -37,10 +37,10 @@ class RandomLife {
     float reward = 0;
     std::uint8_t flags = 0;
     // Of a row.
-    Row row;
-    UnrollBuilder::Step step;
-    std::vector<float> core_state;
-    std::vector<float> past_requests;
+    Row row = {};
+    UnrollBuilder::Step step = {};
+    std::vector<float> core_state = {};
+    std::vector<float> past_requests = {};
   };
 
   RandomLife(std::uint64_t environment, std::uint64_t seed)

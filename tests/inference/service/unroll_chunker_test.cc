@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "replay/client/chunk_reader.h"
 #include "tests/inference/core/random_life.h"
@@ -46,8 +47,6 @@ class Comparison {
     }
   }
   std::size_t waiting() const { return expected_.size(); }
-  std::size_t whole_bytes() const { return whole_bytes_; }
-  std::size_t bytes() const { return bytes_; }
   std::size_t chunks() const { return seen_.size(); }
 
  private:
@@ -55,11 +54,10 @@ class Comparison {
     proto::Unroll unroll;
     REQUIRE(unroll.ParseFromString(item.item.payload()));
     std::vector<const std::string*> keys;
-    bytes_ += item.item.payload().size();
     for (std::size_t i = 0; i < item.chunks.size(); ++i) {
       keys.push_back(&item.item.chunk_keys(static_cast<int>(i)));
       REQUIRE(reader_.Add(proto::Chunk(*item.chunks[i])).ok());
-      if (seen_.insert(item.chunks[i]->key()).second) bytes_ += item.chunks[i]->data().size();
+      seen_.insert(item.chunks[i]->key());
     }
     REQUIRE(reader_.Restore(keys, unroll).ok());
     const auto found = expected_.find(IdentityOf(item.item.id()));
@@ -67,7 +65,6 @@ class Comparison {
     proto::Unroll whole;
     REQUIRE(whole.ParseFromString(found->second.payload()));
     REQUIRE(Sorted(unroll) == Sorted(whole));
-    whole_bytes_ += found->second.payload().size();
     proto::Item head = item.item;
     head.clear_payload();
     head.clear_chunk_keys();
@@ -80,8 +77,6 @@ class Comparison {
   ChunkReader reader_{{}};
   std::map<Identity, proto::Item> expected_;
   std::set<std::string> seen_;
-  std::size_t whole_bytes_ = 0;
-  std::size_t bytes_ = 0;
 };
 
 TEST_CASE("unrolls that overlap come back from chunks as they are without, whatever happens") {
@@ -155,27 +150,6 @@ TEST_CASE("an item waits for its chunk, and for nothing where each unroll ends o
     chunker.Flush();
     REQUIRE(chunker.ready().size() == 2);
   }
-}
-
-TEST_CASE("items whose rows overlap by half take little more than half of the bytes") {
-  const PolicyShape shape = testing::RichShape();
-  runtime::Metrics metrics;
-  UnrollChunker chunker({.to = kTo, .chunk_rows = 32, .unroll_rows = 65, .compression_level = 0},
-                        metrics);
-  UnrollBuilder builder(shape, {.max_rows = 64, .overlap = 32});
-  testing::RandomLife life(1, 1);
-  Comparison comparison;
-  for (int step = 0; step < 5000; ++step) {
-    for (const auto& event : life.Next()) {
-      const auto unroll = testing::RandomLife::Tell(builder, event);
-      if (!unroll) continue;
-      comparison.Expect(*unroll);
-      REQUIRE(chunker.Add(*unroll, "signature").ok());
-      comparison.TakeReady(chunker);
-    }
-  }
-  WARN("bytes " << comparison.bytes() << " of " << comparison.whole_bytes());
-  REQUIRE(4 * comparison.bytes() < 3 * comparison.whole_bytes());
 }
 
 }  // namespace

@@ -155,11 +155,14 @@ TEST_CASE("final rows, forced rows and blind cuts carry no weight", "[decoder]")
   REQUIRE(decoded.steps == 1);
 }
 
-TEST_CASE("rows of burn-in carry no weight, unless an episode begins in them", "[decoder]") {
+TEST_CASE("rows of burn-in carry no weight, unless they are new and an episode begins in them",
+          "[decoder]") {
   ContentTable contents({.embedding_size = kEmbedding});
-  const auto weights = [&contents](std::int64_t burn_in, const std::vector<std::uint8_t>& flags) {
+  const auto weights = [&contents](std::int64_t burn_in, const std::vector<std::uint8_t>& flags,
+                                   std::int64_t overlap = 0) {
     proto::Unroll unroll = MakeDiscrete(1, 4);
     SetFlags(unroll, flags);
+    SetColumn<std::int64_t>(*unroll.add_unroll_columns(), "overlap", proto::INT64, {1}, {overlap});
     const auto decoded = UnrollDecoder(DiscreteSpec(), contents, 0, burn_in).Decode(unroll);
     REQUIRE(decoded.ok());
     REQUIRE(decoded->steps == std::count(decoded->weight.begin(), decoded->weight.end(), 1.0F));
@@ -169,6 +172,10 @@ TEST_CASE("rows of burn-in carry no weight, unless an episode begins in them", "
   REQUIRE(weights(2, {kFirst, 0, 0, 0, 0}) == std::vector<float>{1, 1, 1, 1});
   REQUIRE(weights(3, {0, kFirst, 0, 0, 0}) == std::vector<float>{0, 1, 1, 1});
   REQUIRE(weights(9, {0, 0, 0, 0, kFirst}) == std::vector<float>{0, 0, 0, 0});
+  // The unroll before has the first two rows, which were learned from there.
+  REQUIRE(weights(2, {kFirst, 0, 0, 0, 0}, 2) == std::vector<float>{0, 0, 1, 1});
+  REQUIRE(weights(3, {kFirst, 0, 0, 0, 0}, 2) == std::vector<float>{0, 0, 1, 1});
+  REQUIRE(weights(0, {kFirst, 0, 0, 0, 0}, 2) == std::vector<float>{1, 1, 1, 1});
 }
 
 TEST_CASE("an overlap that the unroll cannot have is refused", "[decoder]") {

@@ -6,6 +6,8 @@
 #include <deque>
 #include <set>
 
+#include "replay/shard.h"
+#include "replay/wire.h"
 #include "tests/replay/client/trajectory.h"
 
 namespace shoal::replay::client {
@@ -94,6 +96,69 @@ TEST_CASE("rows that sequences share are stored once, and n-step transitions sha
     REQUIRE(chunks.size() == 41);
     REQUIRE(5 * ChunkBytes(chunks) < 6 * plain.plain_bytes_total());
   }
+}
+
+// Returns what a shard holds of a trajectory's unrolls, an item: 17 rows of 240 bytes that do not
+// compress, which begin at every eighth row.
+std::size_t ShardBytesOfAnItem(bool in_chunks) {
+  constexpr std::uint64_t kItems = 500;
+  const auto shard = *Shard::Create({.tables = {{.max_size = kItems}}, .contents = {}});
+  runtime::Random random(6);
+  runtime::Tensor rows(runtime::DType::kFloat32, {8 * kItems + 9, 60});
+  for (std::byte& byte : rows.mutable_bytes()) byte = static_cast<std::byte>(random.Below(256));
+  ChunkEncoder encoder(1);
+  ChunkWriter writer({.item_rows = 17}, encoder);
+  const auto insert = [&shard](proto::Item item) {
+    auto stored = FromProto(item, std::size_t{1} << 20);
+    REQUIRE(stored.ok());
+    REQUIRE(shard->Insert("unrolls", *stored).ok());
+  };
+  const auto insert_ready = [&] {
+    for (const ChunkedItem& item : writer.TakeReady()) {
+      for (const auto& chunk : item.chunks) {
+        REQUIRE(shard->Put(*FromProto(proto::Chunk(*chunk), std::size_t{1} << 20)).ok());
+      }
+      insert(item.item);
+    }
+  };
+  for (std::uint64_t i = 0; i < kItems; ++i) {
+    const std::uint64_t first = 8 * i;
+    const std::uint64_t end = first + 17;
+    const runtime::Shape shape = {
+        static_cast<std::int64_t>(end - (in_chunks ? writer.rows() : first)), 60};
+    const ColumnRows column{"observation/state",
+                            {rows.dtype(), shape,
+                             rows.bytes().subspan(240 * (in_chunks ? writer.rows() : first),
+                                                  240 * static_cast<std::size_t>(shape[0]))}};
+    const proto::Unroll rest = RestOf(i);
+    if (in_chunks) {
+      REQUIRE(writer.Append({&column, 1}).ok());
+      const ColumnRange range{.column = 0, .first = first, .last = end};
+      REQUIRE(writer.AddItem(ItemAround(rest), rest, {&range, 1}).ok());
+      insert_ready();
+    } else {
+      proto::Unroll whole = rest;
+      whole.add_step_columns()->set_name(std::string(column.name));
+      transport::ToWire(column.values, *whole.mutable_step_columns(1)->mutable_tensor());
+      proto::Item item = ItemAround(rest);
+      item.set_payload(whole.SerializeAsString());
+      insert(std::move(item));
+    }
+  }
+  writer.Flush();
+  insert_ready();
+  const ShardStats stats = shard->stats();
+  REQUIRE(stats.tables[0].size == kItems);
+  REQUIRE(stats.unused_content_bytes == 0);
+  return (stats.tables[0].bytes + stats.content_bytes) / kItems;
+}
+
+TEST_CASE("unrolls of 4 KB that overlap by half cost a shard a third less in chunks") {
+  const std::size_t whole = ShardBytesOfAnItem(false);
+  const std::size_t in_chunks = ShardBytesOfAnItem(true);
+  INFO(whole << " and " << in_chunks << " bytes an item");
+  REQUIRE(whole > 17 * 240);
+  REQUIRE(3 * in_chunks < 2 * whole);
 }
 
 TEST_CASE("an item waits for the chunk of its last row, and the items after it wait for it") {
