@@ -494,8 +494,8 @@ void Sampler::Impl::TellForgotten() {
 }
 
 void Sampler::Impl::TellForgottenChunks(Worker& worker) {
-  std::vector<std::string> keys = worker.chunks.Leave(
-      options_.chunk_bytes / list_.addresses().size(), worker.forgotten_total);
+  std::vector<std::string> keys =
+      worker.chunks.Leave(options_.chunk_bytes / list_.addresses().size(), worker.forgotten_total);
   if (keys.empty()) return;
   worker.forgotten_total += keys.size();
   std::move(keys.begin(), keys.end(), std::back_inserter(worker.forgotten));
