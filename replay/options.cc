@@ -111,14 +111,16 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("listen", listen, {.help = "host:port to serve on; empty: cluster.replay[index]"});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "host:port of the Prometheus endpoint; empty: none"});
-  visitor.Knob("content_capacity_bytes", content_capacity_bytes,
-               {.help = "memory for the embeddings, catalogs, overlays and chunks that a shard holds",
-                .unit = "bytes",
-                .min = 1 << 20});
-  visitor.Knob("unused_content_bytes", unused_content_bytes,
-               {.help = "part of it that contents may take which no item uses now; chunks a quarter of this",
-                .unit = "bytes",
-                .min = 1 << 20});
+  visitor.Knob(
+      "content_capacity_bytes", content_capacity_bytes,
+      {.help = "memory for the embeddings, catalogs, overlays and chunks that a shard holds",
+       .unit = "bytes",
+       .min = 1 << 20});
+  visitor.Knob(
+      "unused_content_bytes", unused_content_bytes,
+      {.help = "part of it that contents may take which no item uses now; chunks a quarter of this",
+       .unit = "bytes",
+       .min = 1 << 20});
   visitor.Knob("max_item_bytes", max_item_bytes,
                {.help = "a larger payload is refused",
                 .unit = "bytes",

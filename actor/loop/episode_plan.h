@@ -73,8 +73,8 @@ class TrainingPlan final : public EpisodePlan {
     // The pairs that the environments cycle over, in the same order.
     std::vector<Pair> pairs = {};
     std::optional<PairSampler> sampler = std::nullopt;
-    // If above 1, this many episodes that begin one after another, in whichever environments, form a
-    // group with one start.
+    // If above 1, this many episodes that begin one after another, in whichever environments, form
+    // a group with one start.
     std::uint64_t group_size = 1;
   };
 

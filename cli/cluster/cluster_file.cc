@@ -11,9 +11,8 @@ absl::StatusOr<runtime::ClusterOptions> ReadClusterFile(const std::string& path)
   runtime::Config config;
   config.Add("cluster", cluster);
   SHOAL_RETURN_IF_ERROR(config.Load(path, {}));
-  SHOAL_ASSIGN_OR_RETURN(
-      const auto shards,
-      replay::client::ShardList::Create(cluster.replay, cluster.replay_file));
+  SHOAL_ASSIGN_OR_RETURN(const auto shards,
+                         replay::client::ShardList::Create(cluster.replay, cluster.replay_file));
   cluster.replay = shards.addresses();
   return cluster;
 }

@@ -34,12 +34,9 @@ double InitialPriority(const ValuedRows& rows, const PriorityOptions& options) {
     trace.push_back(ends ? 0.0F : 1.0F);
     counts.push_back(!lost && (flags & kFinal) == 0 ? 1 : 0);
   }
-  const std::vector<float> target =
-      estimators::TransformedNStepReturns({.reward = reward,
-                                           .discount = discount,
-                                           .trace = trace,
-                                           .next_value = rows.value.subspan(1)},
-                                          static_cast<std::size_t>(options.n_step), transform);
+  const std::vector<float> target = estimators::TransformedNStepReturns(
+      {.reward = reward, .discount = discount, .trace = trace, .next_value = rows.value.subspan(1)},
+      static_cast<std::size_t>(options.n_step), transform);
   std::vector<float> errors;
   for (std::size_t t = 0; t < length; ++t) {
     if (counts[t] != 0) errors.push_back(std::abs(rows.action_value[t] - target[t]));

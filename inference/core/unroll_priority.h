@@ -28,8 +28,8 @@ struct ValuedRows {
   std::span<const std::uint8_t> flags;  // [T+1], RowFlag as in proto/unroll.proto
 };
 
-// Returns the priority, which is above 0. FINAL rows and a TRUNCATED row whose final observation was
-// lost do not count. REQUIRES: the sizes above, T >= 1.
+// Returns the priority, which is above 0. FINAL rows and a TRUNCATED row whose final observation
+// was lost do not count. REQUIRES: the sizes above, T >= 1.
 double InitialPriority(const ValuedRows& rows, const PriorityOptions& options);
 
 }  // namespace shoal::inference

@@ -157,9 +157,8 @@ UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnr
   for (std::size_t b = 0; b < unrolls.size(); ++b) {
     batch.lengths.push_back(unrolls[b].length);
     if (unrolls[b].group) batch.group.push_back(*unrolls[b].group);
-    batch.importance.push_back(
-        static_cast<float>(estimators::ImportanceWeight(
-            unrolls[b].probability, unrolls[b].least_probability, importance_exponent)));
+    batch.importance.push_back(static_cast<float>(estimators::ImportanceWeight(
+        unrolls[b].probability, unrolls[b].least_probability, importance_exponent)));
     AddColumn(spec, unrolls[b], b, current, merger, batch);
   }
   if (batch.group.size() < unrolls.size()) batch.group.clear();

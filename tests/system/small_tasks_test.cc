@@ -15,9 +15,8 @@ struct Task {
 }  // namespace
 
 TEST_CASE("PPO learns each small task of deploy/local in two minutes", "[tasks]") {
-  const Task task =
-      GENERATE(Task{"catch", 1}, Task{"acrobot", -100}, Task{"pendulum", -250}, Task{"corridor", 1},
-               Task{"cartpole-masked", 300});
+  const Task task = GENERATE(Task{"catch", 1}, Task{"acrobot", -100}, Task{"pendulum", -250},
+                             Task{"corridor", 1}, Task{"cartpole-masked", 300});
   ShoalRun run({"train", "deploy/local/" + task.file + ".toml", "--seed", "1"});
   REQUIRE(run.WaitForExit(std::chrono::seconds(240)));
   INFO(run.output());

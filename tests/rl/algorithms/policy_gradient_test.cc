@@ -88,8 +88,8 @@ void RequireGradient(const model::PolicySpec& spec, const std::string& name) {
   Setting setting(spec, name);
   for (const model::ParameterInfo& info : setting.layout.parameters) {
     if (info.offset >= setting.layout.trainable) continue;
-    const bool has_critic = setting.spec.action_values ? setting.spec.dueling
-                                                       : name != "cem" && name != "grpo";
+    const bool has_critic =
+        setting.spec.action_values ? setting.spec.dueling : name != "cem" && name != "grpo";
     if (!has_critic && info.name.starts_with("value.")) continue;
     const auto fresh = [&] {
       return PolicyGradient(setting.spec, setting.layout, setting.flat, setting.gradient);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <map>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -133,7 +133,8 @@ TEST_CASE("epsilon-greedy takes a random legal action as often as it says, and s
   }
 }
 
-TEST_CASE("with action values the value of a row is its greatest one, also where nothing is chosen") {
+TEST_CASE(
+    "with action values the value of a row is its greatest one, also where nothing is chosen") {
   PolicySpec spec = Small();
   spec.action_values = true;
   for (const bool dueling : {false, true}) {
