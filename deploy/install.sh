@@ -21,6 +21,7 @@ BUILD_PACKAGES=(
   libpcre2-dev
   libprotobuf-dev
   libpugixml-dev
+  librocksdb-dev
   libspdlog-dev
   libsqlite3-dev
   libssl-dev

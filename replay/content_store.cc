@@ -42,7 +42,7 @@ std::size_t Content::bytes() const {
                     body);
 }
 
-absl::Status ContentStore::Put(Content&& content) {
+absl::Status ContentStore::Add(std::uint64_t number, Content&& content) {
   if (content.key.IsZero()) return runtime::InvalidArgument("a content has the key of no content");
   if (const auto found = entries_.find(content.key); found != entries_.end()) {
     return Touch(found->second, std::move(content));
@@ -50,14 +50,17 @@ absl::Status ContentStore::Put(Content&& content) {
   SHOAL_RETURN_IF_ERROR(CheckUses(content));
   const std::size_t bytes = content.bytes();
   UseParts(content);
-  Trim(bytes);
-  if (bytes_ + bytes > options_.capacity_bytes) {
+  if (number == 0) Trim(bytes);
+  if (number == 0 && bytes_ + bytes > options_.capacity_bytes) {
     UnuseParts(content);
     return Refuse(content);
   }
   const Key key = content.key;
   Entry& entry = entries_[key];
   entry.content = std::make_shared<const Content>(std::move(content));
+  entry.number = number > 0 ? number : last_number_ + 1;
+  last_number_ = std::max(last_number_, entry.number);
+  if (number == 0 && hooks_ != nullptr) hooks_->OnPut(entry.number, entry.content);
   bytes_ += bytes;
   if (As<Chunk>(*entry.content) != nullptr) {
     ++chunks_;
@@ -106,6 +109,7 @@ absl::Status ContentStore::Replace(Entry& entry, Content&& content) {
     entry.content = std::make_shared<const Content>(std::move(content));
     entry.given = 0;
     ++replacements_;
+    if (hooks_ != nullptr) hooks_->OnPut(entry.number, entry.content);
   }
   Unuse(key);
   return fits ? absl::OkStatus() : Refuse(content);
@@ -239,6 +243,7 @@ void ContentStore::UnuseParts(const Content& content) {
 void ContentStore::Erase(Key key) {
   const auto found = entries_.find(key);
   RemoveUnused(found->second);
+  if (hooks_ != nullptr) hooks_->OnEvict(found->second.number);
   const std::shared_ptr<const Content> content = std::move(found->second.content);
   entries_.erase(found);
   bytes_ -= content->bytes();

@@ -30,6 +30,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -75,6 +76,16 @@ struct ContentStoreOptions {
   std::size_t unused_capacity_bytes = std::size_t{256} << 20;
 };
 
+// Is told of each change of a store, in order. The numbers ascend in the order in which contents
+// came in, so that a content's number is above those of the contents that it uses.
+class ContentHooks {
+ public:
+  virtual ~ContentHooks() = default;
+  // A content came in, or another version of it took its place under the same number.
+  virtual void OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) = 0;
+  virtual void OnEvict(std::uint64_t number) = 0;
+};
+
 class ContentStore {
  public:
   explicit ContentStore(const ContentStoreOptions& options) : options_(options) {}
@@ -86,7 +97,17 @@ class ContentStore {
   //                       no catalog or lacks a removed index; or the content with its parts is
   //                       larger than the store.
   //   RESOURCE_EXHAUSTED  contents in use fill the store.
-  absl::Status Put(Content&& content);
+  absl::Status Put(Content&& content) { return Add(0, std::move(content)); }
+
+  // Sets who is told of changes from now on; null tells nobody. `hooks` must outlive the store.
+  void SetHooks(ContentHooks* hooks) { hooks_ = hooks; }
+  // Like Put, for a content of an earlier process under its number there. Nothing is evicted until
+  // EndRestore, which is called once the items that use the contents are there, too. REQUIRES:
+  // numbers ascend and are at least 1.
+  absl::Status Restore(std::uint64_t number, Content&& content) {
+    return Add(number, std::move(content));
+  }
+  void EndRestore() { Trim(0); }
 
   // Counts `item` as a user of all its keys. Returns NOT_FOUND, which names the first unknown key,
   // and counts nothing if a key is unknown.
@@ -124,6 +145,7 @@ class ContentStore {
 
   struct Entry {
     std::shared_ptr<const Content> content;
+    std::uint64_t number = 0;
     std::uint32_t uses = 0;
     // Bit r is set if reader r was given this content.
     std::uint64_t given = 0;
@@ -134,6 +156,8 @@ class ContentStore {
     std::list<Key>::iterator place;
   };
 
+  // Puts a content under `number`, or under the next one if it is 0.
+  absl::Status Add(std::uint64_t number, Content&& content);
   absl::Status Refuse(const Content& content);
   absl::Status Touch(Entry& entry, Content&& content);
   absl::Status Replace(Entry& entry, Content&& content);
@@ -159,6 +183,9 @@ class ContentStore {
                   std::vector<std::shared_ptr<const Content>>& out);
 
   const ContentStoreOptions options_;
+  ContentHooks* hooks_ = nullptr;
+  // The number of the content that came in last.
+  std::uint64_t last_number_ = 0;
   absl::flat_hash_map<Key, Entry, KeyHash> entries_;
   // Least recently used first.
   std::list<Key> unused_;

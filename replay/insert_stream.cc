@@ -128,30 +128,43 @@ void InsertStream::Answer(proto::InsertRequest& request) {
   bool full = false;
   bool stored = false;
   for (proto::Item& item : *request.mutable_items()) {
-    proto::ItemStatus& answer = *reply.add_items();
+    proto::ItemStatus answer;
     const absl::Status status = Insert(item, answer);
     full = full || absl::IsResourceExhausted(status);
     stored = stored || status.ok();
     *answer.mutable_id() = item.id();
     answer.set_code(static_cast<std::int32_t>(status.code()));
     if (!status.ok()) answer.set_message(runtime::Message(status));
+    const std::uint64_t durable_at = status.ok() ? shard_.AcknowledgedAt(item.table()) : 0;
+    if (durable_at > shard_.durable()) {
+      held_.emplace_back(durable_at, std::move(answer));
+    } else {
+      *reply.add_items() = std::move(answer);
+    }
   }
   promises_.Use(this, static_cast<std::size_t>(request.items_size()));
+  if (stored) streams_.Leave(this);
+  if (reply.items_size() == 0) return;
   reply.set_credit(full ? 0 : Credit());
   starved_ = reply.credit() == 0;
-  if (stored) streams_.Leave(this);
   if (starved_) streams_.Stand(this);
   Send(std::move(reply));
 }
 
 void InsertStream::Wake() {
   const runtime::MutexLock lock(mutex_);
-  if (!starved_ || !greeted_) return;
-  const std::uint32_t credit = Credit();
-  if (credit == 0) return;
-  starved_ = false;
-  promises_.Make(this, Tables(), credit);
+  if (!greeted_) return;
   proto::InsertReply reply;
+  const std::uint64_t durable = shard_.durable();
+  for (; !held_.empty() && held_.front().first <= durable; held_.pop_front()) {
+    *reply.add_items() = std::move(held_.front().second);
+  }
+  if (!starved_ && reply.items_size() == 0) return;
+  const std::uint32_t credit = Credit();
+  if (reply.items_size() == 0 && credit == 0) return;
+  if (starved_ && credit > 0) promises_.Make(this, Tables(), credit);
+  starved_ = credit == 0;
+  if (starved_) streams_.Stand(this);
   reply.set_credit(credit);
   Send(std::move(reply));
 }

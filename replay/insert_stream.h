@@ -5,11 +5,15 @@
 // shard none for its contents, and the stream then gives no credit until there is room again.
 // Streams that wait get room in turn, in the order in which they have waited: room is promised to
 // the one whose turn it is, and not given to others meanwhile.
+// Durability: the answer to an item of a table with durability "always" is kept back until the
+// shard's journal has the item on disk; answers to other items do not wait for it.
 // Lifetime and locks are those of transport::ServerStream; `mutex_` is taken before the stream's
 // own lock, never after.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -42,7 +46,8 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
         streams_(streams),
         promises_(promises) {}
 
-  // Gives credit if the stream has run out of it and there is room again.
+  // Sends the answers that were kept back and may leave. Gives credit if the stream has run out of
+  // it and there is room again.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
   // The tables that it has named, while it has no credit.
   std::set<std::string> WaitsFor() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -81,6 +86,8 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   // What was stated on this stream, by key, and which table has taken which of them.
   std::map<std::string, Signature, std::less<>> signatures_ ABSL_GUARDED_BY(mutex_);
   std::set<std::pair<std::string, std::string>> admitted_ ABSL_GUARDED_BY(mutex_);
+  // Answers that are kept back, each with the position that has to be durable.
+  std::deque<std::pair<std::uint64_t, proto::ItemStatus>> held_ ABSL_GUARDED_BY(mutex_);
   // True when the last reply gave no credit.
   bool starved_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/program.h"
 #include "platform/transport/server.h"
 #include "replay/client/shard_list.h"
+#include "replay/durability/disk_journal.h"
 #include "replay/options.h"
 #include "replay/service.h"
 #include "replay/shard.h"
@@ -35,7 +37,15 @@ int main(int argc, char** argv) {
                                     .seed = static_cast<std::uint64_t>(program.run().seed)};
   const auto shard_options = options.ForShard(place);
   if (!shard_options.ok()) return program.Fail(shard_options.status());
-  auto shard = replay::Shard::Create(*shard_options);
+  const auto directory = options.ShardDirectory(program.index());
+  if (!directory.ok()) return program.Fail(directory.status());
+  std::unique_ptr<replay::Journal> journal;
+  if (!directory->empty()) {
+    auto opened = replay::durability::DiskJournal::Create({.directory = *directory});
+    if (!opened.ok()) return program.Fail(opened.status());
+    journal = *std::move(opened);
+  }
+  auto shard = replay::Shard::Create(*shard_options, runtime::SystemClock(), std::move(journal));
   if (!shard.ok()) return program.Fail(shard.status());
   replay::TableSettings settings(options.tables, place, **shard, *shards);
   replay::Service service({.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),

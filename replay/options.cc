@@ -68,6 +68,15 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
   visitor.Knob("signature", signature,
                {.help = "columns of the table's items, each \"NAME DTYPE [D, D, ...]\" without the "
                         "dimension of time; empty: those of the first item"});
+  visitor.Knob("durability", durability,
+               {.help = "what a shard that dies may lose of the table: all, what happened in the "
+                        "last batch_window_ms, or nothing that it had acknowledged",
+                .choices = {"none", "batch", "always"}});
+  visitor.Knob("batch_window_ms", batch_window_ms,
+               {.help = "time within which changes reach the disk with durability \"batch\"",
+                .unit = "ms",
+                .min = 2,
+                .max = 3.6e6});
 }
 
 absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const {
@@ -101,6 +110,10 @@ absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const
     }
     table.signature = *std::move(parsed);
   }
+  table.durability = durability == "always"  ? Durability::kAlways
+                     : durability == "batch" ? Durability::kBatch
+                                             : Durability::kNone;
+  table.batch_window = std::chrono::milliseconds(batch_window_ms);
   table.id_window = static_cast<std::size_t>(id_window);
   table.seed =
       runtime::DeriveSeed(place.seed, "replay " + std::to_string(place.index) + " " + name);
@@ -134,6 +147,8 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "drain_ms", drain_ms,
       {.help = "time that streams get to end at shutdown", .unit = "ms", .min = 0, .max = 60000});
+  visitor.Knob("directory", directory,
+               {.help = "where shards keep their durable tables, each in a folder of its own"});
   visitor.Groups("table", tables);
 }
 
@@ -146,6 +161,18 @@ absl::StatusOr<ShardOptions> Options::ForShard(const ShardPlace& place) const {
   options.contents.capacity_bytes = static_cast<std::size_t>(content_capacity_bytes);
   options.contents.unused_capacity_bytes = static_cast<std::size_t>(unused_content_bytes);
   return options;
+}
+
+absl::StatusOr<std::string> Options::ShardDirectory(std::int64_t index) const {
+  const auto durable = std::find_if(tables.begin(), tables.end(), [](const TableKnobs& table) {
+    return table.durability != "none";
+  });
+  if (durable == tables.end()) return "";
+  if (directory.empty()) {
+    return runtime::InvalidArgument("table " + durable->name + ": durability \"" +
+                                    durable->durability + "\" needs replay.directory");
+  }
+  return directory + "/shard-" + std::to_string(index);
 }
 
 absl::StatusOr<std::string> ListenAddress(const Options& options,

@@ -37,6 +37,8 @@ struct TableKnobs {
   double error_buffer = 0;
   std::int64_t id_window = 65536;
   std::vector<std::string> signature = {};
+  std::string durability = "none";
+  std::int64_t batch_window_ms = 100;
 
   void Visit(runtime::Visitor& visitor);
 
@@ -53,6 +55,7 @@ struct Options {
   std::int64_t max_item_bytes = std::int64_t{16} << 20;
   std::int64_t insert_credit = 32;
   std::int64_t drain_ms = 2000;
+  std::string directory = "";
   std::vector<TableKnobs> tables = {{}};
 
   void Visit(runtime::Visitor& visitor);
@@ -60,6 +63,9 @@ struct Options {
   // Returns one shard's part of these options: limits for all shards together are divided by their
   // number. Fails as TableKnobs::ForShard does.
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
+  // Returns where shard `index` keeps what outlives it, or an empty string if no table is durable.
+  // Returns INVALID_ARGUMENT, which names the table, if one is and there is no directory.
+  absl::StatusOr<std::string> ShardDirectory(std::int64_t index) const;
 };
 
 // Returns `options.listen`, or the address of shard `index` in `addresses`, those of the cluster.

@@ -56,6 +56,8 @@ class RateLimiter {
   }
 
   double credit() const { return credit_; }
+  // Goes on with the credit of an earlier process.
+  void Restore(double credit) { credit_ = credit; }
 
  private:
   RateLimiterOptions options_;

@@ -13,6 +13,7 @@ namespace shoal::replay {
 namespace {
 
 constexpr std::size_t kWaitingMessages = 2;
+constexpr std::size_t kHeldBatches = 16;
 constexpr std::uint64_t kBatchItems = 16;
 constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
 // A smaller change of a table's sum of weights, as a share of it, is not told by itself.
@@ -130,8 +131,9 @@ void SampleStream::GiveLocked() {
     Fail(status);
     return;
   }
+  SendDurableLocked();
   SampleLocked();
-  if (outbox_size() >= kWaitingMessages || ending()) return;
+  if (!held_.empty() || outbox_size() >= kWaitingMessages || ending()) return;
   proto::SampleReply news;
   const bool forgotten = TellForgottenLocked(news);
   const bool mass = tells_mass_ && TellMassLocked(news);
@@ -140,7 +142,8 @@ void SampleStream::GiveLocked() {
 
 void SampleStream::SampleLocked() {
   bool given = false;
-  while (credit_ > 0 && outbox_size() < kWaitingMessages && !ending()) {
+  while (credit_ > 0 && outbox_size() < kWaitingMessages && held_.size() < kHeldBatches &&
+         !ending()) {
     SampleBatch batch =
         shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) break;
@@ -153,11 +156,21 @@ void SampleStream::SampleLocked() {
       reply.set_inserted_steps(batch.inserted_steps);
     }
     TellForgottenLocked(replies.front());
-    for (proto::SampleReply& reply : replies) Send(std::move(reply));
+    held_.emplace_back(batch.durable_at, std::move(replies));
+    SendDurableLocked();
   }
-  const bool wants_more = credit_ > 0 && outbox_size() < kWaitingMessages;
+  const bool wants_more =
+      credit_ > 0 && outbox_size() < kWaitingMessages && held_.size() < kHeldBatches;
   if (given || !wants_more) streams_.Leave(this);
   if (wants_more) streams_.Stand(this);
+}
+
+void SampleStream::SendDurableLocked() {
+  while (!held_.empty() && outbox_size() < kWaitingMessages &&
+         held_.front().first <= shard_.durable()) {
+    for (proto::SampleReply& reply : held_.front().second) Send(std::move(reply));
+    held_.pop_front();
+  }
 }
 
 bool SampleStream::TellForgottenLocked(proto::SampleReply& reply) {

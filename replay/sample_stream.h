@@ -5,13 +5,17 @@
 // Lifetime and locks are those of transport::ServerStream. `mutex_` is taken before the stream's
 // own lock, never after, and is held from sampling to sending, so that contents leave before the
 // items that use them. At most two messages wait to be written, because sampled items are lost when
-// the stream breaks.
+// the stream breaks. Items whose use the shard's journal has to have on disk first are kept back
+// until then, at most sixteen batches of them.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
@@ -51,6 +55,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   // forgotten keys. Return false if there is nothing new.
   bool TellMassLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TellForgottenLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sends what was kept back and may leave.
+  void SendDurableLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Shard& shard_;
   Waiters& streams_;
@@ -68,6 +74,9 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   // The number of forgotten keys that the client has named, and that it was told was heard.
   std::uint64_t forgotten_total_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t told_forgotten_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Batches that are kept back, in order, each with the position that has to be durable.
+  std::deque<std::pair<std::uint64_t, std::vector<proto::SampleReply>>> held_
+      ABSL_GUARDED_BY(mutex_);
   // True if the client shares out its credit by mass.
   bool tells_mass_ ABSL_GUARDED_BY(mutex_) = false;
   Mass told_ ABSL_GUARDED_BY(mutex_);

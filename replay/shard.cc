@@ -6,9 +6,10 @@
 
 namespace shoal::replay {
 
-absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runtime::Clock& clock) {
+absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runtime::Clock& clock,
+                                                     std::unique_ptr<Journal> journal) {
   if (options.tables.empty()) return runtime::InvalidArgument("a shard needs a table");
-  std::unique_ptr<Shard> shard(new Shard(std::move(options), clock));
+  std::unique_ptr<Shard> shard(new Shard(std::move(options), clock, std::move(journal)));
   const runtime::MutexLock lock(shard->mutex_);
   for (std::size_t i = 0; i < shard->options_.tables.size(); ++i) {
     const TableOptions& table = shard->options_.tables[i];
@@ -16,16 +17,36 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
       return runtime::InvalidArgument("two tables are named " + table.name);
     }
     SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
+    shard->SetTimeLocked(*made);
     shard->tables_.push_back(std::move(made));
   }
   shard->group_epochs_.resize(shard->tables_.size());
   shard->inserted_.assign(shard->tables_.size(), clock.Now());
   shard->sampled_ = shard->inserted_;
+  if (shard->journal_ != nullptr) {
+    Shard* const self = shard.get();
+    SHOAL_RETURN_IF_ERROR(
+        shard->journal_->Start(shard->contents_, shard->tables_, [self] { self->Notify(); }));
+    for (const auto& table : shard->tables_) table->TakeEvicted();
+  }
   return shard;
 }
 
-Shard::Shard(ShardOptions options, runtime::Clock& clock)
-    : options_(std::move(options)), clock_(clock), contents_(options_.contents) {}
+Shard::Shard(ShardOptions options, runtime::Clock& clock, std::unique_ptr<Journal> journal)
+    : options_(std::move(options)),
+      clock_(clock),
+      contents_(options_.contents),
+      journal_(std::move(journal)) {}
+
+absl::Status Shard::Ready(std::size_t table) const {
+  return journal_ == nullptr ? absl::OkStatus() : journal_->Ready(table);
+}
+
+std::uint64_t Shard::AcknowledgedAt(std::string_view table) const {
+  return journal_ == nullptr ? 0 : journal_->AcknowledgedAt(Index(table));
+}
+
+std::uint64_t Shard::durable() const { return journal_ == nullptr ? 0 : journal_->durable(); }
 
 std::size_t Shard::Index(std::string_view table) const {
   std::size_t i = 0;
@@ -73,6 +94,7 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
   if (index == options_.tables.size()) {
     return runtime::FailedPrecondition("no table is named " + std::string(table));
   }
+  SHOAL_RETURN_IF_ERROR(Ready(index));
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
   SetTimeLocked(*tables_[index]);
@@ -155,7 +177,7 @@ std::size_t Shard::Room(std::string_view table) {
   SetTimeLocked(*tables_[index]);
   evicted = tables_[index]->TakeEvicted();
   if (!evicted.empty()) ChangedLocked();
-  return tables_[index]->room();
+  return Ready(index).ok() ? tables_[index]->room() : 0;
 }
 
 absl::StatusOr<int> Shard::OpenReader() {
@@ -213,6 +235,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
   batch.inserted_steps = source.stats().inserted_steps_total;
+  if (journal_ != nullptr) batch.durable_at = journal_->SampledAt(index);
   return batch;
 }
 
@@ -270,6 +293,7 @@ ShardStats Shard::stats() const {
   stats.unused_content_bytes = contents_.unused_bytes();
   stats.chunk_count = contents_.chunks();
   stats.chunk_bytes = contents_.chunk_bytes();
+  if (journal_ != nullptr) stats.journal = journal_->stats();
   return stats;
 }
 

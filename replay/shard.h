@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shard is one replay process without its network: contents and tables behind one lock.
 //
+// With a journal the shard begins with what an earlier process left, and tells the journal of each
+// change. Acknowledgements and samples leave once durable() has reached the position that comes
+// with them.
+//
 // Thread-safe. Nothing waits under the lock, and large memory is freed after it is released. To
 // learn when trying again may help, call AwaitChange on a thread of its own.
 #pragma once
@@ -17,6 +21,7 @@
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
 #include "replay/content_store.h"
+#include "replay/journal.h"
 #include "replay/table.h"
 
 namespace shoal::replay {
@@ -34,6 +39,8 @@ struct SampleBatch {
   Mass left;
   // The steps of all items that the table has taken in.
   std::uint64_t inserted_steps = 0;
+  // The batch may leave once Shard::durable() has reached this.
+  std::uint64_t durable_at = 0;
 };
 
 struct PriorityUpdate {
@@ -62,14 +69,18 @@ struct ShardStats {
   std::size_t unused_content_bytes = 0;
   std::size_t chunk_count = 0;
   std::size_t chunk_bytes = 0;
+  // All 0 without a journal.
+  JournalStats journal;
 };
 
 class Shard {
  public:
   // Returns INVALID_ARGUMENT if there is no table, two have the same name, or a table's options
-  // contradict each other.
+  // contradict each other, and fails as Journal::Start does. Without a journal everything is in
+  // memory alone.
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
-      ShardOptions options, runtime::Clock& clock = runtime::SystemClock());
+      ShardOptions options, runtime::Clock& clock = runtime::SystemClock(),
+      std::unique_ptr<Journal> journal = nullptr);
 
   // Like ContentStore::Put. But before a content is refused because contents in use fill the store,
   // tables with a remover evict items one by one until there is room or they are empty.
@@ -77,7 +88,8 @@ class Shard {
   // Like ContentStore::Missing and ContentStore::full.
   std::vector<Key> Missing(const Item& item) const ABSL_LOCKS_EXCLUDED(mutex_);
   bool ContentsFull() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Like Table::Insert. Returns FAILED_PRECONDITION if there is no such table.
+  // Like Table::Insert. Returns FAILED_PRECONDITION if there is no such table, and fails as
+  // Journal::Ready does.
   absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Like Table::Admit. Returns FAILED_PRECONDITION if there is no such table.
@@ -93,6 +105,9 @@ class Shard {
   std::vector<TableState> tables() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns true if the signature of `table` is configured.
   bool RequiresSignature(std::string_view table) const;
+  // Like Journal::AcknowledgedAt and Journal::durable. REQUIRES: HasTable(table).
+  std::uint64_t AcknowledgedAt(std::string_view table) const;
+  std::uint64_t durable() const;
   // Sets the priorities of those items of `updates` that `table` has, and returns their number.
   // REQUIRES: HasTable(table); priorities are finite and at least 0.
   std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)
@@ -137,7 +152,8 @@ class Shard {
   const ShardOptions& options() const { return options_; }
 
  private:
-  Shard(ShardOptions options, runtime::Clock& clock);
+  Shard(ShardOptions options, runtime::Clock& clock, std::unique_ptr<Journal> journal);
+  absl::Status Ready(std::size_t table) const;
   // Returns the number of tables if none has this name.
   std::size_t Index(std::string_view table) const;
   // Evicts an item from the table that holds the most bytes among those with a remover. Returns the
@@ -159,6 +175,8 @@ class Shard {
   std::vector<runtime::TimePoint> sampled_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  // Last, so that it ends before what it follows. Null without one.
+  const std::unique_ptr<Journal> journal_;
 };
 
 }  // namespace shoal::replay

@@ -11,7 +11,19 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
           metrics.Gauge("shoal_replay_content_bytes", "Bytes of contents that the shard holds")),
       chunks_(metrics.Gauge("shoal_replay_chunks", "Chunks that the shard holds")),
       chunk_bytes_(
-          metrics.Gauge("shoal_replay_chunk_bytes", "Bytes of chunks that the shard holds")) {
+          metrics.Gauge("shoal_replay_chunk_bytes", "Bytes of chunks that the shard holds")),
+      journal_bytes_(metrics.Counter("shoal_replay_journal_bytes_total",
+                                     "Bytes that the journal has written")),
+      journal_syncs_(metrics.Counter("shoal_replay_journal_syncs_total",
+                                     "Batches that the journal has written and synced")),
+      journal_sync_seconds_(metrics.Counter("shoal_replay_journal_sync_seconds_total",
+                                            "Time that writing and syncing took")),
+      journal_waiting_(
+          metrics.Gauge("shoal_replay_journal_waiting", "Changes that are not on disk yet")),
+      journal_failing_(
+          metrics.Gauge("shoal_replay_journal_failing", "1 while the journal cannot write")),
+      journal_lost_(metrics.Gauge("shoal_replay_journal_lost_records",
+                                  "Items and contents that were found damaged at start")) {
   for (const TableOptions& table : options.tables) {
     names_.push_back(table.name);
     const auto counter = [&](const char* name, const char* help, const char* reason,
@@ -95,6 +107,15 @@ void ShardMetrics::Update(const ShardStats& stats) {
   content_bytes_.Set(static_cast<double>(stats.content_bytes));
   chunks_.Set(static_cast<double>(stats.chunk_count));
   chunk_bytes_.Set(static_cast<double>(stats.chunk_bytes));
+  const JournalStats& journal = stats.journal;
+  journal_bytes_.Increment(
+      static_cast<double>(journal.written_bytes_total - last_journal_.written_bytes_total));
+  journal_syncs_.Increment(static_cast<double>(journal.syncs_total - last_journal_.syncs_total));
+  journal_sync_seconds_.Increment(journal.sync_seconds_total - last_journal_.sync_seconds_total);
+  journal_waiting_.Set(static_cast<double>(journal.waiting_changes));
+  journal_failing_.Set(journal.failing ? 1 : 0);
+  journal_lost_.Set(static_cast<double>(journal.damaged_total));
+  last_journal_ = journal;
 }
 
 void ShardMetrics::UpdateWaits(const std::map<std::string, std::uint32_t>& inserters,

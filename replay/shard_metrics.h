@@ -45,6 +45,13 @@ class ShardMetrics {
   prometheus::Gauge& content_bytes_;
   prometheus::Gauge& chunks_;
   prometheus::Gauge& chunk_bytes_;
+  JournalStats last_journal_;
+  prometheus::Counter& journal_bytes_;
+  prometheus::Counter& journal_syncs_;
+  prometheus::Counter& journal_sync_seconds_;
+  prometheus::Gauge& journal_waiting_;
+  prometheus::Gauge& journal_failing_;
+  prometheus::Gauge& journal_lost_;
 };
 
 }  // namespace shoal::replay

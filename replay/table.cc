@@ -19,6 +19,7 @@ absl::Status Check(const TableOptions& options) {
   const auto invalid = [&options](const std::string& what) {
     return runtime::InvalidArgument("table " + options.name + ": " + what);
   };
+  if (options.name.find('\0') != std::string::npos) return invalid("the name holds a zero byte");
   if (options.name.empty()) return runtime::InvalidArgument("a table has no name");
   if (options.max_size == 0) return invalid("max_size must be at least 1");
   if (options.limiter.min_size > options.max_size) {
@@ -97,6 +98,7 @@ absl::Status Table::Change(const TableOptions& options, runtime::TimePoint now) 
     if (!EvictOne()) break;
   }
   out_of_bytes_ = false;
+  if (hooks_ != nullptr) hooks_->OnChange();
   return absl::OkStatus();
 }
 
@@ -114,12 +116,14 @@ double Table::CreditUnder(const TableOptions& next) const {
 absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   if (seen_.Contains(item->id) || handles_.contains(item->id)) {
     ++stats_.duplicates_total;
+    if (hooks_ != nullptr) hooks_->OnChange();
     item.reset();
     return absl::OkStatus();
   }
   if (IsStale(item->oldest_version, current_version_, max_lag())) {
-    seen_.Add(item->id);
     ++stats_.evicted_stale_total;
+    seen_.Add(item->id);
+    if (hooks_ != nullptr) hooks_->OnSeen(item->id);
     item.reset();
     return absl::OkStatus();
   }
@@ -127,19 +131,15 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   SHOAL_RETURN_IF_ERROR(CheckRoom(*item));
   SHOAL_RETURN_IF_ERROR(contents_.Acquire(*item));
   MakeRoom(item->bytes());
-  seen_.Add(item->id);
   limiter_.Inserted(item->steps);
   ++stats_.inserted_total;
   stats_.inserted_steps_total += item->steps;
-  stats_.bytes += item->bytes();
+  seen_.Add(item->id);
   const Handle handle = next_handle_++;
-  sampler_->Insert(handle, item->priority);
-  if (remover_) remover_->Insert(handle, item->priority);
-  handles_.emplace(item->id, handle);
-  by_version_.emplace(item->oldest_version, handle);
-  if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, now_);
   const float priority = item->priority;
-  items_.emplace(handle, Stored{.item = std::move(item), .priority = priority});
+  const StoredItem stored{.item = std::move(item), .priority = priority};
+  Store(handle, stored, now_);
+  if (hooks_ != nullptr) hooks_->OnInsert(handle, stored.item);
   return absl::OkStatus();
 }
 
@@ -149,6 +149,17 @@ absl::Status Table::Admit(const Signature& signature) {
   if (status.ok()) return status;
   ++stats_.refused_signatures_total;
   return runtime::Annotate(status, "table " + options_.name);
+}
+
+void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint came) {
+  const Item& item = *stored.item;
+  stats_.bytes += item.bytes();
+  sampler_->Insert(handle, stored.priority);
+  if (remover_) remover_->Insert(handle, stored.priority);
+  handles_.emplace(item.id, handle);
+  by_version_.emplace(item.oldest_version, handle);
+  if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, came);
+  items_.emplace(handle, stored);
 }
 
 absl::Status Table::CheckFits(const Item& item) {
@@ -188,8 +199,8 @@ void Table::MakeRoom(std::size_t bytes) {
 
 bool Table::EvictOne() {
   if (!remover_ || items_.empty()) return false;
-  Evict(remover_->Sample().handle);
   ++stats_.evicted_for_room_total;
+  Evict(remover_->Sample().handle);
   return true;
 }
 
@@ -198,10 +209,12 @@ absl::Status Table::Update(const UnrollId& id, float priority) {
   if (found == handles_.end()) {
     return runtime::NotFound("table " + options_.name + " does not have the item");
   }
-  items_.at(found->second).priority = priority;
+  StoredItem& stored = items_.at(found->second);
+  stored.priority = priority;
   sampler_->Update(found->second, priority);
   if (remover_) remover_->Update(found->second, priority);
   ++stats_.priority_updates_total;
+  if (hooks_ != nullptr) hooks_->OnUpdate(found->second, priority, stored.times_sampled);
   return absl::OkStatus();
 }
 
@@ -217,16 +230,18 @@ std::optional<SampledItem> Table::Sample() {
       break;
   }
   const Choice choice = sampler_->Sample();
-  Stored& stored = items_.at(choice.handle);
+  StoredItem& stored = items_.at(choice.handle);
   SampledItem sample{.item = stored.item,
                      .priority = stored.priority,
                      .probability = choice.probability,
                      .table_size = items_.size(),
-                     .times_sampled = ++stored.times_sampled};
+                     .times_sampled = ++stored.times_sampled,
+                     .hooked = hooks_ != nullptr};
   limiter_.Sampled(stored.item->steps);
   stats_.sampled_lag_total += LagOf(stored.item->oldest_version);
   ++stats_.sampled_total;
   stats_.sampled_steps_total += stored.item->steps;
+  if (hooks_ != nullptr) hooks_->OnSample(choice.handle, stored.priority, stored.times_sampled);
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
     sample.last = true;
     Remove(choice.handle);
@@ -240,7 +255,7 @@ void Table::ReleaseSample(const SampledItem& sample) {
 
 std::shared_ptr<Item> Table::Remove(Handle handle) {
   const auto found = items_.find(handle);
-  const Stored stored = std::move(found->second);
+  const StoredItem stored = std::move(found->second);
   items_.erase(found);
   handles_.erase(stored.item->id);
   by_version_.erase({stored.item->oldest_version, handle});
@@ -250,6 +265,7 @@ std::shared_ptr<Item> Table::Remove(Handle handle) {
   if (options_.max_times_sampled > 0) limiter_.Removed(stored.item->steps, stored.times_sampled);
   stats_.bytes -= stored.item->bytes();
   out_of_bytes_ = false;
+  if (hooks_ != nullptr) hooks_->OnDelete(handle);
   return stored.item;
 }
 
@@ -266,23 +282,25 @@ std::uint32_t Table::max_lag() const {
 
 void Table::SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag) {
   if (current < current_version_) return;
+  const bool changed = current_version_ < current || stream_max_lag_ != max_lag;
   current_version_ = current;
   stream_max_lag_ = max_lag;
+  if (changed && hooks_ != nullptr) hooks_->OnChange();
   EvictStale();
 }
 
 void Table::EvictStale() {
   while (!by_version_.empty() && IsStale(by_version_.begin()->first, current_version_, max_lag())) {
-    Evict(by_version_.begin()->second);
     ++stats_.evicted_stale_total;
+    Evict(by_version_.begin()->second);
   }
 }
 
 void Table::SetTime(runtime::TimePoint now) {
   now_ = now;
   while (!came_.empty() && now - came_.begin()->second > options_.max_age) {
-    Evict(came_.begin()->first);
     ++stats_.evicted_old_total;
+    Evict(came_.begin()->first);
   }
 }
 
@@ -350,6 +368,34 @@ TableStats Table::stats() const {
   stats.credit = limiter_.credit();
   if (!by_version_.empty()) stats.oldest_lag = LagOf(by_version_.begin()->first);
   return stats;
+}
+
+TableRecord Table::record() const {
+  return {.next_handle = next_handle_,
+          .credit = limiter_.credit(),
+          .current_version = current_version_,
+          .stream_max_lag = stream_max_lag_,
+          .stats = stats_};
+}
+
+void Table::Restore(const TableRecord& record) {
+  next_handle_ = record.next_handle;
+  limiter_.Restore(record.credit);
+  current_version_ = record.current_version;
+  stream_max_lag_ = record.stream_max_lag;
+  stats_ = record.stats;
+  stats_.bytes = 0;
+}
+
+absl::Status Table::Restore(Handle handle, const StoredItem& stored, runtime::Duration age) {
+  SHOAL_RETURN_IF_ERROR(contents_.Acquire(*stored.item));
+  next_handle_ = std::max(next_handle_, handle + 1);
+  const runtime::TimePoint came = now_ - age;
+  Store(handle, stored, came_.empty() ? came : std::max(came, came_.rbegin()->second));
+  if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
+    Evict(handle);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace shoal::replay

@@ -22,6 +22,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,11 +43,22 @@
 #include "replay/selectors/selector.h"
 #include "replay/selectors/selector_kind.h"
 #include "replay/signature.h"
+#include "replay/table_hooks.h"
 
 namespace shoal::replay {
 
 // With it the sum of 10^12 weights of the largest priorities is still finite.
 inline constexpr int kMaxPriorityExponent = 4;
+
+// What a process that dies may cost a table of a shard with a journal.
+enum class Durability : std::uint8_t {
+  // Everything.
+  kNone,
+  // What happened in the last `batch_window`.
+  kBatch,
+  // Nothing that was acknowledged.
+  kAlways,
+};
 
 struct TableOptions {
   std::string name = "unrolls";
@@ -72,6 +84,8 @@ struct TableOptions {
   std::optional<Signature> signature = std::nullopt;
   // The seed of selectors that choose at random.
   std::uint64_t seed = 0;
+  Durability durability = Durability::kNone;
+  runtime::Duration batch_window = std::chrono::milliseconds(100);
 };
 
 // An item that was sampled.
@@ -86,9 +100,11 @@ struct SampledItem {
   std::uint32_t times_sampled = 0;
   // True if the item left the table with this sample.
   bool last = false;
+  // True if the table's hooks may hold the item, too.
+  bool hooked = false;
 
   // Returns true if nobody else was ever given the item, so that its payload may be moved away.
-  bool sole_owner() const { return last && times_sampled == 1; }
+  bool sole_owner() const { return last && times_sampled == 1 && !hooked; }
 };
 
 // Counts since the table was made, except that the first four are current values.
@@ -127,6 +143,44 @@ enum class Wait { kNone, kMaxSize, kMaxBytes, kContents, kMinSize, kSamplesPerIn
 
 // Returns the option to which the wait is owed, "contents", or "".
 std::string_view NameOf(Wait wait);
+// The counts of TableStats that only grow, by the names under which they are stored.
+inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCounts[] = {
+    {"inserted", &TableStats::inserted_total},
+    {"sampled", &TableStats::sampled_total},
+    {"inserted_steps", &TableStats::inserted_steps_total},
+    {"sampled_steps", &TableStats::sampled_steps_total},
+    {"evicted_stale", &TableStats::evicted_stale_total},
+    {"evicted_for_room", &TableStats::evicted_for_room_total},
+    {"evicted_old", &TableStats::evicted_old_total},
+    {"evicted_used", &TableStats::evicted_used_total},
+    {"sampled_lag", &TableStats::sampled_lag_total},
+    {"refused_signatures", &TableStats::refused_signatures_total},
+    {"duplicates", &TableStats::duplicates_total},
+    {"priority_updates", &TableStats::priority_updates_total},
+    {"full_items", &TableStats::full_items_total},
+    {"full_bytes", &TableStats::full_bytes_total},
+    {"inserts_ahead", &TableStats::inserts_ahead_total},
+    {"below_min_size", &TableStats::below_min_size_total},
+    {"samples_ahead", &TableStats::samples_ahead_total},
+};
+
+// What a table is besides its items and the ids that it has seen.
+struct TableRecord {
+  Handle next_handle = 0;
+  double credit = 0;
+  PolicyVersion current_version = {};
+  std::uint32_t stream_max_lag = 0;
+  // `size` and `bytes` follow from the items.
+  TableStats stats = {};
+};
+
+// An item with what changes while it is in the table.
+struct StoredItem {
+  // Shared with samples that are being sent, and therefore never changed.
+  std::shared_ptr<Item> item;
+  float priority = 0;
+  std::uint32_t times_sampled = 0;
+};
 
 class Table {
  public:
@@ -192,15 +246,25 @@ class Table {
   Mass mass() const;
   const TableOptions& options() const { return options_; }
   TableStats stats() const;
+  TableRecord record() const;
+  // Calls visit(handle, stored) for each item, in no particular order.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [handle, stored] : items_) visit(handle, stored);
+  }
+
+  // Sets who is told of changes from now on; null tells nobody. `hooks` must outlive the table.
+  void SetHooks(TableHooks* hooks) { hooks_ = hooks; }
+
+  // Makes an empty table what it was in an earlier process: first its state, then the ids that it
+  // has seen and its items, both in order. An item of this `age` that has no use left leaves at
+  // once. Returns NOT_FOUND, and leaves the item out, if a content is unknown. REQUIRES: handles
+  // ascend.
+  void Restore(const TableRecord& record);
+  void RestoreSeen(const UnrollId& id) { seen_.Add(id); }
+  absl::Status Restore(Handle handle, const StoredItem& stored, runtime::Duration age);
 
  private:
-  struct Stored {
-    // Shared with samples that are being sent, and therefore never changed.
-    std::shared_ptr<Item> item;
-    float priority = 0;
-    std::uint32_t times_sampled = 0;
-  };
-
   Table(TableOptions options, ContentStore& contents);
   // Returns the credit with which the limiter goes on under `next`, before options_ change.
   double CreditUnder(const TableOptions& next) const;
@@ -219,16 +283,18 @@ class Table {
   // Removes the item from everything except the content store.
   std::shared_ptr<Item> Remove(Handle handle);
   void Evict(Handle handle);
+  void Store(Handle handle, const StoredItem& stored, runtime::TimePoint came);
 
   TableOptions options_;
   const std::unique_ptr<Selector> sampler_;
   // Null without a remover.
   const std::unique_ptr<Selector> remover_;
   ContentStore& contents_;
+  TableHooks* hooks_ = nullptr;
   RateLimiter limiter_;
   std::optional<Signature> signature_;
   IdWindow seen_;
-  absl::flat_hash_map<Handle, Stored> items_;
+  absl::flat_hash_map<Handle, StoredItem> items_;
   absl::flat_hash_map<UnrollId, Handle> handles_;
   // Oldest version first.
   std::set<std::pair<PolicyVersion, Handle>> by_version_;

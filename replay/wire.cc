@@ -49,18 +49,8 @@ class ReplyBuilder {
     out.set_times_sampled(sample.times_sampled);
     proto::Item& item = *out.mutable_item();
     Item& source = *sample.item;
-    item.mutable_id()->set_environment_id(source.id.environment_id);
-    item.mutable_id()->set_incarnation(source.id.incarnation);
-    item.mutable_id()->set_first_sequence(source.id.first_sequence);
-    item.mutable_oldest_version()->set_epoch(source.oldest_version.epoch);
-    item.mutable_oldest_version()->set_step(source.oldest_version.step);
-    item.mutable_newest_version()->set_epoch(source.newest_version.epoch);
-    item.mutable_newest_version()->set_step(source.newest_version.step);
-    item.set_steps(source.steps);
+    ToProto(source, item);
     item.set_priority(sample.priority);
-    for (const Key& key : source.content_keys) item.add_content_keys(std::string(key.AsBytes()));
-    for (const Key& key : source.catalog_keys) item.add_catalog_keys(std::string(key.AsBytes()));
-    for (const Key& key : source.chunk_keys) item.add_chunk_keys(std::string(key.AsBytes()));
     if (sample.sole_owner()) {
       item.set_payload(std::move(source.payload));
     } else {
@@ -124,6 +114,21 @@ class ReplyBuilder {
 };
 
 }  // namespace
+
+void ToProto(const Item& item, proto::Item& out) {
+  out.mutable_id()->set_environment_id(item.id.environment_id);
+  out.mutable_id()->set_incarnation(item.id.incarnation);
+  out.mutable_id()->set_first_sequence(item.id.first_sequence);
+  out.mutable_oldest_version()->set_epoch(item.oldest_version.epoch);
+  out.mutable_oldest_version()->set_step(item.oldest_version.step);
+  out.mutable_newest_version()->set_epoch(item.newest_version.epoch);
+  out.mutable_newest_version()->set_step(item.newest_version.step);
+  out.set_steps(item.steps);
+  out.set_priority(item.priority);
+  for (const Key& key : item.content_keys) out.add_content_keys(std::string(key.AsBytes()));
+  for (const Key& key : item.catalog_keys) out.add_catalog_keys(std::string(key.AsBytes()));
+  for (const Key& key : item.chunk_keys) out.add_chunk_keys(std::string(key.AsBytes()));
+}
 
 PolicyVersion FromProto(const proto::PolicyVersion& version) {
   return {.epoch = version.epoch(), .step = version.step()};
@@ -254,6 +259,27 @@ absl::StatusOr<Content> FromProto(proto::Chunk&& chunk, std::size_t max_bytes) {
     return runtime::InvalidArgument("chunk " + key.ToHex() + " does not match its data");
   }
   return Content{.key = key, .body = Chunk{.data = std::move(*chunk.mutable_data())}};
+}
+
+proto::SampleReply ToProto(const Content& content) {
+  ReplyBuilder builder;
+  builder.Add(content);
+  return std::move(builder.Take().front());
+}
+
+absl::StatusOr<Content> ContentFrom(proto::SampleReply&& message) {
+  if (message.chunks_size() == 1) {
+    return FromProto(std::move(*message.mutable_chunks(0)), std::numeric_limits<std::size_t>::max());
+  }
+  if (message.catalogs_size() == 1) return FromProto(message.catalogs(0));
+  if (message.overlays_size() == 1) return FromProto(message.overlays(0));
+  if (message.embeddings_size() != 1) {
+    return runtime::InvalidArgument("a message does not hold one content");
+  }
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Content> contents, FromProto(message.embeddings(0)));
+  if (contents.size() == 1) return std::move(contents.front());
+  return runtime::InvalidArgument("a message holds " + std::to_string(contents.size()) +
+                                  " embeddings in place of one content");
 }
 
 proto::Mass ToProto(const Mass& mass) {

@@ -22,6 +22,8 @@ inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
 // Moves the payload out of `item` if the status is OK.
 absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
+// Writes all of `item` but its payload.
+void ToProto(const Item& item, proto::Item& out);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
 UnrollId FromProto(const proto::UnrollId& id);
 // `what` names the field in the error.
@@ -37,6 +39,10 @@ absl::StatusOr<std::vector<Content>> FromProto(const proto::Embeddings& embeddin
 absl::StatusOr<Content> FromProto(const proto::Catalog& catalog);
 absl::StatusOr<Content> FromProto(const proto::Overlay& overlay);
 absl::StatusOr<Content> FromProto(proto::Chunk&& chunk, std::size_t max_bytes);
+
+// A content of any kind in a message, and the one content of such a message.
+proto::SampleReply ToProto(const Content& content);
+absl::StatusOr<Content> ContentFrom(proto::SampleReply&& message);
 
 proto::Mass ToProto(const Mass& mass);
 // Checks that the sums are between 0 and 1e200.

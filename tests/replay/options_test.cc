@@ -102,5 +102,21 @@ TEST_CASE("a selector that there is not is refused, and the error lists those th
           "prioritized, min_heap, max_heap, recency");
 }
 
+TEST_CASE("a durable table needs a directory, in which each shard has a folder of its own") {
+  Options options;
+  REQUIRE(*options.ShardDirectory(0) == "");
+  options.tables.push_back({.name = "kept", .durability = "always"});
+  const absl::Status missing = options.ShardDirectory(0).status();
+  REQUIRE(absl::IsInvalidArgument(missing));
+  REQUIRE(missing.message() == "table kept: durability \"always\" needs replay.directory");
+  options.directory = "state";
+  REQUIRE(*options.ShardDirectory(2) == "state/shard-2");
+  options.tables[1].batch_window_ms = 250;
+  const auto shard = options.ForShard({});
+  REQUIRE(shard->tables[0].durability == Durability::kNone);
+  REQUIRE(shard->tables[1].durability == Durability::kAlways);
+  REQUIRE(shard->tables[1].batch_window == std::chrono::milliseconds(250));
+}
+
 }  // namespace
 }  // namespace shoal::replay

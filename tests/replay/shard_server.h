@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shard on a loopback port, for tests. Its contents are lost with it.
+// A shard on a loopback port, for tests. Without a journal its contents are lost with it.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -21,8 +21,10 @@ class ShardServer {
  public:
   explicit ShardServer(TableOptions table = {}, InsertStreamOptions insert = {},
                        const std::string& listen = "127.0.0.1:0",
-                       const ContentStoreOptions& contents = {}) {
-    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = contents});
+                       const ContentStoreOptions& contents = {},
+                       std::unique_ptr<Journal> journal = nullptr) {
+    auto shard = Shard::Create({.tables = {std::move(table)}, .contents = contents},
+                               runtime::SystemClock(), std::move(journal));
     REQUIRE(shard.ok());
     shard_ = *std::move(shard);
     settings_ = std::make_unique<TableSettings>(std::vector<TableKnobs>(1), ShardPlace{}, *shard_);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/durability/database.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "platform/runtime/log.h"
+#include "replay/durability/records.h"
+
+namespace shoal::replay::durability {
+namespace {
+
+constexpr std::size_t kWriteBufferBytes = std::size_t{32} << 20;
+constexpr std::size_t kBlockCacheBytes = std::size_t{16} << 20;
+constexpr std::size_t kLogBytes = std::size_t{256} << 20;
+constexpr std::size_t kBlobFileBytes = std::size_t{64} << 20;
+// A smaller value lies beside its key.
+constexpr std::size_t kBlobBytes = 1024;
+
+std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+class WarningLog final : public rocksdb::Logger {
+ public:
+  WarningLog() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    char line[512];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    spdlog::warn("event=rocksdb says={}", runtime::Quoted(line));
+  }
+};
+
+rocksdb::ColumnFamilyOptions ColumnOptions(Column column,
+                                           const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions options;
+  options.write_buffer_size = kWriteBufferBytes;
+  // A flipped bit in a compressed block would cost all records of the block.
+  options.compression = rocksdb::kNoCompression;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  // Each key stands whole, so that a flipped bit in one does not change the next ones.
+  table.block_restart_interval = 1;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.enable_blob_files = column != Column::kState;
+  options.min_blob_size = kBlobBytes;
+  options.blob_file_size = kBlobFileBytes;
+  options.enable_blob_garbage_collection = true;
+  options.blob_garbage_collection_force_threshold = 0.5;
+  return options;
+}
+
+absl::Status StatusOf(const rocksdb::Status& status, const std::string& directory) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string what = directory + ": " + status.ToString();
+  if (status.IsNoSpace()) return runtime::ResourceExhausted(what);
+  if (status.IsCorruption()) return runtime::DataLoss(what);
+  return runtime::Unavailable(what);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& directory,
+                                                         rocksdb::Env* env) {
+  std::error_code failure;
+  std::filesystem::create_directories(directory, failure);
+  if (failure) return runtime::FailedPrecondition(directory + ": " + failure.message());
+  std::unique_ptr<Database> database(new Database(directory));
+  rocksdb::DBOptions options;
+  options.env = env;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.info_log = std::make_shared<WarningLog>();
+  // A damaged record of the log costs what it says, not all that came after it.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  options.paranoid_checks = false;
+  options.max_total_wal_size = kLogBytes;
+  options.keep_log_file_num = 1;
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(kBlockCacheBytes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {
+      {rocksdb::kDefaultColumnFamilyName, ColumnOptions(Column::kState, cache)},
+      {"items", ColumnOptions(Column::kItems, cache)},
+      {"contents", ColumnOptions(Column::kContents, cache)}};
+  std::vector<rocksdb::ColumnFamilyHandle*> columns;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(options, directory, descriptors, &columns, &db);
+  if (!status.ok()) {
+    const absl::Status reason = StatusOf(status, directory);
+    return absl::IsUnavailable(reason) ? runtime::FailedPrecondition(runtime::Message(reason))
+                                       : reason;
+  }
+  database->db_.reset(db);
+  for (std::size_t i = 0; i < columns.size(); ++i) database->columns_[i] = columns[i];
+  return database;
+}
+
+Database::~Database() {
+  for (rocksdb::ColumnFamilyHandle* const column : columns_) {
+    if (column != nullptr) db_->DestroyColumnFamilyHandle(column);
+  }
+}
+
+absl::Status Database::Write(rocksdb::WriteBatch& batch) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return StatusOf(db_->Write(options, &batch), directory_);
+}
+
+Cursor::Cursor(Database& database, Column column, std::string prefix)
+    : prefix_(std::move(prefix)), iterator_([&] {
+        rocksdb::ReadOptions options;
+        // Values have checksums of their own. With those of blocks, one flipped bit would cost all
+        // records of a block.
+        options.verify_checksums = false;
+        options.fill_cache = false;
+        return database.db().NewIterator(options, database.column(column));
+      }()) {
+  iterator_->Seek(prefix_);
+  Settle();
+}
+
+void Cursor::Settle() {
+  for (std::uint64_t step = 1; !iterator_->Valid() && !iterator_->status().ok(); step *= 2) {
+    if (step == 1) ++gaps_;
+    if (step == 0 || std::numeric_limits<std::uint64_t>::max() - next_ < step) break;
+    next_ += step;
+    iterator_->Seek(prefix_ + ContentRecordKey(next_).substr(1));
+  }
+  valid_ = iterator_->Valid() && View(iterator_->key()).starts_with(prefix_);
+  if (valid_) next_ = number() + 1;
+}
+
+std::string_view Cursor::key() const { return View(iterator_->key()); }
+std::uint64_t Cursor::number() const { return NumberOf(key()); }
+std::string_view Cursor::value() const { return View(iterator_->value()); }
+
+void Cursor::Next() {
+  iterator_->Next();
+  Settle();
+}
+
+}  // namespace shoal::replay::durability

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A database is the RocksDB of one shard: its three columns, and what RocksDB says as absl::Status.
+//
+// Thread-safe, except that nothing may be in use when it is destroyed, which releases the
+// directory's lock. RocksDB's own warnings go to the process's log.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/write_batch.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::replay::durability {
+
+enum class Column : std::uint8_t {
+  // Small records, and many of them.
+  kState,
+  // Large values lie in files of their own, so that RocksDB does not write them again and again.
+  kItems,
+  kContents,
+};
+
+class Database {
+ public:
+  // Opens the database in `directory`, or makes one. `env` is RocksDB's view of the system, which
+  // tests replace; it must outlive the database.
+  //   FAILED_PRECONDITION  another process has it open, or it cannot be read or written.
+  //   RESOURCE_EXHAUSTED   the disk is full.
+  //   DATA_LOSS            a file that everything else needs is damaged.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& directory,
+                                                        rocksdb::Env* env);
+  ~Database();
+
+  // Writes all of `batch` or nothing, and returns when the disk has it.
+  //   RESOURCE_EXHAUSTED  the disk is full.
+  //   UNAVAILABLE         the disk failed. Open the database anew before the next call.
+  absl::Status Write(rocksdb::WriteBatch& batch);
+
+  rocksdb::DB& db() { return *db_; }
+  rocksdb::ColumnFamilyHandle* column(Column column) const {
+    return columns_[static_cast<std::size_t>(column)];
+  }
+
+ private:
+  explicit Database(std::string directory) : directory_(std::move(directory)) {}
+
+  const std::string directory_;
+  std::unique_ptr<rocksdb::DB> db_;
+  // Owned by this object and given back to `db_` before it is closed.
+  std::array<rocksdb::ColumnFamilyHandle*, 3> columns_{};
+};
+
+// A cursor reads the records of a column whose keys begin with `prefix` and end with a number, in
+// order. Where RocksDB cannot read a part of a file, the cursor goes on behind it and counts a gap.
+class Cursor {
+ public:
+  // `database` must outlive the cursor.
+  Cursor(Database& database, Column column, std::string prefix);
+
+  bool valid() const { return valid_; }
+  std::string_view key() const;
+  std::uint64_t number() const;
+  std::string_view value() const;
+  void Next();
+  std::uint64_t gaps() const { return gaps_; }
+
+ private:
+  // Sets `valid_`, and goes on behind what cannot be read.
+  void Settle();
+
+  const std::string prefix_;
+  const std::unique_ptr<rocksdb::Iterator> iterator_;
+  // The least number that may come next.
+  std::uint64_t next_ = 0;
+  std::uint64_t gaps_ = 0;
+  bool valid_ = false;
+};
+
+}  // namespace shoal::replay::durability

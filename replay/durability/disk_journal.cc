@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/durability/disk_journal.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "platform/runtime/log.h"
+#include "replay/durability/records.h"
+#include "replay/durability/reservation.h"
+#include "replay/durability/restore.h"
+
+namespace shoal::replay::durability {
+namespace {
+
+// Nobody waits for a content before an item uses it.
+constexpr std::chrono::milliseconds kContentDelay(100);
+
+double Seconds(runtime::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+// Follows one table.
+class DiskJournal::Follower final : public TableHooks {
+ public:
+  Follower(DiskJournal& journal, Table& table, std::size_t index, std::uint64_t seen)
+      : journal_(journal),
+        table_(table),
+        index_(index),
+        reservation_(ReservationSize(table.options().max_times_sampled)),
+        always_(table.options().durability == Durability::kAlways),
+        window_(table.options().batch_window),
+        seen_(seen) {}
+
+  void OnInsert(Handle handle, const std::shared_ptr<const Item>& item) override {
+    const std::uint64_t came = journal_.clock_.UnixNanos();
+    const runtime::MutexLock lock(journal_.mutex_);
+    journal_.changes_->Insert(index_, handle, item, came);
+    See(item->id);
+  }
+
+  void OnSample(Handle handle, float priority, std::uint32_t times_sampled) override {
+    const std::uint32_t reserved = ReservedUses(times_sampled, reservation_);
+    const bool reserves = times_sampled + reservation_ - 1 == reserved;
+    const bool limited = table_.options().limiter.samples_per_insert > 0;
+    const runtime::MutexLock lock(journal_.mutex_);
+    if (reserves) {
+      journal_.changes_->SetRow(index_, handle, {.priority = priority, .uses = reserved});
+    }
+    const bool waits = reserves || limited;
+    const std::uint64_t position = Note(waits ? Delay() : HalfWindow());
+    if (waits) journal_.promises_[index_].sampled_at = position;
+  }
+
+  void OnUpdate(Handle handle, float priority, std::uint32_t times_sampled) override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    journal_.changes_->SetRow(
+        index_, handle, {.priority = priority, .uses = ReservedUses(times_sampled, reservation_)});
+    Note(HalfWindow());
+  }
+
+  void OnDelete(Handle handle) override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    journal_.changes_->Delete(index_, handle);
+    Note(HalfWindow());
+  }
+
+  void OnSeen(const UnrollId& id) override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    See(id);
+  }
+
+  void OnChange() override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    Note(HalfWindow());
+  }
+
+  // These do not change, so they need no lock.
+  bool always() const { return always_; }
+  runtime::Duration window() const { return window_; }
+
+  // Notes the exact uses and counts, for a journal that ends.
+  void NoteExactly() {
+    std::vector<std::pair<Handle, Row>> rows;
+    table_.ForEach([&rows, this](Handle handle, const StoredItem& stored) {
+      const Row row{.priority = stored.priority, .uses = stored.times_sampled};
+      if (ReservedUses(row.uses, reservation_) != row.uses) rows.emplace_back(handle, row);
+    });
+    const runtime::MutexLock lock(journal_.mutex_);
+    for (const auto& [handle, row] : rows) journal_.changes_->SetRow(index_, handle, row);
+    Note(runtime::Duration::zero());
+  }
+
+ private:
+  runtime::Duration HalfWindow() const { return window_ / 2; }
+  runtime::Duration Delay() const { return always_ ? runtime::Duration::zero() : HalfWindow(); }
+  void See(const UnrollId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(journal_.mutex_) {
+    journal_.changes_->See(index_, seen_++, table_.options().id_window, id);
+    journal_.promises_[index_].acknowledged_at = Note(Delay());
+  }
+  std::uint64_t Note(runtime::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(journal_.mutex_) {
+    journal_.changes_->SetState(index_, table_.record());
+    return journal_.NoteLocked(delay);
+  }
+
+  DiskJournal& journal_;
+  Table& table_;
+  const std::size_t index_;
+  // That of the options at the start, since blocks of another size would not follow each other.
+  const std::uint32_t reservation_;
+  const bool always_;
+  const runtime::Duration window_;
+  // The number of ids that the table has seen.
+  std::uint64_t seen_;
+};
+
+absl::StatusOr<std::unique_ptr<DiskJournal>> DiskJournal::Create(DiskJournalOptions options,
+                                                                 runtime::Clock& clock) {
+  if (options.env == nullptr) options.env = rocksdb::Env::Default();
+  SHOAL_ASSIGN_OR_RETURN(auto database, Database::Open(options.directory, options.env));
+  return std::unique_ptr<DiskJournal>(
+      new DiskJournal(std::move(options), std::move(database), clock));
+}
+
+DiskJournal::DiskJournal(DiskJournalOptions options, std::unique_ptr<Database> database,
+                         runtime::Clock& clock)
+    : options_(std::move(options)), clock_(clock), database_(std::move(database)) {}
+
+DiskJournal::~DiskJournal() {
+  if (!thread_.joinable()) return;
+  for (const auto& follower : followers_) {
+    if (follower != nullptr) follower->NoteExactly();
+  }
+  {
+    const runtime::MutexLock lock(mutex_);
+    ending_ = true;
+    due_changed_.NotifyAll();
+  }
+  thread_.Join();
+}
+
+absl::Status DiskJournal::Start(ContentStore& contents,
+                                std::span<const std::unique_ptr<Table>> tables,
+                                std::function<void()> changed) {
+  changed_ = std::move(changed);
+  std::set<std::string> durable;
+  for (const auto& table : tables) {
+    names_.push_back(table->options().name);
+    if (table->options().durability != Durability::kNone) durable.insert(names_.back());
+  }
+  for (Cursor cursor(*database_, Column::kState, "T"); cursor.valid(); cursor.Next()) {
+    const std::string name(cursor.key().substr(1));
+    if (durable.contains(name)) continue;
+    return runtime::FailedPrecondition(
+        options_.directory + " holds table " + name +
+        ", which has no durability now: configure it, or name another directory");
+  }
+  auto changes = std::make_unique<Changes>(names_);
+  std::uint64_t damaged = RestoreContents(*database_, contents, *changes);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    followers_.push_back(nullptr);
+    if (!durable.contains(names_[i])) continue;
+    const RestoredTable restored = RestoreTable(*database_, *tables[i], i, *changes, clock_);
+    damaged += restored.damaged;
+    followers_.back() = std::make_unique<Follower>(*this, *tables[i], i, restored.seen);
+    changes->SetState(i, tables[i]->record());
+    spdlog::info("event=table_restored table={} items={} lost={}", runtime::Quoted(names_[i]),
+                 tables[i]->size(), restored.damaged);
+  }
+  {
+    const runtime::MutexLock lock(mutex_);
+    changes_ = std::move(changes);
+    promises_.resize(tables.size());
+    stats_.damaged_total = damaged;
+    NoteLocked(runtime::Duration::zero());
+  }
+  contents.SetHooks(this);
+  contents.EndRestore();
+  for (std::size_t i = 0; i < tables.size(); ++i) tables[i]->SetHooks(followers_[i].get());
+  thread_ = runtime::Thread("replay-journal", [this] { Run(); });
+  return absl::OkStatus();
+}
+
+absl::Status DiskJournal::Ready(std::size_t table) const {
+  const Follower* const follower = followers_[table].get();
+  if (follower == nullptr) return absl::OkStatus();
+  const runtime::TimePoint now = clock_.Now();
+  const runtime::MutexLock lock(mutex_);
+  if (!failure_.ok()) return failure_;
+  if (changes_->bytes() > options_.waiting_bytes) {
+    return runtime::ResourceExhausted(std::to_string(changes_->bytes()) +
+                                      " bytes wait to be written to " + options_.directory);
+  }
+  const runtime::TimePoint oldest = taken_ > durable_ ? writing_since_ : waiting_since_;
+  if (!follower->always() && noted_ > durable_ && now > oldest + follower->window()) {
+    return runtime::ResourceExhausted("writing to " + options_.directory +
+                                      " takes longer than batch_window_ms allows");
+  }
+  return absl::OkStatus();
+}
+
+std::uint64_t DiskJournal::AcknowledgedAt(std::size_t table) const {
+  const Follower* const follower = followers_[table].get();
+  if (follower == nullptr || !follower->always()) return 0;
+  const runtime::MutexLock lock(mutex_);
+  return promises_[table].acknowledged_at;
+}
+
+std::uint64_t DiskJournal::SampledAt(std::size_t table) const {
+  const Follower* const follower = followers_[table].get();
+  if (follower == nullptr || !follower->always()) return 0;
+  const runtime::MutexLock lock(mutex_);
+  return promises_[table].sampled_at;
+}
+
+std::uint64_t DiskJournal::durable() const {
+  const runtime::MutexLock lock(mutex_);
+  return durable_;
+}
+
+JournalStats DiskJournal::stats() const {
+  const runtime::MutexLock lock(mutex_);
+  JournalStats stats = stats_;
+  stats.waiting_changes = noted_ - durable_;
+  stats.failing = !failure_.ok();
+  return stats;
+}
+
+void DiskJournal::OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) {
+  const runtime::MutexLock lock(mutex_);
+  changes_->Put(number, content);
+  NoteLocked(kContentDelay);
+}
+
+void DiskJournal::OnEvict(std::uint64_t number) {
+  const runtime::MutexLock lock(mutex_);
+  changes_->Evict(number);
+  NoteLocked(kContentDelay);
+}
+
+std::uint64_t DiskJournal::NoteLocked(runtime::Duration delay) {
+  if (changes_->bytes() > options_.waiting_bytes / 2) delay = runtime::Duration::zero();
+  const runtime::TimePoint now = clock_.Now();
+  const bool first = noted_ == taken_;
+  ++noted_;
+  if (first) waiting_since_ = now;
+  if (first || now + delay < due_) {
+    due_ = now + delay;
+    due_changed_.NotifyAll();
+  }
+  return noted_;
+}
+
+void DiskJournal::Run() {
+  rocksdb::WriteBatch batch;
+  std::uint64_t position = 0;
+  while (TakeDue(batch, position) && WriteUntilDone(batch)) {
+    {
+      const runtime::MutexLock lock(mutex_);
+      durable_ = position;
+    }
+    changed_();
+  }
+}
+
+bool DiskJournal::TakeDue(rocksdb::WriteBatch& batch, std::uint64_t& position) {
+  auto taken = std::make_unique<Changes>(names_);
+  {
+    const runtime::MutexLock lock(mutex_);
+    while (!ending_ && (noted_ == taken_ || clock_.Now() < due_)) {
+      if (noted_ == taken_) {
+        due_changed_.Wait(mutex_);
+      } else {
+        clock_.WaitUntil(due_changed_, mutex_, due_);
+      }
+    }
+    if (noted_ == taken_) return false;
+    std::swap(changes_, taken);
+    position = taken_ = noted_;
+    writing_since_ = waiting_since_;
+  }
+  batch.Clear();
+  taken->AddTo(batch, *database_);
+  return true;
+}
+
+bool DiskJournal::WriteUntilDone(rocksdb::WriteBatch& batch) {
+  while (true) {
+    const absl::Status status = WriteOnce(batch);
+    if (status.ok()) return true;
+    if (!AwaitRetry(status)) return false;
+  }
+}
+
+absl::Status DiskJournal::WriteOnce(rocksdb::WriteBatch& batch) {
+  const runtime::TimePoint start = clock_.Now();
+  if (database_ == nullptr) {
+    SHOAL_ASSIGN_OR_RETURN(database_, Database::Open(options_.directory, options_.env));
+  }
+  const absl::Status status = database_->Write(batch);
+  if (!status.ok()) {
+    database_.reset();
+    return status;
+  }
+  const runtime::MutexLock lock(mutex_);
+  if (!failure_.ok()) spdlog::info("event=journal_writes_again directory={}", options_.directory);
+  failure_ = absl::OkStatus();
+  stats_.written_bytes_total += batch.GetDataSize();
+  ++stats_.syncs_total;
+  stats_.sync_seconds_total += Seconds(clock_.Now() - start);
+  return status;
+}
+
+bool DiskJournal::AwaitRetry(const absl::Status& failure) {
+  {
+    const runtime::MutexLock lock(mutex_);
+    if (failure_.ok() || ending_) {
+      spdlog::error("event=journal_failed waiting_changes={} reason={}", noted_ - durable_,
+                    runtime::Quoted(runtime::Message(failure)));
+    }
+    failure_ = runtime::ResourceExhausted(runtime::Message(failure));
+  }
+  changed_();
+  const runtime::MutexLock lock(mutex_);
+  const runtime::TimePoint again = clock_.Now() + options_.retry;
+  while (!ending_ && clock_.WaitUntil(due_changed_, mutex_, again)) {
+  }
+  return !ending_;
+}
+
+}  // namespace shoal::replay::durability

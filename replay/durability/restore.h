@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that fill a shard's contents and tables from its database.
+//
+// A record that is damaged, or that lacks what it needs, is logged with its table and key, is left
+// out, and is deleted with the next write.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "platform/runtime/clock.h"
+#include "replay/content_store.h"
+#include "replay/durability/changes.h"
+#include "replay/durability/database.h"
+#include "replay/table.h"
+
+namespace shoal::replay::durability {
+
+// Adds what has to be written to `changes`, and returns the number of contents that were lost.
+std::uint64_t RestoreContents(Database& database, ContentStore& contents, Changes& changes);
+
+struct RestoredTable {
+  // The number of items that were lost.
+  std::uint64_t damaged = 0;
+  // The number of ids that the table has ever seen.
+  std::uint64_t seen = 0;
+};
+
+// Restores `table`, which is `changes`' table `index`. REQUIRES: the contents were restored.
+RestoredTable RestoreTable(Database& database, Table& table, std::size_t index, Changes& changes,
+                           const runtime::Clock& clock);
+
+}  // namespace shoal::replay::durability

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A journal makes a shard's tables and contents outlive the process. replay/durability has one that
+// writes to disk; the core knows only this interface.
+//
+// A change that a hook reports has a position, which counts up. Changes become durable in order. A
+// promise to a client that rests on a change, such as an acknowledgement, is kept back until
+// durable() has reached the change's position.
+//
+// Thread-safe. The shard owns its journal and calls it under its lock, so nothing here may wait.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "platform/runtime/status.h"
+#include "replay/content_store.h"
+#include "replay/table.h"
+
+namespace shoal::replay {
+
+// What a journal has done since it was made, and what it holds.
+struct JournalStats {
+  std::uint64_t written_bytes_total = 0;
+  std::uint64_t syncs_total = 0;
+  double sync_seconds_total = 0;
+  // Changes that are not durable yet.
+  std::uint64_t waiting_changes = 0;
+  // Items and contents that were lost since their records were damaged.
+  std::uint64_t damaged_total = 0;
+  bool failing = false;
+};
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+
+  // Fills `contents` and `tables`, which are empty, with what was stored, and follows them from now
+  // on. Calls `changed` from a thread of its own, without a lock, whenever durable() or Ready() has
+  // changed. All of them must outlive the journal. Fails when nothing can be read; damage to single
+  // records is reported and costs these alone. Call it once.
+  virtual absl::Status Start(ContentStore& contents, std::span<const std::unique_ptr<Table>> tables,
+                             std::function<void()> changed) = 0;
+
+  // Says whether the table may take further items. Returns RESOURCE_EXHAUSTED while writing is
+  // behind or fails, for which the message gives the reason; it is tried again without end.
+  virtual absl::Status Ready(std::size_t table) const = 0;
+
+  // The position that has to be durable before an acknowledgement that rests on all changes up to
+  // now leaves the shard. 0 where the table's acknowledgements do not wait.
+  virtual std::uint64_t AcknowledgedAt(std::size_t table) const = 0;
+  // The same for items that were sampled.
+  virtual std::uint64_t SampledAt(std::size_t table) const = 0;
+  virtual std::uint64_t durable() const = 0;
+
+  virtual JournalStats stats() const = 0;
+};
+
+}  // namespace shoal::replay
