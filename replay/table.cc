@@ -56,6 +56,8 @@ absl::Status CheckChange(const TableOptions& options, const TableOptions& next) 
   SHOAL_RETURN_IF_ERROR(
       fixed(next.priority_exponent == options.priority_exponent, "priority_exponent"));
   SHOAL_RETURN_IF_ERROR(fixed(next.id_window == options.id_window, "id_window"));
+  SHOAL_RETURN_IF_ERROR(fixed(next.durability == options.durability, "durability"));
+  SHOAL_RETURN_IF_ERROR(fixed(next.batch_window == options.batch_window, "batch_window_ms"));
   return fixed(next.seed == options.seed, "seed");
 }
 

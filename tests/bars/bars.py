@@ -139,6 +139,9 @@ def all_proofs():
                     "hosts; three quarters of an hour (in CI: actor)", operations_by_policy()),
         proof.Proof("crawl", "a crawl of each capture equals it though it is killed at 50 moments; three minutes (in CI: "
                     "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
+        proof.Proof("replay-kills", "a shard that is killed at 200 moments under load loses no acknowledged item and gives "
+                    "none too often; ten minutes (in CI: five kills)",
+                    test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"})),
     ]
 
 
