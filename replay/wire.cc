@@ -270,7 +270,8 @@ proto::SampleReply ToProto(const Content& content) {
 
 absl::StatusOr<Content> ContentFrom(proto::SampleReply&& message) {
   if (message.chunks_size() == 1) {
-    return FromProto(std::move(*message.mutable_chunks(0)), std::numeric_limits<std::size_t>::max());
+    return FromProto(std::move(*message.mutable_chunks(0)),
+                     std::numeric_limits<std::size_t>::max());
   }
   if (message.catalogs_size() == 1) return FromProto(message.catalogs(0));
   if (message.overlays_size() == 1) return FromProto(message.overlays(0));

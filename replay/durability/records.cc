@@ -164,10 +164,10 @@ proto::JournalTable ToProto(const TableRecord& state) {
 
 TableRecord FromProto(const proto::JournalTable& table) {
   TableRecord state{.next_handle = table.next_handle(),
-                   .credit = table.credit(),
-                   .current_version = replay::FromProto(table.current_version()),
-                   .stream_max_lag = table.stream_max_lag(),
-                   .stats = {}};
+                    .credit = table.credit(),
+                    .current_version = replay::FromProto(table.current_version()),
+                    .stream_max_lag = table.stream_max_lag(),
+                    .stats = {}};
   for (const auto& [name, field] : kTableCounts) {
     const auto found = table.counts().find(name);
     if (found != table.counts().end()) state.stats.*field = found->second;
