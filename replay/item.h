@@ -38,6 +38,20 @@ struct Item {
   }
 };
 
+// Steps of one epoch.
+struct VersionRange {
+  std::uint64_t epoch = 0;
+  std::uint64_t first_step = 0;
+  std::uint64_t last_step = 0;
+
+  // Returns true if a version of the range may have acted in the item.
+  bool Touches(const Item& item) const {
+    const PolicyVersion first{.epoch = epoch, .step = first_step};
+    const PolicyVersion last{.epoch = epoch, .step = last_step};
+    return !(last < item.oldest_version) && !(item.newest_version < first);
+  }
+};
+
 // Returns true if `version` is of an earlier epoch than `current` or lags by more than `max_lag`
 // steps. With `max_lag` 0 nothing is stale.
 inline bool IsStale(const PolicyVersion& version, const PolicyVersion& current,

@@ -32,6 +32,8 @@ struct JournalStats {
   // Items and contents that were lost since their records were damaged.
   std::uint64_t damaged_total = 0;
   bool failing = false;
+  // That of the last Checkpoint, over restarts and restores. Empty if there was none.
+  std::string learner_checkpoint = {};
 };
 
 class Journal {
@@ -55,6 +57,18 @@ class Journal {
   // The same for items that were sampled.
   virtual std::uint64_t SampledAt(std::size_t table) const = 0;
   virtual std::uint64_t durable() const = 0;
+
+  // Both call `done` once, from a thread of the journal or before they return, and without a lock.
+  // The status is CANCELLED if the journal ends before, and RESOURCE_EXHAUSTED if too many wait or
+  // writing fails meanwhile.
+  //
+  // WhenDurable waits until all changes up to now are durable.
+  virtual void WhenDurable(std::function<void(const absl::Status&)> done) = 0;
+  // Writes a checkpoint of all that is durable, which holds this id of a learner's checkpoint, and
+  // gives its directory. Returns INVALID_ARGUMENT if the id cannot name a folder, and
+  // FAILED_PRECONDITION if there is such a checkpoint.
+  virtual void Checkpoint(const std::string& learner_checkpoint,
+                          std::function<void(const absl::StatusOr<std::string>&)> done) = 0;
 
   virtual JournalStats stats() const = 0;
 };

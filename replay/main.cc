@@ -41,7 +41,10 @@ int main(int argc, char** argv) {
   if (!directory.ok()) return program.Fail(directory.status());
   std::unique_ptr<replay::Journal> journal;
   if (!directory->empty()) {
-    auto opened = replay::durability::DiskJournal::Create({.directory = *directory});
+    auto opened =
+        replay::durability::DiskJournal::Create({.directory = *directory,
+                                                 .checkpoints = options.directory + "/checkpoints",
+                                                 .restore = options.restore});
     if (!opened.ok()) return program.Fail(opened.status());
     journal = *std::move(opened);
   }

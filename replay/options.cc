@@ -149,6 +149,10 @@ void Options::Visit(runtime::Visitor& visitor) {
       {.help = "time that streams get to end at shutdown", .unit = "ms", .min = 0, .max = 60000});
   visitor.Knob("directory", directory,
                {.help = "where shards keep their durable tables, each in a folder of its own"});
+  visitor.Knob(
+      "restore", restore,
+      {.help = "folder of a checkpoint from which shards begin that have none of their own "
+               "in replay.directory; empty: they begin empty"});
   visitor.Groups("table", tables);
 }
 

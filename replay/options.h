@@ -56,6 +56,7 @@ struct Options {
   std::int64_t insert_credit = 32;
   std::int64_t drain_ms = 2000;
   std::string directory = "";
+  std::string restore = "";
   std::vector<TableKnobs> tables = {{}};
 
   void Visit(runtime::Visitor& visitor);

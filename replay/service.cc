@@ -111,8 +111,38 @@ grpc::ServerUnaryReactor* Service::Info(grpc::CallbackServerContext* context,
   reply->set_content_bytes(stats.content_bytes);
   reply->set_chunk_count(stats.chunk_count);
   reply->set_chunk_bytes(stats.chunk_bytes);
+  reply->set_learner_checkpoint(stats.journal.learner_checkpoint);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* Service::Checkpoint(grpc::CallbackServerContext* context,
+                                              const proto::CheckpointRequest* request,
+                                              proto::CheckpointReply* reply) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  shard_.Checkpoint(request->learner_checkpoint(),
+                    [reactor, reply](const absl::StatusOr<std::string>& directory) {
+                      if (directory.ok()) reply->set_directory(*directory);
+                      reactor->Finish(transport::ToGrpc(directory.status()));
+                    });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* Service::Exclude(grpc::CallbackServerContext* context,
+                                           const proto::ExcludeRequest* request,
+                                           proto::ExcludeReply* reply) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  const absl::StatusOr<std::size_t> removed = shard_.Exclude({.epoch = request->epoch(),
+                                                              .first_step = request->first_step(),
+                                                              .last_step = request->last_step()});
+  if (!removed.ok()) {
+    reactor->Finish(transport::ToGrpc(removed.status()));
+    return reactor;
+  }
+  reply->set_removed(*removed);
+  shard_.WhenDurable(
+      [reactor](const absl::Status& status) { reactor->Finish(transport::ToGrpc(status)); });
   return reactor;
 }
 

@@ -40,6 +40,12 @@ class Service final : public proto::Replay::CallbackService {
   grpc::ServerUnaryReactor* Info(grpc::CallbackServerContext* context,
                                  const proto::InfoRequest* request,
                                  proto::InfoReply* reply) override;
+  grpc::ServerUnaryReactor* Checkpoint(grpc::CallbackServerContext* context,
+                                       const proto::CheckpointRequest* request,
+                                       proto::CheckpointReply* reply) override;
+  grpc::ServerUnaryReactor* Exclude(grpc::CallbackServerContext* context,
+                                    const proto::ExcludeRequest* request,
+                                    proto::ExcludeReply* reply) override;
   grpc::ServerUnaryReactor* Configure(grpc::CallbackServerContext* context,
                                       const proto::ConfigureRequest* request,
                                       proto::ConfigureReply* reply) override;

@@ -48,6 +48,38 @@ std::uint64_t Shard::AcknowledgedAt(std::string_view table) const {
 
 std::uint64_t Shard::durable() const { return journal_ == nullptr ? 0 : journal_->durable(); }
 
+absl::StatusOr<std::size_t> Shard::Exclude(const VersionRange& range) {
+  if (range.last_step < range.first_step) {
+    return runtime::InvalidArgument("last_step " + std::to_string(range.last_step) +
+                                    " is below first_step " + std::to_string(range.first_step));
+  }
+  std::vector<std::shared_ptr<Item>> evicted;
+  const runtime::MutexLock lock(mutex_);
+  for (const auto& table : tables_) {
+    SHOAL_RETURN_IF_ERROR(table->Exclude(range).status());
+    for (auto& item : table->TakeEvicted()) evicted.push_back(std::move(item));
+  }
+  ChangedLocked();
+  return evicted.size();
+}
+
+void Shard::WhenDurable(std::function<void(const absl::Status&)> done) {
+  if (journal_ == nullptr) {
+    done(absl::OkStatus());
+  } else {
+    journal_->WhenDurable(std::move(done));
+  }
+}
+
+void Shard::Checkpoint(const std::string& learner_checkpoint,
+                       std::function<void(const absl::StatusOr<std::string>&)> done) {
+  if (journal_ == nullptr) {
+    done(runtime::FailedPrecondition("no table of this shard is durable"));
+  } else {
+    journal_->Checkpoint(learner_checkpoint, std::move(done));
+  }
+}
+
 std::size_t Shard::Index(std::string_view table) const {
   std::size_t i = 0;
   while (i < options_.tables.size() && options_.tables[i].name != table) ++i;

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -108,6 +109,15 @@ class Shard {
   // Like Journal::AcknowledgedAt and Journal::durable. REQUIRES: HasTable(table).
   std::uint64_t AcknowledgedAt(std::string_view table) const;
   std::uint64_t durable() const;
+  // Like Table::Exclude, for all tables; returns the number of items that were removed. Returns
+  // INVALID_ARGUMENT if the range is empty.
+  absl::StatusOr<std::size_t> Exclude(const VersionRange& range) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Like the functions of Journal. Without one, everything is as durable as it can be, and
+  // Checkpoint gives FAILED_PRECONDITION.
+  void WhenDurable(std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Checkpoint(const std::string& learner_checkpoint,
+                  std::function<void(const absl::StatusOr<std::string>&)> done)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Sets the priorities of those items of `updates` that `table` has, and returns their number.
   // REQUIRES: HasTable(table); priorities are finite and at least 0.
   std::size_t Update(std::string_view table, std::span<const PriorityUpdate> updates)

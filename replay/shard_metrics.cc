@@ -68,6 +68,8 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                      &TableStats::evicted_old_total),
              counter("shoal_replay_evicted_total", "Items evicted", "use",
                      &TableStats::evicted_used_total),
+             counter("shoal_replay_evicted_total", "Items evicted", "excluded",
+                     &TableStats::evicted_excluded_total),
              {&metrics.Counter({.name = "shoal_replay_sampled_lag_steps_total",
                                 .help = "Steps of the policy that items given out were behind",
                                 .title = "mean lag of items given out",

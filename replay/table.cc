@@ -129,6 +129,7 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
     item.reset();
     return absl::OkStatus();
   }
+  SHOAL_RETURN_IF_ERROR(CheckVersions(*item));
   SHOAL_RETURN_IF_ERROR(CheckFits(*item));
   SHOAL_RETURN_IF_ERROR(CheckRoom(*item));
   SHOAL_RETURN_IF_ERROR(contents_.Acquire(*item));
@@ -162,6 +163,38 @@ void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint ca
   by_version_.emplace(item.oldest_version, handle);
   if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, came);
   items_.emplace(handle, stored);
+}
+
+absl::Status Table::CheckVersions(const Item& item) const {
+  if (excluded_ == nullptr) return absl::OkStatus();
+  for (const VersionRange& range : *excluded_) {
+    if (!range.Touches(item)) continue;
+    return runtime::FailedPrecondition("table " + options_.name + ": steps " +
+                                       std::to_string(range.first_step) + " to " +
+                                       std::to_string(range.last_step) + " of epoch " +
+                                       std::to_string(range.epoch) + " are excluded");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::size_t> Table::Exclude(const VersionRange& range) {
+  constexpr std::size_t kMostRanges = 1024;
+  auto ranges = excluded_ == nullptr ? std::make_shared<std::vector<VersionRange>>()
+                                     : std::make_shared<std::vector<VersionRange>>(*excluded_);
+  if (ranges->size() == kMostRanges) {
+    return runtime::ResourceExhausted("table " + options_.name + " excludes " +
+                                      std::to_string(kMostRanges) + " ranges already");
+  }
+  ranges->push_back(range);
+  excluded_ = std::move(ranges);
+  std::vector<Handle> touched;
+  for (const auto& [version, handle] : by_version_) {
+    if (range.Touches(*items_.at(handle).item)) touched.push_back(handle);
+  }
+  stats_.evicted_excluded_total += touched.size();
+  for (const Handle handle : touched) Evict(handle);
+  if (hooks_ != nullptr) hooks_->OnChange();
+  return touched.size();
 }
 
 absl::Status Table::CheckFits(const Item& item) {
@@ -377,6 +410,7 @@ TableRecord Table::record() const {
           .credit = limiter_.credit(),
           .current_version = current_version_,
           .stream_max_lag = stream_max_lag_,
+          .excluded = excluded_,
           .stats = stats_};
 }
 
@@ -385,6 +419,7 @@ void Table::Restore(const TableRecord& record) {
   limiter_.Restore(record.credit);
   current_version_ = record.current_version;
   stream_max_lag_ = record.stream_max_lag;
+  excluded_ = record.excluded;
   stats_ = record.stats;
   stats_.bytes = 0;
 }

@@ -125,6 +125,8 @@ struct TableStats {
   std::uint64_t evicted_old_total = 0;
   // Items that a smaller max_times_sampled left no further samples.
   std::uint64_t evicted_used_total = 0;
+  // Those that Exclude removed.
+  std::uint64_t evicted_excluded_total = 0;
   std::uint64_t duplicates_total = 0;
   std::uint64_t priority_updates_total = 0;
   // Signatures that the table refused.
@@ -153,6 +155,7 @@ inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCount
     {"evicted_for_room", &TableStats::evicted_for_room_total},
     {"evicted_old", &TableStats::evicted_old_total},
     {"evicted_used", &TableStats::evicted_used_total},
+    {"evicted_excluded", &TableStats::evicted_excluded_total},
     {"sampled_lag", &TableStats::sampled_lag_total},
     {"refused_signatures", &TableStats::refused_signatures_total},
     {"duplicates", &TableStats::duplicates_total},
@@ -170,6 +173,8 @@ struct TableRecord {
   double credit = 0;
   PolicyVersion current_version = {};
   std::uint32_t stream_max_lag = 0;
+  // Null means none.
+  std::shared_ptr<const std::vector<VersionRange>> excluded = nullptr;
   // `size` and `bytes` follow from the items.
   TableStats stats = {};
 };
@@ -202,6 +207,7 @@ class Table {
   //   RESOURCE_EXHAUSTED  the table is full, or too far ahead of sampling.
   //   NOT_FOUND           a content or catalog is unknown.
   //   INVALID_ARGUMENT    the item is larger than the whole table.
+  //   FAILED_PRECONDITION a version that acted in it is excluded.
   absl::Status Insert(std::unique_ptr<Item>& item);
 
   // Takes the signature of items that are about to be inserted. Returns FAILED_PRECONDITION, which
@@ -214,6 +220,10 @@ class Table {
   // Sets the priority of the item with this id. Returns NOT_FOUND if the table does not have it,
   // for it may have left. REQUIRES: `priority` is finite and at least 0.
   absl::Status Update(const UnrollId& id, float priority);
+
+  // Evicts the items that `range` touches, returns their number, and refuses such items from now
+  // on. Returns RESOURCE_EXHAUSTED, and does nothing, when 1024 ranges are excluded already.
+  absl::StatusOr<std::size_t> Exclude(const VersionRange& range);
 
   // Returns the next item if the limiter allows. Its contents stay in use until ReleaseSample.
   std::optional<SampledItem> Sample();
@@ -269,6 +279,7 @@ class Table {
   // Returns the credit with which the limiter goes on under `next`, before options_ change.
   double CreditUnder(const TableOptions& next) const;
   void EvictStale();
+  absl::Status CheckVersions(const Item& item) const;
   absl::Status CheckFits(const Item& item);
   // Checks that there is room, or a remover to make it, and that the limiter allows an insert.
   absl::Status CheckRoom(const Item& item);
@@ -304,6 +315,7 @@ class Table {
   std::vector<std::shared_ptr<Item>> evicted_;
   Handle next_handle_ = 0;
   PolicyVersion current_version_;
+  std::shared_ptr<const std::vector<VersionRange>> excluded_;
   // The limit of the sampling stream that reported a version last.
   std::uint32_t stream_max_lag_ = 0;
   // True if the last insert found too few bytes.

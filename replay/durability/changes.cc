@@ -101,6 +101,10 @@ void Changes::AddTo(rocksdb::WriteBatch& batch, const Database& database) const 
       batch.Put(state, key, Seal(key, ToProto(*tables_[table].state).SerializeAsString()));
     }
   }
+  if (learner_checkpoint_) {
+    const std::string key(kLearnerKey);
+    batch.Put(state, key, Seal(key, *learner_checkpoint_));
+  }
   rocksdb::ColumnFamilyHandle* const contents = database.column(Column::kContents);
   for (const auto& [number, content] : contents_) {
     const std::string key = ContentRecordKey(number);
@@ -110,12 +114,6 @@ void Changes::AddTo(rocksdb::WriteBatch& batch, const Database& database) const 
       batch.Delete(contents, key);
     }
   }
-}
-
-void Changes::Clear() {
-  for (TableChange& table : tables_) table = {};
-  contents_.clear();
-  bytes_ = 0;
 }
 
 }  // namespace shoal::replay::durability

@@ -44,13 +44,13 @@ class Changes {
   void See(std::size_t table, std::uint64_t count, std::size_t window, const UnrollId& id);
   void DeleteSeen(std::size_t table, std::uint64_t count);
   void SetState(std::size_t table, const TableRecord& state) { tables_[table].state = state; }
+  void SetLearnerCheckpoint(const std::string& id) { learner_checkpoint_ = id; }
   void Put(std::uint64_t number, const std::shared_ptr<const Content>& content);
   void Evict(std::uint64_t number);
 
   // The bytes of new payloads and contents.
   std::size_t bytes() const { return bytes_; }
   void AddTo(rocksdb::WriteBatch& batch, const Database& database) const;
-  void Clear();
 
  private:
   struct ItemChange {
@@ -73,6 +73,7 @@ class Changes {
   std::vector<TableChange> tables_;
   // Null: the content was evicted.
   absl::flat_hash_map<std::uint64_t, std::shared_ptr<const Content>> contents_;
+  std::optional<std::string> learner_checkpoint_;
   std::size_t bytes_ = 0;
 };
 

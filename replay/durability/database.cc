@@ -5,6 +5,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
 
 #include <cstdarg>
 #include <cstdio>
@@ -114,6 +115,49 @@ absl::Status Database::Write(rocksdb::WriteBatch& batch) {
   rocksdb::WriteOptions options;
   options.sync = true;
   return StatusOf(db_->Write(options, &batch), directory_);
+}
+
+std::string Database::StateOf(std::string_view key) {
+  std::string sealed;
+  const std::string name(key);
+  const auto status = db_->Get(rocksdb::ReadOptions(), column(Column::kState), name, &sealed);
+  const auto value = Unseal(key, sealed);
+  return status.ok() && value.ok() ? std::string(*value) : "";
+}
+
+absl::Status Database::Checkpoint(const std::string& directory) {
+  std::error_code failure;
+  std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failure);
+  if (failure) return runtime::Unavailable(directory + ": " + failure.message());
+  if (std::filesystem::exists(directory, failure)) {
+    return runtime::FailedPrecondition(directory + " is there already");
+  }
+  rocksdb::Checkpoint* made = nullptr;
+  rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &made);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  if (status.ok()) status = checkpoint->CreateCheckpoint(directory);
+  return StatusOf(status, directory);
+}
+
+absl::Status CopyCheckpoint(const std::string& from, const std::string& directory) {
+  namespace fs = std::filesystem;
+  const std::string partial = directory + ".partial";
+  std::error_code failure;
+  fs::remove_all(partial, failure);
+  if (!failure) fs::create_directories(partial, failure);
+  for (fs::directory_iterator entry(from, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    const fs::path to = fs::path(partial) / entry->path().filename();
+    const fs::path kind = entry->path().extension();
+    std::error_code no_link = std::make_error_code(std::errc::not_supported);
+    if (kind == ".sst" || kind == ".blob") fs::create_hard_link(entry->path(), to, no_link);
+    if (no_link) fs::copy_file(entry->path(), to, failure);
+    if (failure) break;
+  }
+  if (!failure) fs::rename(partial, directory, failure);
+  if (!failure) return absl::OkStatus();
+  return runtime::FailedPrecondition(from + " cannot be copied to " + directory + ": " +
+                                     failure.message());
 }
 
 Cursor::Cursor(Database& database, Column column, std::string prefix)

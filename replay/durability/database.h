@@ -43,6 +43,12 @@ class Database {
   //   UNAVAILABLE         the disk failed. Open the database anew before the next call.
   absl::Status Write(rocksdb::WriteBatch& batch);
 
+  // Returns the value of a small record, or an empty string if there is none or it is damaged.
+  std::string StateOf(std::string_view key);
+  // Makes `directory` a copy of the database as it is now, for the most part by hard links, while
+  // writes go on. `directory` must not exist.
+  absl::Status Checkpoint(const std::string& directory);
+
   rocksdb::DB& db() { return *db_; }
   rocksdb::ColumnFamilyHandle* column(Column column) const {
     return columns_[static_cast<std::size_t>(column)];
@@ -56,6 +62,10 @@ class Database {
   // Owned by this object and given back to `db_` before it is closed.
   std::array<rocksdb::ColumnFamilyHandle*, 3> columns_{};
 };
+
+// Copies the checkpoint in `from` to `directory`, which must not exist, whole or not at all. Files
+// that RocksDB never changes are linked where the file system can.
+absl::Status CopyCheckpoint(const std::string& from, const std::string& directory);
 
 // A cursor reads the records of a column whose keys begin with `prefix` and end with a number, in
 // order. Where RocksDB cannot read a part of a file, the cursor goes on behind it and counts a gap.

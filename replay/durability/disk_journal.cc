@@ -2,8 +2,12 @@
 #include "replay/durability/disk_journal.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <filesystem>
 #include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "platform/runtime/log.h"
@@ -19,6 +23,33 @@ constexpr std::chrono::milliseconds kContentDelay(100);
 
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
+}
+
+std::string NameOf(const std::string& directory) {
+  return std::filesystem::path(directory).filename().string();
+}
+
+absl::Status Restore(const DiskJournalOptions& options) {
+  if (options.restore.empty()) return absl::OkStatus();
+  std::error_code ignored;
+  if (std::filesystem::exists(options.directory, ignored)) {
+    spdlog::info("event=restore_skipped reason=\"{} is there already\"", options.directory);
+    return absl::OkStatus();
+  }
+  return CopyCheckpoint(options.restore + "/" + NameOf(options.directory), options.directory);
+}
+
+absl::Status CheckName(const std::string& id) {
+  constexpr std::size_t kMostLetters = 100;
+  const bool sound = !id.empty() && id.size() <= kMostLetters && id.front() != '.' &&
+                     std::all_of(id.begin(), id.end(), [](char letter) {
+                       return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                              std::string_view("._-").find(letter) != std::string_view::npos;
+                     });
+  if (sound) return absl::OkStatus();
+  return runtime::InvalidArgument(
+      "learner_checkpoint has 1 to 100 letters, digits, '.', '_' and '-', and does not begin with "
+      "'.'");
 }
 
 }  // namespace
@@ -120,6 +151,7 @@ class DiskJournal::Follower final : public TableHooks {
 absl::StatusOr<std::unique_ptr<DiskJournal>> DiskJournal::Create(DiskJournalOptions options,
                                                                  runtime::Clock& clock) {
   if (options.env == nullptr) options.env = rocksdb::Env::Default();
+  SHOAL_RETURN_IF_ERROR(Restore(options));
   SHOAL_ASSIGN_OR_RETURN(auto database, Database::Open(options.directory, options.env));
   return std::unique_ptr<DiskJournal>(
       new DiskJournal(std::move(options), std::move(database), clock));
@@ -140,18 +172,30 @@ DiskJournal::~DiskJournal() {
     due_changed_.NotifyAll();
   }
   thread_.Join();
+  {
+    const runtime::MutexLock lock(mutex_);
+    over_ = true;
+    requests_changed_.NotifyAll();
+  }
+  checkpointer_.Join();
+}
+
+std::shared_ptr<Database> DiskJournal::database() const {
+  const runtime::MutexLock lock(mutex_);
+  return database_;
 }
 
 absl::Status DiskJournal::Start(ContentStore& contents,
                                 std::span<const std::unique_ptr<Table>> tables,
                                 std::function<void()> changed) {
   changed_ = std::move(changed);
+  const std::shared_ptr<Database> database = this->database();
   std::set<std::string> durable;
   for (const auto& table : tables) {
     names_.push_back(table->options().name);
     if (table->options().durability != Durability::kNone) durable.insert(names_.back());
   }
-  for (Cursor cursor(*database_, Column::kState, "T"); cursor.valid(); cursor.Next()) {
+  for (Cursor cursor(*database, Column::kState, "T"); cursor.valid(); cursor.Next()) {
     const std::string name(cursor.key().substr(1));
     if (durable.contains(name)) continue;
     return runtime::FailedPrecondition(
@@ -159,11 +203,11 @@ absl::Status DiskJournal::Start(ContentStore& contents,
         ", which has no durability now: configure it, or name another directory");
   }
   auto changes = std::make_unique<Changes>(names_);
-  std::uint64_t damaged = RestoreContents(*database_, contents, *changes);
+  std::uint64_t damaged = RestoreContents(*database, contents, *changes);
   for (std::size_t i = 0; i < tables.size(); ++i) {
     followers_.push_back(nullptr);
     if (!durable.contains(names_[i])) continue;
-    const RestoredTable restored = RestoreTable(*database_, *tables[i], i, *changes, clock_);
+    const RestoredTable restored = RestoreTable(*database, *tables[i], i, *changes, clock_);
     damaged += restored.damaged;
     followers_.back() = std::make_unique<Follower>(*this, *tables[i], i, restored.seen);
     changes->SetState(i, tables[i]->record());
@@ -175,12 +219,14 @@ absl::Status DiskJournal::Start(ContentStore& contents,
     changes_ = std::move(changes);
     promises_.resize(tables.size());
     stats_.damaged_total = damaged;
+    stats_.learner_checkpoint = database->StateOf(kLearnerKey);
     NoteLocked(runtime::Duration::zero());
   }
   contents.SetHooks(this);
   contents.EndRestore();
   for (std::size_t i = 0; i < tables.size(); ++i) tables[i]->SetHooks(followers_[i].get());
   thread_ = runtime::Thread("replay-journal", [this] { Run(); });
+  checkpointer_ = runtime::Thread("replay-checkpoint", [this] { ServeRequests(); });
   return absl::OkStatus();
 }
 
@@ -261,6 +307,7 @@ void DiskJournal::Run() {
     {
       const runtime::MutexLock lock(mutex_);
       durable_ = position;
+      requests_changed_.NotifyAll();
     }
     changed_();
   }
@@ -283,7 +330,7 @@ bool DiskJournal::TakeDue(rocksdb::WriteBatch& batch, std::uint64_t& position) {
     writing_since_ = waiting_since_;
   }
   batch.Clear();
-  taken->AddTo(batch, *database_);
+  taken->AddTo(batch, *database());
   return true;
 }
 
@@ -297,15 +344,14 @@ bool DiskJournal::WriteUntilDone(rocksdb::WriteBatch& batch) {
 
 absl::Status DiskJournal::WriteOnce(rocksdb::WriteBatch& batch) {
   const runtime::TimePoint start = clock_.Now();
-  if (database_ == nullptr) {
-    SHOAL_ASSIGN_OR_RETURN(database_, Database::Open(options_.directory, options_.env));
+  std::shared_ptr<Database> database = this->database();
+  if (database == nullptr) {
+    SHOAL_ASSIGN_OR_RETURN(database, Database::Open(options_.directory, options_.env));
   }
-  const absl::Status status = database_->Write(batch);
-  if (!status.ok()) {
-    database_.reset();
-    return status;
-  }
+  const absl::Status status = database->Write(batch);
   const runtime::MutexLock lock(mutex_);
+  database_ = status.ok() ? database : nullptr;
+  if (!status.ok()) return status;
   if (!failure_.ok()) spdlog::info("event=journal_writes_again directory={}", options_.directory);
   failure_ = absl::OkStatus();
   stats_.written_bytes_total += batch.GetDataSize();
@@ -322,6 +368,7 @@ bool DiskJournal::AwaitRetry(const absl::Status& failure) {
                     runtime::Quoted(runtime::Message(failure)));
     }
     failure_ = runtime::ResourceExhausted(runtime::Message(failure));
+    requests_changed_.NotifyAll();
   }
   changed_();
   const runtime::MutexLock lock(mutex_);
@@ -329,6 +376,80 @@ bool DiskJournal::AwaitRetry(const absl::Status& failure) {
   while (!ending_ && clock_.WaitUntil(due_changed_, mutex_, again)) {
   }
   return !ending_;
+}
+
+void DiskJournal::WhenDurable(std::function<void(const absl::Status&)> done) {
+  Enqueue({.position = 0,
+           .learner_checkpoint = {},
+           .done = [done = std::move(done)](const absl::StatusOr<std::string>& result) {
+             done(result.status());
+           }});
+}
+
+void DiskJournal::Checkpoint(const std::string& learner_checkpoint,
+                             std::function<void(const absl::StatusOr<std::string>&)> done) {
+  absl::Status status = CheckName(learner_checkpoint);
+  if (status.ok() && options_.checkpoints.empty()) {
+    status = runtime::FailedPrecondition("there is no folder for checkpoints");
+  }
+  if (!status.ok()) {
+    done(status);
+    return;
+  }
+  Enqueue({.position = 0, .learner_checkpoint = learner_checkpoint, .done = std::move(done)});
+}
+
+void DiskJournal::Enqueue(Request request) {
+  constexpr std::size_t kMostRequests = 16;
+  bool taken = false;
+  {
+    const runtime::MutexLock lock(mutex_);
+    taken = requests_.size() < kMostRequests;
+    if (taken) {
+      if (!request.learner_checkpoint.empty()) {
+        changes_->SetLearnerCheckpoint(request.learner_checkpoint);
+        stats_.learner_checkpoint = request.learner_checkpoint;
+      }
+      request.position = NoteLocked(runtime::Duration::zero());
+      requests_.push_back(std::move(request));
+      requests_changed_.NotifyAll();
+    }
+  }
+  if (!taken) request.done(runtime::ResourceExhausted("too many checkpoints are asked for"));
+}
+
+void DiskJournal::ServeRequests() {
+  while (true) {
+    Request request;
+    absl::Status status;
+    {
+      const runtime::MutexLock lock(mutex_);
+      while (!over_ &&
+             (requests_.empty() || (durable_ < requests_.front().position && failure_.ok()))) {
+        requests_changed_.Wait(mutex_);
+      }
+      if (requests_.empty()) return;
+      request = std::move(requests_.front());
+      requests_.pop_front();
+      if (durable_ < request.position) {
+        status = failure_.ok() ? runtime::Cancelled("the shard ends") : failure_;
+      }
+    }
+    request.done(status.ok() ? Serve(request) : status);
+  }
+}
+
+absl::StatusOr<std::string> DiskJournal::Serve(const Request& request) {
+  if (request.learner_checkpoint.empty()) return std::string();
+  const std::shared_ptr<Database> database = this->database();
+  if (database == nullptr) return runtime::ResourceExhausted("the disk fails");
+  const std::string directory =
+      options_.checkpoints + "/" + request.learner_checkpoint + "/" + NameOf(options_.directory);
+  const runtime::TimePoint start = clock_.Now();
+  SHOAL_RETURN_IF_ERROR(database->Checkpoint(directory));
+  spdlog::info("event=checkpoint_written directory={} seconds={:.3f}", directory,
+               Seconds(clock_.Now() - start));
+  return directory;
 }
 
 }  // namespace shoal::replay::durability

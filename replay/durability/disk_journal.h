@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -41,6 +42,12 @@ namespace shoal::replay::durability {
 
 struct DiskJournalOptions {
   std::string directory;
+  // A checkpoint is written to a folder of the directory's name, in a folder that is named after
+  // the learner's checkpoint, in this folder. Empty: there are no checkpoints.
+  std::string checkpoints = {};
+  // The folder, named after a learner's checkpoint, from which a journal begins whose directory is
+  // not there yet. Empty: it begins empty.
+  std::string restore = {};
   // Inserts are refused while more bytes of payloads and contents than this wait to be written.
   std::size_t waiting_bytes = std::size_t{64} << 20;
   // How long to wait before the database is opened anew.
@@ -51,7 +58,8 @@ struct DiskJournalOptions {
 
 class DiskJournal final : public Journal, private ContentHooks {
  public:
-  // Fails as Database::Open does. `clock` must outlive the journal.
+  // Fails as Database::Open does, and with FAILED_PRECONDITION if there is nothing to restore.
+  // `clock` must outlive the journal.
   static absl::StatusOr<std::unique_ptr<DiskJournal>> Create(
       DiskJournalOptions options, runtime::Clock& clock = runtime::SystemClock());
   ~DiskJournal() override;
@@ -64,6 +72,11 @@ class DiskJournal final : public Journal, private ContentHooks {
   std::uint64_t AcknowledgedAt(std::size_t table) const override ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t SampledAt(std::size_t table) const override ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t durable() const override ABSL_LOCKS_EXCLUDED(mutex_);
+  void WhenDurable(std::function<void(const absl::Status&)> done) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Checkpoint(const std::string& learner_checkpoint,
+                  std::function<void(const absl::StatusOr<std::string>&)> done) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
   JournalStats stats() const override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -73,11 +86,25 @@ class DiskJournal final : public Journal, private ContentHooks {
     std::uint64_t sampled_at = 0;
   };
 
+  // Something to be done once a position is durable.
+  struct Request {
+    std::uint64_t position = 0;
+    // Empty: no checkpoint is wanted.
+    std::string learner_checkpoint = {};
+    std::function<void(const absl::StatusOr<std::string>&)> done;
+  };
+
   DiskJournal(DiskJournalOptions options, std::unique_ptr<Database> database,
               runtime::Clock& clock);
   void OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void OnEvict(std::uint64_t number) override ABSL_LOCKS_EXCLUDED(mutex_);
+
+  void Enqueue(Request request) ABSL_LOCKS_EXCLUDED(mutex_);
+  void ServeRequests() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the directory of the checkpoint, or an empty one if none is wanted.
+  absl::StatusOr<std::string> Serve(const Request& request) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<Database> database() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Counts a change that is to be written within `delay`, and returns its position.
   std::uint64_t NoteLocked(runtime::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -93,14 +120,14 @@ class DiskJournal final : public Journal, private ContentHooks {
 
   const DiskJournalOptions options_;
   runtime::Clock& clock_;
-  // Of the journal's thread, once it runs. Null while it cannot be opened.
-  std::unique_ptr<Database> database_;
   std::vector<std::string> names_;
   // One for each table; null for a table without durability. Set by Start.
   std::vector<std::unique_ptr<Follower>> followers_;
   std::function<void()> changed_;
 
   mutable runtime::Mutex mutex_;
+  // Set by the journal's thread alone. Null while it cannot be opened.
+  std::shared_ptr<Database> database_ ABSL_GUARDED_BY(mutex_);
   runtime::CondVar due_changed_;
   std::unique_ptr<Changes> changes_ ABSL_GUARDED_BY(mutex_);
   std::vector<Promises> promises_ ABSL_GUARDED_BY(mutex_);
@@ -117,7 +144,14 @@ class DiskJournal final : public Journal, private ContentHooks {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   JournalStats stats_ ABSL_GUARDED_BY(mutex_);
+  // A request, a durable position, a failure, or the end.
+  runtime::CondVar requests_changed_;
+  std::deque<Request> requests_ ABSL_GUARDED_BY(mutex_);
+  // True once nothing more is written.
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
   runtime::Thread thread_;
+  // Writes checkpoints, so that writing changes does not wait for them.
+  runtime::Thread checkpointer_;
 };
 
 }  // namespace shoal::replay::durability

@@ -156,6 +156,14 @@ proto::JournalTable ToProto(const TableRecord& state) {
   out.mutable_current_version()->set_epoch(state.current_version.epoch);
   out.mutable_current_version()->set_step(state.current_version.step);
   out.set_stream_max_lag(state.stream_max_lag);
+  if (state.excluded != nullptr) {
+    for (const VersionRange& range : *state.excluded) {
+      proto::JournalExclusion& exclusion = *out.add_excluded();
+      exclusion.set_epoch(range.epoch);
+      exclusion.set_first_step(range.first_step);
+      exclusion.set_last_step(range.last_step);
+    }
+  }
   for (const auto& [name, field] : kTableCounts) {
     (*out.mutable_counts())[name] = state.stats.*field;
   }
@@ -167,7 +175,14 @@ TableRecord FromProto(const proto::JournalTable& table) {
                     .credit = table.credit(),
                     .current_version = replay::FromProto(table.current_version()),
                     .stream_max_lag = table.stream_max_lag(),
+                    .excluded = nullptr,
                     .stats = {}};
+  auto excluded = std::make_shared<std::vector<VersionRange>>();
+  for (const proto::JournalExclusion& range : table.excluded()) {
+    excluded->push_back(
+        {.epoch = range.epoch(), .first_step = range.first_step(), .last_step = range.last_step()});
+  }
+  if (!excluded->empty()) state.excluded = std::move(excluded);
   for (const auto& [name, field] : kTableCounts) {
     const auto found = table.counts().find(name);
     if (found != table.counts().end()) state.stats.*field = found->second;

@@ -5,6 +5,7 @@
 //   state     'T' table                      proto::JournalTable
 //   state     'R' table 0 handle             proto::JournalRow
 //   state     'S' table 0 count              an id that the table has seen
+//   state     'L'                            the id of a learner's checkpoint
 //   items     'I' table 0 handle             when it came, length of a proto::Item, it, its payload
 //   contents  'C' number of the content      proto::SampleReply with the content
 //
@@ -29,6 +30,7 @@
 
 namespace shoal::replay::durability {
 
+inline constexpr std::string_view kLearnerKey = "L";
 std::string TableKey(std::string_view name);
 std::string RowKey(std::string_view table, Handle handle);
 std::string SeenKey(std::string_view table, std::uint64_t count);

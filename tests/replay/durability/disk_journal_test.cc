@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <random>
 #include <string>
 #include <tuple>
@@ -370,6 +371,123 @@ TEST_CASE("a full disk puts inserts off, and the shard goes on once there is spa
   env.Revive();
   shard = MustOpen(folder.path(), {Always()}, &env);
   REQUIRE(Drain(*shard) == std::vector<std::uint64_t>{1, 2, 3});
+}
+
+absl::StatusOr<std::string> CheckpointOf(Shard& shard, const std::string& id) {
+  std::promise<absl::StatusOr<std::string>> promise;
+  shard.Checkpoint(id, [&promise](const absl::StatusOr<std::string>& directory) {
+    promise.set_value(directory);
+  });
+  return promise.get_future().get();
+}
+
+std::unique_ptr<Shard> OpenBelow(const TemporaryFolder& folder, const std::string& name,
+                                 const std::string& restore = "") {
+  auto journal = DiskJournal::Create({.directory = folder.At(name + "/shard-0"),
+                                      .checkpoints = folder.At("checkpoints"),
+                                      .restore = restore});
+  INFO(journal.status().ToString());
+  REQUIRE(journal.ok());
+  return *Shard::Create({.tables = {Always()}, .contents = {}}, runtime::SystemClock(),
+                        *std::move(journal));
+}
+
+TEST_CASE("a shard begins with a checkpoint, however the one that wrote it went on") {
+  const TemporaryFolder folder;
+  auto shard = OpenBelow(folder, "state");
+  for (std::uint64_t i = 1; i <= 3; ++i) REQUIRE(Insert(*shard, i).ok());
+  REQUIRE(*CheckpointOf(*shard, "epoch-2-step-70") ==
+          folder.At("checkpoints/epoch-2-step-70/shard-0"));
+  REQUIRE(Insert(*shard, 4).ok());
+  REQUIRE(Drain(*shard) == std::vector<std::uint64_t>{1, 2, 3, 4});
+  REQUIRE(CheckpointOf(*shard, "later").ok());
+  shard.reset();
+  std::filesystem::remove_all(folder.At("state"));
+
+  const std::string first = folder.At("checkpoints/epoch-2-step-70");
+  shard = OpenBelow(folder, "state", first);
+  REQUIRE(shard->stats().journal.learner_checkpoint == "epoch-2-step-70");
+  REQUIRE(shard->stats().tables[0].inserted_total == 3);
+  REQUIRE(Insert(*shard, 5).ok());
+  shard.reset();
+  // A shard that has begun so goes on with its own state, and the checkpoint stays as it was.
+  shard = OpenBelow(folder, "state", first);
+  REQUIRE(Drain(*shard) == std::vector<std::uint64_t>{1, 2, 3, 5});
+  shard = OpenBelow(folder, "other", first);
+  REQUIRE(Drain(*shard) == std::vector<std::uint64_t>{1, 2, 3});
+  shard = OpenBelow(folder, "third", folder.At("checkpoints/later"));
+  REQUIRE(shard->stats().tables[0].sampled_total == 4);
+  REQUIRE(Drain(*shard).empty());
+}
+
+TEST_CASE("a checkpoint that cannot be named, is there already or has no table is refused") {
+  const TemporaryFolder folder;
+  auto shard = OpenBelow(folder, "state");
+  for (const std::string& name :
+       {std::string(), std::string("../up"), std::string("a/b"), std::string(101, 'a')}) {
+    REQUIRE(absl::IsInvalidArgument(CheckpointOf(*shard, name).status()));
+  }
+  REQUIRE(CheckpointOf(*shard, "one").ok());
+  REQUIRE(absl::IsFailedPrecondition(CheckpointOf(*shard, "one").status()));
+  const auto plain = *Shard::Create({.tables = {{}}, .contents = {}});
+  REQUIRE(absl::IsFailedPrecondition(CheckpointOf(*plain, "one").status()));
+  const absl::Status missing =
+      DiskJournal::Create({.directory = folder.At("new/shard-0"), .restore = folder.At("nowhere")})
+          .status();
+  REQUIRE(absl::IsFailedPrecondition(missing));
+  REQUIRE(runtime::Message(missing).find("nowhere") != std::string::npos);
+  REQUIRE_FALSE(std::filesystem::exists(folder.At("new/shard-0")));
+}
+
+TEST_CASE("a checkpoint on a full disk says so, and the shard goes on once there is space") {
+  const TemporaryFolder folder;
+  LossyEnv env;
+  auto journal = DiskJournal::Create({.directory = folder.At("shard-0"),
+                                      .checkpoints = folder.At("checkpoints"),
+                                      .retry = std::chrono::milliseconds(1),
+                                      .env = &env});
+  const auto shard = *Shard::Create({.tables = {Always()}, .contents = {}}, runtime::SystemClock(),
+                                    *std::move(journal));
+  AwaitDurable(*shard);
+  env.Fill();
+  REQUIRE(absl::IsResourceExhausted(CheckpointOf(*shard, "full").status()));
+  env.Free();
+  REQUIRE(Eventually([&] { return CheckpointOf(*shard, "free").ok(); }));
+}
+
+TEST_CASE("items of excluded versions leave and are refused, after a restart too") {
+  const TemporaryFolder folder;
+  LossyEnv env;
+  auto shard = MustOpen(folder.path(), {Always()}, &env);
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    auto item = ItemNumber(i, i);
+    REQUIRE(shard->Insert("unrolls", item).ok());
+  }
+  REQUIRE(absl::IsInvalidArgument(
+      shard->Exclude({.epoch = 1, .first_step = 3, .last_step = 2}).status()));
+  REQUIRE(*shard->Exclude({.epoch = 1, .first_step = 2, .last_step = 4}) == 3);
+  REQUIRE(*shard->Exclude({.epoch = 2, .first_step = 0, .last_step = 9}) == 0);
+  std::promise<absl::Status> durable;
+  shard->WhenDurable([&durable](const absl::Status& status) { durable.set_value(status); });
+  REQUIRE(durable.get_future().get().ok());
+  env.Die();
+  shard.reset();
+  env.Revive();
+  shard = MustOpen(folder.path(), {Always()}, &env);
+  REQUIRE(shard->stats().tables[0].evicted_excluded_total == 3);
+  const auto insert = [&shard](std::uint64_t number, std::uint64_t oldest, std::uint64_t newest) {
+    auto item = ItemNumber(number, oldest);
+    item->newest_version.step = newest;
+    return shard->Insert("unrolls", item);
+  };
+  const absl::Status refused = insert(10, 1, 2);
+  REQUIRE(absl::IsFailedPrecondition(refused));
+  REQUIRE(runtime::Message(refused).find("steps 2 to 4 of epoch 1") != std::string::npos);
+  REQUIRE(absl::IsFailedPrecondition(insert(11, 0, 9)));
+  REQUIRE(absl::IsFailedPrecondition(insert(12, 4, 5)));
+  REQUIRE(insert(13, 0, 1).ok());
+  REQUIRE(insert(14, 5, 6).ok());
+  REQUIRE(shard->stats().tables[0].size == 5);
 }
 
 TEST_CASE("a directory that another shard uses, or that is none, is refused with its name") {
