@@ -2,7 +2,9 @@
 #include <grpcpp/grpcpp.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "platform/transport/channel.h"
@@ -22,8 +24,10 @@ using doubles::Eventually;
 class DurableServer {
  public:
   DurableServer() {
-    auto journal = DiskJournal::Create(
-        {.directory = folder_.path(), .retry = std::chrono::milliseconds(1), .env = &env});
+    auto journal = DiskJournal::Create({.directory = folder_.At("shard-0"),
+                                        .checkpoints = folder_.At("checkpoints"),
+                                        .retry = std::chrono::milliseconds(1),
+                                        .env = &env});
     REQUIRE(journal.ok());
     server_ = std::make_unique<ShardServer>(TableOptions{.durability = Durability::kAlways},
                                             InsertStreamOptions{}, "127.0.0.1:0",
@@ -34,6 +38,8 @@ class DurableServer {
   std::unique_ptr<proto::Replay::Stub> Stub() {
     return proto::Replay::NewStub(transport::CreateChannel(server_->address()));
   }
+
+  std::string At(const std::string& name) const { return folder_.At(name); }
 
   LossyEnv env;
 
@@ -115,6 +121,48 @@ TEST_CASE("an item is not given out before the disk knows of the use") {
   const auto other = sample(again);
   REQUIRE(other->Read(&reply));
   REQUIRE(reply.items(0).item().id().environment_id() == 2);
+}
+
+TEST_CASE("a checkpoint and an exclusion are answered when they are on disk") {
+  DurableServer server;
+  const auto stub = server.Stub();
+  {
+    grpc::ClientContext inserting;
+    const auto insert = stub->Insert(&inserting);
+    proto::InsertRequest request = InsertHello();
+    for (std::uint64_t step = 1; step <= 4; ++step) *request.add_items() = ItemOf(step, step);
+    REQUIRE(insert->Write(request));
+    REQUIRE(Eventually([&] { return server.shard().stats().tables[0].size == 4; }));
+    inserting.TryCancel();
+  }
+  grpc::ClientContext checkpointing;
+  proto::CheckpointRequest checkpoint;
+  checkpoint.set_learner_checkpoint("step-2");
+  proto::CheckpointReply written;
+  REQUIRE(stub->Checkpoint(&checkpointing, checkpoint, &written).ok());
+  REQUIRE(written.directory() == server.At("checkpoints/step-2/shard-0"));
+  REQUIRE(std::filesystem::exists(written.directory()));
+  grpc::ClientContext again;
+  REQUIRE(stub->Checkpoint(&again, checkpoint, &written).error_code() == grpc::FAILED_PRECONDITION);
+
+  grpc::ClientContext excluding;
+  proto::ExcludeRequest range;
+  range.set_epoch(1);
+  range.set_first_step(2);
+  range.set_last_step(3);
+  proto::ExcludeReply excluded;
+  REQUIRE(stub->Exclude(&excluding, range, &excluded).ok());
+  REQUIRE(excluded.removed() == 2);
+  REQUIRE(server.shard().stats().journal.waiting_changes == 0);
+  range.set_first_step(4);
+  grpc::ClientContext empty;
+  REQUIRE(stub->Exclude(&empty, range, &excluded).error_code() == grpc::INVALID_ARGUMENT);
+
+  grpc::ClientContext asking;
+  proto::InfoReply info;
+  REQUIRE(stub->Info(&asking, {}, &info).ok());
+  REQUIRE(info.learner_checkpoint() == "step-2");
+  REQUIRE(info.tables(0).size() == 2);
 }
 
 }  // namespace
