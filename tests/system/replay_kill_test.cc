@@ -28,8 +28,6 @@
 namespace shoal::tests {
 namespace {
 
-using doubles::Eventually;
-
 constexpr std::uint32_t kSteps = 10;
 constexpr std::uint32_t kMostUses = 2;
 constexpr double kSamplesPerInsert = 1.5;
@@ -67,7 +65,7 @@ class ReplayProcess {
   // Ends it as a supervisor does, and starts it again.
   void StopAndRestart() {
     process_->RequestStop();
-    REQUIRE(Eventually([this] { return process_->Poll().has_value(); }));
+    REQUIRE(doubles::Eventually([this] { return process_->Poll().has_value(); }));
     REQUIRE(process_->Poll()->code == 0);
     Start(address_);
   }
@@ -86,7 +84,7 @@ class ReplayProcess {
     process_ = *std::move(process);
     static const std::string kListening = "event=listening address=";
     std::string text;
-    const bool listens = Eventually([&] {
+    const bool listens = doubles::Eventually([&] {
       text = runtime::ReadFile(log).value_or("");
       const std::size_t at = text.find(kListening);
       if (at == std::string::npos) return process_->Poll().has_value();
@@ -272,7 +270,7 @@ TEST_CASE("a shard killed under load has every acknowledged item once, and gives
     INFO("kill " << kill);
     const std::size_t acknowledged = inserting.acknowledged_count() + 1 + random() % 200;
     const std::size_t sampled = sampling.count() + 1 + random() % 50;
-    REQUIRE(Eventually([&] {
+    REQUIRE(doubles::Eventually([&] {
       return inserting.acknowledged_count() >= acknowledged && sampling.count() >= sampled;
     }));
     replay.KillAndRestart();
@@ -299,8 +297,8 @@ TEST_CASE("a shard killed under load has every acknowledged item once, and gives
 
   const std::size_t kept = info.tables(0).size();
   Sampling draining(replay.address(), "kept");
-  REQUIRE(Eventually([&] { return draining.count() >= kept; }));
-  REQUIRE(Eventually([&] { return Info(replay.address()).tables(0).size() == 0; }));
+  REQUIRE(doubles::Eventually([&] { return draining.count() >= kept; }));
+  REQUIRE(doubles::Eventually([&] { return Info(replay.address()).tables(0).size() == 0; }));
   draining.Stop();
   for (const auto& [number, uses] : draining.uses()) {
     INFO("item " << number);
