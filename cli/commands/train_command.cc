@@ -158,7 +158,7 @@ struct Captures {
 };
 
 // Returns NOT_FOUND or INVALID_ARGUMENT, in one line, for a capture that is missing or given twice,
-// and for a held-out capture that is not among the others.
+// and for a held-out capture that training cannot leave out of the others.
 absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveConfig& config) {
   Captures captures;
   if (config.Text("environment.kind") != "redfish") return captures;
@@ -166,8 +166,11 @@ absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveCo
   for (const std::string& capture : config.Texts("environment.captures")) {
     SHOAL_RETURN_IF_ERROR(captures.Add(capture, data));
   }
+  const bool learns = flags.purpose != Purpose::kEvaluate;
   const std::string held_out = config.Text("environment.hold_out").value_or("");
   if (held_out.empty()) return captures;
+  // An evaluation may leave out what the run's training held out.
+  if (!learns && flags.hold_out.empty() && !captures.Contains(held_out)) return captures;
   captures.held_out = redfish::ArchiveName(held_out);
   if (!captures.Contains(held_out)) {
     absl::Status added =
@@ -177,7 +180,7 @@ absl::StatusOr<Captures> FindCaptures(const TrainFlags& flags, const EffectiveCo
       return runtime::InvalidArgument("hold-out \"" + held_out + "\": " + runtime::Message(added));
     }
   }
-  if (!redfish::TrainingCaptures(captures.named, held_out).empty()) return captures;
+  if (!learns || !redfish::TrainingCaptures(captures.named, held_out).empty()) return captures;
   return runtime::InvalidArgument("hold-out \"" + held_out +
                                   "\" is the only capture: nothing is left to train on");
 }
@@ -279,6 +282,7 @@ SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
   session.never_judge = flags.purpose == Purpose::kUp;
   if (session.never_judge) {
     session.train.evaluate_every_seconds = 0;
+    session.train.evaluate_every_steps = 0;
     session.train.minutes = 0;
     session.train.max_steps = 0;
   }

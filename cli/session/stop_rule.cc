@@ -9,7 +9,7 @@ double ScoreOf(const Evaluation& evaluation, const Score& score) {
   return evaluation.has_goals ? score.success_rate() : score.mean_return();
 }
 
-bool StopRule::Observe(const Evaluation& evaluation) {
+bool StopRule::Observe(const Evaluation& evaluation, double environment_steps) {
   const Score score = evaluation.Total("learned");
   const bool enough = score.episodes > 0 && ScoreOf(evaluation, score) >= options_.stop_score;
   const bool everywhere =
@@ -24,7 +24,13 @@ bool StopRule::Observe(const Evaluation& evaluation) {
   const bool short_enough = options_.stop_steps <= 0 || !evaluation.has_goals ||
                             score.steps_per_optimal().value_or(1e9) <= options_.stop_steps;
   in_a_row_ = enough && everywhere && lean && short_enough ? in_a_row_ + 1 : 0;
+  if (in_a_row_ == 1) first_steps_ = environment_steps;
   return in_a_row_ >= options_.stop_evaluations;
+}
+
+std::optional<double> StopRule::reached_steps() const {
+  if (in_a_row_ < options_.stop_evaluations) return std::nullopt;
+  return first_steps_;
 }
 
 }  // namespace shoal::cli

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "cli/results/evaluation.h"
 #include "cli/session/train_options.h"
@@ -17,12 +18,18 @@ class StopRule {
  public:
   explicit StopRule(const TrainOptions& options) : options_(options) {}
 
-  // Takes a greedy evaluation of the learned policy. Returns true when training may end.
-  bool Observe(const Evaluation& evaluation);
+  // Takes a greedy evaluation of the learned policy as it was after so many environment steps.
+  // Returns true when training may end.
+  bool Observe(const Evaluation& evaluation, double environment_steps);
+
+  // The environment steps after which the policy was good enough: those of the first of the
+  // evaluations in a row. None until training may end.
+  std::optional<double> reached_steps() const;
 
  private:
   const TrainOptions options_;
   std::int64_t in_a_row_ = 0;
+  double first_steps_ = 0;
 };
 
 }  // namespace shoal::cli

@@ -22,6 +22,11 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "seconds",
                 .min = 0,
                 .max = 1e6});
+  visitor.Knob("evaluate_every_steps", evaluate_every_steps,
+               {.help = "between greedy evaluations, in place of seconds; 0: they go by seconds",
+                .unit = "steps",
+                .min = 0,
+                .max = 1e15});
   visitor.Knob("evaluate_episodes", evaluate_episodes,
                {.help = "of each goal and capture, while training",
                 .unit = "episodes",

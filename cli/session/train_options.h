@@ -23,6 +23,9 @@ struct TrainOptions {
   std::int64_t max_steps = 0;
   // Seconds between greedy evaluations while training. 0 means no evaluations.
   double evaluate_every_seconds = 20;
+  // Environment steps between greedy evaluations, which then do not go by time. An evaluation that
+  // takes longer than these steps delays the next one. 0 means that they go by time.
+  std::int64_t evaluate_every_steps = 0;
   // Episodes of each goal and capture (or of the environment, if it has no goals).
   std::int64_t evaluate_episodes = 10;
   // Episodes of each goal and capture in the final evaluation. There are fewer when its time is up.

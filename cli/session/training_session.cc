@@ -21,8 +21,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick(50);
 constexpr milliseconds kScrapeInterval(1000);
-// The interval until environment steps are seen: progress shows, and evaluations may begin, early.
-constexpr milliseconds kFirstScrapeInterval(200);
+// The interval until environment steps are seen, so that progress shows and evaluations may begin
+// early, and while evaluations go by steps.
+constexpr milliseconds kFrequentScrapeInterval(200);
 // Up to half of the starts satisfy their goal already.
 constexpr double kSpare = 2;
 constexpr std::chrono::seconds kEvaluationBudget(90);
@@ -176,7 +177,8 @@ bool TrainingSession::Tick() {
   if (clock_.Now() < next_scrape_) return true;
   Scrape();
   const bool flowing = progress_.environment_steps > 0;
-  next_scrape_ = clock_.Now() + (flowing ? kScrapeInterval : kFirstScrapeInterval);
+  const bool often = !flowing || options_.train.evaluate_every_steps > 0;
+  next_scrape_ = clock_.Now() + (often ? kFrequentScrapeInterval : kScrapeInterval);
   display_.Show(progress_, extent_);
   if (clock_.Now() >= next_record_) {
     Record();
@@ -239,17 +241,26 @@ void TrainingSession::PollEvaluation() {
     }
     NoteEvaluation(**outcome);
     if (best_ != nullptr) best_->Observe(judged_version_, **outcome);
-    good_enough_ = stop_rule_.Observe(**outcome);
+    good_enough_ = stop_rule_.Observe(**outcome, judged_steps_);
     return;
   }
-  if (options_.train.evaluate_every_seconds <= 0 || evaluator_.running()) return;
-  if (!judges_on_the_way_) return;
-  if (progress_.updates > 0 && clock_.Now() >= next_evaluation_) StartEvaluation();
+  if (evaluator_.running() || !judges_on_the_way_ || progress_.updates <= 0) return;
+  if (EvaluationIsDue()) StartEvaluation();
+}
+
+bool TrainingSession::EvaluationIsDue() const {
+  const TrainOptions& train = options_.train;
+  if (train.evaluate_every_steps > 0) {
+    const auto every = static_cast<double>(train.evaluate_every_steps);
+    return progress_.environment_steps >= judged_steps_ + every;
+  }
+  return train.evaluate_every_seconds > 0 && clock_.Now() >= next_evaluation_;
 }
 
 void TrainingSession::StartEvaluation() {
   ++evaluations_;
   judged_version_ = NewestVersion();
+  judged_steps_ = progress_.environment_steps;
   const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
                                                  .policies = {judged_version_},
                                                  .episodes = options_.train.evaluate_episodes,
@@ -274,7 +285,7 @@ std::string TrainingSession::NewestVersion() {
 void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
   const Score score = evaluation.Total("learned");
   nlohmann::json row = {{"seconds", progress_.seconds},
-                        {"environment_steps", progress_.environment_steps},
+                        {"environment_steps", judged_steps_},
                         {"return", score.mean_return()}};
   std::map<std::string, double> values = {{"evaluation/return", score.mean_return()}};
   if (evaluation.has_goals) {
@@ -284,12 +295,11 @@ void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
     if (const auto ratio = score.steps_per_optimal()) row["steps_per_optimal"] = *ratio;
     if (const auto ratio = score.mutations_per_optimal()) row["mutations_per_optimal"] = *ratio;
   }
-  display_.Note(absl::StrFormat("evaluation %d after %.0f steps: ", evaluations_,
-                                progress_.environment_steps) +
+  display_.Note(absl::StrFormat("evaluation %d after %.0f steps: ", evaluations_, judged_steps_) +
                 EvaluationNote(evaluation));
   const absl::Status line = directory_.AppendLine("evaluations.jsonl", row.dump());
-  const absl::Status event = events_->Write(
-      UnixSeconds(clock_), static_cast<std::int64_t>(progress_.environment_steps), values);
+  const absl::Status event =
+      events_->Write(UnixSeconds(clock_), static_cast<std::int64_t>(judged_steps_), values);
   if (!line.ok()) Complain(line);
   if (!event.ok()) Complain(event);
 }
@@ -405,6 +415,9 @@ std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
     }
   } else {
     line += absl::StrFormat("greedy=%.1f", score.mean_return());
+  }
+  if (const std::optional<double> steps = stop_rule_.reached_steps()) {
+    line += absl::StrFormat(" reached_steps=%.0f", *steps);
   }
   return line + absl::StrFormat(" env_steps=%.0f seconds=%.0f", progress_.environment_steps,
                                 SecondsSince(options_.started));

@@ -76,6 +76,7 @@ class TrainingSession {
   void Scrape();
   void Record();
   void PollEvaluation();
+  bool EvaluationIsDue() const;
   void StartEvaluation();
   // Returns the version that the final evaluation judges, or "learned" for the newest.
   std::string VersionToJudge();
@@ -126,6 +127,8 @@ class TrainingSession {
   bool judges_on_the_way_ = true;
   // The parameters that the last evaluation judged.
   std::string judged_version_ = "learned";
+  // The environment steps when that evaluation began.
+  double judged_steps_ = 0;
   bool stopped_ = false;
 };
 

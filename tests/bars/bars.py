@@ -7,6 +7,7 @@ Finished pieces are kept in runs/bars/NAME-REVISION, so the same command continu
 import argparse
 import collections
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -76,6 +77,42 @@ def measure_return(folder, _):
     return {"greedy": number_in_line("greedy", line), "seconds": number_in_line("seconds", line)}
 
 
+def measure_learning(folder, _):
+    line = json.loads((folder / "run/result.json").read_text())["line"]
+    reached = number_in_line("reached_steps", line) if "reached_steps=" in line else math.inf
+    return {"reached": reached, "greedy": number_in_line("greedy", line), "seconds": number_in_line("seconds", line)}
+
+
+# A preset on a task: the bar of the return, the environment steps within which it has to be reached, and of how many seeds.
+LEARNING = [
+    ("ppo", "cartpole", 475, 200_000, 10), ("a2c", "cartpole", 475, 500_000, 9),
+    ("reinforce", "cartpole", 475, 500_000, 9), ("impala", "cartpole", 475, 1_000_000, 9),
+    ("dqn", "cartpole", 475, 300_000, 9), ("ape_x", "cartpole", 475, 300_000, 9), ("cem", "cartpole", 475, 1_000_000, 8),
+    ("grpo", "cartpole", 475, 1_000_000, 8), ("ppo", "acrobot", -100, 1_000_000, 10),
+    ("dqn", "acrobot", -100, 300_000, 10), ("ppo", "catch", 1, 200_000, 10), ("impala", "catch", 1, 200_000, 10),
+    ("dqn", "catch", 1, 200_000, 10), ("ppo", "cartpole-masked", 300, 1_000_000, 10),
+    ("r2d2", "cartpole-masked", 300, 1_000_000, 5), ("ppo", "corridor", 1, 1_000_000, 10),
+    ("r2d2", "corridor", 1, 1_000_000, 5)]
+
+
+def learning():
+    """Twenty greedy episodes have to reach the bar, and a hundred fresh ones have to confirm it."""
+    pieces, groups = [], []
+    for preset, task, bar, steps, least in LEARNING:
+        name = f"{preset}-{task}"
+        medians = {"reached": ("<=", 80_000)} if name == "ppo-cartpole" else {}
+        groups.append(proof.Group(name, least, medians))
+        for seed in range(1, 6 if preset == "r2d2" else 11):
+            command = train(task, seed, "--preset", preset, "--minutes", "20", "--set", "train.evaluate_every_steps=5000",
+                            "--set", "train.stop_evaluations=1", "--set", f"train.stop_score={bar}",
+                            "--set", f"train.max_steps={steps}", "--set", "train.evaluate_episodes=20",
+                            "--set", "train.final_episodes=100", "--set", "train.baselines=[]")
+            pieces.append(proof.Piece(f"{name}-{seed}", command, measure_learning,
+                                      {"reached": ("<=", steps), "greedy": (">=", bar)}))
+    return proof.Proof("learning", "each preset learns its small tasks within its environment steps, ten seeds; two hours (in "
+                       "CI: system_cartpole, system_tasks)", pieces, groups)
+
+
 def all_proofs():
     learn = [proof.Piece(f"seed-{seed}", train("redfish", seed), measure_goals,
                          {"success": (">=", 0.97), "worst_pair": (">=", 0.70), "steps_per_optimal": ("<=", 1.5)})
@@ -130,6 +167,7 @@ def all_proofs():
                     test("intent", {"SHOAL_SAID": "tests/text/intent/unseen.tsv"})),
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
+        learning(),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
         proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
                     "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),
@@ -190,7 +228,7 @@ def main():
     proofs = {one.name: one for one in all_proofs()}
     if arguments.name is None:
         for one in proofs.values():
-            print(f"{one.name:10}{one.says}")
+            print(f"{one.name:14}{one.says}")
         return 0
     if arguments.name not in proofs:
         parser.error(f"there is no proof {arguments.name!r}; there are: {', '.join(proofs)}")

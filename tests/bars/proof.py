@@ -7,11 +7,13 @@ that has no such file, and an interrupted piece starts again. A piece that fails
 
 import dataclasses
 import json
+import math
 import operator
 import os
 import pathlib
 import shutil
 import signal
+import statistics
 import subprocess
 import time
 from typing import Callable
@@ -38,11 +40,26 @@ class Piece:
 
 
 @dataclasses.dataclass
+class Group:
+    """Pieces that differ in their seed alone, such as ppo-1 and ppo-2 of the group ppo. Of these enough have to hold."""
+
+    name: str
+    least: int
+    # The bars for medians over the pieces.
+    medians: dict[str, tuple[str, float]] = dataclasses.field(default_factory=dict)
+
+    def has(self, piece):
+        return piece.rpartition("-")[0] == self.name
+
+
+@dataclasses.dataclass
 class Proof:
     name: str
     # One line: what the proof shows, how long it takes, and which test covers it in CI.
     says: str
     pieces: list[Piece]
+    # Pieces of no group all have to hold.
+    groups: list[Group] = dataclasses.field(default_factory=list)
 
 
 def stop(process):
@@ -96,6 +113,7 @@ def broken_bars(piece, values):
 
 def run(proof, folder, say=print):
     """Runs the pieces that are not finished, prints the table and returns whether all bars hold."""
+    single = [piece.name for piece in proof.pieces if not any(group.has(piece.name) for group in proof.groups)]
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for piece in proof.pieces:
@@ -110,8 +128,24 @@ def run(proof, folder, say=print):
         broken = broken_bars(piece, result["values"])
         verdict = result["failure"] or ("misses " + ", ".join(broken) if broken else "holds")
         rows.append((piece.name, result["values"], verdict))
-    print_table(proof, rows, say)
-    return all(verdict == "holds" for _, _, verdict in rows)
+    groups = [group_row(group, rows) for group in proof.groups]
+    print_table(proof, rows + groups, say)
+    return all(verdict.startswith("holds") for name, _, verdict in rows + groups
+               if name in single or name in {group for group, _, _ in groups})
+
+
+def group_row(group, rows):
+    """Returns the medians of a group's pieces, and whether enough of these hold."""
+    own = [row for row in rows if group.has(row[0])]
+    names = dict.fromkeys(name for _, values, _ in own for name in values)
+    medians = {name: statistics.median(values.get(name, math.inf) for _, values, _ in own) for name in names}
+    holding = sum(verdict == "holds" for _, _, verdict in own)
+    missed = [name for name, (sign, bound) in group.medians.items()
+              if name not in medians or not COMPARISONS[sign](medians[name], bound)]
+    verdict = "misses" if holding < group.least else "holds"
+    if missed:
+        verdict = "misses the median of " + ", ".join(missed)
+    return f"{group.name} median", medians, f"{verdict} ({holding} of {len(own)}, {group.least} needed)"
 
 
 def print_table(proof, rows, say):

@@ -69,6 +69,24 @@ class ProofTest(unittest.TestCase):
         self.assertTrue(self.run_all(piece))
 
 
+    def test_of_a_group_only_enough_pieces_and_the_median_have_to_hold(self):
+        def seed(number, steps):
+            return self.piece(f"dqn-task-{number}", measure=lambda *_: {"steps": steps}, bars={"steps": ("<=", 100)})
+
+        def holds(least, median):
+            group = proof.Group("dqn-task", least, {"steps": ("<=", median)})
+            return proof.run(proof.Proof("some", "", pieces, [group]), self.folder,
+                             say=lambda line, **_: self.lines.append(line))
+
+        pieces = [seed(1, 50), seed(2, 70), seed(3, 1000)]
+        self.assertTrue(holds(2, 70))
+        self.assertIn("2 of 3", self.lines[-1])
+        self.assertFalse(holds(3, 70))
+        self.assertFalse(holds(2, 60))
+        pieces.append(self.piece("alone", bars={"steps": ("<=", 100)}))
+        self.assertFalse(holds(2, 1000))
+
+
 class BarsTest(unittest.TestCase):
     def test_every_proof_has_a_name_and_pieces_of_their_own(self):
         proofs = bars.all_proofs()

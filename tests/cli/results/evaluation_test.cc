@@ -105,18 +105,21 @@ TEST_CASE("training ends after enough good evaluations in a row, and only then")
   const Evaluation good = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1));
   const Evaluation wasteful = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 2, 1));
   const Evaluation bad = EvaluationOf(Line("learned", "1", "a", false, 0, 2, 1, 1));
-  REQUIRE_FALSE(rule.Observe(good));
-  REQUIRE_FALSE(rule.Observe(bad));
-  REQUIRE_FALSE(rule.Observe(good));
-  REQUIRE_FALSE(rule.Observe(wasteful));
-  REQUIRE_FALSE(rule.Observe(good));
-  REQUIRE(rule.Observe(good));
+  REQUIRE_FALSE(rule.Observe(good, 100));
+  REQUIRE_FALSE(rule.Observe(bad, 200));
+  REQUIRE_FALSE(rule.Observe(good, 300));
+  REQUIRE_FALSE(rule.Observe(wasteful, 400));
+  REQUIRE_FALSE(rule.Observe(good, 500));
+  REQUIRE_FALSE(rule.reached_steps());
+  REQUIRE(rule.Observe(good, 600));
+  // The policy was good enough as early as in the first of the two.
+  REQUIRE(rule.reached_steps() == 500);
 }
 
 TEST_CASE("a policy that takes too many steps goes on training, however well it succeeds") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 0.9, .stop_steps = 1.5});
-  REQUIRE_FALSE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1))));
-  REQUIRE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1))));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1)), 0));
+  REQUIRE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 1, 1, 1)), 0));
 }
 
 TEST_CASE("an evaluation is better by its success, and among equals by its steps") {
@@ -144,31 +147,31 @@ TEST_CASE("one pair that was not learned keeps training going, whatever the mean
                            Line("uniform", "1", "b", false, 0, 1, 1, 1);
   const std::string bad = Line("learned", "2", "b", false, 0, 1, 1, 1);
   REQUIRE(EvaluationOf(good + bad).Total("learned").success_rate() > 0.6);
-  REQUIRE_FALSE(rule.Observe(EvaluationOf(good + bad)));
-  REQUIRE(rule.Observe(EvaluationOf(good + bad + Line("learned", "2", "b", true, 0, 1, 1, 1))));
-  REQUIRE(rule.Observe(EvaluationOf(good)));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf(good + bad), 0));
+  REQUIRE(rule.Observe(EvaluationOf(good + bad + Line("learned", "2", "b", true, 0, 1, 1, 1)), 0));
+  REQUIRE(rule.Observe(EvaluationOf(good), 0));
 }
 
 TEST_CASE("without goals the bar is the mean return alone") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 475, .stop_pair_success = 0.5});
-  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":470}\n")));
-  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":480}\n")));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":470}\n"), 0));
+  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":480}\n"), 0));
 }
 
 TEST_CASE("a bar below 0 is a bar for negative returns") {
   StopRule rule({.stop_evaluations = 1, .stop_score = -100});
-  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":-101}\n")));
-  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":-99}\n")));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":-101}\n"), 0));
+  REQUIRE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":-99}\n"), 0));
 }
 
 TEST_CASE("without a bar training never ends early") {
   StopRule rule({.stop_evaluations = 1});
-  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":1e6}\n")));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf("{\"policy\":\"learned\",\"return\":1e6}\n"), 0));
 }
 
 TEST_CASE("an evaluation without episodes never ends training") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 0});
-  REQUIRE_FALSE(rule.Observe(EvaluationOf("")));
+  REQUIRE_FALSE(rule.Observe(EvaluationOf(""), 0));
 }
 
 }  // namespace shoal::cli
