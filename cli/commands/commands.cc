@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/cluster/effective_config.h"
 #include "cli/commands/capture_command.h"
@@ -18,6 +19,7 @@
 #include "cli/commands/presets_command.h"
 #include "cli/commands/replay_command.h"
 #include "cli/commands/train_command.h"
+#include "cli/results/comparison.h"
 #include "cli/results/report.h"
 #include "cli/session/run_directory.h"
 #include "platform/runtime/program.h"
@@ -138,19 +140,40 @@ void AddEvaluate(CLI::App& app, TrainFlags& flags, std::string& run, std::functi
   });
 }
 
-void AddReport(CLI::App& app, std::string& run, std::function<int()>& action) {
-  CLI::App* const report =
-      app.add_subcommand("report", "Write report.html of a run: curves, tables, configuration");
-  report->add_option("RUN", run, "run directory, e.g. runs/latest")
+struct ReportFlags {
+  std::vector<std::string> runs;
+  std::string output;
+};
+
+// Returns the page's path and a line end.
+absl::StatusOr<std::string> Report(const ReportFlags& flags) {
+  if (flags.runs.size() == 1 && flags.output.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const std::string path, WriteReport(flags.runs.front()));
+    return path + "\n";
+  }
+  std::filesystem::path path = flags.output;
+  if (path.empty()) {
+    const std::filesystem::path first = flags.runs.front();
+    path = (first / ".." / "comparison.html").lexically_normal();
+  }
+  SHOAL_RETURN_IF_ERROR(WriteComparison(flags.runs, path));
+  return path.string() + "\n";
+}
+
+void AddReport(CLI::App& app, ReportFlags& flags, std::function<int()>& action) {
+  CLI::App* const report = app.add_subcommand(
+      "report",
+      "Write report.html of a run (curves, tables, configuration), or a page that compares runs");
+  report
+      ->add_option(
+          "RUN", flags.runs,
+          "run directory, e.g. runs/latest; several are compared, and those that differ in "
+          "their seed alone share a curve with a band")
       ->required()
       ->check(CLI::ExistingDirectory);
-  report->callback([&run, &action] {
-    action = [&run] {
-      absl::StatusOr<std::string> path = WriteReport(run);
-      if (path.ok()) *path += "\n";
-      return PrintResult(path);
-    };
-  });
+  report->add_option("--output", flags.output,
+                     "file of the comparison; default: comparison.html beside the first run");
+  report->callback([&flags, &action] { action = [&flags] { return PrintResult(Report(flags)); }; });
 }
 
 }  // namespace
@@ -167,7 +190,8 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddTrain(app, flags, action, started);
   AddUp(app, flags, action, started);
   AddEvaluate(app, flags, run, action, started);
-  AddReport(app, run, action);
+  ReportFlags report;
+  AddReport(app, report, action);
   AddDiscover(app, action);
   AddDo(app, action);
   AddCapture(app, action);

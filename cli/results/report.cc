@@ -8,12 +8,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <tuple>
 #include <vector>
 
 #include "cli/metrics/metric_table.h"
 #include "cli/results/result_html.h"
+#include "cli/results/run_files.h"
 #include "platform/display/line_chart.h"
 #include "platform/runtime/atomic_file.h"
 
@@ -28,27 +28,6 @@ using display::EscapeHtml;
 constexpr char kStepsAxis[] = "environment steps";
 // The member of a row of metrics.jsonl that holds the metrics of the table.
 constexpr char kDetails[] = "details";
-
-std::string ReadOrEmpty(const std::string& path) {
-  const absl::StatusOr<std::string> text = runtime::ReadFile(path);
-  return text.ok() ? *text : "";
-}
-
-// Leaves out lines that do not parse, such as the unfinished last line of a run that goes on.
-std::vector<Json> ReadLines(const std::string& path) {
-  std::vector<Json> rows;
-  std::istringstream lines(ReadOrEmpty(path));
-  for (std::string line; std::getline(lines, line);) {
-    Json row = Json::parse(line, nullptr, false);
-    if (row.is_object()) rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-Json ReadObject(const std::string& path) {
-  Json object = Json::parse(ReadOrEmpty(path), nullptr, false);
-  return object.is_object() ? object : Json::object();
-}
 
 // `inside` is the member of a row that holds `key`; empty for the row itself.
 ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const std::string& key,

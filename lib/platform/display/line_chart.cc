@@ -43,6 +43,8 @@ constexpr std::string_view kStyle =
 
 using Points = std::vector<std::pair<double, double>>;
 
+bool IsDrawable(double value) { return std::abs(value) <= kMaxValue; }
+
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -55,7 +57,7 @@ struct Range {
 Points Thinned(const Points& points) {
   Points finite;
   std::copy_if(points.begin(), points.end(), std::back_inserter(finite), [](const auto& point) {
-    return std::abs(point.first) <= kMaxValue && std::abs(point.second) <= kMaxValue;
+    return IsDrawable(point.first) && IsDrawable(point.second);
   });
   if (finite.size() <= kMaxPoints) return finite;
   Points thinned;
@@ -131,6 +133,29 @@ class Frame {
   double top_;
 };
 
+// Returns the outline of a line's band: along the high ends and back along the low ones.
+Points BandOutline(const ChartLine& line) {
+  Points outline;
+  Points back;
+  for (std::size_t i = 0; i < std::min(line.band.size(), line.points.size()); ++i) {
+    const double x = line.points[i].first;
+    const auto& [low, high] = line.band[i];
+    if (!IsDrawable(x) || !IsDrawable(low) || !IsDrawable(high)) continue;
+    outline.emplace_back(x, high);
+    back.emplace_back(x, low);
+  }
+  outline.insert(outline.end(), back.rbegin(), back.rend());
+  return outline;
+}
+
+std::string DrawBand(const Frame& frame, const Points& outline, const char* colour) {
+  std::string points;
+  for (const auto& [x, y] : outline) {
+    points += absl::StrFormat("%.1f,%.1f ", frame.X(x), frame.Y(y));
+  }
+  return absl::StrFormat(R"(<polygon fill="%s" fill-opacity="0.15" points="%s"/>)", colour, points);
+}
+
 std::string DrawLine(const Frame& frame, const Points& points, bool dots, const char* colour) {
   std::string path;
   std::string marks;
@@ -190,11 +215,15 @@ std::string DrawChart(const Chart& chart) {
   Range x;
   Range y;
   std::vector<Points> drawn;
+  std::vector<Points> bands;
   for (const ChartLine& line : chart.lines) {
     drawn.push_back(Thinned(line.points));
-    for (const auto& point : drawn.back()) {
-      x.Take(point.first);
-      y.Take(point.second);
+    bands.push_back(BandOutline(line));
+    for (const Points* points : {&drawn.back(), &bands.back()}) {
+      for (const auto& point : *points) {
+        x.Take(point.first);
+        y.Take(point.second);
+      }
     }
   }
   if (x.high < x.low) return "";
@@ -213,6 +242,7 @@ std::string DrawChart(const Chart& chart) {
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     if (drawn[i].empty()) continue;
     const char* const colour = kColours[i % kColours.size()];
+    if (!bands[i].empty()) svg += DrawBand(frame, bands[i], colour);
     svg += DrawLine(frame, drawn[i], chart.lines[i].dots, colour);
     if (!legend) continue;
     svg += absl::StrFormat(R"(<text class="t" style="fill:%s" x="%.0f" y="32">%s</text>)", colour,

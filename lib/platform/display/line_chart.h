@@ -16,6 +16,9 @@ struct ChartLine {
   std::vector<std::pair<double, double>> points;
   // Marks each point, for lines of few points such as evaluations.
   bool dots = false;
+  // The low and the high end of a band around each point, which is shaded; empty for none. Ends
+  // that are not finite leave the band out there.
+  std::vector<std::pair<double, double>> band = {};
 };
 
 struct Chart {

@@ -34,6 +34,19 @@ TEST_CASE("A chart without points is nothing, and odd points do no harm") {
   REQUIRE(flat.find("nan") == std::string::npos);
 }
 
+TEST_CASE("A band is drawn around a line, and the axis has room for it") {
+  const std::string plain = DrawChart({"title", "x", {{"a", {{0, 1}, {1, 2}}}}});
+  REQUIRE(CountOf(plain, "<polygon") == 0);
+  const std::string banded =
+      DrawChart({"title", "x", {{"a", {{0, 1}, {1, 2}}, false, {{0, 40}, {-20, 2}}}}});
+  REQUIRE(CountOf(banded, "<polygon") == 1);
+  REQUIRE(banded.find(">40<") != std::string::npos);
+  REQUIRE(banded.find(">-20<") != std::string::npos);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string odd = DrawChart({"title", "x", {{"a", {{0, 1}}, false, {{0, infinity}}}}});
+  REQUIRE(CountOf(odd, "<polygon") == 0);
+}
+
 TEST_CASE("A value that nothing but rounding moves is drawn as flat") {
   std::vector<std::pair<double, double>> points;
   for (int i = 0; i < 1000; ++i) points.emplace_back(i, 4e-4);

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/results/comparison.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "cli/results/aggregate.h"
+#include "cli/results/run_files.h"
+#include "platform/display/line_chart.h"
+#include "platform/runtime/atomic_file.h"
+
+namespace shoal::cli {
+namespace {
+
+using Json = nlohmann::json;
+using display::EscapeHtml;
+
+constexpr std::size_t kPlaces = 60;
+// A group is named by at most this many settings.
+constexpr std::size_t kNamedSettings = 4;
+// These say most of what a group is, so they come first in its name.
+constexpr const char* kTelling[] = {"environment.kind", "algorithm.name", "policy.core"};
+
+// The settings of a run that make it what it is, by section.key.
+using Settings = std::map<std::string, std::string>;
+
+struct Run {
+  Settings settings;
+  Curve by_steps;
+  Curve by_seconds;
+  std::optional<double> score;
+  std::optional<double> reached_steps;
+  std::optional<double> seconds;
+};
+
+struct Group {
+  std::string name;
+  std::vector<Run> runs;
+};
+
+// Leaves out where and under which name and seed the run was made, and its addresses.
+bool SaysWhatRunIs(const std::string& section, const std::string& key, const std::string& value,
+                   const std::string& folder) {
+  static const std::set<std::string> places = {"name", "directory", "seed"};
+  static const std::set<std::string> addresses = {"inference", "replay",     "replay_file",
+                                                  "learner",   "mockserver", "mockserver_control"};
+  if (section == "run" && places.contains(key)) return false;
+  if (section == "cluster" && addresses.contains(key)) return false;
+  return value.find(folder) == std::string::npos;
+}
+
+// Reads config.toml as the program wrote it, a setting a line. Tables of an array, such as those of
+// replay, are told apart by their number.
+Settings ReadSettings(const std::string& run_path) {
+  const std::string folder = std::filesystem::path(run_path).filename().string();
+  Settings settings;
+  std::map<std::string, int> tables;
+  std::istringstream lines(ReadOrEmpty(run_path + "/config.toml"));
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[[")) {
+      section = line.substr(2, line.find(']') - 2);
+      section += "." + std::to_string(++tables[section]);
+    } else if (line.starts_with("[")) {
+      section = line.substr(1, line.find(']') - 1);
+    } else if (const std::size_t equals = line.find(" = ");
+               !line.starts_with("#") && equals != std::string::npos) {
+      const std::string key = line.substr(0, equals);
+      const std::string value = line.substr(equals + 3);
+      if (SaysWhatRunIs(section, key, value, folder)) settings[section + "." + key] = value;
+    }
+  }
+  return settings;
+}
+
+// Returns the number of a result line's word "key=number".
+std::optional<double> NumberIn(const std::string& line, const std::string& key) {
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    double number = 0;
+    if (word.starts_with(key + "=") && absl::SimpleAtod(word.substr(key.size() + 1), &number)) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Run> ReadRun(const std::string& path) {
+  if (!std::filesystem::exists(path + "/run.json")) {
+    return runtime::NotFound(path + " holds no run: it has no run.json");
+  }
+  Run run;
+  run.settings = ReadSettings(path);
+  for (const Json& row : ReadLines(path + "/evaluations.jsonl")) {
+    const char* const score = row.contains("success") ? "success" : "return";
+    const double steps = row.value("environment_steps", 0.0);
+    const double value = row.value(score, 0.0);
+    const bool later = run.by_steps.empty() || steps > run.by_steps.back().first;
+    if (!later) continue;
+    run.by_steps.emplace_back(steps, value);
+    run.by_seconds.emplace_back(row.value("seconds", 0.0), value);
+  }
+  const std::string line = ReadObject(path + "/result.json").value("line", "");
+  run.score = NumberIn(line, "success");
+  if (!run.score) run.score = NumberIn(line, "greedy");
+  run.reached_steps = NumberIn(line, "reached_steps");
+  run.seconds = NumberIn(line, "seconds");
+  return run;
+}
+
+// Returns the settings in which groups differ, the telling ones first.
+std::vector<std::string> Differing(const std::vector<Group>& groups) {
+  std::map<std::string, std::set<std::string>> values;
+  std::map<std::string, std::size_t> holders;
+  for (const Group& group : groups) {
+    for (const auto& [key, value] : group.runs.front().settings) {
+      values[key].insert(value);
+      ++holders[key];
+    }
+  }
+  std::vector<std::string> keys;
+  const auto differs = [&](const std::string& key) {
+    return values[key].size() > 1 || (holders[key] > 0 && holders[key] < groups.size());
+  };
+  for (const char* key : kTelling) {
+    if (differs(key)) keys.emplace_back(key);
+  }
+  for (const auto& [key, all] : values) {
+    if (differs(key) && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<Group> GroupsOf(std::vector<Run> runs) {
+  std::vector<Group> groups;
+  for (Run& run : runs) {
+    const auto own = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.runs.front().settings == run.settings;
+    });
+    if (own == groups.end()) {
+      groups.push_back({.name = "", .runs = {}});
+      groups.back().runs.push_back(std::move(run));
+    } else {
+      own->runs.push_back(std::move(run));
+    }
+  }
+  const std::vector<std::string> keys = Differing(groups);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::vector<std::string> words;
+    for (const std::string& key : keys) {
+      if (words.size() == kNamedSettings) break;
+      const Settings& settings = groups[i].runs.front().settings;
+      const auto found = settings.find(key);
+      const bool telling =
+          std::find(std::begin(kTelling), std::end(kTelling), key) != std::end(kTelling);
+      const std::string value = found == settings.end() ? "none" : found->second;
+      words.push_back(telling ? value : key + " " + value);
+    }
+    std::string name = absl::StrJoin(words, ", ");
+    name.erase(std::remove(name.begin(), name.end(), '"'), name.end());
+    groups[i].name = name.empty() ? "all runs" : std::move(name);
+  }
+  return groups;
+}
+
+std::string CurveChart(const std::vector<Group>& groups, const std::string& x_title,
+                       Curve Run::*curve) {
+  display::Chart chart = {.title = "score of greedy evaluations", .x_title = x_title, .lines = {}};
+  for (const Group& group : groups) {
+    std::vector<Curve> curves;
+    for (const Run& run : group.runs) curves.push_back(run.*curve);
+    CurveBand band = BandOf(curves, kPlaces);
+    chart.lines.push_back(
+        {.name = group.name, .points = std::move(band.mean), .band = std::move(band.interval)});
+  }
+  return display::DrawChart(chart);
+}
+
+std::vector<double> Known(const std::vector<Run>& runs, std::optional<double> Run::*number) {
+  std::vector<double> known;
+  for (const Run& run : runs) {
+    if (run.*number) known.push_back(*(run.*number));
+  }
+  return known;
+}
+
+std::string Cell(const std::string& text) { return "<td>" + text + "</td>"; }
+
+// Four cells: interquartile mean with its interval, least, median, greatest.
+std::string ScoreCells(const std::vector<double>& values) {
+  if (values.empty()) return "<td></td><td></td><td></td><td></td>";
+  const auto [low, high] = BootstrapInterval(values, 0);
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  return Cell(absl::StrFormat("%.4g [%.4g, %.4g]", InterquartileMean(values), low, high)) +
+         Cell(absl::StrFormat("%.4g", *least)) + Cell(absl::StrFormat("%.4g", Median(values))) +
+         Cell(absl::StrFormat("%.4g", *greatest));
+}
+
+std::string Table(const std::vector<Group>& groups) {
+  std::string html =
+      "<div class=\"wide\"><table><tr><th>runs that differ in their seed</th><th>runs</th>"
+      "<th>score, interquartile mean</th><th>min</th><th>median</th><th>max</th>"
+      "<th>reached their bar</th><th>steps to it, median</th><th>seconds, median</th></tr>";
+  for (const Group& group : groups) {
+    const std::vector<double> reached = Known(group.runs, &Run::reached_steps);
+    const std::vector<double> seconds = Known(group.runs, &Run::seconds);
+    html += "<tr>" + Cell(EscapeHtml(group.name)) + Cell(std::to_string(group.runs.size())) +
+            ScoreCells(Known(group.runs, &Run::score)) +
+            Cell(absl::StrFormat("%d of %d", reached.size(), group.runs.size())) +
+            Cell(reached.empty() ? "" : display::ShortNumber(Median(reached))) +
+            Cell(seconds.empty() ? "" : display::ShortNumber(Median(seconds))) + "</tr>";
+  }
+  return html + "</table></div>";
+}
+
+absl::Status WriteCheckedComparison(const std::vector<std::string>& run_paths,
+                                    const std::string& path) {
+  std::vector<Run> runs;
+  for (const std::string& run_path : run_paths) {
+    SHOAL_ASSIGN_OR_RETURN(Run run, ReadRun(run_path));
+    runs.push_back(std::move(run));
+  }
+  const std::vector<Group> groups = GroupsOf(std::move(runs));
+  const std::string html =
+      Table(groups) +
+      "<p class=\"note\">Lines are interquartile means over the seeds, bands their 95 % bootstrap "
+      "intervals (Agarwal et al. 2021). A run that ended keeps its last score. Steps to the bar "
+      "are "
+      "those of the runs that reached it.</p><div class=\"charts\">" +
+      CurveChart(groups, "environment steps", &Run::by_steps) +
+      CurveChart(groups, "seconds", &Run::by_seconds) + "</div>";
+  return runtime::WriteFileAtomically(path, display::HtmlPage("Comparison of runs", html));
+}
+
+}  // namespace
+
+absl::Status WriteComparison(const std::vector<std::string>& run_paths, const std::string& path) {
+  // The files of a run may be edited or of another version. A member of another type throws.
+  try {
+    return WriteCheckedComparison(run_paths, path);
+  } catch (const Json::exception& error) {
+    return runtime::DataLoss(std::string("a run holds something unexpected: ") + error.what());
+  }
+}
+
+}  // namespace shoal::cli
