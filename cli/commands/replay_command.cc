@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -24,6 +25,10 @@ struct ReplayFlags {
   std::string config_path = kLatestCluster;
   std::string table;
   std::vector<std::string> settings;
+  std::string checkpoint;
+  std::uint64_t epoch = 0;
+  std::uint64_t first_step = 0;
+  std::uint64_t last_step = 0;
   double timeout_seconds = 5;
 
   runtime::Duration timeout() const {
@@ -78,20 +83,56 @@ int RunInfo(const ReplayFlags& flags) {
   return 0;
 }
 
-int RunSet(const ReplayFlags& flags) {
-  const auto shards = ShardsOf(flags);
-  if (!shards.ok()) return FailCommand(shards.status());
-  const std::vector<absl::Status> changed =
-      replay::client::ConfigureShards(*shards, flags.table, flags.settings, flags.timeout());
+// Prints what each shard did, and returns the exit code: 2 if one refused, 1 if one did not answer.
+int PrintEach(const std::vector<std::string>& shards,
+              const std::vector<absl::StatusOr<std::string>>& answers) {
   int code = 0;
-  for (std::size_t i = 0; i < changed.size(); ++i) {
-    std::printf("%s: %s\n", (*shards)[i].c_str(),
-                changed[i].ok() ? "changed" : runtime::Message(changed[i]).c_str());
-    if (changed[i].ok() || code == runtime::kExitConfiguration) continue;
-    const bool refused = absl::IsInvalidArgument(changed[i]) || absl::IsNotFound(changed[i]);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const absl::Status& status = answers[i].status();
+    std::printf("%s: %s\n", shards[i].c_str(),
+                status.ok() ? answers[i]->c_str() : runtime::Message(status).c_str());
+    if (status.ok() || code == runtime::kExitConfiguration) continue;
+    const bool refused = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+                         absl::IsFailedPrecondition(status);
     code = refused ? runtime::kExitConfiguration : runtime::kExitFailed;
   }
   return code;
+}
+
+int RunSet(const ReplayFlags& flags) {
+  const auto shards = ShardsOf(flags);
+  if (!shards.ok()) return FailCommand(shards.status());
+  std::vector<absl::StatusOr<std::string>> answers;
+  for (const absl::Status& status :
+       replay::client::ConfigureShards(*shards, flags.table, flags.settings, flags.timeout())) {
+    answers.push_back(status.ok() ? absl::StatusOr<std::string>("changed") : status);
+  }
+  return PrintEach(*shards, answers);
+}
+
+int RunCheckpoint(const ReplayFlags& flags) {
+  const auto shards = ShardsOf(flags);
+  if (!shards.ok()) return FailCommand(shards.status());
+  return PrintEach(*shards,
+                   replay::client::CheckpointShards(*shards, flags.checkpoint, flags.timeout()));
+}
+
+int RunExclude(const ReplayFlags& flags) {
+  const auto shards = ShardsOf(flags);
+  if (!shards.ok()) return FailCommand(shards.status());
+  proto::ExcludeRequest request;
+  request.set_epoch(flags.epoch);
+  request.set_first_step(flags.first_step);
+  request.set_last_step(flags.last_step);
+  std::vector<absl::StatusOr<std::string>> answers;
+  for (const auto& removed : replay::client::ExcludeFromShards(*shards, request, flags.timeout())) {
+    if (removed.ok()) {
+      answers.emplace_back(absl::StrFormat("%d items removed", *removed));
+    } else {
+      answers.emplace_back(removed.status());
+    }
+  }
+  return PrintEach(*shards, answers);
 }
 
 void AddConfig(CLI::App& command, ReplayFlags& flags) {
@@ -157,6 +198,25 @@ void AddReplay(CLI::App& app, std::function<int()>& action) {
       ->required();
   AddConfig(*set, *flags);
   set->callback([flags, &action] { action = [flags] { return RunSet(*flags); }; });
+  CLI::App* const checkpoint = replay->add_subcommand(
+      "checkpoint",
+      "Have all shards write their durable tables below replay.directory, while they go on");
+  checkpoint
+      ->add_option("ID", flags->checkpoint,
+                   "names the folder, as the id of the learner's checkpoint that belongs to it")
+      ->required();
+  AddConfig(*checkpoint, *flags);
+  checkpoint->callback([flags, &action] { action = [flags] { return RunCheckpoint(*flags); }; });
+  CLI::App* const exclude = replay->add_subcommand(
+      "exclude",
+      "Remove all items in which one of these versions of the policy acted, and refuse such items "
+      "from now on");
+  exclude->add_option("EPOCH", flags->epoch, "the versions' epoch, a start of the learner")
+      ->required();
+  exclude->add_option("FIRST", flags->first_step, "the first of the versions' steps")->required();
+  exclude->add_option("LAST", flags->last_step, "the last of them")->required();
+  AddConfig(*exclude, *flags);
+  exclude->callback([flags, &action] { action = [flags] { return RunExclude(*flags); }; });
 }
 
 }  // namespace shoal::cli

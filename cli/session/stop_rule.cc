@@ -9,7 +9,7 @@ double ScoreOf(const Evaluation& evaluation, const Score& score) {
   return evaluation.has_goals ? score.success_rate() : score.mean_return();
 }
 
-bool StopRule::Observe(const Evaluation& evaluation, double environment_steps) {
+bool StopRule::ReachesBars(const Evaluation& evaluation) const {
   const Score score = evaluation.Total("learned");
   const bool enough = score.episodes > 0 && ScoreOf(evaluation, score) >= options_.stop_score;
   const bool everywhere =
@@ -23,9 +23,19 @@ bool StopRule::Observe(const Evaluation& evaluation, double environment_steps) {
                     score.mutations_per_optimal().value_or(1e9) <= options_.stop_mutations;
   const bool short_enough = options_.stop_steps <= 0 || !evaluation.has_goals ||
                             score.steps_per_optimal().value_or(1e9) <= options_.stop_steps;
-  in_a_row_ = enough && everywhere && lean && short_enough ? in_a_row_ + 1 : 0;
+  return enough && everywhere && lean && short_enough;
+}
+
+bool StopRule::Observe(const Evaluation& evaluation, double environment_steps) {
+  in_a_row_ = ReachesBars(evaluation) ? in_a_row_ + 1 : 0;
   if (in_a_row_ == 1) first_steps_ = environment_steps;
   return in_a_row_ >= options_.stop_evaluations;
+}
+
+bool StopRule::Confirm(const Evaluation& evaluation) {
+  if (ReachesBars(evaluation)) return true;
+  in_a_row_ = 0;
+  return false;
 }
 
 std::optional<double> StopRule::reached_steps() const {

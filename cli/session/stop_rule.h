@@ -22,11 +22,17 @@ class StopRule {
   // Returns true when training may end.
   bool Observe(const Evaluation& evaluation, double environment_steps);
 
+  // Takes an evaluation of fresh episodes of the policy that was good enough. Returns true if it
+  // reaches all bars too; otherwise good evaluations are counted anew.
+  bool Confirm(const Evaluation& evaluation);
+
   // The environment steps after which the policy was good enough: those of the first of the
   // evaluations in a row. None until training may end.
   std::optional<double> reached_steps() const;
 
  private:
+  bool ReachesBars(const Evaluation& evaluation) const;
+
   const TrainOptions options_;
   std::int64_t in_a_row_ = 0;
   double first_steps_ = 0;

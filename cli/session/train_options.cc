@@ -49,6 +49,11 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                {.help = "greedy evaluations in a row that must reach the bars to end early",
                 .min = 1,
                 .max = 1000});
+  visitor.Knob("stop_confirm_episodes", stop_confirm_episodes,
+               {.help = "fresh ones that must then confirm the bars to end early; 0: none",
+                .unit = "episodes",
+                .min = 0,
+                .max = 100000});
   visitor.Knob("stop_score", stop_score,
                {.help = "bar: success (goals) or mean return; 1e9: never end early",
                 .min = -1e9,

@@ -38,6 +38,9 @@ struct TrainOptions {
 
   // Training ends early when this many greedy evaluations in a row reach all bars.
   std::int64_t stop_evaluations = 2;
+  // Fresh episodes, of each goal and capture, of one more evaluation of that policy, which has to
+  // reach all bars too; otherwise training goes on. 0 means that there is none.
+  std::int64_t stop_confirm_episodes = 0;
   // The bar for success (or for mean return, which may be negative, in environments without goals).
   // By default it is a bar that nothing reaches, so that training never ends early.
   double stop_score = 1e9;

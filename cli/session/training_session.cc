@@ -234,14 +234,23 @@ void TrainingSession::Record() {
 void TrainingSession::PollEvaluation() {
   if (auto outcome = evaluator_.Poll()) {
     next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
+    const bool confirms = std::exchange(confirming_, false);
     if (!outcome->ok()) {
+      if (confirms) stop_rule_.Confirm({});
       // Every other evaluation would fail the same way, so the error is shown once.
       judges_on_the_way_ = !absl::IsInvalidArgument(outcome->status());
       return Complain(outcome->status());
     }
     NoteEvaluation(**outcome);
+    if (confirms) {
+      good_enough_ = stop_rule_.Confirm(**outcome);
+      return;
+    }
     if (best_ != nullptr) best_->Observe(judged_version_, **outcome);
-    good_enough_ = stop_rule_.Observe(**outcome, judged_steps_);
+    const bool reached = stop_rule_.Observe(**outcome, judged_steps_);
+    confirming_ = reached && options_.train.stop_confirm_episodes > 0;
+    good_enough_ = reached && !confirming_;
+    if (confirming_) Evaluate(judged_version_, options_.train.stop_confirm_episodes);
     return;
   }
   if (evaluator_.running() || !judges_on_the_way_ || progress_.updates <= 0) return;
@@ -258,12 +267,16 @@ bool TrainingSession::EvaluationIsDue() const {
 }
 
 void TrainingSession::StartEvaluation() {
-  ++evaluations_;
   judged_version_ = NewestVersion();
   judged_steps_ = progress_.environment_steps;
+  Evaluate(judged_version_, options_.train.evaluate_episodes);
+}
+
+void TrainingSession::Evaluate(const std::string& version, std::int64_t episodes) {
+  ++evaluations_;
   const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
-                                                 .policies = {judged_version_},
-                                                 .episodes = options_.train.evaluate_episodes,
+                                                 .policies = {version},
+                                                 .episodes = episodes,
                                                  .seed = evaluations_,
                                                  .captures = options_.captures,
                                                  .budget = kEvaluationBudget,

@@ -78,6 +78,7 @@ class TrainingSession {
   void PollEvaluation();
   bool EvaluationIsDue() const;
   void StartEvaluation();
+  void Evaluate(const std::string& version, std::int64_t episodes);
   // Returns the version that the final evaluation judges, or "learned" for the newest.
   std::string VersionToJudge();
   // Returns "epoch.step" of the newest parameters that every inference server has, or "learned"
@@ -129,6 +130,8 @@ class TrainingSession {
   std::string judged_version_ = "learned";
   // The environment steps when that evaluation began.
   double judged_steps_ = 0;
+  // The evaluation that runs plays fresh episodes of a policy that was good enough.
+  bool confirming_ = false;
   bool stopped_ = false;
 };
 

@@ -43,21 +43,28 @@ class Call {
   std::promise<grpc::Status> done_;
 };
 
+// Starts the RPC on all shards, then waits for each.
+template <typename Reply, typename Start>
+std::vector<absl::StatusOr<Reply>> CallAll(std::span<const std::string> addresses,
+                                           runtime::Duration timeout, const Start& start) {
+  std::vector<std::unique_ptr<Call<Reply>>> calls;
+  for (const std::string& address : addresses) {
+    calls.push_back(std::make_unique<Call<Reply>>(address, timeout, start));
+  }
+  std::vector<absl::StatusOr<Reply>> answers;
+  for (const auto& call : calls) answers.push_back(call->Take());
+  return answers;
+}
+
 }  // namespace
 
 std::vector<absl::StatusOr<proto::InfoReply>> AskShards(std::span<const std::string> addresses,
                                                         runtime::Duration timeout) {
   const proto::InfoRequest request;
-  std::vector<std::unique_ptr<Call<proto::InfoReply>>> calls;
-  for (const std::string& address : addresses) {
-    calls.push_back(std::make_unique<Call<proto::InfoReply>>(
-        address, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
-          stub.async()->Info(context, &request, reply, std::move(done));
-        }));
-  }
-  std::vector<absl::StatusOr<proto::InfoReply>> answers;
-  for (const auto& call : calls) answers.push_back(call->Take());
-  return answers;
+  return CallAll<proto::InfoReply>(addresses, timeout,
+                                   [&request](auto& stub, auto* context, auto* reply, auto done) {
+                                     stub.async()->Info(context, &request, reply, std::move(done));
+                                   });
 }
 
 std::vector<absl::Status> ConfigureShards(std::span<const std::string> addresses,
@@ -67,16 +74,51 @@ std::vector<absl::Status> ConfigureShards(std::span<const std::string> addresses
   proto::ConfigureRequest request;
   request.set_table(table);
   for (const std::string& setting : settings) request.add_settings(setting);
-  std::vector<std::unique_ptr<Call<proto::ConfigureReply>>> calls;
-  for (const std::string& address : addresses) {
-    calls.push_back(std::make_unique<Call<proto::ConfigureReply>>(
-        address, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
-          stub.async()->Configure(context, &request, reply, std::move(done));
-        }));
-  }
+  const auto answers = CallAll<proto::ConfigureReply>(
+      addresses, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
+        stub.async()->Configure(context, &request, reply, std::move(done));
+      });
   std::vector<absl::Status> statuses;
-  for (const auto& call : calls) statuses.push_back(call->Take().status());
+  for (const auto& answer : answers) statuses.push_back(answer.status());
   return statuses;
+}
+
+std::vector<absl::StatusOr<std::string>> CheckpointShards(std::span<const std::string> addresses,
+                                                          const std::string& learner_checkpoint,
+                                                          runtime::Duration timeout) {
+  proto::CheckpointRequest request;
+  request.set_learner_checkpoint(learner_checkpoint);
+  const auto answers = CallAll<proto::CheckpointReply>(
+      addresses, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
+        stub.async()->Checkpoint(context, &request, reply, std::move(done));
+      });
+  std::vector<absl::StatusOr<std::string>> directories;
+  for (const auto& answer : answers) {
+    if (answer.ok()) {
+      directories.emplace_back(answer->directory());
+    } else {
+      directories.emplace_back(answer.status());
+    }
+  }
+  return directories;
+}
+
+std::vector<absl::StatusOr<std::uint64_t>> ExcludeFromShards(std::span<const std::string> addresses,
+                                                             const proto::ExcludeRequest& request,
+                                                             runtime::Duration timeout) {
+  const auto answers = CallAll<proto::ExcludeReply>(
+      addresses, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
+        stub.async()->Exclude(context, &request, reply, std::move(done));
+      });
+  std::vector<absl::StatusOr<std::uint64_t>> removed;
+  for (const auto& answer : answers) {
+    if (answer.ok()) {
+      removed.emplace_back(answer->removed());
+    } else {
+      removed.emplace_back(answer.status());
+    }
+  }
+  return removed;
 }
 
 }  // namespace shoal::replay::client

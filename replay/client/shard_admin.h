@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks all shards what they hold and who waits for what, and changes options of their tables.
+// Asks all shards what they hold and who waits for what, changes options of their tables, and has
+// them write checkpoints and exclude versions.
 //
 // The functions block for at most `timeout`, and ask all shards at once.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,5 +29,19 @@ std::vector<absl::Status> ConfigureShards(std::span<const std::string> addresses
                                           const std::string& table,
                                           std::span<const std::string> settings,
                                           runtime::Duration timeout);
+
+// Has every shard write a checkpoint with this id of a learner's checkpoint. Returns its directory
+// on the shard's host for each address, in their order. The errors are those of AskShards and of
+// the RPC Checkpoint.
+std::vector<absl::StatusOr<std::string>> CheckpointShards(std::span<const std::string> addresses,
+                                                          const std::string& learner_checkpoint,
+                                                          runtime::Duration timeout);
+
+// Excludes the versions `first_step` to `last_step` of an epoch on all shards. Returns the number
+// of items that were removed for each address, in their order. The errors are those of AskShards
+// and of the RPC Exclude. A shard that is down excludes nothing.
+std::vector<absl::StatusOr<std::uint64_t>> ExcludeFromShards(std::span<const std::string> addresses,
+                                                             const proto::ExcludeRequest& request,
+                                                             runtime::Duration timeout);
 
 }  // namespace shoal::replay::client

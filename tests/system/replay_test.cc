@@ -3,6 +3,7 @@
 // them.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -28,13 +29,19 @@ constexpr seconds kPatience(60);
 // A cluster file that names its shards by a file, and the shards that were started.
 class Shards {
  public:
-  Shards() : addresses_(*cli::FreeLoopbackAddresses(3)) {
-    config_ = folder_.Write("cluster.toml", "[cluster]\nreplay_file = \"" + list() +
-                                                "\"\n[[replay.table]]\nname = \"unrolls\"\n");
+  // `durability` is that of their one table.
+  explicit Shards(const std::string& durability = "none")
+      : addresses_(*cli::FreeLoopbackAddresses(3)) {
+    config_ = folder_.Write(
+        "cluster.toml", "[cluster]\nreplay_file = \"" + list() + "\"\n[replay]\ndirectory = \"" +
+                            folder_.At("tables") +
+                            "\"\n[[replay.table]]\nname = \"unrolls\"\ndurability = \"" +
+                            durability + "\"\n");
   }
 
   std::string list() const { return folder_.At("shards"); }
   const std::string& config() const { return config_; }
+  std::string tables() const { return folder_.At("tables"); }
   const std::string& address(std::size_t shard) const { return addresses_.at(shard); }
 
   // Writes the addresses of these shards to the file.
@@ -163,6 +170,34 @@ TEST_CASE("a running cluster's tables are shown and changed, each shard for its 
   const EndedRun half = replay({"set", "unrolls", "max_size=9"});
   REQUIRE(half.code == 1);
   REQUIRE(half.Says(shards.address(0) + ": changed"));
+}
+
+TEST_CASE("all shards write a checkpoint and forget versions, each for its part", "[replay]") {
+  Shards shards("always");
+  shards.Name({0, 1});
+  shards.Start(0);
+  shards.Start(1);
+  const auto replay = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "replay");
+    arguments.insert(arguments.end(), {"--config", shards.config()});
+    return RunToEnd(arguments);
+  };
+  const EndedRun written = replay({"checkpoint", "step-7"});
+  INFO(written.output);
+  REQUIRE(written.code == 0);
+  for (const std::size_t shard : {0, 1}) {
+    const std::string folder = "/checkpoints/step-7/shard-" + std::to_string(shard);
+    REQUIRE(written.Says(folder));
+    REQUIRE(std::filesystem::exists(shards.tables() + folder + "/CURRENT"));
+  }
+  const EndedRun again = replay({"checkpoint", "step-7"});
+  INFO(again.output);
+  REQUIRE(again.code == 2);
+  const EndedRun excluded = replay({"exclude", "1", "3", "5"});
+  INFO(excluded.output);
+  REQUIRE(excluded.code == 0);
+  REQUIRE(excluded.Says(shards.address(1) + ": 0 items removed"));
+  REQUIRE(replay({"exclude", "1", "5", "3"}).code == 2);
 }
 
 TEST_CASE("the doctor says who waits for whom, who is down, and when it cannot tell", "[replay]") {

@@ -116,6 +116,20 @@ TEST_CASE("training ends after enough good evaluations in a row, and only then")
   REQUIRE(rule.reached_steps() == 500);
 }
 
+TEST_CASE("a policy that fresh episodes do not confirm was not good enough") {
+  StopRule rule({.stop_evaluations = 2, .stop_score = 0.9});
+  const Evaluation good = EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1));
+  const Evaluation bad = EvaluationOf(Line("learned", "1", "a", false, 0, 2, 1, 1));
+  REQUIRE_FALSE(rule.Observe(good, 100));
+  REQUIRE(rule.Observe(good, 200));
+  REQUIRE_FALSE(rule.Confirm(bad));
+  REQUIRE_FALSE(rule.reached_steps());
+  REQUIRE_FALSE(rule.Observe(good, 300));
+  REQUIRE(rule.Observe(good, 400));
+  REQUIRE(rule.Confirm(good));
+  REQUIRE(rule.reached_steps() == 300);
+}
+
 TEST_CASE("a policy that takes too many steps goes on training, however well it succeeds") {
   StopRule rule({.stop_evaluations = 1, .stop_score = 0.9, .stop_steps = 1.5});
   REQUIRE_FALSE(rule.Observe(EvaluationOf(Line("learned", "1", "a", true, 0, 2, 1, 1)), 0));
