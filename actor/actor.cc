@@ -48,6 +48,26 @@ absl::Status CheckHost(const ActorConfig& config) {
   return absl::OkStatus();
 }
 
+bool UsesHindsight(const ActorConfig& config) {
+  return !config.actor.evaluates() && config.actor.hindsight.enabled();
+}
+
+absl::Status CheckHindsight(const ActorConfig& config, const EnvironmentSpec& spec) {
+  if (!UsesHindsight(config)) return absl::OkStatus();
+  if (!spec.tells_goals) {
+    return runtime::InvalidArgument("actor.hindsight.strategy is " +
+                                    config.actor.hindsight.strategy + ", but " +
+                                    config.environment.kind + " has no goals to set in hindsight");
+  }
+  if (config.actor.group_size > 1) {
+    return runtime::InvalidArgument(
+        "actor.group_size is above 1, and episodes that hindsight tells again share no start with "
+        "a "
+        "group: set actor.hindsight.strategy to none");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) {
@@ -64,7 +84,9 @@ absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) 
   SHOAL_ASSIGN_OR_RETURN(auto source, MakeSource({.environment = config.environment,
                                                   .cluster = config.cluster,
                                                   .seed = ChooseSeed(config),
-                                                  .captures = ChooseCaptures(config)}));
+                                                  .captures = ChooseCaptures(config),
+                                                  .hindsight = UsesHindsight(config)}));
+  SHOAL_RETURN_IF_ERROR(CheckHindsight(config, source->spec()));
   std::unique_ptr<Actor> actor(new Actor(config, std::move(source)));
   SHOAL_RETURN_IF_ERROR(actor->MakePlan());
   actor->MakeLoops();
@@ -153,6 +175,8 @@ void Actor::MakeLoops() {
     loop.rows_per_message_min = static_cast<std::size_t>(options.rows_per_message_min);
     loop.rows_per_message_max = static_cast<std::size_t>(options.rows_per_message_max);
     loop.max_wait = std::chrono::microseconds(options.max_wait_us);
+    if (UsesHindsight(config_)) loop.hindsight = options.hindsight;
+    loop.hindsight_seed = runtime::DeriveSeed(ChooseSeed(config_), "hindsight");
     loop.reset_attempts = static_cast<int>(config_.environment.reset_attempts);
     loops_.push_back(
         std::make_unique<EnvironmentLoop>(std::move(loop), *source_, *plan_, actor_metrics_));

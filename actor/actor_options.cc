@@ -65,6 +65,7 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("record_output", record_output, {.help = "file of demonstrations"});
   visitor.Knob("record_fault_rate", record_fault_rate,
                {.help = "share of the expert's requests answered 503", .min = 0, .max = 0.9});
+  visitor.Group("hindsight", hindsight);
 }
 
 }  // namespace shoal::actor

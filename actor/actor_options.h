@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/loop/hindsight.h"
 #include "platform/runtime/config.h"
 
 namespace shoal::actor {
@@ -33,6 +34,8 @@ struct ActorOptions {
   double learned_weight = 1.0;
   // If above 1, training episodes form groups of this many with the same start.
   std::int64_t group_size = 1;
+  // Training episodes are told again under goals that they achieved.
+  HindsightOptions hindsight;
   // "host:port", or empty to serve none.
   std::string metrics_listen = "";
   std::string health_listen = "";

@@ -22,6 +22,8 @@ struct Item {
   PolicyVersion newest_version;
   // The number of rows that carry weight.
   std::uint32_t steps = 0;
+  // How many of them are relabelled, and so no steps of an environment.
+  std::uint32_t relabelled_steps = 0;
   float priority = 0;
   std::vector<Key> content_keys;
   // The keys of catalogs and overlays.

@@ -266,7 +266,8 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   if (!batch.samples.empty()) sampled_[index] = clock_.Now();
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
-  batch.inserted_steps = source.stats().inserted_steps_total;
+  const TableStats& stats = source.stats();
+  batch.inserted_steps = stats.inserted_steps_total - stats.inserted_relabelled_steps_total;
   if (journal_ != nullptr) batch.durable_at = journal_->SampledAt(index);
   return batch;
 }

@@ -38,7 +38,7 @@ struct SampleBatch {
   std::vector<SampledItem> samples;
   // What the table holds after these samples.
   Mass left;
-  // The steps of all items that the table has taken in.
+  // The steps of all items that the table has taken in, without relabelled ones.
   std::uint64_t inserted_steps = 0;
   // The batch may leave once Shard::durable() has reached this.
   std::uint64_t durable_at = 0;

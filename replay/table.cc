@@ -137,6 +137,7 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   limiter_.Inserted(item->steps);
   ++stats_.inserted_total;
   stats_.inserted_steps_total += item->steps;
+  stats_.inserted_relabelled_steps_total += item->relabelled_steps;
   seen_.Add(item->id);
   const Handle handle = next_handle_++;
   const float priority = item->priority;

@@ -117,6 +117,7 @@ struct TableStats {
   std::uint64_t inserted_total = 0;
   std::uint64_t sampled_total = 0;
   std::uint64_t inserted_steps_total = 0;
+  std::uint64_t inserted_relabelled_steps_total = 0;
   std::uint64_t sampled_steps_total = 0;
   // The sum, over all samples, of the steps that the item was behind the current version.
   std::uint64_t sampled_lag_total = 0;
@@ -150,6 +151,7 @@ inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCount
     {"inserted", &TableStats::inserted_total},
     {"sampled", &TableStats::sampled_total},
     {"inserted_steps", &TableStats::inserted_steps_total},
+    {"inserted_relabelled_steps", &TableStats::inserted_relabelled_steps_total},
     {"sampled_steps", &TableStats::sampled_steps_total},
     {"evicted_stale", &TableStats::evicted_stale_total},
     {"evicted_for_room", &TableStats::evicted_for_room_total},

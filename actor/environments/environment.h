@@ -40,6 +40,8 @@ struct EnvironmentSpec {
   std::int64_t actions = 0;
   // The kinds of marks on candidates, or 0 for none.
   std::int64_t candidate_marks = 0;
+  // Whether steps tell which goals they achieve, and episodes can be told again under them.
+  bool tells_goals = false;
 
   // The number of elements of an observation.
   std::int64_t observation_size() const {
@@ -67,11 +69,32 @@ enum class End : std::uint8_t {
   kTruncated,
 };
 
+// A goal that the running episode was not given and that a step has achieved all the same.
+struct AchievedGoal {
+  // What Environment::Relabel knows it by, while the episode is the last one.
+  std::uint64_t goal = 0;
+  // The goal in words, as the agent would have read it.
+  std::string sentence = "";
+  // What the step would have earned under this goal.
+  float reward = 0;
+};
+
 struct Transition {
   Observation observation = {};
   // The reward of the action before, or 0 after Reset.
   float reward = 0;
   End end = End::kNone;
+  // Goals that hold now and held neither before this step nor at the start of the episode. Always
+  // empty unless the environment was made to tell them.
+  std::vector<AchievedGoal> achieved = {};
+};
+
+// An episode as it would have been under another goal, up to the step that achieves it.
+struct RelabelledEpisode {
+  // The start and what followed each action; the last one has terminated.
+  std::vector<Transition> transitions = {};
+  // One fewer than transitions, at least one.
+  std::vector<std::int64_t> actions = {};
 };
 
 // A goal on a capture. Environments cycle over the pairs that they were made with.
@@ -128,6 +151,13 @@ class Environment {
   // Takes one action. REQUIRES: Reset has completed, and no transition since has ended the episode.
   // An error means that the episode is lost.
   virtual void Step(std::int64_t action, Done done) = 0;
+  // Tells the last episode again under a goal that it achieved: with the observations, rewards and
+  // the end that the agent would have met if it had been given this goal and had done the same.
+  // FAILED_PRECONDITION where what was done cannot be said under the goal, or would not have
+  // reached it. REQUIRES: an episode has ended, and nothing is under way.
+  virtual absl::StatusOr<RelabelledEpisode> Relabel(std::uint64_t) {
+    return runtime::FailedPrecondition("this environment tells no goals");
+  }
   // The facts about the running or last episode.
   virtual EpisodeFacts facts() const = 0;
 };

@@ -12,9 +12,12 @@ namespace {
 
 class SimulationSource final : public EnvironmentSource {
  public:
-  // REQUIRES: `kind` is one of SimulationKinds().
-  SimulationSource(const std::string& kind, const SimulationOptions& options, std::uint64_t seed)
-      : kind_(kind), options_(options), seed_(seed) {}
+  // REQUIRES: the environment's kind is one of SimulationKinds().
+  SimulationSource(const SourceConfig& config)
+      : kind_(config.environment.kind),
+        options_(config.environment.simulation),
+        seed_(runtime::DeriveSeed(config.seed, kind_)),
+        hindsight_(config.hindsight) {}
 
   const EnvironmentSpec& spec() const override { return spec_; }
   const std::vector<Pair>& pairs() const override { return pairs_; }
@@ -22,7 +25,7 @@ class SimulationSource final : public EnvironmentSource {
                                                    std::size_t count) const override {
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
-      environments.push_back(std::make_unique<SimulatedEnvironment>(Make(), seed_));
+      environments.push_back(std::make_unique<SimulatedEnvironment>(Make(), seed_, hindsight_));
     }
     return environments;
   }
@@ -33,6 +36,7 @@ class SimulationSource final : public EnvironmentSource {
   const std::string kind_;
   const SimulationOptions options_;
   const std::uint64_t seed_;
+  const bool hindsight_;
   const EnvironmentSpec spec_ = SimulatedEnvironment::SpecOf(Make()->spec());
   const std::vector<Pair> pairs_ = {SimulatedEnvironment::PairOf(Make()->spec())};
 };
@@ -40,11 +44,7 @@ class SimulationSource final : public EnvironmentSource {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig& config) {
-  const std::string& kind = config.environment.kind;
-  if (kind != "redfish") {
-    return std::make_unique<SimulationSource>(kind, config.environment.simulation,
-                                              runtime::DeriveSeed(config.seed, kind));
-  }
+  if (config.environment.kind != "redfish") return std::make_unique<SimulationSource>(config);
   if (config.environment.fleet_size > 1) return MakeFleetSource(config);
   return MakeRedfishSource(config);
 }

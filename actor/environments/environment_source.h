@@ -35,6 +35,9 @@ struct SourceConfig {
   std::uint64_t seed = 1;
   // The captures to play, named as in environment.captures.
   std::vector<std::string> captures = {};
+  // Whether steps tell the goals that they achieve, and episodes are kept so that they can be told
+  // again under them.
+  bool hindsight = false;
 };
 
 // Loads what the environments need. Returns NOT_FOUND, DATA_LOSS or INVALID_ARGUMENT naming the

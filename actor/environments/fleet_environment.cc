@@ -47,6 +47,7 @@ std::string Fill(std::string text, const std::string& name, std::int64_t value) 
 EnvironmentSpec FleetEnvironment::Spec() {
   EnvironmentSpec spec = RedfishEnvironment::Spec();
   spec.observation_shape = {kObservationSize};
+  spec.tells_goals = false;
   return spec;
 }
 

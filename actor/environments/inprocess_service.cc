@@ -8,8 +8,7 @@
 namespace shoal::actor {
 namespace {
 
-Progress ProgressOf(mockserver::Instance& instance) {
-  const mockserver::Evaluation evaluation = instance.Evaluate();
+Progress ProgressOf(const mockserver::Evaluation& evaluation) {
   return {.satisfied = evaluation.satisfied,
           .milestones = evaluation.milestones,
           .collateral = evaluation.collateral};
@@ -32,7 +31,8 @@ absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
   }
   SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, episode.watch));
   current_ = &instance->second;
-  return ProgressOf(*current_);
+  others_.clear();
+  return ProgressOf(current_->Evaluate());
 }
 
 void InProcessService::Send(const ServiceRequest& request, Done done) {
@@ -55,12 +55,26 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
                        .etag = std::move(answer.etag),
                        .token = answer.Header("X-Auth-Token"),
                        .location = std::move(answer.location),
-                       .progress = ProgressOf(*current_)});
+                       .progress = ProgressOf(current_->Evaluate())});
 }
 
 void InProcessService::Advance(std::chrono::seconds by, Done done) {
   current_->Advance(by);
-  done(ServiceResponse{.progress = ProgressOf(*current_)});
+  done(ServiceResponse{.progress = ProgressOf(current_->Evaluate())});
+}
+
+absl::Status InProcessService::WatchOthers(std::vector<redfish::Watch> watches) {
+  others_.clear();
+  for (redfish::Watch& watch : watches) others_.push_back({.watch = std::move(watch)});
+  return absl::OkStatus();
+}
+
+std::vector<Progress> InProcessService::OtherProgress() {
+  std::vector<Progress> progress;
+  for (Other& other : others_) {
+    progress.push_back(ProgressOf(current_->EvaluateOther(other.watch, other.state)));
+  }
+  return progress;
 }
 
 }  // namespace shoal::actor

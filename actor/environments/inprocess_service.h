@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actor/environments/redfish_service.h"
 #include "mockserver/instance/instance.h"
@@ -28,8 +29,15 @@ class InProcessService final : public RedfishService {
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;
+  absl::Status WatchOthers(std::vector<redfish::Watch> watches) override;
+  std::vector<Progress> OtherProgress() override;
 
  private:
+  struct Other {
+    redfish::Watch watch;
+    redfish::WatchState state = {};
+  };
+
   absl::StatusOr<Progress> ResetNow(const std::string& capture, const redfish::Episode& episode);
 
   const Worlds& worlds_;
@@ -37,6 +45,7 @@ class InProcessService final : public RedfishService {
   // One instance for each capture, made at its first episode and then reset.
   std::map<std::string, mockserver::Instance> instances_;
   mockserver::Instance* current_ = nullptr;
+  std::vector<Other> others_;
 };
 
 }  // namespace shoal::actor

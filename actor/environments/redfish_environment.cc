@@ -41,15 +41,18 @@ EnvironmentSpec RedfishEnvironment::Spec() {
           .observation_shape = {kObservationSize},
           .content_fields = {"goal", "request", "body", "topic"},
           .actions = 0,
-          .candidate_marks = kMarkKinds};
+          .candidate_marks = kMarkKinds,
+          .tells_goals = true};
 }
 
 RedfishEnvironment::RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
                                        std::unique_ptr<RedfishService> service,
-                                       std::shared_ptr<ResponseCache> response_cache)
+                                       std::shared_ptr<ResponseCache> response_cache,
+                                       bool hindsight)
     : tasks_(std::move(tasks)),
       service_(std::move(service)),
-      response_cache_(std::move(response_cache)) {}
+      response_cache_(std::move(response_cache)),
+      hindsight_(hindsight) {}
 
 void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   const std::size_t count = tasks_->pairs.size();
@@ -57,7 +60,7 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
                      : static_cast<std::size_t>((start.environment_id + start.episode) % count);
   const Pair& pair = tasks_->pairs[pair_];
   const std::uint64_t number = EpisodeNumber(start);
-  absl::StatusOr<redfish::Episode> episode = FindEpisode(start, number);
+  absl::StatusOr<redfish::Episode> episode = FindEpisode(start, pair_, number);
   if (!episode.ok()) {
     done(episode.status());
     return;
@@ -81,10 +84,16 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   last_mutated_ = last_repeated_ = false;
   evaluates_ = start.evaluation;
   requests_.clear();
+  start_ = start;
+  others_.clear();
+  actions_.clear();
+  recording_ = {};
   service_->Reset(pair.capture, episode_,
-                  [this, done = std::move(done)](absl::StatusOr<Progress> progress) {
-                    if (!progress.ok()) {
-                      done(progress.status());
+                  [this, number, done = std::move(done)](absl::StatusOr<Progress> progress) {
+                    absl::Status status = progress.status();
+                    if (status.ok() && hindsight_ && !evaluates_) status = WatchOthers(number);
+                    if (!status.ok()) {
+                      done(std::move(status));
                       return;
                     }
                     progress_ = *progress;
@@ -92,14 +101,75 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
                   });
 }
 
+absl::Status RedfishEnvironment::WatchOthers(std::uint64_t number) {
+  std::vector<redfish::Watch> watches;
+  for (std::size_t pair = 0; pair < tasks_->pairs.size(); ++pair) {
+    if (pair == pair_ || tasks_->pairs[pair].capture != tasks_->pairs[pair_].capture) continue;
+    absl::StatusOr<redfish::Episode> episode = FindEpisode(start_, pair, number);
+    // The goal has no episode of this number, and so cannot be set.
+    if (!episode.ok() || !episode->watch) continue;
+    others_.push_back({.pair = pair,
+                       .sentence = std::move(episode->text),
+                       .milestone_count = episode->milestone_count});
+    watches.push_back(*std::move(episode->watch));
+  }
+  SHOAL_RETURN_IF_ERROR(service_->WatchOthers(std::move(watches)));
+  recording_.start = service_->OtherProgress();
+  return absl::OkStatus();
+}
+
+std::vector<AchievedGoal> RedfishEnvironment::Achieved() const {
+  const auto& exchanges = recording_.exchanges;
+  const auto& before =
+      exchanges.size() > 1 ? exchanges[exchanges.size() - 2].others : recording_.start;
+  const auto& after = exchanges.back().others;
+  std::vector<AchievedGoal> achieved;
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    if (recording_.start[i].satisfied || before[i].satisfied || !after[i].satisfied) continue;
+    const OtherGoal& other = others_[i];
+    const Verdict verdict =
+        Judge(tasks_->options.rewards, {.status = last_status_,
+                                        .before = before[i],
+                                        .after = after[i],
+                                        .milestone_count = other.milestone_count,
+                                        .last = steps_ >= tasks_->limits[other.pair],
+                                        .repeated = last_repeated_});
+    achieved.push_back({.goal = i, .sentence = other.sentence, .reward = verdict.reward});
+  }
+  return achieved;
+}
+
+absl::StatusOr<RelabelledEpisode> RedfishEnvironment::Relabel(std::uint64_t goal) {
+  if (goal >= others_.size()) return Environment::Relabel(goal);
+  RedfishEnvironment twin(tasks_, std::make_unique<RecordedService>(recording_, goal),
+                          response_cache_);
+  RelabelledEpisode episode;
+  absl::Status status;
+  const Done take = [&](absl::StatusOr<Transition> transition) {
+    status.Update(transition.status());
+    if (transition.ok()) episode.transitions.push_back(*std::move(transition));
+  };
+  EpisodeStart start = start_;
+  start.pair = others_[goal].pair;
+  twin.Reset(start, take);
+  for (const std::int64_t action : actions_) {
+    if (!status.ok() || episode.transitions.back().end != End::kNone) break;
+    twin.Step(action, take);
+    episode.actions.push_back(action);
+  }
+  if (status.ok() && twin.facts().success) return episode;
+  return runtime::FailedPrecondition("what was done cannot be told as " + others_[goal].sentence);
+}
+
 absl::StatusOr<redfish::Episode> RedfishEnvironment::FindEpisode(const EpisodeStart& start,
+                                                                 std::size_t pair,
                                                                  std::uint64_t number) const {
   const auto& given = tasks_->given;
   if (!given.empty()) return given[start.episode % given.size()];
   if (start.evaluation) {
-    return tasks_->goals[pair_]->DrawEpisode(tasks_->seed, number, redfish::Split::kEvaluate);
+    return tasks_->goals[pair]->DrawEpisode(tasks_->seed, number, redfish::Split::kEvaluate);
   }
-  return tasks_->goals[pair_]->DrawEpisode(
+  return tasks_->goals[pair]->DrawEpisode(
       tasks_->seed, number, redfish::Split::kTrain,
       {.word_dropout = tasks_->options.word_dropout, .typos = tasks_->options.typos});
 }
@@ -111,6 +181,7 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
                                   " is not in the catalog of " + std::to_string(list->size())));
     return;
   }
+  actions_.push_back(action);
   if (draft_.is_open()) return Draft(action, std::move(done));
   const auto index = static_cast<std::size_t>(action);
   const redfish::Candidate& candidate = resources_.candidate(index);
@@ -167,6 +238,7 @@ void RedfishEnvironment::Send(const redfish::Candidate& candidate, Done done) {
     OnResponse(candidate, std::move(response), done);
   };
   if (candidate.method == redfish::kWaitMethod) {
+    if (!others_.empty()) recording_.exchanges.push_back({.request = {.method = candidate.method}});
     service_->Advance(std::chrono::seconds(tasks_->options.wait_seconds), on_response);
     return;
   }
@@ -177,6 +249,7 @@ void RedfishEnvironment::Send(const redfish::Candidate& candidate, Done done) {
       request.if_match = etag->second;
     }
   }
+  if (!others_.empty()) recording_.exchanges.push_back({.request = request});
   service_->Send(request, on_response);
 }
 
@@ -185,6 +258,10 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   if (!response.ok()) {
     done(response.status());
     return;
+  }
+  if (!others_.empty()) {
+    recording_.exchanges.back().response = *response;
+    recording_.exchanges.back().others = service_->OtherProgress();
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
@@ -207,7 +284,9 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   const redfish::Candidate sent = candidate;
   resources_.Learn(sent, *response, *text);
   last_repeated_ = memory_.Learn(sent, *response, *text, resources_);
-  done(Conclude(response->progress));
+  Transition transition = Conclude(response->progress);
+  if (!others_.empty()) transition.achieved = Achieved();
+  done(std::move(transition));
 }
 
 Transition RedfishEnvironment::Conclude(const Progress& progress) {

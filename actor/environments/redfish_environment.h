@@ -21,6 +21,13 @@
 // deleted, a newer one is made, or the service answers with 401. The limit is part of the task:
 // reaching it terminates the episode. A fleet may step the environment past that. A GET that can
 // tell nothing new costs RewardOptions::repeated_read.
+//
+// With hindsight the service also watches the goals of the capture's other pairs, each as an
+// episode of that pair and this number would have it, and steps tell which of them they achieve. An
+// episode is told again by another environment with that goal, which takes the same actions on a
+// service that answers as recorded; so it sees the sentence, the marks and the choices of that
+// goal. Where the actions do not lead to the same requests, because values came from the other
+// sentence, the episode is not told.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +42,7 @@
 #include "actor/environments/environment.h"
 #include "actor/environments/environment_options.h"
 #include "actor/environments/episode_memory.h"
+#include "actor/environments/recorded_service.h"
 #include "actor/environments/redfish_service.h"
 #include "actor/environments/request_draft.h"
 #include "actor/environments/response_cache.h"
@@ -67,13 +75,15 @@ class RedfishEnvironment final : public Environment {
 
   static EnvironmentSpec Spec();
 
-  // `response_cache` is shared by the environments of one thread.
+  // `response_cache` is shared by the environments of one thread. Hindsight needs a service that
+  // watches further goals.
   RedfishEnvironment(std::shared_ptr<const RedfishTasks> tasks,
                      std::unique_ptr<RedfishService> service,
-                     std::shared_ptr<ResponseCache> response_cache);
+                     std::shared_ptr<ResponseCache> response_cache, bool hindsight = false);
 
   void Reset(const EpisodeStart& start, Done done) override;
   void Step(std::int64_t action, Done done) override;
+  absl::StatusOr<RelabelledEpisode> Relabel(std::uint64_t goal) override;
   EpisodeFacts facts() const override;
 
   // The running episode, and what it has seen of the service.
@@ -91,9 +101,20 @@ class RedfishEnvironment final : public Environment {
   int last_status() const { return last_status_; }
 
  private:
-  // Returns the episode that begins; `number` seeds what is drawn.
-  absl::StatusOr<redfish::Episode> FindEpisode(const EpisodeStart& start,
+  // A goal that hindsight may set.
+  struct OtherGoal {
+    std::size_t pair = 0;
+    std::string sentence;
+    std::int64_t milestone_count = 0;
+  };
+
+  // Returns the episode of `pair` that begins; `number` seeds what is drawn.
+  absl::StatusOr<redfish::Episode> FindEpisode(const EpisodeStart& start, std::size_t pair,
                                                std::uint64_t number) const;
+  // Has the service watch the goals of the capture's other pairs. Returns the service's errors.
+  absl::Status WatchOthers(std::uint64_t number);
+  // Returns what the last request achieved of other goals.
+  std::vector<AchievedGoal> Achieved() const;
   // Takes an action on the request that is being put together.
   void Draft(std::int64_t action, Done done);
   // Returns the transition to the next choice.
@@ -114,6 +135,7 @@ class RedfishEnvironment final : public Environment {
   const std::shared_ptr<const RedfishTasks> tasks_;
   const std::unique_ptr<RedfishService> service_;
   const std::shared_ptr<ResponseCache> response_cache_;
+  const bool hindsight_;
 
   std::size_t pair_ = 0;
   SeenResources resources_ = SeenResources(response_cache_->candidates);
@@ -136,6 +158,11 @@ class RedfishEnvironment final : public Environment {
   bool last_mutated_ = false;
   bool last_repeated_ = false;
   bool evaluates_ = false;
+  // What Relabel needs of the last episode of training.
+  EpisodeStart start_;
+  std::vector<OtherGoal> others_;
+  std::vector<std::int64_t> actions_;
+  Recording recording_;
   // One for each step of an evaluation.
   std::vector<std::string> requests_;
   int steps_ = 0;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/status.h"
 #include "redfish/goals/goal.h"
@@ -30,13 +31,15 @@ struct Progress {
 };
 
 struct ServiceRequest {
-  std::string method;
-  std::string uri;
+  std::string method = "";
+  std::string uri = "";
   // Null when the request has no body.
   nlohmann::json body = nullptr;
   std::string if_match = "";
   // The session's X-Auth-Token, or empty for none.
   std::string token = "";
+
+  friend bool operator==(const ServiceRequest&, const ServiceRequest&) = default;
 };
 
 struct ServiceResponse {
@@ -73,6 +76,14 @@ class RedfishService {
   virtual void Send(const ServiceRequest& request, Done done) = 0;
   // Moves the service's clock forward. The response has status 0 and no body.
   virtual void Advance(std::chrono::seconds by, Done done) = 0;
+
+  // Watches further goals until the next Reset. UNIMPLEMENTED where only the episode's own can be
+  // watched. REQUIRES: Reset has completed with OK, and nothing else has been asked since.
+  virtual absl::Status WatchOthers(std::vector<redfish::Watch>) {
+    return absl::UnimplementedError("this service watches the goal of its episode alone");
+  }
+  // Returns how far the episode has come with each goal of WatchOthers.
+  virtual std::vector<Progress> OtherProgress() { return {}; }
 };
 
 }  // namespace shoal::actor

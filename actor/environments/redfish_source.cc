@@ -20,8 +20,8 @@ namespace {
 
 class RedfishSource final : public EnvironmentSource {
  public:
-  RedfishSource(RedfishData data, RedfishAddresses addresses)
-      : data_(std::move(data)), addresses_(std::move(addresses)) {}
+  RedfishSource(RedfishData data, RedfishAddresses addresses, bool hindsight)
+      : data_(std::move(data)), addresses_(std::move(addresses)), hindsight_(hindsight) {}
 
   const EnvironmentSpec& spec() const override { return spec_; }
   const std::vector<Pair>& pairs() const override { return data_.tasks->pairs; }
@@ -35,7 +35,7 @@ class RedfishSource final : public EnvironmentSource {
     std::vector<std::unique_ptr<Environment>> environments;
     for (std::size_t i = 0; i < count; ++i) {
       environments.push_back(std::make_unique<RedfishEnvironment>(
-          data_.tasks, make(first_environment + i), response_cache));
+          data_.tasks, make(first_environment + i), response_cache, hindsight_));
     }
     return environments;
   }
@@ -43,6 +43,7 @@ class RedfishSource final : public EnvironmentSource {
  private:
   const RedfishData data_;
   const RedfishAddresses addresses_;
+  const bool hindsight_;
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
 };
 
@@ -233,9 +234,14 @@ ServiceMaker MakeServices(const RedfishData& data, const RedfishAddresses& addre
 }
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeRedfishSource(const SourceConfig& config) {
+  if (config.hindsight && config.environment.access != "inprocess") {
+    return runtime::InvalidArgument(
+        "hindsight watches many goals of a service at once, which only services inside the actor "
+        "allow: set environment.access to inprocess, or actor.hindsight.strategy to none");
+  }
   SHOAL_ASSIGN_OR_RETURN(RedfishAddresses addresses, FindAddresses(config));
   SHOAL_ASSIGN_OR_RETURN(RedfishData data, LoadRedfishData(config));
-  return std::make_unique<RedfishSource>(std::move(data), std::move(addresses));
+  return std::make_unique<RedfishSource>(std::move(data), std::move(addresses), config.hindsight);
 }
 
 }  // namespace shoal::actor

@@ -7,16 +7,18 @@
 namespace shoal::actor {
 
 SimulatedEnvironment::SimulatedEnvironment(std::unique_ptr<Simulation> simulation,
-                                           std::uint64_t seed)
+                                           std::uint64_t seed, bool hindsight)
     : simulation_(std::move(simulation)),
       seed_(seed),
-      observation_size_(static_cast<std::size_t>(SpecOf(simulation_->spec()).observation_size())) {}
+      observation_size_(static_cast<std::size_t>(SpecOf(simulation_->spec()).observation_size())),
+      goals_(hindsight ? simulation_->goals() : nullptr) {}
 
 EnvironmentSpec SimulatedEnvironment::SpecOf(const SimulationSpec& simulation) {
   return {.observation_name = "numeric",
           .observation_shape = simulation.observation_shape,
           .observation_dtype = simulation.observation_dtype,
-          .actions = simulation.actions};
+          .actions = simulation.actions,
+          .tells_goals = simulation.has_goals};
 }
 
 Pair SimulatedEnvironment::PairOf(const SimulationSpec& simulation) {
@@ -24,8 +26,10 @@ Pair SimulatedEnvironment::PairOf(const SimulationSpec& simulation) {
 }
 
 void SimulatedEnvironment::Reset(const EpisodeStart& start, Done done) {
-  simulation_->Reset(
-      {.seed = seed_, .environment = start.environment_id, .episode = start.episode});
+  draws_ = {.seed = seed_, .environment = start.environment_id, .episode = start.episode};
+  simulation_->Reset(draws_);
+  if (goals_ != nullptr) start_ = goals_->achieved();
+  actions_.clear();
   steps_ = 0;
   return_ = 0;
   done(Transition{.observation = Observe()});
@@ -39,16 +43,47 @@ void SimulatedEnvironment::Step(std::int64_t action, Done done) {
                                   std::to_string(action)));
     return;
   }
-  const SimulationStep step = simulation_->Step(action);
+  const std::uint64_t before = goals_ == nullptr ? 0 : goals_->achieved();
   ++steps_;
-  return_ += static_cast<double>(step.reward);
-  Transition transition{.observation = Observe(), .reward = step.reward};
-  if (step.terminated) {
-    transition.end = End::kTerminated;
-  } else if (steps_ >= spec.step_limit) {
-    transition.end = End::kTruncated;
+  Transition transition = Take(action, steps_);
+  return_ += static_cast<double>(transition.reward);
+  if (goals_ != nullptr) {
+    actions_.push_back(action);
+    transition.achieved = Achieved(before);
   }
   done(std::move(transition));
+}
+
+Transition SimulatedEnvironment::Take(std::int64_t action, int step) {
+  const SimulationStep taken = simulation_->Step(action);
+  Transition transition{.observation = Observe(), .reward = taken.reward};
+  if (taken.terminated) {
+    transition.end = End::kTerminated;
+  } else if (step >= simulation_->spec().step_limit) {
+    transition.end = End::kTruncated;
+  }
+  return transition;
+}
+
+std::vector<AchievedGoal> SimulatedEnvironment::Achieved(std::uint64_t before) const {
+  const std::uint64_t now = goals_->achieved();
+  if (now == before || now == start_ || now == goals_->pursued()) return {};
+  return {
+      {.goal = now, .sentence = goals_->SentenceOf(now), .reward = goals_->reward_of_success()}};
+}
+
+absl::StatusOr<RelabelledEpisode> SimulatedEnvironment::Relabel(std::uint64_t goal) {
+  if (goals_ == nullptr) return Environment::Relabel(goal);
+  simulation_->Reset(draws_);
+  goals_->Pursue(goal);
+  RelabelledEpisode episode;
+  episode.transitions.push_back({.observation = Observe()});
+  for (const std::int64_t action : actions_) {
+    episode.actions.push_back(action);
+    episode.transitions.push_back(Take(action, static_cast<int>(episode.actions.size())));
+    if (episode.transitions.back().end == End::kTerminated) return episode;
+  }
+  return runtime::FailedPrecondition("the episode did not reach " + goals_->SentenceOf(goal));
 }
 
 EpisodeFacts SimulatedEnvironment::facts() const {

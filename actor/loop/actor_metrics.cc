@@ -26,7 +26,15 @@ ActorMetrics::ActorMetrics(runtime::Metrics& metrics)
     : metrics_(metrics),
       steps_(metrics.Counter("shoal_environment_steps_total", "Steps of all environments")),
       fenced_(metrics.Counter("shoal_environments_fenced_total",
-                              "Environments that a newer actor took over")) {
+                              "Environments that a newer actor took over")),
+      achieved_(metrics.Counter("shoal_hindsight_achieved_total",
+                                "Goals that steps achieved and their episodes were not given")),
+      relabelled_episodes_(metrics.Counter("shoal_hindsight_episodes_total",
+                                           "Episodes told again under a goal they achieved")),
+      relabelled_rows_(metrics.Counter("shoal_hindsight_rows_total",
+                                       "Rows of episodes told again under another goal")),
+      not_relabelled_(metrics.Counter("shoal_hindsight_refused_total",
+                                      "Goals under which an episode could not be told again")) {
   for (std::size_t i = 0; i < statuses_.size(); ++i) {
     statuses_[i] = &metrics.Counter("shoal_act_rows_total", "Rows answered by inference",
                                     {{"status", StatusName(i)}});
@@ -63,6 +71,15 @@ void ActorMetrics::CountEpisode(const EpisodeResult& result) {
 
 void ActorMetrics::CountAbort(AbortReason reason) {
   aborts_[static_cast<std::size_t>(reason)]->Increment();
+}
+
+void ActorMetrics::CountRelabelled(std::size_t rows) {
+  if (rows == 0) {
+    not_relabelled_.Increment();
+    return;
+  }
+  relabelled_episodes_.Increment();
+  relabelled_rows_.Increment(static_cast<double>(rows));
 }
 
 void ActorMetrics::CountWait(Wait reason, double seconds) {

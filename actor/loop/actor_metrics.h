@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -49,6 +50,10 @@ class ActorMetrics {
   void CountAbort(AbortReason reason);
   void CountWait(Wait reason, double seconds);
   void CountFenced() { fenced_.Increment(); }
+  void CountAchieved(std::size_t goals) { achieved_.Increment(static_cast<double>(goals)); }
+  // Counts a goal under which an episode was to be told again: in so many rows, or in none where it
+  // could not be.
+  void CountRelabelled(std::size_t rows);
   // `before` and `now` are two readings of one client's status_counts().
   void CountStatuses(const inference::client::RowStatusCounts& before,
                      const inference::client::RowStatusCounts& now);
@@ -72,6 +77,10 @@ class ActorMetrics {
   runtime::Metrics& metrics_;
   prometheus::Counter& steps_;
   prometheus::Counter& fenced_;
+  prometheus::Counter& achieved_;
+  prometheus::Counter& relabelled_episodes_;
+  prometheus::Counter& relabelled_rows_;
+  prometheus::Counter& not_relabelled_;
   std::array<prometheus::Counter*, 8> statuses_ = {};
   std::array<prometheus::Counter*, kWaits> waits_ = {};
   std::array<prometheus::Counter*, kAbortReasons> aborts_ = {};

@@ -124,7 +124,9 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
                                     .metrics = metrics_,
                                     .host = *this,
                                     .clock = runtime::SystemClock(),
-                                    .reset_attempts = options_.reset_attempts}));
+                                    .reset_attempts = options_.reset_attempts,
+                                    .hindsight = options_.hindsight,
+                                    .hindsight_seed = options_.hindsight_seed}));
   }
   MakeLinks();
   boost::asio::post(context_, [this] {
@@ -150,6 +152,7 @@ void EnvironmentLoop::Implementation::MakeLinks() {
       inference::client::ActClientOptions client{.address = options_.inference[server],
                                                  .name = options_.client_name,
                                                  .spec = ToWire(source_.spec()),
+                                                 .relabels = options_.hindsight.enabled(),
                                                  .max_outstanding = 4 * options_.environments + 64};
       link->client = std::make_unique<ActClient>(std::move(client), *link);
       links_.push_back(std::move(link));

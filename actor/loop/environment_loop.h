@@ -23,6 +23,7 @@
 #include "actor/environments/environment_source.h"
 #include "actor/loop/actor_metrics.h"
 #include "actor/loop/episode_plan.h"
+#include "actor/loop/hindsight.h"
 #include "inference/client/act_client.h"
 #include "platform/runtime/status.h"
 
@@ -46,6 +47,9 @@ struct LoopOptions {
   // How often the loop tries to begin an episode that a service refuses before it gives the pair
   // up.
   int reset_attempts = 5;
+  HindsightOptions hindsight = {};
+  // The seed of the choice of goals.
+  std::uint64_t hindsight_seed = 0;
 };
 
 class EnvironmentLoop {

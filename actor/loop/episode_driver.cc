@@ -34,6 +34,11 @@ EpisodeDriver::EpisodeDriver(Identity identity, std::unique_ptr<Environment> env
 void EpisodeDriver::Begin() {
   if (fenced()) return;
   abandoned_ = false;
+  if (tells()) {
+    ++next_episode_id_;
+    Tell();
+    return;
+  }
   if (!assignment_) {
     assignment_ = around_.plan.Next(identity_.environment_id);
     refused_starts_ = 0;
@@ -64,6 +69,8 @@ void EpisodeDriver::OnReset(absl::StatusOr<Transition> transition) {
   }
   failures_in_a_row_ = 0;
   result_ = {};
+  steps_ = 0;
+  achieved_.clear();
   ++next_episode_id_;
   Emit(*std::move(transition), proto::ROW_FLAG_FIRST);
 }
@@ -86,6 +93,7 @@ void EpisodeDriver::OnAnswer(const Answer& answer) {
     if (fenced()) return;
     if (assignment_) around_.plan.Abort(*assignment_);
     assignment_.reset();
+    relabelled_.clear();
     around_.metrics.CountFenced();
     Enter(State::kFenced);
     return;
@@ -97,11 +105,19 @@ void EpisodeDriver::OnAnswer(const Answer& answer) {
   if (state_ != State::kRowOut || answer.sequence != awaited_sequence_) return;
   if (answer.outcome == Answer::Outcome::kInvalid) {
     around_.metrics.CountAbort(AbortReason::kRowRefused);
-    around_.plan.Refuse(*std::exchange(assignment_, std::nullopt), answer.error);
+    if (tells()) {
+      relabelled_.clear();
+    } else {
+      around_.plan.Refuse(*std::exchange(assignment_, std::nullopt), answer.error);
+    }
     Rest();
     return;
   }
   if (answer.outcome != Answer::Outcome::kAction) return;
+  if (tells()) {
+    Tell();
+    return;
+  }
   result_.policy_epoch = answer.policy_epoch;
   result_.policy_step = answer.policy_step;
   Enter(State::kStepping);
@@ -127,6 +143,7 @@ void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {
     return;
   }
   around_.metrics.CountStep();
+  NoteAchieved(*transition);
   result_.total_reward += static_cast<double>(transition->reward);
   switch (transition->end) {
     case End::kNone:
@@ -140,7 +157,44 @@ void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {
       break;
   }
   FinishEpisode();
+  Relabel();
   Begin();
+}
+
+void EpisodeDriver::NoteAchieved(const Transition& transition) {
+  ++steps_;
+  for (const AchievedGoal& achieved : transition.achieved) {
+    achieved_.push_back({.step = steps_, .goal = achieved.goal});
+  }
+  around_.metrics.CountAchieved(transition.achieved.size());
+}
+
+void EpisodeDriver::Relabel() {
+  if (achieved_.empty() || !around_.hindsight.enabled()) return;
+  const HindsightDraws draws{.seed = around_.hindsight_seed,
+                             .environment = identity_.environment_id,
+                             .episode = next_episode_id_};
+  for (const std::uint64_t goal : ChooseGoals(around_.hindsight, achieved_, draws)) {
+    absl::StatusOr<RelabelledEpisode> episode = environment_->Relabel(goal);
+    around_.metrics.CountRelabelled(episode.ok() ? episode->actions.size() : 0);
+    if (episode.ok()) relabelled_.push_back(*std::move(episode));
+  }
+  told_ = 0;
+}
+
+void EpisodeDriver::Tell() {
+  RelabelledEpisode& episode = relabelled_.front();
+  Transition& transition = episode.transitions[told_];
+  if (told_ == episode.actions.size()) {
+    EmitEnd(transition.reward, proto::ROW_FLAG_TERMINATED);
+    relabelled_.pop_front();
+    told_ = 0;
+    Begin();
+    return;
+  }
+  const std::uint32_t flags = told_ == 0 ? proto::ROW_FLAG_FIRST : proto::ROW_FLAG_NONE;
+  ++told_;
+  Emit(std::move(transition), flags);
 }
 
 void EpisodeDriver::OnServerRestarted() {
@@ -149,7 +203,11 @@ void EpisodeDriver::OnServerRestarted() {
       abandoned_ = true;
       return;
     case State::kRowOut:
-      AbortEpisode(AbortReason::kServerRestarted);
+      if (tells()) {
+        relabelled_.clear();
+      } else {
+        AbortEpisode(AbortReason::kServerRestarted);
+      }
       Begin();
       return;
     case State::kResting:
@@ -167,6 +225,7 @@ void EpisodeDriver::Emit(Transition&& transition, std::uint32_t flags) {
   catalog_ = std::move(transition.observation.catalog);
   row.catalog = catalog_;
   row.marks = std::move(transition.observation.marks);
+  if (tells()) row.forced_action = relabelled_.front().actions[told_ - 1];
   awaited_sequence_ = row.sequence;
   Enter(State::kRowOut);
   around_.host.Ready(*this, std::move(row));
@@ -190,8 +249,12 @@ Row EpisodeDriver::NewRow(float reward, std::uint32_t flags) {
   row.evaluate = identity_.evaluate;
   row.reward = reward;
   row.flags = flags;
-  row.policy = assignment_->policy;
-  row.group_id = assignment_->group;
+  if (tells()) {
+    row.relabelled = true;
+  } else {
+    row.policy = assignment_->policy;
+    row.group_id = assignment_->group;
+  }
   return row;
 }
 

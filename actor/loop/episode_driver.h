@@ -12,17 +12,24 @@
 // the driver tries the same episode a few times and then reports to the plan that its pair is given
 // up.
 //
+// With hindsight an episode that has ended is told again before the next begins, under goals that
+// it achieved. Each telling is an episode of rows like any other, whose actions are forced and
+// which nobody plays: the plan, the results and the count of steps know nothing of it.
+//
 // Not thread-safe: only the host's thread uses it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "actor/environments/environment.h"
 #include "actor/loop/actor_metrics.h"
 #include "actor/loop/episode_plan.h"
+#include "actor/loop/hindsight.h"
 #include "inference/client/row.h"
 #include "platform/runtime/clock.h"
 
@@ -57,13 +64,16 @@ class EpisodeDriver {
     // How often the driver tries to begin an episode that the service refuses before it gives the
     // pair up.
     int reset_attempts = 5;
+    HindsightOptions hindsight = {};
+    // The seed of the choice of goals.
+    std::uint64_t hindsight_seed = 0;
   };
 
   EpisodeDriver(Identity identity, std::unique_ptr<Environment> environment,
                 Surroundings surroundings);
 
-  // Starts the next episode of the plan, or tries the one that was refused again. Does nothing once
-  // the environment is fenced.
+  // Starts the next episode: one to be told again, or that of the plan, or the one that was
+  // refused. Does nothing once the environment is fenced.
   void Begin();
   // Takes the answer to a row that was passed to Ready. The host must handle kLost itself.
   void OnAnswer(const inference::client::Answer& answer);
@@ -84,6 +94,13 @@ class EpisodeDriver {
   void OnReset(absl::StatusOr<Transition> transition);
   void OnRefusedStart(const absl::Status& reason);
   void OnStep(absl::StatusOr<Transition> transition);
+  // Notes the goals that the step before achieved.
+  void NoteAchieved(const Transition& transition);
+  // Makes the episodes that tell the last one again.
+  void Relabel();
+  // Sends the next row of the episode that is told again.
+  void Tell();
+  bool tells() const { return !relabelled_.empty(); }
   void Emit(Transition&& transition, std::uint32_t flags);
   // Sends a row without an observation.
   void EmitEnd(float reward, std::uint32_t flags);
@@ -106,6 +123,12 @@ class EpisodeDriver {
   bool abandoned_ = false;
   std::optional<EpisodeAssignment> assignment_;
   EpisodeResult result_;
+  // How many steps the running episode has taken, and what they achieved.
+  std::size_t steps_ = 0;
+  std::vector<Achievement> achieved_;
+  // The episodes still to be told again, and how many rows of the first have been sent.
+  std::deque<RelabelledEpisode> relabelled_;
+  std::size_t told_ = 0;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t next_episode_id_ = 0;
   // The sequence number of the row that asks for an action.

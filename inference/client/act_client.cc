@@ -178,6 +178,7 @@ void ActClient::Implementation::Open() {
   hello->set_client(options_.name);
   hello->set_canonicaliser_version(std::string(content::kCanonicaliserVersion));
   *hello->mutable_spec() = options_.spec;
+  hello->set_relabels(options_.relabels);
   stream->Send(std::move(request));
   const runtime::MutexLock lock(mutex_);
   encoder_ = std::make_unique<RowEncoder>(options_.spec);

@@ -42,6 +42,8 @@ struct ActClientOptions {
   // The name in the server's logs: role, index, process id.
   std::string name = "actor";
   proto::EnvironmentSpec spec = {};
+  // Whether rows may be relabelled.
+  bool relabels = false;
   // The limit on rows without an answer.
   std::size_t max_outstanding = 8192;
   // The delay between attempts to connect, doubled each time and multiplied by a random number from

@@ -72,6 +72,8 @@ struct Row {
   // has.
   std::optional<std::uint64_t> group_id = std::nullopt;
   bool evaluate = false;
+  // Whether the row tells again what was done, under another goal. It then has a forced action.
+  bool relabelled = false;
   // Bits of proto::RowFlag.
   std::uint32_t flags = 0;
   float reward = 0;

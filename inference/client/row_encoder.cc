@@ -52,6 +52,11 @@ proto::Tensor& AddTensor(const proto::ObservationSpec& spec, std::size_t rows,
   return tensor;
 }
 
+proto::RowMode ModeOf(const Row& row) {
+  if (row.evaluate) return proto::ROW_MODE_EVALUATE;
+  return row.relabelled ? proto::ROW_MODE_RELABELLED : proto::ROW_MODE_TRAIN;
+}
+
 void FillForcedActions(std::span<const Row* const> rows, proto::Rows& out) {
   bool any = false;
   std::vector<std::int64_t> actions;
@@ -175,7 +180,7 @@ void RowEncoder::FillRows(std::span<const Row* const> rows, proto::Rows& out) co
     out.add_sequences(row->sequence);
     out.add_episode_ids(row->episode_id);
     if (row->group_id) out.add_group_ids(*row->group_id);
-    out.add_modes(row->evaluate ? proto::ROW_MODE_EVALUATE : proto::ROW_MODE_TRAIN);
+    out.add_modes(ModeOf(*row));
     out.add_rewards(row->reward);
     out.add_flags(row->flags);
     for (std::size_t field = 0; field < keys.size(); ++field) {

@@ -208,7 +208,7 @@ void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
               .log_probability = std::min(outputs.log_probability[index], 0.0F),
               .value = outputs.value[index],
               .action_value = shape_.action_values ? outputs.action_value[index] : 0.0F,
-              .forced = inputs.choice[index] == model::Choice::kForced,
+              .forced = inputs.choice[index] == model::Choice::kForced && !row.relabelled(),
               .version = policy.version,
               .core_state = slice(inputs.core_state, shape_.core_state_size),
               .past_requests = slice(inputs.past_requests, shape_.embedding_size)}));

@@ -100,6 +100,7 @@ struct RowBlock {
   std::vector<std::uint64_t> episodes;                        // [B]
   std::vector<std::uint64_t> groups;                          // [B] or empty
   std::vector<std::uint8_t> evaluate;                         // [B]
+  std::vector<std::uint8_t> relabelled;                       // [B] or empty
   std::vector<std::uint8_t> flags;                            // [B]
   std::vector<float> rewards;                                 // [B]
   std::vector<std::byte> observations;                        // [B, observation bytes]
@@ -141,6 +142,7 @@ struct Row {
                                static_cast<std::size_t>(shape.similarity_index)];
   }
   bool evaluate() const { return block->evaluate[index] != 0; }
+  bool relabelled() const { return !block->relabelled.empty() && block->relabelled[index] != 0; }
   // True for an end row without an observation, which needs no evaluation.
   bool ends_only() const { return EndsOnly(flags()); }
   // True if the row asks for an action.

@@ -39,6 +39,8 @@ struct Unroll {
   parameters::Version newest;
   // The number of rows that carry weight.
   std::uint32_t steps = 0;
+  // How many of them are relabelled.
+  std::uint32_t relabelled_steps = 0;
   // The priority in replay; above 0.
   double priority = 1;
 };

@@ -81,6 +81,7 @@ void UnrollBuilder::Clear() {
   rewards_.clear();
   flags_.clear();
   forced_.clear();
+  relabelled_.clear();
   versions_.clear();
   episodes_.clear();
   extras_.clear();
@@ -115,6 +116,7 @@ void UnrollBuilder::Push(const Row& row, const Step& step) {
   rewards_.push_back(0);
   flags_.push_back(row.flags() & (kFirst | kFinal));
   forced_.push_back(step.forced ? 1 : 0);
+  relabelled_.push_back(row.relabelled() ? 1 : 0);
   versions_.push_back(step.version);
   episodes_.push_back(static_cast<std::int64_t>(row.episode()));
 }
@@ -167,6 +169,7 @@ void UnrollBuilder::PushZeros() {
   rewards_.push_back(0);
   flags_.push_back(0);
   forced_.push_back(0);
+  relabelled_.push_back(0);
   versions_.push_back(versions_.back());
   episodes_.push_back(0);
 }
@@ -196,6 +199,7 @@ void UnrollBuilder::Keep(std::size_t begin) {
   DropFront(rewards_, begin);
   DropFront(flags_, begin);
   DropFront(forced_, begin);
+  DropFront(relabelled_, begin);
   DropFront(versions_, begin);
   DropFront(episodes_, begin);
   if (shape_.candidate_marks > 0) {
@@ -328,6 +332,9 @@ void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
   if (std::find(forced_.begin(), forced_.end(), 1) != forced_.end()) {
     columns.push_back({"forced", Booleans({steps}, forced_)});
   }
+  if (std::find(relabelled_.begin(), relabelled_.end(), 1) != relabelled_.end()) {
+    columns.push_back({"relabelled", Booleans({steps}, relabelled_)});
+  }
   std::vector<std::int64_t> epochs;
   std::vector<std::int64_t> version_steps;
   for (const parameters::Version& version : versions_) {
@@ -391,7 +398,9 @@ void UnrollBuilder::Summarise(Unroll& unroll) const {
   for (std::size_t row = 0; row < unroll.length; ++row) {
     const bool final_row = (flags_[row] & kFinal) != 0;
     const bool lost = (flags_[row] & kTruncated) != 0 && (flags_[row + 1] & kFinal) == 0;
-    if (!final_row && !lost) ++unroll.steps;
+    if (final_row || lost) continue;
+    ++unroll.steps;
+    if (relabelled_[row] != 0) ++unroll.relabelled_steps;
   }
   if (!shape_.action_values) return;
   const std::size_t length = unroll.length;

@@ -47,6 +47,7 @@ class UnrollBuilder {
     float value = 0;
     // Q(s, a) of the action, where the policy has action values.
     float action_value = 0;
+    // Whether the action has no weight in training.
     bool forced = false;
     parameters::Version version = {};
     std::span<const float> core_state = {};     // [S]
@@ -124,6 +125,7 @@ class UnrollBuilder {
   std::vector<float> rewards_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint8_t> forced_;
+  std::vector<std::uint8_t> relabelled_;
   std::vector<parameters::Version> versions_;
   std::vector<std::int64_t> episodes_;
   std::vector<std::byte> extras_;

@@ -94,6 +94,7 @@ class Decoder {
       block_.flags[row] = static_cast<std::uint8_t>(flags & kKnownFlags);
       block_.evaluate[row] = rows_.modes(i) == proto::ROW_MODE_EVALUATE ? 1 : 0;
       if (!proto::RowMode_IsValid(rows_.modes(i))) Refuse(row, "modes: unknown mode");
+      if (rows_.modes(i) == proto::ROW_MODE_RELABELLED) Relabel(row);
       if (!std::isfinite(rows_.rewards(i))) Refuse(row, "rewards: not a finite number");
       const bool ends = (flags & (kTerminated | kTruncated)) != 0;
       if ((flags & ~kKnownFlags) != 0 || ((flags & kFirst) != 0 && ends) ||
@@ -103,6 +104,12 @@ class Decoder {
       }
     }
     return absl::OkStatus();
+  }
+
+  void Relabel(std::size_t row) {
+    block_.relabelled.resize(block_.rows);
+    block_.relabelled[row] = 1;
+    if (!shape_.action_values) Refuse(row, "modes: relabelled rows need a policy of action values");
   }
 
   template <typename Named>
@@ -277,6 +284,18 @@ class Decoder {
   }
 
   absl::Status Forced() {
+    SHOAL_RETURN_IF_ERROR(ForcedActions());
+    for (std::size_t row = 0; row < block_.relabelled.size(); ++row) {
+      const bool acts = (block_.flags[row] & (kTerminated | kTruncated)) == 0;
+      const bool chosen = block_.forced.empty() || block_.forced[row] < 0;
+      if (block_.relabelled[row] != 0 && acts && chosen) {
+        Refuse(row, "forced_actions: a relabelled row has none");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ForcedActions() {
     if (!rows_.has_forced_actions()) return absl::OkStatus();
     const runtime::Shape shape = {static_cast<std::int64_t>(block_.rows)};
     SHOAL_ASSIGN_OR_RETURN(

@@ -139,6 +139,12 @@ absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHell
         "the policy observes " + std::to_string(spec.observation_size) +
         " numbers, the environment sends " + std::to_string(layout->observation_size));
   }
+  if (hello.relabels() && !spec.action_values) {
+    return runtime::FailedPrecondition(
+        "the actor relabels what it did with goals that it reached (actor.hindsight.strategy), "
+        "which needs an algorithm that learns action values off policy, such as dqn; this policy "
+        "has policy.action_values = false");
+  }
   if (std::int64_t{hello.spec().candidate_marks()} != spec.candidate_marks) {
     return runtime::FailedPrecondition("the policy knows " + std::to_string(spec.candidate_marks) +
                                        " kinds of marks on candidates, the environment sends " +

@@ -19,8 +19,9 @@ inline constexpr std::size_t kMaxExtrasBytes = std::size_t{64} << 10;
 PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id);
 
 // Returns the row layout of a stream that begins with `hello`. Returns FAILED_PRECONDITION, which
-// names the difference, if policy, protocol version or canonicaliser do not match. Returns
-// INVALID_ARGUMENT if the spec is invalid or its extras exceed kMaxExtrasBytes.
+// names the difference, if policy, protocol version or canonicaliser do not match, or if the actor
+// relabels for a policy without action values. Returns INVALID_ARGUMENT if the spec is invalid or
+// its extras exceed kMaxExtrasBytes.
 absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHello& hello,
                                                             const model::PolicySpec& spec);
 

@@ -2,7 +2,10 @@
 #include "inference/service/unroll_chunker.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +16,8 @@ namespace {
 using replay::client::ColumnRange;
 using replay::client::ColumnRows;
 
-constexpr std::string_view kForced = "forced";
+// An unroll has these columns of flags only where one is set, and chunks always have them.
+constexpr std::array<std::string_view, 2> kSometimes = {"forced", "relabelled"};
 
 bool StaysInItem(const UnrollColumn& column) {
   return column.name == "flags" || column.name == "catalog";
@@ -24,21 +28,14 @@ bool StaysInItem(const UnrollColumn& column) {
 class Rows {
  public:
   explicit Rows(const Unroll& unroll) : rows_(std::int64_t{unroll.length} + 1) {
-    const UnrollColumn* forced = nullptr;
     for (const UnrollColumn& column : unroll.step_columns) {
-      if (StaysInItem(column)) continue;
-      if (column.name == kForced) {
-        forced = &column;
-      } else {
-        Add(column);
-      }
+      if (!StaysInItem(column) && !IsOneOf(kSometimes, column.name)) Add(column);
     }
-    // An unroll has this column only if an action was forced, and chunks always have it.
-    if (forced != nullptr) {
-      Add(*forced);
-    } else {
+    for (const std::string_view name : kSometimes) {
+      const UnrollColumn* const column = Find(unroll, name);
       const runtime::Tensor none(runtime::DType::kBool, {rows_ - 1});
-      columns_.push_back({std::string(kForced), Later(none), true});
+      columns_.push_back(
+          {std::string(name), Later(column == nullptr ? none : column->values), true});
     }
   }
 
@@ -62,11 +59,9 @@ class Rows {
   // The rows of the unroll's own columns, of which the last is `end` - 1 in the writer.
   std::vector<ColumnRange> RangesBefore(std::uint64_t end, const Unroll& unroll) const {
     const std::uint64_t first = end - static_cast<std::uint64_t>(rows_);
-    const bool has_forced = std::any_of(unroll.step_columns.begin(), unroll.step_columns.end(),
-                                        [](const auto& column) { return column.name == kForced; });
     std::vector<ColumnRange> ranges;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].name == kForced && !has_forced) continue;
+      if (Find(unroll, columns_[i].name) == nullptr) continue;
       ranges.push_back({.column = i, .first = first + (columns_[i].later ? 1 : 0), .last = end});
     }
     return ranges;
@@ -78,6 +73,15 @@ class Rows {
     runtime::Tensor values;
     bool later = false;
   };
+
+  static bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+  static const UnrollColumn* Find(const Unroll& unroll, std::string_view name) {
+    const auto found = std::find_if(unroll.step_columns.begin(), unroll.step_columns.end(),
+                                    [&](const auto& column) { return column.name == name; });
+    return found == unroll.step_columns.end() ? nullptr : &*found;
+  }
 
   void Add(const UnrollColumn& column) {
     const bool later = column.values.shape()[0] < rows_;

@@ -13,8 +13,8 @@
 namespace shoal::inference {
 namespace {
 
-constexpr std::array<std::string_view, 5> kOptional = {"forced", "group_id", "legal", "overlap",
-                                                       "policy_id"};
+constexpr std::array<std::string_view, 6> kOptional = {"forced",  "group_id",  "legal",
+                                                       "overlap", "policy_id", "relabelled"};
 constexpr std::string_view kMarks = "marks/";
 
 void Add(const UnrollColumn& column, std::string_view shape, std::string& text) {

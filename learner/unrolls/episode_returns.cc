@@ -31,7 +31,7 @@ void EpisodeReturns::AddOne(const DecodedUnroll& unroll, EpisodeSummary& sums) {
   const auto repeated = begins ? std::size_t{0} : static_cast<std::size_t>(unroll.overlap);
   for (std::size_t t = 0; t < static_cast<std::size_t>(unroll.length); ++t) {
     const std::uint8_t flags = unroll.flags[t];
-    if ((flags & algorithms::kFinal) != 0) continue;
+    if ((flags & algorithms::kFinal) != 0 || unroll.relabelled[t] != 0) continue;
     if ((flags & algorithms::kFirst) != 0) open_[environment] = {unroll.episode_id[t], 0, 0};
     const auto open = open_.find(environment);
     if (open == open_.end()) continue;

@@ -3,8 +3,8 @@
 //
 // An episode counts if its first and its last row were added in order, and once, however often its
 // unrolls are used and however many rows these have in common. Where other ranks have its unrolls,
-// or the table draws at random, rows between are missing, and the return is too low by theirs. Not
-// thread-safe.
+// or the table draws at random, rows between are missing, and the return is too low by theirs.
+// Relabelled rows do not count: nobody played them. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

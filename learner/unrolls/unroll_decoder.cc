@@ -161,6 +161,10 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
   if (columns.Find("forced") != nullptr) {
     SHOAL_RETURN_IF_ERROR(columns.Read("forced", DType::kBool, {length}, forced));
   }
+  out.relabelled.resize(static_cast<std::size_t>(length));
+  if (columns.Find("relabelled") != nullptr) {
+    SHOAL_RETURN_IF_ERROR(columns.Read("relabelled", DType::kBool, {length}, out.relabelled));
+  }
   bool begun = false;
   for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t) {
     begun = begun || (out.flags[t] & algorithms::kFirst) != 0;

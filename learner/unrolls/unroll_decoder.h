@@ -53,6 +53,7 @@ struct DecodedUnroll {
   std::vector<parameters::Version> acted;        // [T]
   std::optional<std::int64_t> group;             // of episodes that share a start
   std::vector<std::int64_t> episode_id;          // [T+1]
+  std::vector<std::uint8_t> relabelled;          // [T], 1 where hindsight set the goal
 
   // The number of rows with weight.
   std::int64_t steps = 0;

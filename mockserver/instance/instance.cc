@@ -356,13 +356,28 @@ Evaluation Instance::Evaluate() {
   return evaluation_;
 }
 
+Evaluation Instance::EvaluateOther(const redfish::Watch& watch,
+                                   redfish::WatchState& progress) const {
+  watch.Update(*this, progress);
+  std::int64_t collateral = CountMembers(watch);
+  for (const auto& [id, delta] : deltas_) {
+    collateral += delta.CountSideEffectsAfresh(world_->schema(), watch, Description(id).uri);
+  }
+  return {progress.satisfied, progress.milestones, collateral};
+}
+
 std::int64_t Instance::CountCollateral() {
-  std::int64_t count = 0;
+  std::int64_t count = CountMembers(*watch_);
   for (auto& [id, delta] : deltas_) {
     count += delta.CountSideEffects(world_->schema(), *watch_, Description(id).uri);
   }
+  return count;
+}
+
+std::int64_t Instance::CountMembers(const redfish::Watch& watch) const {
+  std::int64_t count = 0;
   for (const auto& [collection, members] : membership_) {
-    if (!watch_->Allows(Description(collection).uri, "/Members")) count += members;
+    if (!watch.Allows(Description(collection).uri, "/Members")) count += members;
   }
   return count;
 }

@@ -126,6 +126,9 @@ class Instance final : public InstanceCore {
   // Evaluates the watch and latches milestones. Everything is false and zero without a watch. A
   // call is cheap when nothing has changed.
   Evaluation Evaluate();
+  // Returns the same for a watch that the instance does not have, whose milestones `progress`
+  // holds.
+  Evaluation EvaluateOther(const redfish::Watch& watch, redfish::WatchState& progress) const;
   bool has_watch() const { return watch_.has_value(); }
 
   bool HasPassword(std::string_view uri, std::string_view name,
@@ -154,6 +157,8 @@ class Instance final : public InstanceCore {
   void GiveTreesBack();
   absl::Status PerformStart(const redfish::StartOperation& operation);
   std::int64_t CountCollateral();
+  // Counts the members that came or went where `watch` does not allow it.
+  std::int64_t CountMembers(const redfish::Watch& watch) const;
 
   std::shared_ptr<const RuleSet> rules_;
   std::shared_ptr<const ExternalHandlers> external_handlers_;

@@ -167,7 +167,15 @@ void ResourceDelta::BeginEpisode() {
 
 std::int64_t ResourceDelta::CountSideEffects(const redfish::Schema& schema,
                                              const redfish::Watch& watch, std::string_view uri) {
-  if (side_effects_.has_value()) return *side_effects_;
+  if (!side_effects_.has_value()) side_effects_ = CountSideEffectsAfresh(schema, watch, uri);
+  return *side_effects_;
+}
+
+std::int64_t ResourceDelta::CountSideEffectsAfresh(const redfish::Schema& schema,
+                                                   const redfish::Watch& watch,
+                                                   std::string_view uri) const {
+  // Nothing was written since the episode began.
+  if (tree_ == nullptr) return 0;
   const auto at_start = [&](const std::string& name) {
     const Json* const member = MemberOf(start_members_, name);
     return member != nullptr ? member : MemberOf(*start_, name);
@@ -187,8 +195,7 @@ std::int64_t ResourceDelta::CountSideEffects(const redfish::Schema& schema,
     effects =
         redfish::SideEffects(schema, watch, uri, redfish::TextAt(*tree_, "@odata.type"), changes);
   }
-  side_effects_ = static_cast<std::int64_t>(effects.size());
-  return *side_effects_;
+  return static_cast<std::int64_t>(effects.size());
 }
 
 std::shared_ptr<Json> ResourceDelta::TakeTree() {

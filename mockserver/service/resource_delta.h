@@ -55,6 +55,9 @@ class ResourceDelta {
   // one.
   std::int64_t CountSideEffects(const redfish::Schema& schema, const redfish::Watch& watch,
                                 std::string_view uri);
+  // Returns the same for any watch, and remembers nothing.
+  std::int64_t CountSideEffectsAfresh(const redfish::Schema& schema, const redfish::Watch& watch,
+                                      std::string_view uri) const;
 
   // Returns the tree, made equal to the base again, or null when the tree is shared, was never
   // written, or was replaced as a whole. The delta must not be used afterwards.

@@ -107,8 +107,8 @@ struct SamplerStats {
   std::uint64_t dropped_invalid_total = 0;
   // Priority updates that were dropped because too many waited.
   std::uint64_t dropped_updates_total = 0;
-  // The steps that the table took in on all shards, as far as they told of it, since this sampler
-  // heard of each shard first.
+  // The environments' steps that the table took in on all shards, as far as they told of it, since
+  // this sampler heard of each shard first.
   std::uint64_t inserted_steps_total = 0;
   // The number of items in the queue now.
   std::size_t waiting = 0;

@@ -38,6 +38,18 @@ TEST_CASE("a shard needs tables of different names, and says which one an item a
   REQUIRE(shard->Room("others") == 0);
 }
 
+TEST_CASE("a batch tells the steps that environments took, without relabelled ones") {
+  const auto shard = MakeShard({});
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    auto item = ItemNumber(i);
+    item->steps = 10;
+    item->relabelled_steps = 4;
+    REQUIRE(shard->Insert("unrolls", item).ok());
+  }
+  const int reader = *shard->OpenReader();
+  REQUIRE(shard->Sample("unrolls", reader, 1, 1 << 20).inserted_steps == 18);
+}
+
 TEST_CASE("a batch carries each content once a reader, and stops at its limits") {
   const auto shard = MakeShard({});
   REQUIRE(shard->Put(EmbeddingNumber(1)).ok());

@@ -32,6 +32,10 @@ TEST_CASE("an item is checked field by field and keeps its payload when refused"
   item = ItemOf(1, 5);
   item.mutable_newest_version()->set_step(4);
   refuse(item, "version");
+  item = ItemOf(1);
+  item.set_steps(3);
+  item.set_relabelled_steps(4);
+  refuse(item, "relabelled");
 }
 
 TEST_CASE("embeddings must be whole FLOAT16 rows, one a key") {

@@ -28,6 +28,8 @@ struct SimulationSpec {
   int step_limit = 0;
   // An episode whose rewards add up to at least this much counts as a success in results.
   double success_return = 0;
+  // Whether Simulation::goals() are there.
+  bool has_goals = false;
 };
 
 // The random numbers of one episode, each a function of its index alone.
@@ -56,6 +58,23 @@ struct SimulationStep {
   bool terminated = false;
 };
 
+// The goals of a simulation whose task is to reach a state that each episode names. A goal is a
+// number, such as the bits of a state.
+class SimulationGoals {
+ public:
+  virtual ~SimulationGoals() = default;
+  // The goal of the running episode, and the one that the present state is.
+  virtual std::uint64_t pursued() const = 0;
+  virtual std::uint64_t achieved() const = 0;
+  // Gives the running episode another goal. REQUIRES: the episode has begun, and the goal is one
+  // that achieved() may return.
+  virtual void Pursue(std::uint64_t goal) = 0;
+  // The reward of the step that reaches the goal.
+  virtual float reward_of_success() const = 0;
+  // The goal in words.
+  virtual std::string SentenceOf(std::uint64_t goal) const = 0;
+};
+
 class Simulation {
  public:
   virtual ~Simulation() = default;
@@ -67,6 +86,8 @@ class Simulation {
   virtual SimulationStep Step(std::int64_t action) = 0;
   // Writes what the agent sees, row-major. REQUIRES: `out` has as many numbers as the spec's shape.
   virtual void Observe(std::span<float> out) const = 0;
+  // Null unless the spec says that there are goals.
+  virtual SimulationGoals* goals() { return nullptr; }
 };
 
 }  // namespace shoal::actor

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actor/environments/classic/acrobot.h"
+#include "actor/environments/classic/bit_flip.h"
 #include "actor/environments/classic/cartpole.h"
 #include "actor/environments/classic/catch_game.h"
 #include "actor/environments/classic/key_door_maze.h"
@@ -33,6 +34,10 @@ const std::vector<std::pair<std::string, Maker>>& Makers() {
          return std::make_unique<MemoryCorridor>(options.corridor_length);
        }},
       {"maze", [](const auto&) { return std::make_unique<KeyDoorMaze>(); }},
+      {"bit_flip",
+       [](const auto& options) {
+         return std::make_unique<BitFlip>(static_cast<int>(options.bits));
+       }},
       {"pixels", [](const auto&) { return std::make_unique<PixelCatch>(); }},
   };
   return makers;
@@ -50,6 +55,10 @@ void SimulationOptions::Visit(runtime::Visitor& visitor) {
                {.help = "torques from -2 to 2 N m that an action of the pendulum chooses from",
                 .min = 2,
                 .max = 1001});
+  visitor.Knob("bits", bits,
+               {.help = "bits that an episode of bit_flip makes equal to those of its goal",
+                .min = 1,
+                .max = BitFlip::kMaximumBits});
 }
 
 const std::vector<std::string>& SimulationKinds() {

@@ -17,6 +17,8 @@ struct SimulationOptions {
   std::int64_t corridor_length = 10;
   // The torques that an action of "pendulum" chooses from.
   std::int64_t torque_levels = 5;
+  // The bits of "bit_flip".
+  std::int64_t bits = 12;
 
   void Visit(runtime::Visitor& visitor);
 };

@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
 
 #include "actor/environments/http_service.h"
 #include "actor/environments/inprocess_service.h"
@@ -304,6 +305,144 @@ TEST_CASE("Training's sentences lose words as the knob says, evaluation's never 
       REQUIRE(same == evaluation);
     }
   }
+}
+
+void RequireEqual(const Transition& one, const Transition& other) {
+  REQUIRE(one.reward == other.reward);
+  REQUIRE(one.end == other.end);
+  REQUIRE(one.observation.numeric == other.observation.numeric);
+  REQUIRE(one.observation.contents.size() == other.observation.contents.size());
+  for (std::size_t i = 0; i < one.observation.contents.size(); ++i) {
+    REQUIRE(one.observation.contents[i].key == other.observation.contents[i].key);
+  }
+  REQUIRE(one.observation.catalog->key() == other.observation.catalog->key());
+  REQUIRE(one.observation.marks == other.observation.marks);
+}
+
+// Candidates that are whole requests, with those that goals are reached by among them so often that
+// episodes of a few random actions reach some.
+std::vector<std::int64_t> LikelyActions() {
+  std::vector<std::int64_t> actions;
+  const auto& candidates = Catalog().candidates();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const redfish::Candidate& candidate = candidates[i];
+    if (candidate.composes() || !candidate.slots.empty()) continue;
+    const bool decides = candidate.action == "ComputerSystem.Reset" ||
+                         candidate.method == redfish::kWaitMethod || candidate.method == "PATCH";
+    for (int copies = decides ? 4 : 1; copies > 0; --copies) {
+      actions.push_back(static_cast<std::int64_t>(i));
+    }
+  }
+  return actions;
+}
+
+TEST_CASE("An episode told again is what a service with that goal would have answered") {
+  const auto actions = LikelyActions();
+  const auto cache = std::make_shared<ResponseCache>();
+  RedfishEnvironment environment(Data().tasks, std::make_unique<InProcessService>(Data().worlds),
+                                 cache, true);
+  Player others;
+  runtime::Random random(3);
+  std::set<std::string> told_goals;
+  int told_in_all = 0;
+  for (std::uint64_t episode = 0; episode < 150; ++episode) {
+    EpisodeStart start{.environment_id = 7, .episode = episode};
+    start.pair = episode % Data().tasks->pairs.size();
+    Transition last = Await(nullptr, [&](auto done) { environment.Reset(start, done); });
+    const redfish::Episode given = environment.episode();
+    std::vector<std::int64_t> taken;
+    std::vector<std::pair<std::size_t, AchievedGoal>> achieved;
+    while (last.end == End::kNone) {
+      taken.push_back(actions[random.Below(actions.size())]);
+      last = Await(nullptr, [&](auto done) { environment.Step(taken.back(), done); });
+      for (const AchievedGoal& goal : last.achieved) achieved.emplace_back(taken.size(), goal);
+    }
+    for (const auto& [step, goal] : achieved) {
+      const auto told = environment.Relabel(goal.goal);
+      REQUIRE(told.ok());
+      REQUIRE(told->transitions.size() == told->actions.size() + 1);
+      REQUIRE(told->actions.size() <= step);
+      // The same start, but the text and the watch of the other goal.
+      std::size_t pair = 0;
+      redfish::Episode other;
+      for (; pair < Data().tasks->pairs.size(); ++pair) {
+        EpisodeStart same = start;
+        same.pair = pair;
+        others.Reset(same);
+        other = others.environment().episode();
+        if (other.text == goal.sentence) break;
+      }
+      REQUIRE(pair < Data().tasks->pairs.size());
+      REQUIRE(pair != *start.pair);
+      other.start = given.start;
+      auto tasks = std::make_shared<RedfishTasks>(*Data().tasks);
+      tasks->given = {other};
+      RedfishEnvironment real(tasks, std::make_unique<InProcessService>(Data().worlds), cache);
+      EpisodeStart same = start;
+      same.pair = pair;
+      RequireEqual(told->transitions[0],
+                   Await(nullptr, [&](auto done) { real.Reset(same, done); }));
+      for (std::size_t i = 0; i < told->actions.size(); ++i) {
+        REQUIRE(told->actions[i] == taken[i]);
+        RequireEqual(told->transitions[i + 1],
+                     Await(nullptr, [&](auto done) { real.Step(taken[i], done); }));
+      }
+      REQUIRE(real.facts().success);
+      REQUIRE(told->transitions.back().end == End::kTerminated);
+      if (told->actions.size() == step) REQUIRE(told->transitions.back().reward == goal.reward);
+      told_goals.insert(real.facts().goal);
+      ++told_in_all;
+    }
+  }
+  INFO(told_in_all);
+  REQUIRE(told_in_all >= 20);
+  REQUIRE(told_goals.size() >= 3);
+}
+
+TEST_CASE("An episode whose value came from its own sentence is not told under another goal") {
+  const RedfishData data = LoadInProcess({.captures = {"dmtf-rackmount1"}});
+  RedfishEnvironment environment(data.tasks, std::make_unique<InProcessService>(data.worlds),
+                                 std::make_shared<ResponseCache>(), true);
+  const auto& candidates = data.tasks->catalogs.at("dmtf-rackmount1").catalog->candidates();
+  const auto find = [&](const std::function<bool(const redfish::Candidate&)>& wanted) {
+    return std::find_if(candidates.begin(), candidates.end(), wanted) - candidates.begin();
+  };
+  const std::int64_t tag = find([](const redfish::Candidate& candidate) {
+    return candidate.method == "PATCH" && !candidate.slots.empty() &&
+           candidate.body.contains("AssetTag");
+  });
+  const auto reset_to = [&](const std::string& type) {
+    return find([&](const redfish::Candidate& candidate) {
+      return candidate.action == "ComputerSystem.Reset" && candidate.body["ResetType"] == type;
+    });
+  };
+  for (std::uint64_t episode = 0; episode < 100; ++episode) {
+    const EpisodeStart start{
+        .environment_id = 1, .episode = episode, .pair = PairOf(data, "4 asset_tag")};
+    Transition last = Await(nullptr, [&](auto done) { environment.Reset(start, done); });
+    const auto act = [&](std::int64_t action) {
+      last = Await(nullptr, [&](auto done) { environment.Step(action, done); });
+    };
+    for (const char* type : {"On", "ForceOff"}) {
+      act(tag);
+      while (environment.draft().is_open()) act(0);
+      if (last.end != End::kNone) break;
+      act(reset_to(type));
+      if (last.end != End::kNone || last.achieved.empty()) continue;
+      REQUIRE(absl::IsFailedPrecondition(environment.Relabel(last.achieved[0].goal).status()));
+      return;
+    }
+  }
+  FAIL("no episode achieved another goal");
+}
+
+TEST_CASE("Hindsight needs services that watch many goals, and says where they are") {
+  EnvironmentOptions options;
+  runtime::ClusterOptions cluster;
+  const auto source = MakeSource(
+      {.environment = options, .cluster = cluster, .captures = {kCapture}, .hindsight = true});
+  REQUIRE(absl::IsInvalidArgument(source.status()));
+  REQUIRE(runtime::Message(source.status()).find("environment.access") != std::string::npos);
 }
 
 TEST_CASE("The igc preset keeps its fixed values and clips") {

@@ -8,6 +8,7 @@
 #include "actor/environments/classic/cartpole.h"
 #include "actor/environments/classic/simulation_kind.h"
 #include "actor/loop/environment_loop.h"
+#include "platform/runtime/random.h"
 
 namespace shoal::actor {
 namespace {
@@ -106,10 +107,104 @@ TEST_CASE("Every simulation's episode ends by its limit, as truncated unless it 
     REQUIRE(steps <= limit);
     if (last.end == End::kTruncated) REQUIRE(steps == limit);
     const bool unending = kind == "acrobot" || kind == "mountain_car" || kind == "pendulum" ||
-                          kind == "corridor" || kind == "maze";
+                          kind == "corridor" || kind == "maze" || kind == "bit_flip";
     REQUIRE((last.end == End::kTruncated) == unending);
     REQUIRE(environment->facts().capture == kind);
   }
+}
+
+// Returns what the paper's rule makes of an episode: the agent sees `goal`, each step earns -1, and
+// the one that reaches the goal earns 0 and is the last.
+std::vector<Transition> TellByHand(std::uint64_t state, const std::vector<std::int64_t>& actions,
+                                   std::uint64_t goal, int bits) {
+  const auto seen = [&] {
+    std::vector<float> numbers;
+    for (const std::uint64_t value : {state, goal}) {
+      for (int bit = 0; bit < bits; ++bit) numbers.push_back(static_cast<float>(value >> bit & 1));
+    }
+    return Observation{.numeric = numbers};
+  };
+  std::vector<Transition> told = {{.observation = seen()}};
+  for (const std::int64_t action : actions) {
+    state ^= std::uint64_t{1} << action;
+    const bool reached = state == goal;
+    told.push_back({.observation = seen(),
+                    .reward = reached ? 0.0F : -1.0F,
+                    .end = reached ? End::kTerminated : End::kNone});
+    if (reached) break;
+  }
+  return told;
+}
+
+std::uint64_t StateIn(const Observation& observation, int bits) {
+  std::uint64_t state = 0;
+  for (int bit = 0; bit < bits; ++bit) {
+    state |= static_cast<std::uint64_t>(observation.numeric[static_cast<std::size_t>(bit)]) << bit;
+  }
+  return state;
+}
+
+TEST_CASE("An episode is told again as it would have been under each goal that it achieved") {
+  constexpr int kBits = 6;
+  SimulatedEnvironment environment(MakeSimulation("bit_flip", {.bits = kBits}), 3, true);
+  runtime::Random random(1);
+  int told_in_all = 0;
+  for (std::uint64_t episode = 0; episode < 200; ++episode) {
+    Transition last = Played(
+        [&](auto done) { environment.Reset({.environment_id = 1, .episode = episode}, done); });
+    const std::uint64_t start = StateIn(last.observation, kBits);
+    std::vector<std::int64_t> actions;
+    std::vector<AchievedGoal> achieved;
+    while (last.end == End::kNone) {
+      actions.push_back(static_cast<std::int64_t>(random.Below(kBits)));
+      last = Played([&](auto done) { environment.Step(actions.back(), done); });
+      REQUIRE(last.achieved.size() <= 1);
+      for (const AchievedGoal& goal : last.achieved) {
+        REQUIRE(goal.goal == StateIn(last.observation, kBits));
+        REQUIRE(goal.reward == 0);
+        achieved.push_back(goal);
+      }
+    }
+    const EpisodeFacts facts = environment.facts();
+    for (const AchievedGoal& goal : achieved) {
+      REQUIRE(goal.goal != start);
+      const auto told = environment.Relabel(goal.goal);
+      REQUIRE(told.ok());
+      const auto expected = TellByHand(start, actions, goal.goal, kBits);
+      REQUIRE(told->transitions.size() == expected.size());
+      REQUIRE(told->actions == std::vector<std::int64_t>(
+                                   actions.begin(), actions.begin() + std::ssize(expected) - 1));
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        REQUIRE(told->transitions[i].observation.numeric == expected[i].observation.numeric);
+        REQUIRE(told->transitions[i].reward == expected[i].reward);
+        REQUIRE(told->transitions[i].end == expected[i].end);
+      }
+      ++told_in_all;
+    }
+    REQUIRE(environment.facts().steps == facts.steps);
+    REQUIRE(environment.facts().success == facts.success);
+  }
+  REQUIRE(told_in_all > 500);
+}
+
+TEST_CASE(
+    "A goal that an episode did not reach cannot be set in hindsight, nor one without goals") {
+  SimulatedEnvironment environment(MakeSimulation("bit_flip", {.bits = 4}), 3, true);
+  Transition last = Played([&](auto done) { environment.Reset({}, done); });
+  const std::uint64_t start = StateIn(last.observation, 4);
+  while (last.end == End::kNone) {
+    last = Played([&](auto done) { environment.Step(0, done); });
+  }
+  REQUIRE(absl::IsFailedPrecondition(environment.Relabel(start ^ 0b1110U).status()));
+  const auto cartpole = Make("cartpole", 3);
+  Played([&](auto done) { cartpole->Reset({}, done); });
+  REQUIRE(absl::IsFailedPrecondition(cartpole->Relabel(0).status()));
+}
+
+TEST_CASE("Without hindsight steps tell of no goals") {
+  const auto environment = Make("bit_flip", 3);
+  Played([&](auto done) { environment->Reset({}, done); });
+  REQUIRE(Played([&](auto done) { environment->Step(1, done); }).achieved.empty());
 }
 
 TEST_CASE("Pixels are announced as bytes of 84 x 84 x 4") {

@@ -116,6 +116,127 @@ TEST_CASE("Rows follow the protocol through terminated, truncated and lost episo
   REQUIRE(rows[14].observation == std::vector<float>{0, 0});
 }
 
+// Bit flipping with three bits, played by one environment.
+struct BitFlipLoop {
+  explicit BitFlipLoop(const std::string& address) {
+    environment.kind = "bit_flip";
+    environment.simulation.bits = kBits;
+    source = *MakeSource({.environment = environment, .cluster = cluster, .hindsight = true});
+    LoopOptions options = Options(address, 1);
+    options.hindsight = {.strategy = "future", .goals = 100};
+    loop = std::make_unique<EnvironmentLoop>(options, *source, plan, actor_metrics);
+  }
+
+  static constexpr std::size_t kBits = 3;
+  EnvironmentOptions environment;
+  runtime::ClusterOptions cluster;
+  runtime::Metrics metrics;
+  ActorMetrics actor_metrics{metrics};
+  std::unique_ptr<EnvironmentSource> source;
+  TrainingPlan plan{{.environments = 1}};
+  std::unique_ptr<EnvironmentLoop> loop;
+};
+
+// The bits of a row, and those of its goal.
+std::vector<float> BitsOf(const SeenRow& row) {
+  return {row.observation.begin(), row.observation.begin() + BitFlipLoop::kBits};
+}
+std::vector<float> GoalOf(const SeenRow& row) {
+  return {row.observation.begin() + BitFlipLoop::kBits, row.observation.end()};
+}
+
+Scripted FlipBySequence(const SeenRow& row) {
+  Scripted scripted = Agree(row);
+  scripted.action = static_cast<std::int64_t>(row.sequence * row.sequence % BitFlipLoop::kBits);
+  return scripted;
+}
+
+// Splits rows into episodes, without the last, which may be cut off.
+std::vector<std::vector<SeenRow>> EpisodesOf(const std::vector<SeenRow>& rows) {
+  std::vector<std::vector<SeenRow>> episodes;
+  for (const SeenRow& row : rows) {
+    if ((row.flags & proto::ROW_FLAG_FIRST) != 0) episodes.emplace_back();
+    episodes.back().push_back(row);
+  }
+  episodes.pop_back();
+  return episodes;
+}
+
+// Requires that `told` is `played` up to the step that made its bits `goal`, and pursues that.
+void RequireTold(const std::vector<SeenRow>& told, const std::vector<SeenRow>& played,
+                 const std::vector<float>& goal) {
+  REQUIRE(told.size() <= played.size());
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const bool last = i + 1 == told.size();
+    REQUIRE(told[i].mode == proto::ROW_MODE_RELABELLED);
+    REQUIRE(told[i].episode_id == told[0].episode_id);
+    REQUIRE(told[i].reward == (i == 0 || last ? 0.0F : -1.0F));
+    REQUIRE(((told[i].flags & proto::ROW_FLAG_TERMINATED) != 0) == last);
+    if (last) break;
+    REQUIRE(BitsOf(told[i]) == BitsOf(played[i]));
+    REQUIRE(GoalOf(told[i]) == goal);
+    REQUIRE(BitsOf(told[i]) != goal);
+    REQUIRE(told[i].forced == FlipBySequence(played[i]).action);
+  }
+  std::vector<float> reached = BitsOf(told[told.size() - 2]);
+  float& flipped = reached[static_cast<std::size_t>(told[told.size() - 2].forced)];
+  flipped = 1 - flipped;
+  REQUIRE(reached == goal);
+}
+
+TEST_CASE("With hindsight an episode is told again under all it achieved, before the next begins") {
+  ScriptedServer server(FlipBySequence);
+  BitFlipLoop flip(server.address());
+  flip.loop->Start(Ignore);
+  REQUIRE(server.Await([](const auto& rows) { return rows.size() >= 400; }));
+  flip.loop->Stop();
+  const auto rows = server.rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) REQUIRE(rows[i].sequence == i);
+  const auto episodes = EpisodesOf(rows);
+  std::size_t told_in_all = 0;
+  for (std::size_t i = 0; i < episodes.size();) {
+    const auto& played = episodes[i++];
+    REQUIRE(played.front().mode == proto::ROW_MODE_TRAIN);
+    std::set<std::vector<float>> goals;
+    // The bits of an end row are known when it was cut off, and are the goal when it was reached.
+    for (std::size_t row = 1; row < played.size(); ++row) {
+      if ((played[row].flags & proto::ROW_FLAG_TERMINATED) == 0) goals.insert(BitsOf(played[row]));
+    }
+    goals.erase(BitsOf(played.front()));
+    for (; i < episodes.size() && episodes[i].front().mode != proto::ROW_MODE_TRAIN; ++i) {
+      const std::vector<float> goal = GoalOf(episodes[i].front());
+      REQUIRE(goals.erase(goal) == 1);
+      RequireTold(episodes[i], played, goal);
+      ++told_in_all;
+    }
+    if (i < episodes.size()) REQUIRE(goals.empty());
+  }
+  REQUIRE(told_in_all > 40);
+}
+
+TEST_CASE("A server that restarts costs what was still to be told, and play goes on") {
+  auto first = std::make_unique<ScriptedServer>(
+      [](const SeenRow& row) {
+        // The first row that is told again is never answered.
+        if (row.mode == proto::ROW_MODE_RELABELLED)
+          return Scripted{.status = proto::ROW_OVERLOADED};
+        return FlipBySequence(row);
+      },
+      1);
+  BitFlipLoop flip(first->address());
+  flip.loop->Start(Ignore);
+  REQUIRE(first->Await([](const auto& rows) {
+    return !rows.empty() && rows.back().mode == proto::ROW_MODE_RELABELLED;
+  }));
+  const std::string address = first->address();
+  first.reset();
+  ScriptedServer second(FlipBySequence, 2, address);
+  REQUIRE(second.Await([](const auto& rows) { return rows.size() >= 20; }));
+  flip.loop->Stop();
+  REQUIRE(second.rows().front().mode == proto::ROW_MODE_TRAIN);
+  REQUIRE(second.rows().front().flags == proto::ROW_FLAG_FIRST);
+}
+
 TEST_CASE("The rows of environments that are ready together leave in one message") {
   Fixture fixture;
   ScriptedServer server(Agree);

@@ -32,6 +32,8 @@ struct SeenRow {
   std::vector<std::string> content_keys;
   std::string catalog_key;
   std::string policy;
+  // -1 where the policy chooses.
+  std::int64_t forced = -1;
 };
 
 struct Scripted {
@@ -186,6 +188,10 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     }
     if (rows.policy_indices_size() > 0) {
       row.policy = rows.policies(static_cast<int>(rows.policy_indices(i))).ShortDebugString();
+    }
+    if (rows.has_forced_actions()) {
+      std::memcpy(&row.forced,
+                  rows.forced_actions().data().data() + static_cast<std::size_t>(i) * 8, 8);
     }
     return row;
   }

@@ -2,6 +2,8 @@
 #include "inference/core/act_engine.h"
 
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "inference/core/acting_stage.h"
 #include "tests/inference/core/row_maker.h"
@@ -51,11 +53,18 @@ class ScriptedReplay final : public UnrollSink {
     if (room_ == 0) return runtime::ResourceExhausted("full");
     --room_;
     taken_.push_back(unroll.environment);
+    columns_.clear();
+    for (const UnrollColumn& column : unroll.step_columns) columns_.insert(column.name);
     return absl::OkStatus();
   }
   void SetRoom(std::size_t room) {
     const runtime::MutexLock lock(mutex_);
     room_ = room;
+  }
+  // The names of the last unroll's columns of steps.
+  std::set<std::string> columns() const {
+    const runtime::MutexLock lock(mutex_);
+    return columns_;
   }
   std::vector<std::uint64_t> taken() const {
     const runtime::MutexLock lock(mutex_);
@@ -66,6 +75,7 @@ class ScriptedReplay final : public UnrollSink {
   mutable runtime::Mutex mutex_;
   std::size_t room_ ABSL_GUARDED_BY(mutex_) = 1000;
   std::vector<std::uint64_t> taken_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> columns_ ABSL_GUARDED_BY(mutex_);
 };
 
 struct ActEngineFixture {
@@ -100,6 +110,27 @@ TEST_CASE("Rows of a batch share one forward pass and get their own answers") {
   REQUIRE(answers[1].action == 0);
   REQUIRE(answers[0].version == parameters::Version{1, 1});
   REQUIRE(fixture.sink->released() == 1);
+}
+
+TEST_CASE("A forced action has no weight, but that of a relabelled row has") {
+  ActEngineFixture fixture(1);
+  const auto go = [&](std::uint64_t sequence, bool relabelled) {
+    const std::uint8_t flags = sequence == 0 ? kFirst : 0;
+    const auto rows = MakeRows(
+        {{.environment = 1, .sequence = sequence, .flags = flags, .relabelled = relabelled}},
+        fixture.sink);
+    rows.front().block->forced = {1};
+    fixture.engine->Evaluate(rows);
+    REQUIRE(fixture.sink->Take(1).front().status == RowStatus::kOk);
+    REQUIRE(fixture.policy->choices.front() == model::Choice::kForced);
+  };
+  go(0, false);
+  go(1, true);
+  REQUIRE(fixture.replay.columns().contains("forced"));
+  REQUIRE_FALSE(fixture.replay.columns().contains("relabelled"));
+  go(2, true);
+  REQUIRE_FALSE(fixture.replay.columns().contains("forced"));
+  REQUIRE(fixture.replay.columns().contains("relabelled"));
 }
 
 TEST_CASE("A message is released after its last answer, whatever the answer is") {

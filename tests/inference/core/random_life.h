@@ -111,7 +111,8 @@ class RandomLife {
                          .sequence = sequence,
                          .flags = flags,
                          .observation = static_cast<float>(random_.Normal()),
-                         .episode = episode_});
+                         .episode = episode_,
+                         .relabelled = episode_ % 3 == 0});
     RowBlock& block = *event.row.block;
     block.layout = layout_;
     while (block.observations.size() < layout_->observation_bytes) {

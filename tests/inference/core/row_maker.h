@@ -67,6 +67,7 @@ struct RowSpec {
   float observation = 0;
   std::uint64_t episode = 0;
   bool evaluate = false;
+  bool relabelled = false;
 };
 
 // O = 1, two actions, no contents.
@@ -93,6 +94,7 @@ inline std::shared_ptr<RowBlock> MakeBlock(const std::vector<RowSpec>& specs,
     block->sequences.push_back(spec.sequence);
     block->episodes.push_back(spec.episode);
     block->evaluate.push_back(spec.evaluate ? 1 : 0);
+    block->relabelled.push_back(spec.relabelled ? 1 : 0);
     block->flags.push_back(spec.flags);
     block->rewards.push_back(spec.reward);
     const auto bytes = std::as_bytes(std::span(&spec.observation, 1));

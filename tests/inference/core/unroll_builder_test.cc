@@ -152,6 +152,38 @@ TEST_CASE("Truncated without final observation: the row gets no weight") {
   REQUIRE(unroll->steps == 1);
 }
 
+TEST_CASE("Relabelled rows are marked and counted, and unrolls without any have no such column") {
+  UnrollBuilder builder(kShape, {.max_rows = 3});
+  const auto add = [&](std::uint64_t sequence, std::uint8_t flags, bool relabelled) {
+    if ((flags & kFirst) == 0) builder.SetOutcome(1, flags);
+    return builder.Append(MakeRow({.sequence = sequence, .flags = flags, .relabelled = relabelled}),
+                          {.action = 1, .version = {1, 1}});
+  };
+  const auto has_column = [](const Unroll& unroll) {
+    return std::any_of(unroll.step_columns.begin(), unroll.step_columns.end(),
+                       [](const UnrollColumn& column) { return column.name == "relabelled"; });
+  };
+  add(0, kFirst, false);
+  add(1, 0, false);
+  builder.SetOutcome(1, kTerminated);
+  add(3, kFirst, true);
+  const auto mixed = add(4, 0, true);
+  REQUIRE(mixed.has_value());
+  REQUIRE(has_column(*mixed));
+  REQUIRE(Values<bool>(*mixed, "relabelled") == std::vector<bool>{false, false, true});
+  REQUIRE(mixed->steps == 3);
+  REQUIRE(mixed->relabelled_steps == 1);
+  builder.SetOutcome(1, kTerminated);
+  add(6, kFirst, false);
+  add(7, 0, false);
+  REQUIRE(add(8, 0, false)->relabelled_steps == 1);
+  add(9, 0, false);
+  add(10, 0, false);
+  const auto plain = add(11, 0, false);
+  REQUIRE(plain->relabelled_steps == 0);
+  REQUIRE_FALSE(has_column(*plain));
+}
+
 TEST_CASE("Cut by episode: an unroll is an episode") {
   Life life({.by_episode = true, .max_rows = 100});
   life.Go(kFirst);

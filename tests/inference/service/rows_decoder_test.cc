@@ -118,6 +118,25 @@ TEST_CASE("What is wrong with one row is that row's error") {
   REQUIRE(ErrorOfSecond(rows) == "policy_indices: index 4 of 1 policies");
 }
 
+TEST_CASE("A relabelled row has an action that was taken, and a policy of action values") {
+  PolicyShape shape = kShape;
+  shape.action_values = true;
+  proto::Rows rows = TwoRows();
+  rows.set_modes(1, proto::ROW_MODE_RELABELLED);
+  REQUIRE(Decode(rows, shape)->errors[1] == "forced_actions: a relabelled row has none");
+  const std::vector<std::int64_t> forced = {-1, 1};
+  transport::ToWire(runtime::Tensor::Of<std::int64_t>({2}, forced), *rows.mutable_forced_actions());
+  const auto block = Decode(rows, shape);
+  REQUIRE(block->errors.empty());
+  REQUIRE_FALSE(Row{block, 0}.relabelled());
+  REQUIRE(Row{block, 1}.relabelled());
+  REQUIRE(ErrorOfSecond(rows) == "modes: relabelled rows need a policy of action values");
+  // An end row takes no action.
+  rows.clear_forced_actions();
+  rows.set_flags(1, proto::ROW_FLAG_TERMINATED);
+  REQUIRE(Decode(rows, shape)->errors.empty());
+}
+
 TEST_CASE("Rows without policy ids are for policy 0") {
   PolicyShape shape = kShape;
   shape.policy_id = 3;

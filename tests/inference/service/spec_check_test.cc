@@ -68,6 +68,17 @@ TEST_CASE("An environment with other kinds of marks than the policy's is refused
   REQUIRE(message.find("sends 3") != std::string::npos);
 }
 
+TEST_CASE("An actor that relabels is refused by a policy without action values, and told why") {
+  proto::ActHello hello = Hello();
+  hello.set_relabels(true);
+  const auto refused = CheckHello(hello, Policy());
+  REQUIRE(absl::IsFailedPrecondition(refused.status()));
+  REQUIRE(refused.status().message().find("actor.hindsight.strategy") != std::string::npos);
+  model::PolicySpec values = Policy();
+  values.action_values = true;
+  REQUIRE(CheckHello(hello, values).ok());
+}
+
 TEST_CASE("Extras of 64 KiB a row are taken, and more are refused by name and limit") {
   proto::ActHello hello = Hello();
   AddExtra(hello, "fits", static_cast<std::int64_t>(kMaxExtrasBytes));

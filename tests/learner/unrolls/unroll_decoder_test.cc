@@ -155,6 +155,16 @@ TEST_CASE("final rows, forced rows and blind cuts carry no weight", "[decoder]")
   REQUIRE(decoded.steps == 1);
 }
 
+TEST_CASE("relabelled rows carry weight and are told apart", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1, 3);
+  REQUIRE(Decode(DiscreteSpec(), contents, unroll).relabelled == std::vector<std::uint8_t>(3));
+  SetColumn<char>(Column(unroll, "relabelled"), "relabelled", proto::BOOL, {3}, {0, 1, 1});
+  const DecodedUnroll decoded = Decode(DiscreteSpec(), contents, unroll);
+  REQUIRE(decoded.relabelled == std::vector<std::uint8_t>{0, 1, 1});
+  REQUIRE(decoded.steps == 3);
+}
+
 TEST_CASE("rows of burn-in carry no weight, unless they are new and an episode begins in them",
           "[decoder]") {
   ContentTable contents({.embedding_size = kEmbedding});
@@ -449,6 +459,16 @@ TEST_CASE("an episode's return adds up over unrolls from its first row on", "[re
   REQUIRE(summary.episodes == 1);
   REQUIRE(summary.mean_return == 4);
   REQUIRE(summary.mean_length == 4);
+}
+
+TEST_CASE("episodes that were told again under another goal have no return", "[returns]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1, 4);
+  SetFlags(unroll, {kFirst, kTerminated, kFirst, kTerminated, 0});
+  SetColumn<char>(Column(unroll, "relabelled"), "relabelled", proto::BOOL, {4}, {0, 0, 1, 1});
+  EpisodeReturns returns;
+  const std::vector<DecodedUnroll> unrolls = {Decode(DiscreteSpec(), contents, unroll)};
+  REQUIRE(returns.Add(unrolls).episodes == 1);
 }
 
 TEST_CASE("rows that unrolls have in common count once in an episode's return", "[returns]") {
