@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay/client/unroll_id.h"
@@ -29,13 +30,39 @@ struct Item {
   // The keys of catalogs and overlays.
   std::vector<Key> catalog_keys;
   std::vector<Key> chunk_keys;
+  // Never changed once a table has the item.
   std::string payload;
+  // The size of the payload, where it is on disk and `payload` is empty.
+  std::size_t spilled_bytes = 0;
 
-  // Returns the memory that a table needs for it: the item, its bookkeeping in the table and the
-  // selectors, and what the allocator adds.
+  std::size_t payload_bytes() const { return payload.size() + spilled_bytes; }
+  bool spilled() const { return spilled_bytes > 0; }
+  // The item as it stays in memory while its payload is on disk.
+  Item WithoutPayload() const {
+    return {.id = id,
+            .oldest_version = oldest_version,
+            .newest_version = newest_version,
+            .steps = steps,
+            .priority = priority,
+            .content_keys = content_keys,
+            .catalog_keys = catalog_keys,
+            .chunk_keys = chunk_keys,
+            .payload = {},
+            .spilled_bytes = payload_bytes()};
+  }
+  // The item as it was, with the payload that was on disk.
+  Item WithPayload(std::string read) const {
+    Item item = *this;
+    item.payload = std::move(read);
+    item.spilled_bytes = 0;
+    return item;
+  }
+
+  // Returns what a table counts for it: the item, its bookkeeping in the table and the selectors,
+  // and what the allocator adds. What is on disk counts as if it were in memory.
   std::size_t bytes() const {
     constexpr std::size_t kBookkeepingBytes = 512;
-    return sizeof(Item) + kBookkeepingBytes + payload.size() +
+    return sizeof(Item) + kBookkeepingBytes + payload_bytes() +
            (content_keys.size() + catalog_keys.size() + chunk_keys.size()) * sizeof(Key);
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal makes a shard's tables and contents outlive the process. replay/durability has one that
-// writes to disk; the core knows only this interface.
+// A journal makes a shard's durable tables and contents outlive the process, and takes the payloads
+// for which tables have no memory (replay/spill.h). replay/durability has one that writes to disk;
+// the core knows only this interface.
 //
 // A change that a hook reports has a position, which counts up. Changes become durable in order. A
 // promise to a client that rests on a change, such as an acknowledgement, is kept back until
@@ -18,6 +19,7 @@
 
 #include "platform/runtime/status.h"
 #include "replay/content_store.h"
+#include "replay/spill.h"
 #include "replay/table.h"
 
 namespace shoal::replay {
@@ -41,7 +43,7 @@ class Journal {
   virtual ~Journal() = default;
 
   // Fills `contents` and `tables`, which are empty, with what was stored, and follows them from now
-  // on. Calls `changed` from a thread of its own, without a lock, whenever durable() or Ready() has
+  // on, as their hooks and their spill. Calls `changed` from a thread of its own, without a lock, whenever durable() or Ready() has
   // changed. All of them must outlive the journal. Fails when nothing can be read; damage to single
   // records is reported and costs these alone. Call it once.
   virtual absl::Status Start(ContentStore& contents, std::span<const std::unique_ptr<Table>> tables,
@@ -57,6 +59,9 @@ class Journal {
   // The same for items that were sampled.
   virtual std::uint64_t SampledAt(std::size_t table) const = 0;
   virtual std::uint64_t durable() const = 0;
+
+  // Returns the payloads that are on disk now. Null while the disk fails.
+  virtual std::shared_ptr<const SpilledPayloads> Payloads() const = 0;
 
   // Both call `done` once, from a thread of the journal or before they return, and without a lock.
   // The status is CANCELLED if the journal ends before, and RESOURCE_EXHAUSTED if too many wait or

@@ -34,6 +34,11 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
                {.help = "items that a shard holds", .unit = "items", .min = 1, .max = 1e12});
   visitor.Knob("max_bytes", max_bytes,
                {.help = "bytes of items that a shard holds", .unit = "bytes", .min = 1024});
+  visitor.Knob("memory_bytes", memory_bytes,
+               {.help = "part of max_bytes that a shard holds in memory; other payloads go to "
+                        "replay.directory and are read from there; 0: all are in memory",
+                .unit = "bytes",
+                .min = 0});
   visitor.Knob("max_times_sampled", max_times_sampled,
                {.help = "how often an item is given out before it is removed; 0: no bound",
                 .min = 0,
@@ -96,6 +101,7 @@ absl::StatusOr<TableOptions> TableKnobs::ForShard(const ShardPlace& place) const
   table.priority_exponent = priority_exponent;
   table.max_size = static_cast<std::size_t>(max_size);
   table.max_bytes = static_cast<std::size_t>(max_bytes);
+  table.memory_bytes = static_cast<std::size_t>(memory_bytes);
   table.max_times_sampled = static_cast<std::uint32_t>(max_times_sampled);
   table.max_staleness = static_cast<std::uint32_t>(max_staleness);
   table.max_age =
@@ -147,8 +153,14 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "drain_ms", drain_ms,
       {.help = "time that streams get to end at shutdown", .unit = "ms", .min = 0, .max = 60000});
+  visitor.Knob("read_threads", read_threads,
+               {.help = "payloads that a shard reads from disk at the same time, where a table has "
+                        "memory_bytes",
+                .min = 1,
+                .max = 64});
   visitor.Knob("directory", directory,
-               {.help = "where shards keep their durable tables, each in a folder of its own"});
+               {.help = "where shards keep their durable tables and what they have no memory for, "
+                        "each in a folder of its own"});
   visitor.Knob(
       "restore", restore,
       {.help = "folder of a checkpoint from which shards begin that have none of their own "
@@ -164,17 +176,21 @@ absl::StatusOr<ShardOptions> Options::ForShard(const ShardPlace& place) const {
   }
   options.contents.capacity_bytes = static_cast<std::size_t>(content_capacity_bytes);
   options.contents.unused_capacity_bytes = static_cast<std::size_t>(unused_content_bytes);
+  options.read_threads = static_cast<std::size_t>(read_threads);
   return options;
 }
 
 absl::StatusOr<std::string> Options::ShardDirectory(std::int64_t index) const {
-  const auto durable = std::find_if(tables.begin(), tables.end(), [](const TableKnobs& table) {
-    return table.durability != "none";
+  const auto on_disk = std::find_if(tables.begin(), tables.end(), [](const TableKnobs& table) {
+    return table.durability != "none" || table.memory_bytes > 0;
   });
-  if (durable == tables.end()) return "";
+  if (on_disk == tables.end()) return "";
   if (directory.empty()) {
-    return runtime::InvalidArgument("table " + durable->name + ": durability \"" +
-                                    durable->durability + "\" needs replay.directory");
+    const std::string why = on_disk->durability == "none"
+                                ? "memory_bytes"
+                                : "durability \"" + on_disk->durability + "\"";
+    return runtime::InvalidArgument("table " + on_disk->name + ": " + why +
+                                    " needs replay.directory");
   }
   return directory + "/shard-" + std::to_string(index);
 }

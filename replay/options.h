@@ -29,6 +29,7 @@ struct TableKnobs {
   double priority_exponent = 0.6;
   std::int64_t max_size = 1024;
   std::int64_t max_bytes = std::int64_t{1} << 30;
+  std::int64_t memory_bytes = 0;
   std::int64_t max_times_sampled = 1;
   std::int64_t max_staleness = 0;
   double max_age_seconds = 0;
@@ -55,6 +56,7 @@ struct Options {
   std::int64_t max_item_bytes = std::int64_t{16} << 20;
   std::int64_t insert_credit = 32;
   std::int64_t drain_ms = 2000;
+  std::int64_t read_threads = 8;
   std::string directory = "";
   std::string restore = "";
   std::vector<TableKnobs> tables = {{}};
@@ -64,8 +66,9 @@ struct Options {
   // Returns one shard's part of these options: limits for all shards together are divided by their
   // number. Fails as TableKnobs::ForShard does.
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
-  // Returns where shard `index` keeps what outlives it, or an empty string if no table is durable.
-  // Returns INVALID_ARGUMENT, which names the table, if one is and there is no directory.
+  // Returns where shard `index` keeps what outlives it and what it has no memory for, or an empty
+  // string if no table needs a disk. Returns INVALID_ARGUMENT, which names the table, if one does
+  // and there is no directory.
   absl::StatusOr<std::string> ShardDirectory(std::int64_t index) const;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "platform/runtime/log.h"
 #include "platform/transport/protocol.h"
@@ -100,6 +101,7 @@ absl::Status SampleStream::CheckExpected() {
 
 void SampleStream::OnWritable() {
   const runtime::MutexLock lock(mutex_);
+  SendHeldLocked();
   AskLocked();
 }
 
@@ -131,11 +133,11 @@ void SampleStream::GiveLocked() {
     Fail(status);
     return;
   }
-  SendDurableLocked();
+  SendHeldLocked();
   SampleLocked();
   if (!held_.empty() || outbox_size() >= kWaitingMessages || ending()) return;
   proto::SampleReply news;
-  const bool forgotten = TellForgottenLocked(news);
+  const bool forgotten = TellForgottenLocked(forgotten_total_, news);
   const bool mass = tells_mass_ && TellMassLocked(news);
   if (forgotten || mass) Send(std::move(news));
 }
@@ -149,15 +151,8 @@ void SampleStream::SampleLocked() {
     if (batch.samples.empty()) break;
     credit_ -= batch.samples.size();
     given = true;
-    std::vector<proto::SampleReply> replies = ToReplies(batch);
-    if (tells_mass_) told_ = batch.left;
-    for (proto::SampleReply& reply : replies) {
-      if (tells_mass_) *reply.mutable_mass() = ToProto(told_);
-      reply.set_inserted_steps(batch.inserted_steps);
-    }
-    TellForgottenLocked(replies.front());
-    held_.emplace_back(batch.durable_at, std::move(replies));
-    SendDurableLocked();
+    HoldLocked(std::move(batch));
+    SendHeldLocked();
   }
   const bool wants_more =
       credit_ > 0 && outbox_size() < kWaitingMessages && held_.size() < kHeldBatches;
@@ -165,17 +160,52 @@ void SampleStream::SampleLocked() {
   if (wants_more) streams_.Stand(this);
 }
 
-void SampleStream::SendDurableLocked() {
-  while (!held_.empty() && outbox_size() < kWaitingMessages &&
-         held_.front().first <= shard_.durable()) {
-    for (proto::SampleReply& reply : held_.front().second) Send(std::move(reply));
+void SampleStream::HoldLocked(SampleBatch&& sampled) {
+  auto batch = std::make_shared<SampleBatch>(std::move(sampled));
+  const bool reading = batch->payloads != nullptr;
+  held_.push_back({.batch = batch, .forgotten_total = forgotten_total_, .reading = reading});
+  if (!reading) return;
+  const auto self = shared_from_this();
+  batch_reader_.Read(batch, [this, self, batch] { OnRead(batch); });
+}
+
+void SampleStream::OnRead(const std::shared_ptr<SampleBatch>& batch) {
+  const std::size_t sampled = batch->samples.size();
+  shard_.FinishReads(*batch);
+  const runtime::MutexLock lock(mutex_);
+  if (ended_) return;
+  credit_ += sampled - batch->samples.size();
+  for (Held& held : held_) {
+    if (held.batch == batch) held.reading = false;
+  }
+  SendHeldLocked();
+  AskLocked();
+}
+
+void SampleStream::SendHeldLocked() {
+  while (!held_.empty() && outbox_size() < kWaitingMessages && !held_.front().reading &&
+         held_.front().batch->durable_at <= shard_.durable()) {
+    Held held = std::move(held_.front());
     held_.pop_front();
+    SendLocked(std::move(held));
   }
 }
 
-bool SampleStream::TellForgottenLocked(proto::SampleReply& reply) {
-  if (told_forgotten_ == forgotten_total_) return false;
-  told_forgotten_ = forgotten_total_;
+void SampleStream::SendLocked(Held held) {
+  std::vector<proto::SampleReply> replies = ToReplies(*held.batch);
+  if (replies.empty()) replies.emplace_back();
+  if (tells_mass_) told_ = held.batch->left;
+  for (proto::SampleReply& reply : replies) {
+    if (tells_mass_) *reply.mutable_mass() = ToProto(told_);
+    reply.set_inserted_steps(held.batch->inserted_steps);
+  }
+  TellForgottenLocked(held.forgotten_total, replies.front());
+  for (proto::SampleReply& reply : replies) Send(std::move(reply));
+}
+
+bool SampleStream::TellForgottenLocked(std::uint64_t total, proto::SampleReply& reply) {
+  if (told_forgotten_ == total) return false;
+  told_forgotten_ = total;
   reply.set_forgotten_total(told_forgotten_);
   return true;
 }
@@ -192,6 +222,7 @@ void SampleStream::OnEnd() {
   streams_.Remove(this);
   const runtime::MutexLock lock(mutex_);
   ended_ = true;
+  held_.clear();
   if (reader_ >= 0) shard_.CloseReader(std::exchange(reader_, -1));
 }
 

@@ -5,21 +5,22 @@
 // Lifetime and locks are those of transport::ServerStream. `mutex_` is taken before the stream's
 // own lock, never after, and is held from sampling to sending, so that contents leave before the
 // items that use them. At most two messages wait to be written, because sampled items are lost when
-// the stream breaks. Items whose use the shard's journal has to have on disk first are kept back
-// until then, at most sixteen batches of them.
+// the stream breaks. Batches of which a use has to be on disk first, or a payload is to be read from
+// there, are kept back until then, and leave in the order in which they were sampled. At most
+// sixteen of them wait, so this is also how far ahead of the client payloads are read.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.pb.h"
+#include "replay/batch_reader.h"
 #include "replay/shard.h"
 #include "replay/waiters.h"
 
@@ -29,8 +30,12 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
                            public Waiter {
  public:
   // The references must outlive the stream.
-  SampleStream(Shard& shard, Waiters& streams, transport::StreamRegistry& registry)
-      : ServerStream({}, registry), shard_(shard), streams_(streams) {}
+  SampleStream(Shard& shard, Waiters& streams, BatchReader& batch_reader,
+               transport::StreamRegistry& registry)
+      : ServerStream({}, registry),
+        shard_(shard),
+        streams_(streams),
+        batch_reader_(batch_reader) {}
 
   // Samples and sends as many items as credit and table allow.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -38,6 +43,14 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   std::set<std::string> WaitsFor() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  // A batch that was sampled and has not left.
+  struct Held {
+    std::shared_ptr<SampleBatch> batch;
+    // The number of forgotten keys that were heard when it was sampled.
+    std::uint64_t forgotten_total = 0;
+    bool reading = false;
+  };
+
   void OnMessage(proto::SampleRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWritable() override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnEnd() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -51,15 +64,22 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   void SampleLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Compares what the client expects with the table's signature, until there is one.
   absl::Status CheckExpected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Put into `reply` what the client has not heard of yet: the table's mass, and the number of
-  // forgotten keys. Return false if there is nothing new.
+  // Put into `reply` what the client has not heard of yet: the table's mass, and that so many
+  // forgotten keys were heard. Return false if there is nothing new.
   bool TellMassLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool TellForgottenLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool TellForgottenLocked(std::uint64_t total, proto::SampleReply& reply)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Keeps a batch until it may leave, and has what it lacks read.
+  void HoldLocked(SampleBatch&& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The payloads of a batch have been read.
+  void OnRead(const std::shared_ptr<SampleBatch>& batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // Sends what was kept back and may leave.
-  void SendDurableLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendHeldLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendLocked(Held held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Shard& shard_;
   Waiters& streams_;
+  BatchReader& batch_reader_;
 
   runtime::Mutex mutex_;
   std::string table_ ABSL_GUARDED_BY(mutex_);
@@ -74,9 +94,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   // The number of forgotten keys that the client has named, and that it was told was heard.
   std::uint64_t forgotten_total_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t told_forgotten_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Batches that are kept back, in order, each with the position that has to be durable.
-  std::deque<std::pair<std::uint64_t, std::vector<proto::SampleReply>>> held_
-      ABSL_GUARDED_BY(mutex_);
+  // Batches that are kept back, in order.
+  std::deque<Held> held_ ABSL_GUARDED_BY(mutex_);
   // True if the client shares out its credit by mass.
   bool tells_mass_ ABSL_GUARDED_BY(mutex_) = false;
   Mass told_ ABSL_GUARDED_BY(mutex_);

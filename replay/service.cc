@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/service.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "platform/transport/status.h"
@@ -8,6 +9,13 @@
 
 namespace shoal::replay {
 namespace {
+
+std::size_t ReadThreads(const ShardOptions& options) {
+  const bool reads =
+      std::any_of(options.tables.begin(), options.tables.end(),
+                  [](const TableOptions& table) { return table.memory_bytes > 0; });
+  return reads ? options.read_threads : 0;
+}
 
 void FillInfo(const TableState& table, proto::TableInfo& out) {
   const auto seconds = [](runtime::Duration duration) {
@@ -26,6 +34,12 @@ void FillInfo(const TableState& table, proto::TableInfo& out) {
   const TableStats& stats = table.stats;
   out.set_size(stats.size);
   out.set_bytes(stats.bytes);
+  out.set_memory_bytes(stats.memory_bytes);
+  out.set_disk_bytes(stats.disk_bytes);
+  out.set_max_memory_bytes(options.memory_bytes);
+  out.set_reads_total(stats.reads_total);
+  out.set_read_wait_seconds_total(static_cast<double>(stats.read_wait_us_total) * 1e-6);
+  out.set_lost_total(stats.lost_total);
   out.set_credit_steps(stats.credit);
   out.set_oldest_lag_steps(stats.oldest_lag);
   out.set_inserted_total(stats.inserted_total);
@@ -48,7 +62,8 @@ Service::Service(const InsertStreamOptions& options, Shard& shard, TableSettings
       shard_(shard),
       settings_(settings),
       metrics_(shard.options(), metrics),
-      waker_("replay-waker", [this] { WakeStreams(); }) {}
+      waker_("replay-waker", [this] { WakeStreams(); }),
+      reader_(ReadThreads(shard.options())) {}
 
 Service::~Service() {
   shard_.Close();
@@ -87,7 +102,7 @@ grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Service::Inse
 
 grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Service::Sample(
     grpc::CallbackServerContext*) {
-  const auto stream = std::make_shared<SampleStream>(shard_, sample_streams_, registry_);
+  const auto stream = std::make_shared<SampleStream>(shard_, sample_streams_, reader_, registry_);
   sample_streams_.Add(stream);
   return stream->Start();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gRPC service of one shard: Insert, Sample, Info and Configure. It owns the thread that wakes
-// waiting streams.
+// waiting streams, and those that read payloads from disk.
 //
 // Thread-safe. To end it, call Drain, then the server's Shutdown, then destroy it.
 #pragma once
@@ -13,6 +13,7 @@
 #include "platform/runtime/thread.h"
 #include "platform/transport/stream_registry.h"
 #include "proto/replay.grpc.pb.h"
+#include "replay/batch_reader.h"
 #include "replay/insert_stream.h"
 #include "replay/promises.h"
 #include "replay/shard.h"
@@ -62,6 +63,7 @@ class Service final : public proto::Replay::CallbackService {
   Waiters sample_streams_;
   transport::StreamRegistry registry_;
   runtime::Thread waker_;
+  BatchReader reader_;
 };
 
 }  // namespace shoal::replay

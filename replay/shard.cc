@@ -16,6 +16,9 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     if (shard->Index(table.name) != i) {
       return runtime::InvalidArgument("two tables are named " + table.name);
     }
+    if (table.memory_bytes > 0 && shard->journal_ == nullptr) {
+      return runtime::InvalidArgument("table " + table.name + ": memory_bytes needs a disk");
+    }
     SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
     shard->SetTimeLocked(*made);
     shard->tables_.push_back(std::move(made));
@@ -26,10 +29,21 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
   if (shard->journal_ != nullptr) {
     Shard* const self = shard.get();
     SHOAL_RETURN_IF_ERROR(
-        shard->journal_->Start(shard->contents_, shard->tables_, [self] { self->Notify(); }));
+        shard->journal_->Start(shard->contents_, shard->tables_, [self] { self->JournalChanged(); }));
     for (const auto& table : shard->tables_) table->TakeEvicted();
   }
   return shard;
+}
+
+void ReadPayload(SampleBatch& batch, std::size_t i) {
+  SampledItem& sample = batch.samples[i];
+  if (!sample.item->spilled()) return;
+  absl::StatusOr<std::string> payload = batch.payloads->Read(batch.table, sample.handle);
+  sample.read = payload.ok();
+  sample.lost = !payload.ok();
+  if (payload.ok()) {
+    sample.item = std::make_shared<Item>(sample.item->WithPayload(*std::move(payload)));
+  }
 }
 
 Shard::Shard(ShardOptions options, runtime::Clock& clock, std::unique_ptr<Journal> journal)
@@ -40,6 +54,20 @@ Shard::Shard(ShardOptions options, runtime::Clock& clock, std::unique_ptr<Journa
 
 absl::Status Shard::Ready(std::size_t table) const {
   return journal_ == nullptr ? absl::OkStatus() : journal_->Ready(table);
+}
+
+std::vector<std::shared_ptr<Item>> Shard::TakeFreedLocked(Table& table) {
+  std::vector<std::shared_ptr<Item>> freed = table.TakeEvicted();
+  if (table.options().memory_bytes == 0) return freed;
+  for (auto& item : table.DropWritten(journal_->durable())) freed.push_back(std::move(item));
+  return freed;
+}
+
+void Shard::JournalChanged() {
+  std::vector<std::vector<std::shared_ptr<Item>>> freed;
+  const runtime::MutexLock lock(mutex_);
+  for (const auto& table : tables_) freed.push_back(TakeFreedLocked(*table));
+  ChangedLocked();
 }
 
 std::uint64_t Shard::AcknowledgedAt(std::string_view table) const {
@@ -127,13 +155,13 @@ absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) 
     return runtime::FailedPrecondition("no table is named " + std::string(table));
   }
   SHOAL_RETURN_IF_ERROR(Ready(index));
-  std::vector<std::shared_ptr<Item>> evicted;
+  std::vector<std::shared_ptr<Item>> freed;
   const runtime::MutexLock lock(mutex_);
   SetTimeLocked(*tables_[index]);
   const absl::Status status = tables_[index]->Insert(item);
-  evicted = tables_[index]->TakeEvicted();
+  freed = TakeFreedLocked(*tables_[index]);
   if (status.ok()) inserted_[index] = clock_.Now();
-  if (status.ok() || !evicted.empty()) ChangedLocked();
+  if (status.ok() || !freed.empty()) ChangedLocked();
   return status;
 }
 
@@ -161,10 +189,10 @@ absl::Status Shard::Change(const TableOptions& options) {
   if (index == options_.tables.size()) {
     return runtime::NotFound("no table is named " + options.name);
   }
-  std::vector<std::shared_ptr<Item>> evicted;
+  std::vector<std::shared_ptr<Item>> freed;
   const runtime::MutexLock lock(mutex_);
   const absl::Status status = tables_[index]->Change(options, clock_.Now());
-  evicted = tables_[index]->TakeEvicted();
+  freed = TakeFreedLocked(*tables_[index]);
   ChangedLocked();
   return status;
 }
@@ -178,7 +206,7 @@ std::vector<TableState> Shard::tables() const {
     states.push_back({.options = table.options(),
                       .stats = table.stats(),
                       .insert_wait = table.insert_wait(),
-                      .sample_wait = table.sample_wait(),
+                      .sample_wait = Unreadable(table) ? Wait::kDisk : table.sample_wait(),
                       .since_insert = now - inserted_[i],
                       .since_sample = now - sampled_[i],
                       .signature = table.signature() ? table.signature()->Text() : std::string()});
@@ -251,13 +279,20 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   Table& source = *tables_[index];
   SetTimeLocked(source);
   evicted = source.TakeEvicted();
+  batch.table = index;
+  batch.sampled = clock_.Now();
+  // Taken first, so that it has the payloads of all items that are in the table now.
+  const bool spilled = source.stats().disk_bytes > 0;
+  const auto payloads = spilled ? journal_->Payloads() : nullptr;
+  if (spilled && payloads == nullptr) return batch;
   while (batch.samples.size() < max_items && bytes < max_bytes) {
     std::optional<SampledItem> sample = source.Sample();
     if (!sample) break;
     const std::size_t before = batch.contents.size();
     contents_.Collect(*sample->item, reader, batch.contents);
     source.ReleaseSample(*sample);
-    bytes += sample->item->payload.size();
+    bytes += sample->item->payload_bytes();
+    if (sample->item->spilled()) batch.payloads = payloads;
     for (std::size_t i = before; i < batch.contents.size(); ++i) {
       bytes += batch.contents[i]->bytes();
     }
@@ -270,6 +305,22 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   batch.inserted_steps = stats.inserted_steps_total - stats.inserted_relabelled_steps_total;
   if (journal_ != nullptr) batch.durable_at = journal_->SampledAt(index);
   return batch;
+}
+
+void Shard::FinishReads(SampleBatch& batch) {
+  batch.payloads = nullptr;
+  std::vector<std::shared_ptr<Item>> evicted;
+  const runtime::MutexLock lock(mutex_);
+  Table& table = *tables_[batch.table];
+  std::size_t reads = 0;
+  for (const SampledItem& sample : batch.samples) {
+    reads += sample.read || sample.lost ? 1 : 0;
+    if (sample.lost) table.Lose(sample.handle);
+  }
+  table.CountReads(reads, clock_.Now() - batch.sampled);
+  evicted = table.TakeEvicted();
+  std::erase_if(batch.samples, [](const SampledItem& sample) { return sample.lost; });
+  if (!evicted.empty()) ChangedLocked();
 }
 
 Mass Shard::MassOf(std::string_view table) const {
@@ -328,6 +379,10 @@ ShardStats Shard::stats() const {
   stats.chunk_bytes = contents_.chunk_bytes();
   if (journal_ != nullptr) stats.journal = journal_->stats();
   return stats;
+}
+
+bool Shard::Unreadable(const Table& table) const {
+  return table.stats().disk_bytes > 0 && journal_->Payloads() == nullptr;
 }
 
 void Shard::SetTimeLocked(Table& table) {

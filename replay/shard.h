@@ -3,7 +3,8 @@
 //
 // With a journal the shard begins with what an earlier process left, and tells the journal of each
 // change. Acknowledgements and samples leave once durable() has reached the position that comes
-// with them.
+// with them. Payloads of tables with memory_bytes may be on disk: a batch comes without these, and
+// ReadPayload reads them without the shard's lock.
 //
 // Thread-safe. Nothing waits under the lock, and large memory is freed after it is released. To
 // learn when trying again may help, call AwaitChange on a thread of its own.
@@ -30,6 +31,8 @@ namespace shoal::replay {
 struct ShardOptions {
   std::vector<TableOptions> tables = {};
   ContentStoreOptions contents = {};
+  // How many payloads are read from disk at the same time.
+  std::size_t read_threads = 8;
 };
 
 struct SampleBatch {
@@ -42,7 +45,16 @@ struct SampleBatch {
   std::uint64_t inserted_steps = 0;
   // The batch may leave once Shard::durable() has reached this.
   std::uint64_t durable_at = 0;
+  // Has the payloads that samples lack. Null if none lacks its own.
+  std::shared_ptr<const SpilledPayloads> payloads;
+  // Of the table among the shard's.
+  std::size_t table = 0;
+  runtime::TimePoint sampled{};
 };
+
+// Reads the payload of `batch.samples[i]` from disk, or marks the sample as lost. Does nothing if
+// the sample has its payload. Samples of one batch may be read at the same time.
+void ReadPayload(SampleBatch& batch, std::size_t i);
 
 struct PriorityUpdate {
   UnrollId id;
@@ -76,8 +88,9 @@ struct ShardStats {
 
 class Shard {
  public:
-  // Returns INVALID_ARGUMENT if there is no table, two have the same name, or a table's options
-  // contradict each other, and fails as Journal::Start does. Without a journal everything is in
+  // Returns INVALID_ARGUMENT if there is no table, two have the same name, a table's options
+  // contradict each other, or one has memory_bytes and there is no journal, and fails as
+  // Journal::Start does. Without a journal everything is in
   // memory alone.
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
       ShardOptions options, runtime::Clock& clock = runtime::SystemClock(),
@@ -135,10 +148,14 @@ class Shard {
   absl::Status JoinGroup(std::string_view table, std::uint64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
   // Samples up to `max_items`, and stops after the item with which payloads and contents reach
   // `max_bytes`.
-  // The batch is empty when the table has nothing to give now. REQUIRES: HasTable(table); `reader`
+  // The batch is empty when the table has nothing to give now. Payloads that are on disk are not
+  // read: do this for each sample, and then call FinishReads. REQUIRES: HasTable(table); `reader`
   // is open.
   SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
                      std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts what was read for `batch`, and evicts the items of lost samples and removes these from
+  // the batch.
+  void FinishReads(SampleBatch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // REQUIRES: HasTable(table).
   Mass MassOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns whether the table's sampler draws at random. REQUIRES: HasTable(table).
@@ -164,6 +181,13 @@ class Shard {
  private:
   Shard(ShardOptions options, runtime::Clock& clock, std::unique_ptr<Journal> journal);
   absl::Status Ready(std::size_t table) const;
+  // Returns the items and payloads that `table` has no use for any more.
+  std::vector<std::shared_ptr<Item>> TakeFreedLocked(Table& table)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns true if some of the table's payloads are on disk and the disk cannot be read.
+  bool Unreadable(const Table& table) const;
+  // The journal has made more durable, or fails.
+  void JournalChanged() ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the number of tables if none has this name.
   std::size_t Index(std::string_view table) const;
   // Evicts an item from the table that holds the most bytes among those with a remover. Returns the

@@ -43,6 +43,15 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
     tables_.push_back(
         {.items = &gauge("shoal_replay_items", "Items in the table"),
          .bytes = &gauge("shoal_replay_item_bytes", "Bytes of items in the table"),
+         .memory_bytes = &gauge("shoal_replay_memory_bytes", "Bytes of items that are in memory"),
+         .disk_bytes =
+             &gauge("shoal_replay_disk_bytes", "Bytes of payloads that are on disk alone"),
+         .read_wait_seconds = &metrics.Counter(
+             {.name = "shoal_replay_read_wait_seconds_total",
+              .help = "Time for which batches waited for their payloads to be read from disk",
+              .title = "mean wait for a payload from disk",
+              .over = "shoal_replay_reads_total"},
+             {{"table", table.name}}),
          .credit = &gauge("shoal_replay_credit_steps",
                           "Sampled steps that inserts have earned and are not used"),
          .lag = &gauge("shoal_replay_oldest_lag_steps",
@@ -79,6 +88,11 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                                 .over = "shoal_replay_sampled_total"},
                                {{"table", table.name}}),
               &TableStats::sampled_lag_total},
+             counter("shoal_replay_reads_total", "Payloads read from disk", "",
+                     &TableStats::reads_total),
+             counter("shoal_replay_lost_total",
+                     "Sampled items whose payloads could not be read from disk", "",
+                     &TableStats::lost_total),
              counter("shoal_replay_priority_updates_total", "Priorities changed", "",
                      &TableStats::priority_updates_total),
              counter("shoal_replay_refused_signatures_total",
@@ -88,6 +102,7 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                      &TableStats::duplicates_total),
              counter(kInsertBlocked, kInsertHelp, "max_size", &TableStats::full_items_total),
              counter(kInsertBlocked, kInsertHelp, "max_bytes", &TableStats::full_bytes_total),
+             counter(kInsertBlocked, kInsertHelp, "memory_bytes", &TableStats::full_memory_total),
              counter(kInsertBlocked, kInsertHelp, "samples_per_insert",
                      &TableStats::inserts_ahead_total),
              counter(kSampleBlocked, kSampleHelp, "min_size", &TableStats::below_min_size_total),
@@ -101,6 +116,10 @@ void ShardMetrics::Update(const ShardStats& stats) {
     const TableStats& now = stats.tables[i];
     tables_[i].items->Set(static_cast<double>(now.size));
     tables_[i].bytes->Set(static_cast<double>(now.bytes));
+    tables_[i].memory_bytes->Set(static_cast<double>(now.memory_bytes));
+    tables_[i].disk_bytes->Set(static_cast<double>(now.disk_bytes));
+    tables_[i].read_wait_seconds->Increment(
+        1e-6 * static_cast<double>(now.read_wait_us_total - last_[i].read_wait_us_total));
     tables_[i].credit->Set(now.credit);
     tables_[i].lag->Set(static_cast<double>(now.oldest_lag));
     for (const Count& count : tables_[i].counts) {

@@ -31,6 +31,9 @@ class ShardMetrics {
   struct OneTable {
     prometheus::Gauge* items;
     prometheus::Gauge* bytes;
+    prometheus::Gauge* memory_bytes;
+    prometheus::Gauge* disk_bytes;
+    prometheus::Counter* read_wait_seconds;
     prometheus::Gauge* credit;
     prometheus::Gauge* lag;
     prometheus::Gauge* waiting_inserters;

@@ -2,9 +2,14 @@
 #include "replay/table.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 
 namespace shoal::replay {
 namespace {
+
+// The most bytes of payloads that a spill is given before it has written others.
+constexpr std::size_t kMostWritingBytes = std::size_t{16} << 20;
 
 std::unique_ptr<Selector> Make(SelectorKind kind, const TableOptions& options, std::uint64_t seed) {
   return MakeSelector(kind, {.priority_exponent = options.priority_exponent, .seed = seed});
@@ -57,6 +62,8 @@ absl::Status CheckChange(const TableOptions& options, const TableOptions& next) 
       fixed(next.priority_exponent == options.priority_exponent, "priority_exponent"));
   SHOAL_RETURN_IF_ERROR(fixed(next.id_window == options.id_window, "id_window"));
   SHOAL_RETURN_IF_ERROR(fixed(next.durability == options.durability, "durability"));
+  SHOAL_RETURN_IF_ERROR(
+      fixed((next.memory_bytes == 0) == (options.memory_bytes == 0), "memory_bytes from or to 0"));
   SHOAL_RETURN_IF_ERROR(fixed(next.batch_window == options.batch_window, "batch_window_ms"));
   return fixed(next.seed == options.seed, "seed");
 }
@@ -99,6 +106,7 @@ absl::Status Table::Change(const TableOptions& options, runtime::TimePoint now) 
   while (items_.size() > options_.max_size || stats_.bytes > options_.max_bytes) {
     if (!EvictOne()) break;
   }
+  SpillSome();
   out_of_bytes_ = false;
   if (hooks_ != nullptr) hooks_->OnChange();
   return absl::OkStatus();
@@ -144,6 +152,7 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   const StoredItem stored{.item = std::move(item), .priority = priority};
   Store(handle, stored, now_);
   if (hooks_ != nullptr) hooks_->OnInsert(handle, stored.item);
+  SpillSome();
   return absl::OkStatus();
 }
 
@@ -158,6 +167,8 @@ absl::Status Table::Admit(const Signature& signature) {
 void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint came) {
   const Item& item = *stored.item;
   stats_.bytes += item.bytes();
+  stats_.memory_bytes += item.bytes();
+  if (options_.memory_bytes > 0) unspilled_.insert(handle);
   sampler_->Insert(handle, stored.priority);
   if (remover_) remover_->Insert(handle, stored.priority);
   handles_.emplace(item.id, handle);
@@ -220,6 +231,13 @@ absl::Status Table::CheckRoom(const Item& item) {
     return runtime::ResourceExhausted("table " + options_.name + " has no room for " +
                                       std::to_string(bytes) + " bytes");
   }
+  if (OutOfMemory(bytes)) {
+    ++stats_.full_memory_total;
+    return runtime::ResourceExhausted("table " + options_.name + " has " +
+                                      std::to_string(stats_.memory_bytes) +
+                                      " bytes in memory, and " + std::to_string(writing_bytes_) +
+                                      " of them wait to be written to disk");
+  }
   if (!limiter_.MayInsert(items_.size())) {
     ++stats_.inserts_ahead_total;
     return runtime::ResourceExhausted("table " + options_.name + " is ahead of its samples");
@@ -268,11 +286,12 @@ std::optional<SampledItem> Table::Sample() {
   const Choice choice = sampler_->Sample();
   StoredItem& stored = items_.at(choice.handle);
   SampledItem sample{.item = stored.item,
+                     .handle = choice.handle,
                      .priority = stored.priority,
                      .probability = choice.probability,
                      .table_size = items_.size(),
                      .times_sampled = ++stored.times_sampled,
-                     .hooked = hooks_ != nullptr};
+                     .hooked = hooks_ != nullptr || stored.written};
   limiter_.Sampled(stored.item->steps);
   stats_.sampled_lag_total += LagOf(stored.item->oldest_version);
   ++stats_.sampled_total;
@@ -300,6 +319,14 @@ std::shared_ptr<Item> Table::Remove(Handle handle) {
   if (remover_) remover_->Remove(handle);
   if (options_.max_times_sampled > 0) limiter_.Removed(stored.item->steps, stored.times_sampled);
   stats_.bytes -= stored.item->bytes();
+  stats_.memory_bytes -= stored.item->bytes() - stored.item->spilled_bytes;
+  stats_.disk_bytes -= stored.item->spilled_bytes;
+  if (!stored.written) {
+    unspilled_.erase(handle);
+  } else {
+    writing_bytes_ -= stored.item->payload.size();
+    if (spill_ != nullptr) spill_->Erase(handle);
+  }
   out_of_bytes_ = false;
   if (hooks_ != nullptr) hooks_->OnDelete(handle);
   return stored.item;
@@ -309,6 +336,56 @@ void Table::Evict(Handle handle) {
   std::shared_ptr<Item> item = Remove(handle);
   contents_.Release(*item);
   evicted_.push_back(std::move(item));
+}
+
+bool Table::OutOfMemory(std::size_t bytes) const {
+  return writing_bytes_ > 0 && stats_.memory_bytes + bytes > options_.memory_bytes;
+}
+
+void Table::SpillSome() {
+  if (options_.memory_bytes == 0) return;
+  const std::size_t target =
+      options_.memory_bytes - std::min(options_.memory_bytes / 8, kMostWritingBytes);
+  while (!unspilled_.empty() && stats_.memory_bytes - writing_bytes_ > target) {
+    const bool newest_first = options_.sampler == SelectorKind::kFifo;
+    const auto place = newest_first ? std::prev(unspilled_.end()) : unspilled_.begin();
+    const Handle handle = *place;
+    StoredItem& stored = items_.at(handle);
+    unspilled_.erase(place);
+    stored.written = true;
+    writing_bytes_ += stored.item->payload.size();
+    writing_.emplace_back(spill_ == nullptr ? 0 : spill_->Write(handle, stored.item), handle);
+  }
+}
+
+std::vector<std::shared_ptr<Item>> Table::DropWritten(std::uint64_t durable) {
+  std::vector<std::shared_ptr<Item>> dropped;
+  while (!writing_.empty() && writing_.front().first <= durable) {
+    const auto found = items_.find(writing_.front().second);
+    writing_.pop_front();
+    if (found != items_.end()) dropped.push_back(DropPayload(found->second));
+  }
+  return dropped;
+}
+
+std::shared_ptr<Item> Table::DropPayload(StoredItem& stored) {
+  const std::size_t bytes = stored.item->payload.size();
+  writing_bytes_ -= bytes;
+  stats_.memory_bytes -= bytes;
+  stats_.disk_bytes += bytes;
+  return std::exchange(stored.item, std::make_shared<Item>(stored.item->WithoutPayload()));
+}
+
+void Table::CountReads(std::size_t reads, runtime::Duration wait) {
+  stats_.reads_total += reads;
+  stats_.read_wait_us_total += static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(wait).count());
+}
+
+void Table::Lose(Handle handle) {
+  ++stats_.lost_total;
+  if (items_.contains(handle)) Evict(handle);
+  if (hooks_ != nullptr) hooks_->OnChange();
 }
 
 std::uint32_t Table::max_lag() const {
@@ -342,6 +419,7 @@ void Table::SetTime(runtime::TimePoint now) {
 
 std::size_t Table::room() const {
   if (!limiter_.MayInsert(items_.size())) return 0;
+  if (OutOfMemory(MeanBytes())) return 0;
   if (remover_) return options_.max_size;
   if (items_.size() >= options_.max_size) return 0;
   return std::min(options_.max_size - items_.size(), RoomByBytes());
@@ -350,6 +428,7 @@ std::size_t Table::room() const {
 Wait Table::insert_wait() const {
   if (contents_.full()) return Wait::kContents;
   if (!limiter_.MayInsert(items_.size())) return Wait::kSamplesPerInsert;
+  if (OutOfMemory(MeanBytes())) return Wait::kMemory;
   if (remover_) return Wait::kNone;
   if (items_.size() >= options_.max_size) return Wait::kMaxSize;
   return out_of_bytes_ || RoomByBytes() == 0 ? Wait::kMaxBytes : Wait::kNone;
@@ -369,12 +448,16 @@ std::string_view NameOf(Wait wait) {
       return "max_size";
     case Wait::kMaxBytes:
       return "max_bytes";
+    case Wait::kMemory:
+      return "memory_bytes";
     case Wait::kContents:
       return "contents";
     case Wait::kMinSize:
       return "min_size";
     case Wait::kSamplesPerInsert:
       return "samples_per_insert";
+    case Wait::kDisk:
+      return "disk";
   }
   return "";
 }
@@ -394,8 +477,11 @@ bool Table::OutOfBytes() const {
 
 std::size_t Table::RoomByBytes() const {
   if (items_.empty()) return options_.max_size;
-  const std::size_t mean = std::max<std::size_t>(1, stats_.bytes / items_.size());
-  return (options_.max_bytes - std::min(options_.max_bytes, stats_.bytes)) / mean;
+  return (options_.max_bytes - std::min(options_.max_bytes, stats_.bytes)) / MeanBytes();
+}
+
+std::size_t Table::MeanBytes() const {
+  return items_.empty() ? 1 : std::max<std::size_t>(1, stats_.bytes / items_.size());
 }
 
 TableStats Table::stats() const {
@@ -422,7 +508,7 @@ void Table::Restore(const TableRecord& record) {
   stream_max_lag_ = record.stream_max_lag;
   excluded_ = record.excluded;
   stats_ = record.stats;
-  stats_.bytes = 0;
+  stats_.bytes = stats_.memory_bytes = stats_.disk_bytes = 0;
 }
 
 absl::Status Table::Restore(Handle handle, const StoredItem& stored, runtime::Duration age) {
@@ -433,6 +519,8 @@ absl::Status Table::Restore(Handle handle, const StoredItem& stored, runtime::Du
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
     Evict(handle);
   }
+  SpillSome();
+  DropWritten(0);
   return absl::OkStatus();
 }
 

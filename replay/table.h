@@ -17,6 +17,12 @@
 // use is taken back. While bytes of items or contents keep inserts out, Sample ignores the limiter,
 // because otherwise neither side could go on.
 //
+// With `memory_bytes` the table gives the payloads for which it has no memory to a spill, each of
+// them once, and keeps the rest of their items in memory. It begins before its memory is full, and
+// takes no further items while the memory is full and payloads are on their way to the disk. A
+// FIFO table gives up the newest payloads first, since they are sampled last. All others give up
+// the oldest first. A sampled item whose payload is on disk comes without it (Item::spilled).
+//
 // Not thread-safe.
 #pragma once
 
@@ -25,6 +31,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +50,7 @@
 #include "replay/selectors/selector.h"
 #include "replay/selectors/selector_kind.h"
 #include "replay/signature.h"
+#include "replay/spill.h"
 #include "replay/table_hooks.h"
 
 namespace shoal::replay {
@@ -70,6 +78,9 @@ struct TableOptions {
   // The most items and bytes that the table holds.
   std::size_t max_size = 1024;
   std::size_t max_bytes = std::size_t{1} << 30;
+  // The most bytes of items that the table holds in memory. 0 means all. What an item takes besides
+  // its payload always stays in memory and counts here, too. Such a table needs a journal.
+  std::size_t memory_bytes = 0;
   // 0 means no bound.
   std::uint32_t max_times_sampled = 1;
   // Items of an earlier epoch than the current version, or more than this many steps older, are
@@ -90,7 +101,9 @@ struct TableOptions {
 
 // An item that was sampled.
 struct SampledItem {
+  // Without its payload where that is on disk.
   std::shared_ptr<Item> item;
+  Handle handle = 0;
   float priority = 0;
   // The probability with which the sampler chose it.
   double probability = 1;
@@ -100,17 +113,24 @@ struct SampledItem {
   std::uint32_t times_sampled = 0;
   // True if the item left the table with this sample.
   bool last = false;
-  // True if the table's hooks may hold the item, too.
+  // True if the table's hooks or its spill may hold the item, too.
   bool hooked = false;
+  // True if the payload was on disk and was read for this sample, or could not be read.
+  bool read = false;
+  bool lost = false;
 
-  // Returns true if nobody else was ever given the item, so that its payload may be moved away.
-  bool sole_owner() const { return last && times_sampled == 1 && !hooked; }
+  // Returns true if nobody else has the payload, so that it may be moved away.
+  bool sole_owner() const { return read || (last && times_sampled == 1 && !hooked); }
 };
 
-// Counts since the table was made, except that the first four are current values.
+// Counts since the table was made, except that the first six are current values.
 struct TableStats {
   std::size_t size = 0;
+  // Those in memory and the payloads on disk together.
   std::size_t bytes = 0;
+  std::size_t memory_bytes = 0;
+  // Of payloads that are not in memory.
+  std::size_t disk_bytes = 0;
   double credit = 0;
   // How many steps the oldest item is behind the current version, within its epoch.
   std::uint64_t oldest_lag = 0;
@@ -128,6 +148,11 @@ struct TableStats {
   std::uint64_t evicted_used_total = 0;
   // Those that Exclude removed.
   std::uint64_t evicted_excluded_total = 0;
+  // Items that were sampled and whose payload could not be read from disk.
+  std::uint64_t lost_total = 0;
+  // Payloads that were read from disk, and the time for which batches waited for theirs.
+  std::uint64_t reads_total = 0;
+  std::uint64_t read_wait_us_total = 0;
   std::uint64_t duplicates_total = 0;
   std::uint64_t priority_updates_total = 0;
   // Signatures that the table refused.
@@ -135,6 +160,7 @@ struct TableStats {
   // The number of inserts that had to wait, by reason.
   std::uint64_t full_items_total = 0;
   std::uint64_t full_bytes_total = 0;
+  std::uint64_t full_memory_total = 0;
   std::uint64_t inserts_ahead_total = 0;
   // The number of samples that had to wait, by reason.
   std::uint64_t below_min_size_total = 0;
@@ -142,9 +168,9 @@ struct TableStats {
 };
 
 // What keeps a table from taking or giving an item.
-enum class Wait { kNone, kMaxSize, kMaxBytes, kContents, kMinSize, kSamplesPerInsert };
+enum class Wait { kNone, kMaxSize, kMaxBytes, kMemory, kContents, kMinSize, kSamplesPerInsert, kDisk };
 
-// Returns the option to which the wait is owed, "contents", or "".
+// Returns the option to which the wait is owed, "contents", "disk", or "".
 std::string_view NameOf(Wait wait);
 // The counts of TableStats that only grow, by the names under which they are stored.
 inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCounts[] = {
@@ -158,12 +184,16 @@ inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCount
     {"evicted_old", &TableStats::evicted_old_total},
     {"evicted_used", &TableStats::evicted_used_total},
     {"evicted_excluded", &TableStats::evicted_excluded_total},
+    {"lost", &TableStats::lost_total},
+    {"reads", &TableStats::reads_total},
+    {"read_wait_us", &TableStats::read_wait_us_total},
     {"sampled_lag", &TableStats::sampled_lag_total},
     {"refused_signatures", &TableStats::refused_signatures_total},
     {"duplicates", &TableStats::duplicates_total},
     {"priority_updates", &TableStats::priority_updates_total},
     {"full_items", &TableStats::full_items_total},
     {"full_bytes", &TableStats::full_bytes_total},
+    {"full_memory", &TableStats::full_memory_total},
     {"inserts_ahead", &TableStats::inserts_ahead_total},
     {"below_min_size", &TableStats::below_min_size_total},
     {"samples_ahead", &TableStats::samples_ahead_total},
@@ -187,6 +217,8 @@ struct StoredItem {
   std::shared_ptr<Item> item;
   float priority = 0;
   std::uint32_t times_sampled = 0;
+  // True if the spill has its payload or is about to write it.
+  bool written = false;
 };
 
 class Table {
@@ -202,11 +234,11 @@ class Table {
   // the items of a table with max_times_sampled have left, else 0. With a first max_age, items
   // count as having come in `now`. Returns INVALID_ARGUMENT, and changes nothing, if options
   // contradict each other, or if they change the name, a selector, priority_exponent, id_window or
-  // seed.
+  // seed, or memory_bytes from or to 0.
   absl::Status Change(const TableOptions& options, runtime::TimePoint now);
 
   // Moves `item` away if the status is OK, and leaves it unchanged otherwise:
-  //   RESOURCE_EXHAUSTED  the table is full, or too far ahead of sampling.
+  //   RESOURCE_EXHAUSTED  the table is full, too far ahead of sampling, or waits for its spill.
   //   NOT_FOUND           a content or catalog is unknown.
   //   INVALID_ARGUMENT    the item is larger than the whole table.
   //   FAILED_PRECONDITION a version that acted in it is excluded.
@@ -231,6 +263,13 @@ class Table {
   std::optional<SampledItem> Sample();
   // Call it after the item's contents have been read from the store.
   void ReleaseSample(const SampledItem& sample);
+  // Counts `reads` payloads that were read, for which their batch waited `wait`.
+  void CountReads(std::size_t reads, runtime::Duration wait);
+  // The payload of a sampled item cannot be read. Evicts the item if the table still has it.
+  void Lose(Handle handle);
+  // Gives up the payloads that the spill has written now that this position is durable. Returns
+  // them, for the caller to free after it has released its lock.
+  std::vector<std::shared_ptr<Item>> DropWritten(std::uint64_t durable);
 
   // Evicts the items that are stale now. Ignores a version older than an earlier one. A `max_lag`
   // above 0 bounds staleness in addition to the option; if neither does, nothing is evicted.
@@ -267,10 +306,14 @@ class Table {
 
   // Sets who is told of changes from now on; null tells nobody. `hooks` must outlive the table.
   void SetHooks(TableHooks* hooks) { hooks_ = hooks; }
+  // Sets what takes the payloads beyond memory_bytes from now on. Call it before the first Insert
+  // where memory_bytes is set. `spill` must outlive the table.
+  void SetSpill(Spill* spill) { spill_ = spill; }
 
   // Makes an empty table what it was in an earlier process: first its state, then the ids that it
   // has seen and its items, both in order. An item of this `age` that has no use left leaves at
-  // once. Returns NOT_FOUND, and leaves the item out, if a content is unknown. REQUIRES: handles
+  // once. The spill has the payloads of all such items, so those beyond memory_bytes are given up
+  // at once. Returns NOT_FOUND, and leaves the item out, if a content is unknown. REQUIRES: handles
   // ascend.
   void Restore(const TableRecord& record);
   void RestoreSeen(const UnrollId& id) { seen_.Add(id); }
@@ -288,8 +331,16 @@ class Table {
   void MakeRoom(std::size_t bytes);
   // Returns true if bytes of items or contents, not the limiter, keep inserts out.
   bool OutOfBytes() const;
+  // Returns true if an item of so many bytes has to wait until the spill has written payloads.
+  bool OutOfMemory(std::size_t bytes) const;
+  // Gives payloads to the spill until the others have room.
+  void SpillSome();
+  // Takes the payload from an item, and returns the item as it was.
+  std::shared_ptr<Item> DropPayload(StoredItem& stored);
   // Returns how many items of the mean size fit into the free bytes.
   std::size_t RoomByBytes() const;
+  // Returns the mean size of the items, at least 1.
+  std::size_t MeanBytes() const;
   std::uint32_t max_lag() const;
   // The steps by which `version` is behind the current one, or 0 in another epoch.
   std::uint64_t LagOf(const PolicyVersion& version) const;
@@ -304,6 +355,8 @@ class Table {
   const std::unique_ptr<Selector> remover_;
   ContentStore& contents_;
   TableHooks* hooks_ = nullptr;
+  // Null until the table was restored. Until then all payloads are on disk already.
+  Spill* spill_ = nullptr;
   RateLimiter limiter_;
   std::optional<Signature> signature_;
   IdWindow seen_;
@@ -315,6 +368,12 @@ class Table {
   std::map<Handle, runtime::TimePoint> came_;
   runtime::TimePoint now_{};
   std::vector<std::shared_ptr<Item>> evicted_;
+  // The items whose payloads the spill was not given. Empty without memory_bytes.
+  std::set<Handle> unspilled_;
+  // The items whose payloads the spill is writing, with their positions, and the bytes of those
+  // that the table still has.
+  std::deque<std::pair<std::uint64_t, Handle>> writing_;
+  std::size_t writing_bytes_ = 0;
   Handle next_handle_ = 0;
   PolicyVersion current_version_;
   std::shared_ptr<const std::vector<VersionRange>> excluded_;

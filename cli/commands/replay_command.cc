@@ -54,6 +54,16 @@ std::string Flow(const std::string& wait, std::uint32_t streams, double seconds_
 std::string DescribeShard(const proto::TableInfo& table) {
   std::string text = absl::StrFormat("%d of %d items, %s of %s", table.size(), table.max_size(),
                                      Bytes(table.bytes()), Bytes(table.max_bytes()));
+  if (table.max_memory_bytes() > 0) {
+    text += absl::StrFormat(", %s of %s in memory and %s on disk", Bytes(table.memory_bytes()),
+                            Bytes(table.max_memory_bytes()), Bytes(table.disk_bytes()));
+  }
+  if (table.reads_total() > 0) {
+    text += absl::StrFormat(", %d reads", table.reads_total());
+  }
+  if (table.lost_total() > 0) {
+    text += absl::StrFormat(", %d items lost on disk", table.lost_total());
+  }
   if (table.samples_per_insert() > 0) {
     text += absl::StrFormat(", credit %.0f steps", table.credit_steps());
   }

@@ -71,12 +71,14 @@ std::string WhyInsertsWait(const WholeTable& table, const std::string& wait) {
     return absl::StrFormat("the table is full (%.1f of %.1f MiB)", Mebi(table.bytes),
                            Mebi(table.max_bytes));
   }
+  if (wait == "memory_bytes") return "the memory is full and the disk is slow or fails";
   if (wait == "contents") return "contents that items use fill the shards";
   return absl::StrFormat("samples are behind (%.0f steps of credit, %.0f are allowed)",
                          table.credit, table.error_buffer);
 }
 
 std::string WhySamplesWait(const WholeTable& table, const std::string& wait) {
+  if (wait == "disk") return "payloads cannot be read from disk";
   if (wait == "min_size") return absl::StrFormat("%d of %d items", table.size, table.min_size);
   return absl::StrFormat("samples are ahead (%.0f steps of credit, %.0f are allowed)", table.credit,
                          -table.error_buffer);

@@ -17,6 +17,11 @@ void Changes::Insert(std::size_t table, Handle handle, const std::shared_ptr<con
   bytes_ += item->payload.size();
 }
 
+void Changes::Spill(std::size_t table, Handle handle, const std::shared_ptr<const Item>& item) {
+  tables_[table].items[handle].inserted = item;
+  bytes_ += item->payload.size();
+}
+
 void Changes::SetRow(std::size_t table, Handle handle, const Row& row) {
   tables_[table].items[handle].row = row;
 }

@@ -38,6 +38,8 @@ class Changes {
 
   void Insert(std::size_t table, Handle handle, const std::shared_ptr<const Item>& item,
               std::uint64_t came_unix_ns);
+  // Only the item's payload will be read again.
+  void Spill(std::size_t table, Handle handle, const std::shared_ptr<const Item>& item);
   void SetRow(std::size_t table, Handle handle, const Row& row);
   void Delete(std::size_t table, Handle handle);
   // The `count`-th id that the table has seen, counted from 0. One that is `window` older leaves.

@@ -21,7 +21,7 @@
 namespace shoal::replay::durability {
 namespace {
 
-constexpr std::size_t kWriteBufferBytes = std::size_t{32} << 20;
+constexpr std::size_t kWriteBufferBytes = std::size_t{16} << 20;
 constexpr std::size_t kBlockCacheBytes = std::size_t{16} << 20;
 constexpr std::size_t kLogBytes = std::size_t{256} << 20;
 constexpr std::size_t kBlobFileBytes = std::size_t{64} << 20;
@@ -57,6 +57,9 @@ rocksdb::ColumnFamilyOptions ColumnOptions(Column column,
   options.min_blob_size = kBlobBytes;
   options.blob_file_size = kBlobFileBytes;
   options.enable_blob_garbage_collection = true;
+  // Only the oldest twentieth of the files is written anew, once half of it is garbage. With a
+  // larger part RocksDB copies payloads with every compaction.
+  options.blob_garbage_collection_age_cutoff = 0.05;
   options.blob_garbage_collection_force_threshold = 0.5;
   return options;
 }
@@ -123,6 +126,30 @@ std::string Database::StateOf(std::string_view key) {
   const auto status = db_->Get(rocksdb::ReadOptions(), column(Column::kState), name, &sealed);
   const auto value = Unseal(key, sealed);
   return status.ok() && value.ok() ? std::string(*value) : "";
+}
+
+absl::Status Database::KeepItemsOf(const std::set<std::string>& tables) {
+  rocksdb::ColumnFamilyHandle* const items = column(Column::kItems);
+  rocksdb::ReadOptions options;
+  options.verify_checksums = false;
+  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(options, items));
+  bool deleted = false;
+  for (iterator->SeekToFirst(); iterator->Valid();) {
+    const std::string_view key = View(iterator->key());
+    const std::string name(key.substr(1, key.find('\0') - 1));
+    const std::string begin = Prefix('I', name);
+    std::string end = begin;
+    end.back() = '\1';
+    if (!tables.contains(name)) {
+      const rocksdb::Status status = db_->DeleteRange(rocksdb::WriteOptions(), items, begin, end);
+      if (!status.ok()) return StatusOf(status, directory_);
+      deleted = true;
+    }
+    iterator->Seek(end);
+  }
+  if (!deleted) return absl::OkStatus();
+  return StatusOf(db_->CompactRange(rocksdb::CompactRangeOptions(), items, nullptr, nullptr),
+                  directory_);
 }
 
 absl::Status Database::Checkpoint(const std::string& directory) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,8 @@ class Database {
 
   // Returns the value of a small record, or an empty string if there is none or it is damaged.
   std::string StateOf(std::string_view key);
+  // Deletes all items of tables that are not among `tables`, and gives their disk space back.
+  absl::Status KeepItemsOf(const std::set<std::string>& tables);
   // Makes `directory` a copy of the database as it is now, for the most part by hard links, while
   // writes go on. `directory` must not exist.
   absl::Status Checkpoint(const std::string& directory);

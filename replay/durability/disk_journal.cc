@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "platform/runtime/log.h"
+#include "replay/durability/database_payloads.h"
 #include "replay/durability/records.h"
 #include "replay/durability/reservation.h"
 #include "replay/durability/restore.h"
@@ -20,6 +21,8 @@ namespace {
 
 // Nobody waits for a content before an item uses it.
 constexpr std::chrono::milliseconds kContentDelay(100);
+// Nobody waits for a payload to leave the disk.
+constexpr std::chrono::milliseconds kEraseDelay(100);
 
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -54,8 +57,8 @@ absl::Status CheckName(const std::string& id) {
 
 }  // namespace
 
-// Follows one table.
-class DiskJournal::Follower final : public TableHooks {
+// Follows one durable table. It is its spill, too: what the table spills is written anyway.
+class DiskJournal::Follower final : public TableHooks, public Spill {
  public:
   Follower(DiskJournal& journal, Table& table, std::size_t index, std::uint64_t seen)
       : journal_(journal),
@@ -109,6 +112,12 @@ class DiskJournal::Follower final : public TableHooks {
     Note(HalfWindow());
   }
 
+  std::uint64_t Write(Handle, const std::shared_ptr<const Item>&) override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    return journal_.noted_;
+  }
+  void Erase(Handle) override {}
+
   // These do not change, so they need no lock.
   bool always() const { return always_; }
   runtime::Duration window() const { return window_; }
@@ -146,6 +155,27 @@ class DiskJournal::Follower final : public TableHooks {
   const runtime::Duration window_;
   // The number of ids that the table has seen.
   std::uint64_t seen_;
+};
+
+// Takes what one table without durability spills.
+class DiskJournal::Spiller final : public Spill {
+ public:
+  Spiller(DiskJournal& journal, std::size_t index) : journal_(journal), index_(index) {}
+
+  std::uint64_t Write(Handle handle, const std::shared_ptr<const Item>& item) override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    journal_.changes_->Spill(index_, handle, item);
+    return journal_.NoteLocked(runtime::Duration::zero());
+  }
+  void Erase(Handle handle) override {
+    const runtime::MutexLock lock(journal_.mutex_);
+    journal_.changes_->Delete(index_, handle);
+    journal_.NoteLocked(kEraseDelay);
+  }
+
+ private:
+  DiskJournal& journal_;
+  const std::size_t index_;
 };
 
 absl::StatusOr<std::unique_ptr<DiskJournal>> DiskJournal::Create(DiskJournalOptions options,
@@ -191,10 +221,12 @@ absl::Status DiskJournal::Start(ContentStore& contents,
   changed_ = std::move(changed);
   const std::shared_ptr<Database> database = this->database();
   std::set<std::string> durable;
+  std::vector<std::string> names;
   for (const auto& table : tables) {
-    names_.push_back(table->options().name);
-    if (table->options().durability != Durability::kNone) durable.insert(names_.back());
+    names.push_back(table->options().name);
+    if (table->options().durability != Durability::kNone) durable.insert(names.back());
   }
+  names_ = std::make_shared<const std::vector<std::string>>(names);
   for (Cursor cursor(*database, Column::kState, "T"); cursor.valid(); cursor.Next()) {
     const std::string name(cursor.key().substr(1));
     if (durable.contains(name)) continue;
@@ -202,16 +234,20 @@ absl::Status DiskJournal::Start(ContentStore& contents,
         options_.directory + " holds table " + name +
         ", which has no durability now: configure it, or name another directory");
   }
-  auto changes = std::make_unique<Changes>(names_);
+  SHOAL_RETURN_IF_ERROR(database->KeepItemsOf(durable));
+  auto changes = std::make_unique<Changes>(names);
   std::uint64_t damaged = RestoreContents(*database, contents, *changes);
   for (std::size_t i = 0; i < tables.size(); ++i) {
+    const bool is_durable = durable.contains(names[i]);
+    const bool spills = !is_durable && tables[i]->options().memory_bytes > 0;
     followers_.push_back(nullptr);
-    if (!durable.contains(names_[i])) continue;
+    spillers_.push_back(spills ? std::make_unique<Spiller>(*this, i) : nullptr);
+    if (!is_durable) continue;
     const RestoredTable restored = RestoreTable(*database, *tables[i], i, *changes, clock_);
     damaged += restored.damaged;
     followers_.back() = std::make_unique<Follower>(*this, *tables[i], i, restored.seen);
     changes->SetState(i, tables[i]->record());
-    spdlog::info("event=table_restored table={} items={} lost={}", runtime::Quoted(names_[i]),
+    spdlog::info("event=table_restored table={} items={} lost={}", runtime::Quoted(names[i]),
                  tables[i]->size(), restored.damaged);
   }
   {
@@ -222,9 +258,13 @@ absl::Status DiskJournal::Start(ContentStore& contents,
     stats_.learner_checkpoint = database->StateOf(kLearnerKey);
     NoteLocked(runtime::Duration::zero());
   }
-  contents.SetHooks(this);
+  if (!durable.empty()) contents.SetHooks(this);
   contents.EndRestore();
-  for (std::size_t i = 0; i < tables.size(); ++i) tables[i]->SetHooks(followers_[i].get());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tables[i]->SetHooks(followers_[i].get());
+    if (followers_[i] != nullptr) tables[i]->SetSpill(followers_[i].get());
+    if (spillers_[i] != nullptr) tables[i]->SetSpill(spillers_[i].get());
+  }
   thread_ = runtime::Thread("replay-journal", [this] { Run(); });
   checkpointer_ = runtime::Thread("replay-checkpoint", [this] { ServeRequests(); });
   return absl::OkStatus();
@@ -265,6 +305,12 @@ std::uint64_t DiskJournal::SampledAt(std::size_t table) const {
 std::uint64_t DiskJournal::durable() const {
   const runtime::MutexLock lock(mutex_);
   return durable_;
+}
+
+std::shared_ptr<const SpilledPayloads> DiskJournal::Payloads() const {
+  const std::shared_ptr<Database> database = this->database();
+  if (database == nullptr) return nullptr;
+  return std::make_shared<DatabasePayloads>(database, names_);
 }
 
 JournalStats DiskJournal::stats() const {
@@ -309,12 +355,13 @@ void DiskJournal::Run() {
       durable_ = position;
       requests_changed_.NotifyAll();
     }
+    batch = rocksdb::WriteBatch();
     changed_();
   }
 }
 
 bool DiskJournal::TakeDue(rocksdb::WriteBatch& batch, std::uint64_t& position) {
-  auto taken = std::make_unique<Changes>(names_);
+  auto taken = std::make_unique<Changes>(*names_);
   {
     const runtime::MutexLock lock(mutex_);
     while (!ending_ && (noted_ == taken_ || clock_.Now() < due_)) {
@@ -329,7 +376,8 @@ bool DiskJournal::TakeDue(rocksdb::WriteBatch& batch, std::uint64_t& position) {
     position = taken_ = noted_;
     writing_since_ = waiting_since_;
   }
-  batch.Clear();
+  // As large as it will be, since it would otherwise double as it grows.
+  batch = rocksdb::WriteBatch(taken->bytes() + taken->bytes() / 8);
   taken->AddTo(batch, *database());
   return true;
 }

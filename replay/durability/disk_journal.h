@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A journal on disk: it writes the changes of a shard's durable tables and of all contents to a
-// database, and restores them from it.
+// database, and restores them from it. Of tables with memory_bytes but without durability it writes
+// the payloads that they spill, and deletes what an earlier process has left of these.
 //
 // Hooks note changes in memory. The journal's thread takes all that were noted and writes them in
 // one batch, which the database takes whole or not at all, so what is on disk is always what the
@@ -72,6 +73,7 @@ class DiskJournal final : public Journal, private ContentHooks {
   std::uint64_t AcknowledgedAt(std::size_t table) const override ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t SampledAt(std::size_t table) const override ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t durable() const override ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const SpilledPayloads> Payloads() const override ABSL_LOCKS_EXCLUDED(mutex_);
   void WhenDurable(std::function<void(const absl::Status&)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Checkpoint(const std::string& learner_checkpoint,
@@ -81,6 +83,7 @@ class DiskJournal final : public Journal, private ContentHooks {
 
  private:
   class Follower;
+  class Spiller;
   struct Promises {
     std::uint64_t acknowledged_at = 0;
     std::uint64_t sampled_at = 0;
@@ -120,9 +123,11 @@ class DiskJournal final : public Journal, private ContentHooks {
 
   const DiskJournalOptions options_;
   runtime::Clock& clock_;
-  std::vector<std::string> names_;
-  // One for each table; null for a table without durability. Set by Start.
+  std::shared_ptr<const std::vector<std::string>> names_;
+  // One of each for each table; null for a table without durability, and for one that is durable or
+  // has no bound in memory. Set by Start.
   std::vector<std::unique_ptr<Follower>> followers_;
+  std::vector<std::unique_ptr<Spiller>> spillers_;
   std::function<void()> changed_;
 
   mutable runtime::Mutex mutex_;

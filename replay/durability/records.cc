@@ -36,6 +36,26 @@ absl::Status Damaged(const std::string& what) {
   return runtime::DataLoss("the record of " + what + " is damaged");
 }
 
+// The parts of an item's record, which point into it.
+struct ItemParts {
+  std::uint64_t came_unix_ns = 0;
+  std::string_view message;
+  std::string_view payload;
+};
+
+absl::StatusOr<ItemParts> Split(std::string_view key, std::string_view sealed) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string_view value, Unseal(key, sealed));
+  constexpr std::size_t kTimeBytes = sizeof(std::uint64_t);
+  constexpr std::size_t kNumbers = kTimeBytes + sizeof(std::uint32_t);
+  if (value.size() < kNumbers) return Damaged("an item");
+  const std::uint64_t length = ReadNumber(value.substr(kTimeBytes, sizeof(std::uint32_t)));
+  const std::string_view rest = value.substr(kNumbers);
+  if (length > rest.size()) return Damaged("an item");
+  return ItemParts{.came_unix_ns = ReadNumber(value.substr(0, kTimeBytes)),
+                   .message = rest.substr(0, length),
+                   .payload = rest.substr(length)};
+}
+
 template <typename Message>
 absl::StatusOr<Message> MessageFrom(std::string_view key, std::string_view sealed,
                                     const std::string& what) {
@@ -101,22 +121,22 @@ std::string ItemHead(const Item& item, std::uint64_t came_unix_ns) {
 }
 
 absl::StatusOr<ItemRecord> ItemFrom(std::string_view key, std::string_view sealed) {
-  SHOAL_ASSIGN_OR_RETURN(std::string_view value, Unseal(key, sealed));
-  constexpr std::size_t kNumbers = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-  if (value.size() < kNumbers) return Damaged("an item");
+  SHOAL_ASSIGN_OR_RETURN(const ItemParts parts, Split(key, sealed));
   ItemRecord record;
-  record.came_unix_ns = ReadNumber(value.substr(0, sizeof(std::uint64_t)));
-  const std::uint64_t length =
-      ReadNumber(value.substr(sizeof(std::uint64_t), sizeof(std::uint32_t)));
-  value.remove_prefix(kNumbers);
+  record.came_unix_ns = parts.came_unix_ns;
   proto::Item message;
-  if (length > value.size() || !message.ParseFromArray(value.data(), static_cast<int>(length))) {
+  if (!message.ParseFromArray(parts.message.data(), static_cast<int>(parts.message.size()))) {
     return Damaged("an item");
   }
-  message.set_payload(value.data() + length, value.size() - length);
+  message.set_payload(parts.payload.data(), parts.payload.size());
   SHOAL_ASSIGN_OR_RETURN(record.item,
                          replay::FromProto(message, std::numeric_limits<std::size_t>::max()));
   return record;
+}
+
+absl::StatusOr<std::string_view> PayloadFrom(std::string_view key, std::string_view sealed) {
+  SHOAL_ASSIGN_OR_RETURN(const ItemParts parts, Split(key, sealed));
+  return parts.payload;
 }
 
 std::string SeenValue(const UnrollId& id) {

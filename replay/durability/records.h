@@ -7,6 +7,7 @@
 //   state     'S' table 0 count              an id that the table has seen
 //   state     'L'                            the id of a learner's checkpoint
 //   items     'I' table 0 handle             when it came, length of a proto::Item, it, its payload
+//                                            (a table without durability has only these)
 //   contents  'C' number of the content      proto::SampleReply with the content
 //
 // A table stands for its name, 0 for a byte. Other numbers are 8 bytes, big-endian, so that keys
@@ -58,6 +59,8 @@ struct ItemRecord {
 std::string ItemHead(const Item& item, std::uint64_t came_unix_ns);
 // These fail with DATA_LOSS if `sealed` is not what was written under `key`.
 absl::StatusOr<ItemRecord> ItemFrom(std::string_view key, std::string_view sealed);
+// Returns the payload of an item's record, which points into `sealed`.
+absl::StatusOr<std::string_view> PayloadFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<UnrollId> SeenFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<Content> ContentFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<proto::JournalRow> RowFrom(std::string_view key, std::string_view sealed);

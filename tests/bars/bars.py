@@ -180,7 +180,18 @@ def all_proofs():
         proof.Proof("replay-kills", "a shard that is killed at 200 moments under load loses no acknowledged item and gives "
                     "none too often; ten minutes (in CI: five kills)",
                     test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"})),
+        proof.Proof("capacity", "a replay table of 8 GB with 1 GB of memory gives items nearly as fast as the disk reads; "
+                    "ten minutes (in CI: replay_durability)",
+                    [proof.Piece(sampler, ["build/bin/bench_replay_capacity", "--directory", "{folder}", "--sampler",
+                                           sampler, "--gigabytes", "8", "--memory-gigabytes", "1"], measure_capacity,
+                                 {"of_disk": (">=", share), "resident_of_memory": ("<=", 1.2)})
+                     for sampler, share in (("uniform", 0.7), ("fifo", 0.9))]),
     ]
+
+
+def measure_capacity(_, output):
+    line = json.loads(output[output.rindex('{"bench":"replay_capacity"'):].splitlines()[0])
+    return {name: line[name] for name in ("of_disk", "resident_of_memory", "samples_per_second", "inserts_per_second")}
 
 
 def measure_operations(_, output):

@@ -102,13 +102,18 @@ TEST_CASE("a selector that there is not is refused, and the error lists those th
           "prioritized, min_heap, max_heap, recency");
 }
 
-TEST_CASE("a durable table needs a directory, in which each shard has a folder of its own") {
+TEST_CASE("a table on disk needs a directory, in which each shard has a folder of its own") {
   Options options;
   REQUIRE(*options.ShardDirectory(0) == "");
   options.tables.push_back({.name = "kept", .durability = "always"});
   const absl::Status missing = options.ShardDirectory(0).status();
   REQUIRE(absl::IsInvalidArgument(missing));
   REQUIRE(missing.message() == "table kept: durability \"always\" needs replay.directory");
+  options.tables.back() = {.name = "large", .memory_bytes = 1000};
+  REQUIRE(options.ShardDirectory(0).status().message() ==
+          "table large: memory_bytes needs replay.directory");
+  REQUIRE(options.ForShard({})->tables[1].memory_bytes == 1000);
+  options.tables.back() = {.name = "kept", .durability = "always"};
   options.directory = "state";
   REQUIRE(*options.ShardDirectory(2) == "state/shard-2");
   options.tables[1].batch_window_ms = 250;

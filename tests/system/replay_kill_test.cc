@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A replay process with durable tables that is killed under load, again and again. The proof
+// A replay process with durable tables, larger than their memory, that is killed under load, again
+// and again. The proof
 // `./test --bars replay-kills` kills it more often.
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -38,6 +39,7 @@ constexpr char kConfiguration[] = R"(
 [[replay.table]]
 name = "kept"
 max_size = 1000000
+memory_bytes = 65536
 durability = "always"
 
 [[replay.table]]
@@ -45,6 +47,7 @@ name = "used"
 sampler = "uniform"
 max_size = 1000000
 max_times_sampled = 2
+memory_bytes = 65536
 samples_per_insert = 1.5
 error_buffer = 200
 durability = "always"
@@ -204,6 +207,8 @@ class Sampling {
     if (thread_.joinable()) thread_.Join();
   }
   std::size_t count() const { return count_; }
+  // The number of items that came with another payload than they had.
+  std::size_t wrong() const { return wrong_; }
   // The numbers of the uses that came, by item. REQUIRES: stopped.
   const std::map<std::uint64_t, std::multiset<std::uint32_t>>& uses() const { return uses_; }
 
@@ -228,7 +233,9 @@ class Sampling {
     bool alive = call->Write(request);
     while (alive && call->Read(&reply)) {
       for (const proto::SampledItem& sample : reply.items()) {
-        uses_[sample.item().id().environment_id()].insert(sample.times_sampled());
+        const std::uint64_t number = sample.item().id().environment_id();
+        uses_[number].insert(sample.times_sampled());
+        if (sample.item().payload() != MakeItem(number).payload()) ++wrong_;
         ++count_;
       }
       request.Clear();
@@ -243,6 +250,7 @@ class Sampling {
   const std::string table_;
   std::map<std::uint64_t, std::multiset<std::uint32_t>> uses_;
   std::atomic<std::size_t> count_ = 0;
+  std::atomic<std::size_t> wrong_ = 0;
   std::atomic<bool> stop_ = false;
   runtime::Mutex mutex_;
   grpc::ClientContext* context_ ABSL_GUARDED_BY(mutex_) = nullptr;
@@ -283,6 +291,8 @@ TEST_CASE("a shard killed under load has every acknowledged item once, and gives
   const proto::InfoReply info = Info(replay.address());
   const proto::TableInfo& used = info.tables(1);
   REQUIRE(used.name() == "used");
+  REQUIRE(sampling.wrong() == 0);
+  REQUIRE(info.tables(0).disk_bytes() > 0);
   REQUIRE(used.sampled_total() >= sampling.count());
   REQUIRE(static_cast<double>(used.sampled_total() * kSteps) <=
           kSamplesPerInsert * static_cast<double>(used.inserted_total() * kSteps) + kErrorBuffer +
@@ -300,6 +310,7 @@ TEST_CASE("a shard killed under load has every acknowledged item once, and gives
   REQUIRE(doubles::Eventually([&] { return draining.count() >= kept; }));
   REQUIRE(doubles::Eventually([&] { return Info(replay.address()).tables(0).size() == 0; }));
   draining.Stop();
+  REQUIRE(draining.wrong() == 0);
   for (const auto& [number, uses] : draining.uses()) {
     INFO("item " << number);
     REQUIRE(number <= inserting.last());

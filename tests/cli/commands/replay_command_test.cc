@@ -38,5 +38,25 @@ TEST_CASE("tables are shown shard by shard, with what waits and why, and with th
       "    value FLOAT32 []\n");
 }
 
+TEST_CASE("of a table with a bound in memory it is shown what is on disk and was read from there") {
+  proto::InfoReply info;
+  proto::TableInfo& table = *info.add_tables();
+  table.set_name("unrolls");
+  table.set_size(8);
+  table.set_max_size(10);
+  table.set_bytes(8 << 20);
+  table.set_max_bytes(16 << 20);
+  table.set_max_memory_bytes(4 << 20);
+  table.set_memory_bytes(3 << 20);
+  table.set_disk_bytes(5 << 20);
+  table.set_reads_total(70);
+  table.set_lost_total(2);
+  const std::vector<std::string> addresses = {"a:1"};
+  const std::vector<absl::StatusOr<proto::InfoReply>> answers = {info};
+  REQUIRE(DescribeTables(addresses, answers)
+              .find("8 of 10 items, 8.0 MiB of 16.0 MiB, 3.0 MiB of 4.0 MiB in memory and 5.0 MiB "
+                    "on disk, 70 reads, 2 items lost on disk\n") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace shoal::cli

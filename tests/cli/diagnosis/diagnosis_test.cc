@@ -72,6 +72,17 @@ TEST_CASE("samplers that wait for items are counted over all shards") {
           "Samplers of table unrolls wait: 812 of 1000 items, and no item has come in for 12 s.");
 }
 
+TEST_CASE("samplers that wait for a disk that fails say so") {
+  const auto failing = [](proto::TableInfo& table) {
+    table.set_sample_wait("disk");
+    table.set_waiting_samplers(1);
+    table.set_seconds_since_sample(30);
+    table.set_seconds_since_insert(8);
+  };
+  REQUIRE(Text(Cluster(failing, failing))
+              .starts_with("Samplers of table unrolls wait: payloads cannot be read from disk"));
+}
+
 TEST_CASE("inserts that wait for a learner say what is full and since when nobody samples") {
   const auto full = [](proto::TableInfo& table) {
     table.set_size(1024);
@@ -85,6 +96,14 @@ TEST_CASE("inserts that wait for a learner say what is full and since when nobod
       Text(Cluster(full, full)) ==
       "Inserts into table unrolls wait: the table is full (2048 of 2048 items), and its learner "
       "has not sampled for 12 s, and no learner asks for items.\nSomething blocks.\n");
+  const auto memory = [&full](proto::TableInfo& table) {
+    full(table);
+    table.set_insert_wait("memory_bytes");
+  };
+  REQUIRE(
+      Text(Cluster(memory, memory))
+          .starts_with("Inserts into table unrolls wait: the memory is full and the disk is slow "
+                       "or fails"));
   const auto ahead = [&full](proto::TableInfo& table) {
     full(table);
     table.set_insert_wait("samples_per_insert");

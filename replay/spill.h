@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interfaces to the disk that takes the payloads for which a table has no memory. replay/durability
+// has what writes and reads them; the core knows only these interfaces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "platform/runtime/status.h"
+#include "replay/item.h"
+#include "replay/selectors/selector.h"
+
+namespace shoal::replay {
+
+// Takes the payloads of one table. It is called under the shard's lock, so it must not wait.
+class Spill {
+ public:
+  virtual ~Spill() = default;
+  // Takes the payload of an item to write it. It can be read once the journal's durable() has
+  // reached the position that this returns. Positions do not descend. The item is immutable and may
+  // be kept.
+  virtual std::uint64_t Write(Handle handle, const std::shared_ptr<const Item>& item) = 0;
+  // An item has left for which Write was called.
+  virtual void Erase(Handle handle) = 0;
+};
+
+// Reads payloads that tables have given up, as they were when this object was made. So a payload
+// can still be read when its item has left meanwhile. While such an object is there, the disk
+// space of what has left is not used again.
+//
+// Thread-safe. Calls wait for the disk, so none may be made under the shard's lock.
+class SpilledPayloads {
+ public:
+  virtual ~SpilledPayloads() = default;
+  // Returns the payload of an item of the shard's table with this index. Logs each failure with
+  // table and handle:
+  //   DATA_LOSS    its record is damaged or gone.
+  //   UNAVAILABLE  the disk cannot be read.
+  virtual absl::StatusOr<std::string> Read(std::size_t table, Handle handle) const = 0;
+};
+
+}  // namespace shoal::replay

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures a replay table that is larger than its memory: how fast it gives items compared with the
+// disk that it reads them from, and how much memory the process takes.
+//
+//   bench_replay_capacity --directory FOLDER [--sampler uniform|fifo] [--bytes 120000]
+//                         [--gigabytes 1] [--memory-gigabytes 0.125] [--seconds 10] [--threads 8]
+//                         [--durability none|batch|always]
+//
+// The table is filled with random bytes, and then sampled as a stream does it, without a network:
+// sixteen batches ahead of the one that is taken. A uniform table is sampled for some seconds, a
+// FIFO table until it is empty. Each payload is compared with its item's number.
+//
+// The disk is measured on the same files before and after, past the page cache and with as many
+// threads: reads of one item's size at random places, or of 1 MiB from the beginning to the end.
+// While the table is sampled, a thread removes the files from the page cache ten times a second,
+// so that the table has to read them from the disk, too. Prints one JSON line.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "platform/runtime/log.h"
+#include "platform/runtime/random.h"
+#include "replay/batch_reader.h"
+#include "replay/durability/disk_journal.h"
+#include "replay/shard.h"
+
+namespace {
+
+using namespace shoal;
+using nlohmann::json;
+using Steady = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kAhead = 16;
+constexpr std::size_t kBatchItems = 16;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+constexpr std::size_t kPage = 4096;
+
+struct Settings {
+  std::string directory;
+  std::string sampler = "uniform";
+  std::string durability = "none";
+  std::size_t bytes = 120000;
+  double gigabytes = 1;
+  double memory_gigabytes = 0.125;
+  double seconds = 10;
+  std::size_t threads = 8;
+};
+
+double Since(Steady::time_point start) {
+  return std::chrono::duration<double>(Steady::now() - start).count();
+}
+
+[[noreturn]] void Stop(const std::string& reason) {
+  std::fprintf(stderr, "error: %s\n", reason.c_str());
+  std::exit(1);
+}
+
+// The files of the table's payloads.
+std::vector<fs::path> PayloadFiles(const Settings& settings) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(settings.directory)) {
+    if (entry.path().extension() == ".blob") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void ForgetPages(const Settings& settings) {
+  std::error_code gone;
+  for (fs::recursive_directory_iterator entry(settings.directory, gone), end; entry != end;
+       entry.increment(gone)) {
+    const int file = open(entry->path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    close(file);
+    if (gone) return;
+  }
+}
+
+struct Place {
+  int file = 0;
+  std::size_t offset = 0;
+};
+
+// Returns the bytes that the disk reads in a second, each thread `size` bytes at once from the next
+// place.
+double ReadPlaces(const std::vector<Place>& places, std::size_t size, const Settings& settings) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> bytes = 0;
+  const Steady::time_point start = Steady::now();
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < settings.threads; ++i) {
+    threads.emplace_back([&] {
+      void* const buffer = std::aligned_alloc(kPage, size);
+      for (std::size_t at = next++; at < places.size(); at = next++) {
+        if (Since(start) > settings.seconds / 2) break;
+        const ssize_t read =
+            pread(places[at].file, buffer, size, static_cast<off_t>(places[at].offset));
+        if (read < 0) Stop(std::strerror(errno));
+        bytes += static_cast<std::size_t>(read);
+      }
+      std::free(buffer);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(bytes) / Since(start);
+}
+
+double MeasureDisk(const Settings& settings) {
+  const bool random = settings.sampler != "fifo";
+  const std::size_t size =
+      random ? (settings.bytes + kPage - 1) / kPage * kPage : std::size_t{1} << 20;
+  std::vector<int> files;
+  std::vector<Place> places;
+  for (const fs::path& path : PayloadFiles(settings)) {
+    const int file = open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (file < 0) Stop(path.string() + ": " + std::strerror(errno));
+    files.push_back(file);
+    const std::size_t whole = fs::file_size(path) / size;
+    for (std::size_t i = 0; i < whole; ++i) places.push_back({.file = file, .offset = i * size});
+  }
+  runtime::Random draw(1);
+  if (random) std::shuffle(places.begin(), places.end(), draw);
+  const double rate = ReadPlaces(places, size, settings);
+  for (const int file : files) close(file);
+  return rate;
+}
+
+class Bench {
+ public:
+  explicit Bench(const Settings& settings)
+      : settings_(settings),
+        noise_(2 * settings.bytes + 8, char{}),
+        batch_reader_(settings.threads) {
+    const bool fifo = settings.sampler == "fifo";
+    replay::TableOptions table{
+        .sampler = fifo ? replay::SelectorKind::kFifo : replay::SelectorKind::kUniform,
+        .remover = replay::SelectorKind::kFifo,
+        .max_size = std::size_t{1} << 40,
+        .max_bytes = static_cast<std::size_t>(settings.gigabytes * 1e9),
+        .memory_bytes = static_cast<std::size_t>(settings.memory_gigabytes * 1e9),
+        .max_times_sampled = fifo ? 1U : 0U,
+        .durability = settings.durability == "always"  ? replay::Durability::kAlways
+                      : settings.durability == "batch" ? replay::Durability::kBatch
+                                                       : replay::Durability::kNone};
+    auto journal =
+        replay::durability::DiskJournal::Create({.directory = settings.directory + "/shard"});
+    if (!journal.ok()) Stop(journal.status().ToString());
+    auto shard = replay::Shard::Create({.tables = {table}, .contents = {}}, runtime::SystemClock(),
+                                       *std::move(journal));
+    if (!shard.ok()) Stop(shard.status().ToString());
+    shard_ = *std::move(shard);
+    const auto reader = shard_->OpenReader();
+    if (!reader.ok()) Stop(reader.status().ToString());
+    reader_ = *reader;
+    runtime::Random random(2);
+    for (char& byte : noise_) byte = static_cast<char>(random());
+  }
+
+  // Returns the items inserted in a second.
+  double Fill() {
+    const Steady::time_point start = Steady::now();
+    while (shard_->stats().tables[0].evicted_for_room_total == 0) Insert();
+    while (shard_->stats().journal.waiting_changes > 0) AwaitChange();
+    return static_cast<double>(number_) / Since(start);
+  }
+
+  // Samples until nothing is left or the time is over.
+  void Drain() {
+    const Steady::time_point start = Steady::now();
+    while (Since(start) < settings_.seconds || settings_.sampler == "fifo") {
+      while (ahead_.size() < kAhead && Ask()) {
+      }
+      if (ahead_.empty()) break;
+      Take();
+    }
+    seconds_ = Since(start);
+    while (!ahead_.empty()) Take();
+  }
+
+  double samples_per_second() const { return static_cast<double>(samples_) / seconds_; }
+  replay::TableStats stats() const { return shard_->stats().tables[0]; }
+
+ private:
+  struct Ahead {
+    std::shared_ptr<replay::SampleBatch> batch;
+    bool ready = false;
+  };
+
+  // The bytes of an item's payload, after the eight of its number.
+  const char* NoiseOf(std::uint64_t number) const {
+    return noise_.data() + number * 7919 % settings_.bytes;
+  }
+
+  void Insert() {
+    auto item = std::make_unique<replay::Item>();
+    item->id = {.environment_id = ++number_, .incarnation = 1, .first_sequence = 0};
+    item->steps = 10;
+    std::string payload(NoiseOf(number_), settings_.bytes);
+    std::memcpy(payload.data(), &number_, sizeof number_);
+    item->payload = std::move(payload);
+    while (true) {
+      const absl::Status status = shard_->Insert("unrolls", item);
+      if (status.ok()) return;
+      if (!absl::IsResourceExhausted(status)) Stop(status.ToString());
+      AwaitChange();
+    }
+  }
+
+  void AwaitChange() { seen_ = shard_->AwaitChange(seen_, std::chrono::milliseconds(10)); }
+
+  // Returns false if there is nothing to be sampled.
+  bool Ask() {
+    auto batch = std::make_shared<replay::SampleBatch>(
+        shard_->Sample("unrolls", reader_, kBatchItems, kBatchBytes));
+    if (batch->samples.empty()) return false;
+    auto ahead = std::make_shared<Ahead>(Ahead{.batch = batch, .ready = !batch->payloads});
+    ahead_.push_back(ahead);
+    if (ahead->ready) return true;
+    batch_reader_.Read(batch, [this, ahead] {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ahead->ready = true;
+      ready_.notify_all();
+    });
+    return true;
+  }
+
+  void Take() {
+    const std::shared_ptr<Ahead> ahead = ahead_.front();
+    ahead_.pop_front();
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      ready_.wait(lock, [&] { return ahead->ready; });
+    }
+    shard_->FinishReads(*ahead->batch);
+    for (const replay::SampledItem& sample : ahead->batch->samples) {
+      const std::string& payload = sample.item->payload;
+      const std::uint64_t number = sample.item->id.environment_id;
+      if (payload.size() != settings_.bytes || std::memcmp(payload.data(), &number, 8) != 0 ||
+          std::memcmp(payload.data() + 8, NoiseOf(number) + 8, payload.size() - 8) != 0) {
+        Stop("item " + std::to_string(number) + " has another payload than it came with");
+      }
+      ++samples_;
+    }
+  }
+
+  const Settings& settings_;
+  std::string noise_;
+  std::uint64_t number_ = 0;
+  std::uint64_t samples_ = 0;
+  double seconds_ = 0;
+  int reader_ = 0;
+  std::uint64_t seen_ = 0;
+  std::unique_ptr<replay::Shard> shard_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<std::shared_ptr<Ahead>> ahead_;
+  replay::BatchReader batch_reader_;
+};
+
+// The most memory that the process had, in bytes.
+double PeakBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
+  }
+  return 0;
+}
+
+void Measure(const Settings& settings) {
+  Bench bench(settings);
+  const double inserts = bench.Fill();
+  const replay::TableStats filled = bench.stats();
+  ForgetPages(settings);
+  const double disk_before = MeasureDisk(settings);
+  std::atomic<bool> over = false;
+  std::thread forgetter([&] {
+    while (!over) {
+      ForgetPages(settings);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  bench.Drain();
+  over = true;
+  forgetter.join();
+  const double disk_after = settings.sampler == "fifo" ? disk_before : MeasureDisk(settings);
+  const double disk = (disk_before + disk_after) / 2;
+  const double rate = bench.samples_per_second() * static_cast<double>(settings.bytes);
+  const replay::TableStats stats = bench.stats();
+  std::puts(json{{"bench", "replay_capacity"},
+                 {"sampler", settings.sampler},
+                 {"durability", settings.durability},
+                 {"bytes", settings.bytes},
+                 {"gigabytes", static_cast<double>(filled.bytes) / 1e9},
+                 {"memory_gigabytes", static_cast<double>(filled.memory_bytes) / 1e9},
+                 {"inserts_per_second", inserts},
+                 {"samples_per_second", bench.samples_per_second()},
+                 {"reads", stats.reads_total},
+                 {"megabytes_per_second", rate / 1e6},
+                 {"disk_megabytes_per_second", disk / 1e6},
+                 {"of_disk", rate / disk},
+                 {"resident_of_memory", PeakBytes() / (settings.memory_gigabytes * 1e9)}}
+                .dump()
+                .c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("Measures a table of replay that is larger than its memory.");
+  app.add_option("--directory", settings.directory)->required();
+  app.add_option("--sampler", settings.sampler)->check(CLI::IsMember({"uniform", "fifo"}));
+  app.add_option("--durability", settings.durability)
+      ->check(CLI::IsMember({"none", "batch", "always"}));
+  app.add_option("--bytes", settings.bytes)->check(CLI::Range(64, 1 << 24));
+  app.add_option("--gigabytes", settings.gigabytes)->check(CLI::PositiveNumber);
+  app.add_option("--memory-gigabytes", settings.memory_gigabytes)->check(CLI::PositiveNumber);
+  app.add_option("--seconds", settings.seconds)->check(CLI::PositiveNumber);
+  app.add_option("--threads", settings.threads)->check(CLI::Range(1, 64));
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  Measure(settings);
+}

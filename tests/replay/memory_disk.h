@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A journal that keeps spilled payloads in memory, for tests of the core. It writes when the test
+// says so, and fails or has damage where the test wants it. Nothing outlives it.
+//
+// Thread-safe.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/runtime/mutex.h"
+#include "replay/journal.h"
+
+namespace shoal::replay {
+
+class MemoryDisk final : public Journal {
+ public:
+  // Writes everything that it was given, and says so.
+  void Write() ABSL_LOCKS_EXCLUDED(mutex_) {
+    {
+      const runtime::MutexLock lock(mutex_);
+      for (auto& [place, payload] : given_) written_[place] = std::move(payload);
+      given_.clear();
+      for (const Place& place : erased_) written_.erase(place);
+      erased_.clear();
+      durable_ = noted_;
+    }
+    changed_();
+  }
+  // While it fails, nothing can be read.
+  void Fail(bool fails) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    fails_ = fails;
+  }
+  void Damage(std::size_t table, Handle handle) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    REQUIRE(written_.erase({table, handle}) == 1);
+  }
+  // The handles of a table's payloads that are on disk.
+  std::set<Handle> Written(std::size_t table) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    std::set<Handle> handles;
+    for (const auto& [place, payload] : written_) {
+      if (place.first == table) handles.insert(place.second);
+    }
+    return handles;
+  }
+  std::uint64_t writes() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return writes_;
+  }
+
+  absl::Status Start(ContentStore&, std::span<const std::unique_ptr<Table>> tables,
+                     std::function<void()> changed) override {
+    changed_ = std::move(changed);
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      spills_.push_back(std::make_unique<TableSpill>(*this, i));
+      tables[i]->SetSpill(spills_.back().get());
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Ready(std::size_t) const override { return absl::OkStatus(); }
+  std::uint64_t AcknowledgedAt(std::size_t) const override { return 0; }
+  std::uint64_t SampledAt(std::size_t) const override { return 0; }
+  std::uint64_t durable() const override ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return durable_;
+  }
+  std::shared_ptr<const SpilledPayloads> Payloads() const override ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    if (fails_) return nullptr;
+    auto view = std::make_shared<View>();
+    view->payloads = written_;
+    return view;
+  }
+  void WhenDurable(std::function<void(const absl::Status&)> done) override {
+    done(absl::OkStatus());
+  }
+  void Checkpoint(const std::string&,
+                  std::function<void(const absl::StatusOr<std::string>&)> done) override {
+    done(runtime::FailedPrecondition("nothing outlives this journal"));
+  }
+  JournalStats stats() const override { return {}; }
+
+ private:
+  // A table and a handle.
+  using Place = std::pair<std::size_t, Handle>;
+
+  struct View final : SpilledPayloads {
+    absl::StatusOr<std::string> Read(std::size_t table, Handle handle) const override {
+      const auto found = payloads.find({table, handle});
+      if (found == payloads.end()) return runtime::DataLoss("the record is gone");
+      return found->second;
+    }
+    std::map<Place, std::string> payloads;
+  };
+
+  class TableSpill final : public Spill {
+   public:
+    TableSpill(MemoryDisk& disk, std::size_t table) : disk_(disk), table_(table) {}
+    std::uint64_t Write(Handle handle, const std::shared_ptr<const Item>& item) override {
+      const runtime::MutexLock lock(disk_.mutex_);
+      REQUIRE(disk_.given_.emplace(Place{table_, handle}, std::string(item->payload)).second);
+      REQUIRE_FALSE(disk_.written_.contains({table_, handle}));
+      ++disk_.writes_;
+      return ++disk_.noted_;
+    }
+    void Erase(Handle handle) override {
+      const runtime::MutexLock lock(disk_.mutex_);
+      disk_.erased_.insert({table_, handle});
+      ++disk_.noted_;
+    }
+
+   private:
+    MemoryDisk& disk_;
+    const std::size_t table_;
+  };
+
+  std::function<void()> changed_;
+  std::vector<std::unique_ptr<TableSpill>> spills_;
+  mutable runtime::Mutex mutex_;
+  std::map<Place, std::string> given_ ABSL_GUARDED_BY(mutex_);
+  std::map<Place, std::string> written_ ABSL_GUARDED_BY(mutex_);
+  std::set<Place> erased_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t noted_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t durable_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool fails_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace shoal::replay
