@@ -332,7 +332,8 @@ void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
   if (std::find(forced_.begin(), forced_.end(), 1) != forced_.end()) {
     columns.push_back({"forced", Booleans({steps}, forced_)});
   }
-  if (std::find(relabelled_.begin(), relabelled_.end(), 1) != relabelled_.end()) {
+  // The row that bootstraps is no step of this unroll.
+  if (std::find(relabelled_.begin(), relabelled_.end() - 1, 1) != relabelled_.end() - 1) {
     columns.push_back({"relabelled", Booleans({steps}, relabelled_)});
   }
   std::vector<std::int64_t> epochs;
