@@ -2,9 +2,10 @@
 // The interfaces of training algorithms: what one requires of a batch, its estimate of what each
 // row was worth, and the loss of each row.
 //
-// There are two families. A PolicyAlgorithm improves a distribution over actions and a critic; an
+// There are three families. A PolicyAlgorithm improves a distribution over actions and a critic; an
 // ActionValueAlgorithm improves the values Q(s, a), on which acting is epsilon-greedy
-// (model::PolicySpec::action_values).
+// (model::PolicySpec::action_values); a SoftAlgorithm improves a distribution with two critics of
+// Q(s, a) and a temperature (model::PolicySpec::twin_critics).
 //
 // The trainer owns everything that algorithms share: forward and backward passes, minibatches,
 // reduction over ranks, the optimiser, checkpoints. An algorithm is a set of pure functions over
@@ -81,8 +82,18 @@ struct ActionValueView {
   std::span<const float> value;
 };
 
+// What the policy and the target critics say of a batch, [T+1, B] each.
+struct SoftView {
+  // The expectation under the current policy of the lesser of the target critics: of one sampled
+  // action with a box, exact otherwise.
+  std::span<const float> value;
+  // The temperature times the entropy of the policy, from the same sample or exact.
+  std::span<const float> entropy_bonus;
+};
+
 class PolicyAlgorithm;
 class ActionValueAlgorithm;
+class SoftAlgorithm;
 
 class Algorithm {
  public:
@@ -97,6 +108,7 @@ class Algorithm {
   // Exactly one of them is not null.
   virtual const PolicyAlgorithm* policy() const { return nullptr; }
   virtual const ActionValueAlgorithm* action_values() const { return nullptr; }
+  virtual const SoftAlgorithm* soft() const { return nullptr; }
 };
 
 class PolicyAlgorithm : public Algorithm {
@@ -122,6 +134,16 @@ class ActionValueAlgorithm : public Algorithm {
   virtual std::vector<float> Estimate(const UnrollBatch& batch,
                                       const ActionValueView& view) const = 0;
   virtual ActionValueTerms Loss(const ActionValueRows& rows) const = 0;
+};
+
+class SoftAlgorithm : public Algorithm {
+ public:
+  const SoftAlgorithm* soft() const final { return this; }
+
+  // Returns the target of Q(s, a) of each row, [T, B].
+  virtual std::vector<float> Estimate(const UnrollBatch& batch, const SoftView& view) const = 0;
+  // Returns the entropy in nats that the temperature holds, for a policy of `spec`.
+  virtual double TargetEntropy(const model::PolicySpec& spec) const = 0;
 };
 
 }  // namespace shoal::algorithms

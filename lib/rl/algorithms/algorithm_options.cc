@@ -25,7 +25,7 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("value_coefficient", value_coefficient,
                {.help = "weight of the value's loss", .min = 0});
   visitor.Knob("n_step", n_step,
-               {.help = "DQN: rewards that count before a later value does",
+               {.help = "DQN, SAC: rewards that count before a later value does",
                 .unit = "steps",
                 .min = 1,
                 .max = 65536});
@@ -36,6 +36,15 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                {.help = "DQN: the target network becomes the trained one this often",
                 .unit = "updates",
                 .min = 1});
+  visitor.Knob("target_rate", target_rate,
+               {.help = "SAC: how far the target critics approach the trained ones in an update",
+                .min = 0,
+                .max = 1});
+  visitor.Knob("target_entropy_share", target_entropy_share,
+               {.help = "SAC with discrete actions: the entropy that the temperature holds, as a "
+                        "share of the greatest",
+                .min = 0,
+                .max = 1});
   visitor.Knob("huber", huber,
                {.help = "DQN: errors above this count linearly; 0: all are squared", .min = 0});
   visitor.Knob("transform_values", transform_values,

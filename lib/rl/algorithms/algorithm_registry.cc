@@ -14,6 +14,7 @@ std::unique_ptr<const Algorithm> MakeGrpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeImpala(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeSac(const AlgorithmOptions& options);
 
 namespace {
 
@@ -30,6 +31,7 @@ constexpr Entry kAlgorithms[] = {
     {"impala", MakeImpala},
     {"ppo", MakePpo},
     {"reinforce", MakeReinforce},
+    {"sac", MakeSac},
 };
 
 }  // namespace

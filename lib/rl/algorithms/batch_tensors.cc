@@ -189,6 +189,12 @@ model::NetworkInputs BatchTensors::Select(const model::PolicySpec& spec,
   return inputs;
 }
 
+std::vector<float> HostCopy(const at::Tensor& values) {
+  const at::Tensor host = values.detach().to(at::kCPU, at::kFloat).contiguous();
+  const float* const data = host.const_data_ptr<float>();
+  return {data, data + host.numel()};
+}
+
 TargetTensors::TargetTensors(const Targets& targets)
     : advantage(Doubles(targets.advantage)), value(Doubles(targets.value)) {}
 
@@ -212,6 +218,8 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
     const std::vector<float> unpadded = all ? RowsWithoutPadding(batch) : std::vector<float>();
     tensors.candidates =
         SimilaritiesOf(batch, spec, all ? std::span<const float>(unpadded) : weight, tensors);
+  } else if (spec.has_box()) {
+    tensors.box_action = Copy(batch.box_action, {batch.length * batch.columns, spec.action_count});
   } else if (!batch.legal.empty()) {
     auto* const legal = const_cast<std::uint8_t*>(batch.legal.data());
     tensors.illegal = at::from_blob(legal, {rows, spec.action_count}, at::kByte).eq(0);

@@ -46,6 +46,7 @@ struct BatchTensors {
   at::Tensor illegal;                // [(T + 1) * B, n], bool; undefined when all is legal
   CandidateRows candidates;
 
+  at::Tensor box_action;  // [T * B, n]; undefined without a box
   // The recorded values of the rows: [T * B], double; `value` is [(T + 1) * B].
   at::Tensor behaviour_log_probability;
   at::Tensor value;
@@ -56,6 +57,9 @@ struct BatchTensors {
   // Returns the network's inputs for `rows`.
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
+
+// Returns the numbers of a tensor on any device, without its gradient.
+std::vector<float> HostCopy(const at::Tensor& values);
 
 // The targets of the rows as torch tensors: [T * B], double.
 struct TargetTensors {

@@ -46,12 +46,6 @@ at::Tensor Sum(const at::Tensor& weight, const at::Tensor& values) {
   return weight.mul(values).sum();
 }
 
-std::vector<float> HostCopy(const at::Tensor& values) {
-  const at::Tensor host = values.to(at::kCPU, at::kFloat).contiguous();
-  const float* const data = host.const_data_ptr<float>();
-  return {data, data + host.numel()};
-}
-
 }  // namespace
 
 PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,

@@ -21,6 +21,7 @@
 #include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
+#include "rl/algorithms/soft_gradient.h"
 #include "rl/algorithms/targets.h"
 #include "rl/estimators/kl_control.h"
 #include "rl/estimators/priorities.h"
@@ -65,11 +66,10 @@ struct TrainingBatch {
       : batch(unrolls),
         algorithm(with_algorithm),
         weight(RowWeights(unrolls)),
-        tensors(MakeBatchTensors(unrolls, spec, weight,
-                                 with_algorithm.action_values() != nullptr
-                                     ? EvaluatedRows::kAll
-                                     : EvaluatedRows::kWeighted)) {
-    if (with_algorithm.action_values() != nullptr) absolute_error.resize(weight.size());
+        tensors(MakeBatchTensors(
+            unrolls, spec, weight,
+            with_algorithm.policy() == nullptr ? EvaluatedRows::kAll : EvaluatedRows::kWeighted)) {
+    if (with_algorithm.policy() == nullptr) absolute_error.resize(weight.size());
   }
 
   // REQUIRES: targets are set.
@@ -82,7 +82,7 @@ struct TrainingBatch {
   const std::vector<float> weight;  // [T * B]
   const BatchTensors tensors;
   std::optional<TargetTensors> targets = {};
-  // [T * B] with action values, otherwise empty.
+  // [T * B] with action values or twin critics, otherwise empty.
   std::vector<float> absolute_error = {};
 };
 
@@ -103,6 +103,11 @@ std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share
   return priorities;
 }
 
+absl::Status CheckClones(const model::PolicySpec& spec) {
+  if (!spec.twin_critics) return absl::OkStatus();
+  return runtime::InvalidArgument("policy.twin_critics: they cannot be cloned from demonstrations");
+}
+
 }  // namespace
 
 struct PolicyTrainer::State {
@@ -120,8 +125,8 @@ struct PolicyTrainer::State {
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
         flat(at::zeros({layout.total}, at::kFloat)),
-        target(algorithm->action_values() != nullptr ? at::zeros({layout.total}, at::kFloat)
-                                                     : at::Tensor()),
+        target(algorithm->policy() == nullptr ? at::zeros({layout.total}, at::kFloat)
+                                              : at::Tensor()),
         reduced(at::zeros({layout.trainable + kSumFloats}, at::kFloat)),
         gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable)),
         optimiser({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
@@ -131,7 +136,15 @@ struct PolicyTrainer::State {
     layout.Initialise(seed, FloatsOf(flat));
     if (!target.defined()) return;
     target.copy_(flat);
-    target_network.emplace(spec, layout, target, /*gradient=*/at::Tensor());
+    if (algorithm->soft() != nullptr) {
+      soft.emplace(spec, layout,
+                   SoftParameters{.trained = flat,
+                                  .target = target,
+                                  .gradient = reduced.narrow(0, 0, layout.trainable)},
+                   algorithm->soft()->TargetEntropy(spec));
+    } else {
+      target_network.emplace(spec, layout, target, /*gradient=*/at::Tensor());
+    }
   }
 
   const model::PolicySpec spec;
@@ -148,12 +161,14 @@ struct PolicyTrainer::State {
   const model::ParameterLayout layout;
   // [total].
   const at::Tensor flat;
-  // The parameters of the target network, [total]; undefined without action values.
+  // The parameters of the target network, [total]; undefined with an algorithm of the first family.
   const at::Tensor target;
   std::optional<PolicyGradient> target_network;
   // [trainable + kSumFloats].
   const at::Tensor reduced;
   PolicyGradient gradient;
+  // With a soft algorithm only.
+  std::optional<SoftGradient> soft;
   training::FlatOptimiser optimiser;
   std::int64_t updates = 0;
   std::int64_t clonings = 0;
@@ -189,6 +204,9 @@ struct PolicyTrainer::State {
   absl::StatusOr<double> Descend(double with_rate);
   Targets PolicyTargets(const TrainingBatch& batch);
   Targets ActionValueTargetsOf(const TrainingBatch& batch);
+  Targets SoftTargets(const TrainingBatch& batch);
+  // Standard normal numbers, a function of (seed, purpose, updates).
+  at::Tensor Noise(const char* purpose, std::int64_t rows) const;
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
@@ -232,10 +250,31 @@ Targets PolicyTrainer::State::ActionValueTargetsOf(const TrainingBatch& batch) {
   return targets;
 }
 
+at::Tensor PolicyTrainer::State::Noise(const char* purpose, std::int64_t rows) const {
+  if (!spec.has_box()) return {};
+  runtime::Random random(runtime::DeriveSeed(seed, std::string(purpose) + " of rank " +
+                                                       std::to_string(reducer.rank())),
+                         static_cast<std::uint64_t>(optimiser.moments().steps));
+  at::Tensor noise = at::empty({rows, spec.action_count}, at::kFloat);
+  for (float& number : FloatsOf(noise)) number = static_cast<float>(random.Normal());
+  return noise;
+}
+
+Targets PolicyTrainer::State::SoftTargets(const TrainingBatch& batch) {
+  const std::int64_t rows = (batch.batch.length + 1) * batch.batch.columns;
+  const SoftRowsOfBatch soft_rows =
+      soft->Evaluate(batch.tensors, rows, Noise("noise of targets", rows));
+  return {.advantage = std::vector<float>(batch.weight.size()),
+          .value = algorithm->soft()->Estimate(
+              batch.batch, {.value = soft_rows.value, .entropy_bonus = soft_rows.entropy_bonus})};
+}
+
 absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
   training::Stopwatch watch;
   const bool on_policy = algorithm->policy() != nullptr;
-  Targets targets = on_policy ? PolicyTargets(batch) : ActionValueTargetsOf(batch);
+  Targets targets = on_policy ? PolicyTargets(batch)
+                    : soft    ? SoftTargets(batch)
+                              : ActionValueTargetsOf(batch);
   SHOAL_RETURN_IF_ERROR(
       ReduceStatistics(batch.batch, reducer,
                        on_policy && options.normalise_advantages && !requirements.keeps_advantages,
@@ -251,7 +290,11 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
   training::Stopwatch watch;
   const std::span<float> values = FloatsOf(reduced);
   std::fill(values.begin(), values.end(), 0.0F);
-  MinibatchSums sums = gradient.Add(batch.data(), items, batch.absolute_error);
+  MinibatchSums sums =
+      soft ? soft->Add(batch.data(), items,
+                       Noise("noise of actions", static_cast<std::int64_t>(items.size())),
+                       batch.absolute_error)
+           : gradient.Add(batch.data(), items, batch.absolute_error);
   const auto tail = values.subspan(gradients().size());
   for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
   report.gradient_seconds += watch.Lap();
@@ -329,7 +372,7 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   for (std::size_t i = 0; i < names.size(); ++i) {
     report.algorithm_metrics.emplace_back(names[i], all.metric(i) / weight);
   }
-  if (algorithm->action_values() != nullptr) {
+  if (algorithm->policy() == nullptr) {
     report.priorities = PrioritiesOf(material.own, options.priority_maximum_share);
   }
   report.gradient_norm /=
@@ -387,7 +430,11 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
     return passed;
   }
   ++updates;
-  if (target.defined() && updates % options.target_updates == 0) target.copy_(flat);
+  if (soft) {
+    target.lerp_(flat, options.target_rate);
+  } else if (target.defined() && updates % options.target_updates == 0) {
+    target.copy_(flat);
+  }
   if (schedule == Schedule::kKl && report.rows > 0) {
     rate = estimators::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
   }
@@ -408,6 +455,10 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
         "policy.action_values: algorithm " + options.name +
         (spec.action_values ? " needs logits" : " needs action values"));
   }
+  if (spec.twin_critics != (algorithm->soft() != nullptr)) {
+    return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
+                                    (spec.twin_critics ? " has no use for them" : " needs them"));
+  }
   return model::GuardTorch(
       "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
         model::ApplyTorchThreads();
@@ -424,6 +475,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
 
 absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
                                                    const BehaviourCloningTerm& cloning) {
+  SHOAL_RETURN_IF_ERROR(CheckClones(state_->spec));
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
   SHOAL_RETURN_IF_ERROR(
       runtime::Annotate(cloning.demonstrations.Validate(state_->spec), "demonstrations"));
@@ -432,6 +484,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
 
 absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(const UnrollBatch& demonstrations,
                                                             double learning_rate) {
+  SHOAL_RETURN_IF_ERROR(CheckClones(state_->spec));
   SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));
   return model::GuardTorch("cloning",
                            [&] { return state_->CloneBehaviour(demonstrations, learning_rate); });

@@ -48,7 +48,8 @@ struct UpdateReport {
   double max_staleness = 0;
   double learning_rate = 0;
   std::int64_t update_epochs = 0;
-  // With action values, the new priorities in replay of this rank's unrolls, [B]; otherwise empty.
+  // With action values or twin critics, the new priorities in replay of this rank's unrolls, [B];
+  // otherwise empty.
   std::vector<float> priorities = {};
   // The metrics of the demonstrations that were mixed in; zeros without any.
   double cloning_loss = 0;
@@ -85,7 +86,8 @@ class PolicyTrainer {
  public:
   // Parameters start as model::InitialParameters(spec, seed). `reducer` must outlive the trainer.
   // Returns INVALID_ARGUMENT, which names the knob, for a wrong spec or option, and where the
-  // algorithm and policy.action_values do not go together.
+  // algorithm and policy.action_values or
+  // policy.twin_critics do not go together.
   static absl::StatusOr<std::unique_ptr<PolicyTrainer>> Create(
       const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
       collectives::GradientReducer& reducer);
@@ -103,7 +105,8 @@ class PolicyTrainer {
                                       const BehaviourCloningTerm& cloning);
 
   // Makes one gradient step on the cross-entropy of all demonstrations; the critic is not trained.
-  // The errors are those of Update.
+  // The errors are those of Update. INVALID_ARGUMENT with policy.twin_critics, as for Update with
+  // demonstrations.
   absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& demonstrations,
                                                double learning_rate);
 

@@ -139,7 +139,8 @@ Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
 }
 
 std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
-                                      const ActionValueTargetOptions& options) {
+                                      const ActionValueTargetOptions& options,
+                                      std::span<const float> bonus) {
   using estimators::ValueTransform;
   const auto transform =
       options.transformed ? ValueTransform::kSignedHyperbolic : ValueTransform::kIdentity;
@@ -151,6 +152,9 @@ std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const 
         Cut(batch, view, b,
             {.gamma = options.gamma, .lambda = 1, .reward_scale = options.reward_scale});
     const std::size_t length = column.reward.size();
+    for (std::size_t t = 0; t < length && !bonus.empty(); ++t) {
+      column.reward[t] += column.discount[t] * bonus[(t + 1) * columns + b];
+    }
     for (std::size_t t = 0; t < length; ++t) {
       // Cut gives a lost row its own value as reward, which is what the network predicts.
       if (!IsLost(batch, t * columns + b)) continue;

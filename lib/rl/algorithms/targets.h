@@ -77,8 +77,11 @@ struct ActionValueTargetOptions {
 // Returns the targets of the action values of the rows, [T, B], of at most n steps each. `value`
 // [T+1, B] is what a row is worth. A TERMINATED row ends a return, a TRUNCATED row bootstraps from
 // V(final); where the final observation was lost, the return of an earlier row bootstraps from the
-// TRUNCATED row itself. REQUIRES: batch.Validate accepted the batch.
+// TRUNCATED row itself. `bonus` [T+1, B] is what arriving in a row earns besides, as the entropy
+// does in soft returns; empty: nothing. REQUIRES: batch.Validate accepted the batch, and there is
+// no bonus with `transformed`.
 std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
-                                      const ActionValueTargetOptions& options);
+                                      const ActionValueTargetOptions& options,
+                                      std::span<const float> bonus = {});
 
 }  // namespace shoal::algorithms

@@ -53,7 +53,9 @@ absl::Status CheckSizes(const UnrollBatch& batch, const model::PolicySpec& spec)
   }
   SHOAL_RETURN_IF_ERROR(
       CheckSize("core_state", size(batch.core_state), batch.columns * spec.core_state_size()));
-  SHOAL_RETURN_IF_ERROR(CheckSize("action", size(batch.action), rows));
+  SHOAL_RETURN_IF_ERROR(CheckSize("action", size(batch.action), spec.has_box() ? 0 : rows));
+  SHOAL_RETURN_IF_ERROR(CheckSize("box_action", size(batch.box_action),
+                                  spec.has_box() ? rows * spec.action_count : 0));
   SHOAL_RETURN_IF_ERROR(
       CheckSize("behaviour_log_probability", size(batch.behaviour_log_probability), rows));
   SHOAL_RETURN_IF_ERROR(CheckSize("reward", size(batch.reward), rows));
@@ -96,8 +98,13 @@ absl::Status CheckMarks(const UnrollBatch& batch, const model::PolicySpec& spec)
 }
 
 absl::Status CheckActions(const UnrollBatch& batch, const model::PolicySpec& spec) {
+  for (const float number : batch.box_action) {
+    if (!(std::abs(number) <= 1)) return Bad("box_action is not in [-1, 1]");
+  }
+  for (const float weight : batch.weight) {
+    if (!(weight >= 0)) return Bad("weight is negative");
+  }
   for (std::size_t row = 0; row < batch.action.size(); ++row) {
-    if (!(batch.weight[row] >= 0)) return Bad("weight is negative");
     const bool acts = batch.weight[row] > 0 || (spec.action_values && batch.action[row] >= 0);
     if (!acts) continue;
     std::int64_t actions = spec.action_count;

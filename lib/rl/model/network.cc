@@ -69,6 +69,12 @@ at::Tensor Network::MarkWeights(const at::Tensor& input) const {
   return Linear("marks", input).mul(spec_.query_scale);
 }
 
+at::Tensor Network::Critic(int critic, const at::Tensor& features, const at::Tensor& action) const {
+  const std::string name = "critic." + std::to_string(critic);
+  const at::Tensor input = action.defined() ? at::cat({features, action}, 1) : features;
+  return Linear(name + ".out", Stack(name, spec_.value_hidden.size(), input));
+}
+
 at::Tensor Network::Value(const at::Tensor& features, const at::Tensor& core) const {
   const at::Tensor input = core.defined() ? at::cat({features, core}, 1) : features;
   return Linear("value.out", Stack("value", spec_.value_hidden.size(), input)).squeeze(1);

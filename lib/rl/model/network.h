@@ -39,12 +39,20 @@ class Network {
   // Returns the state after the row: [R, S].
   at::Tensor Core(const at::Tensor& torso, const at::Tensor& state) const;
   // Takes the torso's output, or the core's where there is one. Returns queries [R, P], already
-  // multiplied by query_scale, for a head of candidates; logits [R, n] for a discrete head.
+  // multiplied by query_scale, for a head of candidates; logits [R, n] for a discrete head;
+  // means and logarithms of deviations [R, 2n] for a box (squashed_gaussian.h).
   at::Tensor Head(const at::Tensor& input) const;
   // Takes the same input. Returns what each kind of mark adds to a candidate's logit, [R, K].
   // REQUIRES: the spec has candidate_marks.
   at::Tensor MarkWeights(const at::Tensor& input) const;
-  // `core` is the state after the row, undefined without a core. Returns [R].
+  // Returns what a critic (0 or 1) says of each row: Q(s, a) of `action` [R, n] as [R, 1] with a
+  // box; the values of all actions [R, n] otherwise, where `action` is undefined. REQUIRES: the
+  // spec has twin_critics.
+  at::Tensor Critic(int critic, const at::Tensor& features, const at::Tensor& action) const;
+  // The logarithm of the temperature, [1]. REQUIRES: the spec has twin_critics.
+  const at::Tensor& log_temperature() const { return parameters_.at("log_temperature"); }
+  // `core` is the state after the row, undefined without a core. Returns [R]. REQUIRES: the spec
+  // has no twin_critics.
   at::Tensor Value(const at::Tensor& features, const at::Tensor& core) const;
 
   // The projection of the candidates, [P, D].

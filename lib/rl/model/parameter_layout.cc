@@ -109,15 +109,25 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
     width = spec.core_size;
     critic += spec.core_size;
   }
-  builder.Linear("head", width, spec.has_candidates() ? spec.projection_size : spec.action_count,
-                 spec.query_init);
+  std::int64_t head = spec.has_candidates() ? spec.projection_size : spec.action_count;
+  if (spec.has_box()) head *= 2;
+  builder.Linear("head", width, head, spec.query_init);
   if (spec.candidate_marks > 0) {
     // Before training, marks change no logit.
     builder.Add("marks.weight", {spec.candidate_marks, width}, Start::kZero, 0, "marks.weight");
     builder.Add("marks.bias", {spec.candidate_marks}, Start::kZero, 0, "marks.bias");
   }
-  critic = AddStack(builder, "value", critic, spec.value_hidden);
-  builder.Linear("value.out", critic, 1, 1.0);
+  if (spec.twin_critics) {
+    for (const std::string name : {"critic.0", "critic.1"}) {
+      const std::int64_t last = AddStack(
+          builder, name, spec.has_box() ? critic + spec.action_count : critic, spec.value_hidden);
+      builder.Linear(name + ".out", last, spec.has_box() ? 1 : spec.action_count, 1.0);
+    }
+    builder.Add("log_temperature", {1}, Start::kZero, 0, "log_temperature");
+  } else {
+    critic = AddStack(builder, "value", critic, spec.value_hidden);
+    builder.Linear("value.out", critic, 1, 1.0);
+  }
   const auto add_key = [&] {
     builder.Projection("key", spec, spec.embedding_size, 1.0, "embedding");
   };

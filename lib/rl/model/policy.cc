@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <numbers>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "rl/model/key_cache.h"
 #include "rl/model/network.h"
 #include "rl/model/parameter_layout.h"
+#include "rl/model/squashed_gaussian.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 
@@ -148,13 +150,14 @@ struct Policy::State {
 
   // What the head makes of each row.
   struct HeadOutputs {
-    at::Tensor queries;       // [B, P]; logits [B, n] of a discrete head
+    at::Tensor queries;       // [B, P]; [B, n] of a discrete head; [B, 2n] of a box
     at::Tensor mark_weights;  // [B, K]; undefined when K is 0
   };
 
   NetworkInputs Tensors(const PolicyInputs& inputs, const at::Tensor& alive) const;
   void ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor& head,
                       PolicyOutputs& outputs) const;
+  void ChooseBox(const PolicyInputs& inputs, const at::Tensor& head, PolicyOutputs& outputs) const;
   void ChooseCandidates(const PolicyInputs& inputs, const HeadOutputs& head,
                         const at::Tensor& goals, SimilarityCache& cache,
                         PolicyOutputs& outputs) const;
@@ -198,6 +201,33 @@ void Policy::State::ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor&
     const std::span<const float> out = RowOf(logits, row);
     ChooseAction({.logits = out, .similarity = {}}, inputs, row, outputs);
     if (spec.action_values) RecordActionValue(spec, out, row, outputs);
+  }
+}
+
+void Policy::State::ChooseBox(const PolicyInputs& inputs, const at::Tensor& head,
+                              PolicyOutputs& outputs) const {
+  const auto n = static_cast<std::size_t>(spec.action_count);
+  outputs.box_action.assign(static_cast<std::size_t>(inputs.rows) * n, 0.0F);
+  const at::Tensor numbers = head.contiguous();
+  for (std::int64_t row = 0; row < inputs.rows; ++row) {
+    const auto r = static_cast<std::size_t>(row);
+    if (inputs.choice[r] == Choice::kValueOnly) continue;
+    const std::span<const double> draws = std::span(inputs.box_draws).subspan(r * n * 2, n * 2);
+    const std::span<float> action = std::span(outputs.box_action).subspan(r * n, n);
+    double log_density = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const SquashedGaussian gaussian(RowOf(numbers, row)[i], RowOf(numbers, row)[n + i]);
+      if (inputs.choice[r] == Choice::kUniform) {
+        action[i] = static_cast<float>(2 * draws[2 * i] - 1);
+        log_density -= std::numbers::ln2;
+        continue;
+      }
+      const double noise =
+          inputs.choice[r] == Choice::kSample ? NormalOf(draws[2 * i], draws[2 * i + 1]) : 0.0;
+      action[i] = static_cast<float>(gaussian.Action(noise));
+      log_density += gaussian.LogDensity(noise);
+    }
+    outputs.log_probability[r] = static_cast<float>(log_density);
   }
 }
 
@@ -316,7 +346,11 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
       hidden = core;
       CopyOut(core, outputs.core_state);
     }
-    CopyOut(state.network->Value(features, core), outputs.value);
+    if (state.spec.twin_critics) {
+      outputs.value.assign(rows, 0.0F);
+    } else {
+      CopyOut(state.network->Value(features, core), outputs.value);
+    }
     State::HeadOutputs head = {.queries = state.network->Head(hidden), .mark_weights = {}};
     if (state.spec.candidate_marks > 0) {
       head.mark_weights = state.network->MarkWeights(hidden).contiguous();
@@ -325,6 +359,8 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
       const at::Tensor& goals =
           tensors.contents[static_cast<std::size_t>(state.spec.similarity_index())];
       state.ChooseCandidates(inputs, head, goals, cache, outputs);
+    } else if (state.spec.has_box()) {
+      state.ChooseBox(inputs, head.queries, outputs);
     } else {
       state.ChooseDiscrete(inputs, head.queries, outputs);
     }
@@ -372,6 +408,17 @@ absl::Status CheckRow(const PolicySpec& spec, const PolicyInputs& inputs, std::s
     actions = inputs.tables[static_cast<std::size_t>(table)]->size();
     const auto marks = marked ? inputs.marks.Row(row) : std::span<const CandidateMark>();
     if (!marks.empty() && marks.back().candidate >= actions) return BadRow("a mark", row);
+  }
+  if (spec.has_box()) {
+    const Choice choice = inputs.choice[row];
+    const bool numbered = choice == Choice::kForced || choice == Choice::kEpsilonGreedy ||
+                          choice == Choice::kSimilarity;
+    if (numbered) return BadRow("choice", row);
+    const auto width = static_cast<std::size_t>(2 * spec.action_count);
+    for (const double draw : std::span(inputs.box_draws).subspan(row * width, width)) {
+      if (!(draw >= 0 && draw < 1)) return BadRow("box_draws", row);
+    }
+    return absl::OkStatus();
   }
   switch (inputs.choice[row]) {
     case Choice::kEpsilonGreedy:
@@ -425,6 +472,9 @@ absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
         return runtime::InvalidArgument("policy inputs: a table is null or of another dimension");
       }
     }
+  } else if (spec.has_box()) {
+    SHOAL_RETURN_IF_ERROR(
+        CheckSize("box_draws", inputs.box_draws.size(), rows * spec.action_count * 2));
   } else if (!inputs.legal.empty()) {
     SHOAL_RETURN_IF_ERROR(CheckSize("legal", inputs.legal.size(), rows * spec.action_count));
   }

@@ -28,9 +28,10 @@ namespace shoal::model {
 enum class Choice : std::uint8_t {
   // Sample from the policy's distribution with the row's draw.
   kSample,
-  // Take the most probable action, the lowest index among equals.
+  // Take the most probable action, the lowest index among equals; of a box, the squashed mean.
   kGreedy,
-  // Sample every legal action with the same probability, with the row's draw.
+  // Sample every legal action with the same probability, with the row's draw. Of a box, sample
+  // uniformly.
   kUniform,
   // With the row's probability epsilon choose as kUniform, otherwise as kGreedy.
   kEpsilonGreedy,
@@ -59,17 +60,22 @@ struct PolicyInputs {
   std::vector<std::int32_t> table;  // [B], index into tables             (candidates)
   std::vector<Choice> choice;       // [B]
   std::vector<double> draw;         // [B], in [0, 1)
+  std::vector<double> box_draws;    // [B, n, 2], in [0, 1)               (box)
   std::vector<double> epsilon;      // [B], in [0, 1]; may be empty when no row is kEpsilonGreedy
   std::vector<std::int64_t> forced_action;    // [B]; may be empty when no row is kForced
   std::vector<std::int64_t> similarity_rank;  // [B]; may be empty when no row is kSimilarity
 };
 
 struct PolicyOutputs {
-  std::vector<std::int64_t> action;  // [B]
+  std::vector<std::int64_t> action;  // [B]; -1 with a box
+  // The action in [-1, 1]^n, 0 for kValueOnly. Empty without a box.
+  std::vector<float> box_action;  // [B, n]
   // The log-probability of the action under the policy, or for kUniform and kEpsilonGreedy under
-  // the distribution that chose it.
+  // the distribution that chose it. With a box it
+  // is the logarithm of a density over [-1, 1]^n, which may be above 0.
   std::vector<float> log_probability;  // [B]
-  // The critic's value. With action values it is the greatest one of a legal action.
+  // The critic's value. With action values it is the greatest one of a legal action; with
+  // twin_critics it is 0.
   std::vector<float> value;  // [B]
   // Q(s, a) of the action, 0 for kValueOnly. Empty without action values.
   std::vector<float> action_value;  // [B]

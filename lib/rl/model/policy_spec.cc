@@ -38,7 +38,7 @@ class SpecWriter final : public runtime::Visitor {
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, bool& value, const runtime::KnobInfo&) override {
-    if ((name == "action_values" || name == "dueling") && !value) return;
+    if ((name == "action_values" || name == "dueling" || name == "twin_critics") && !value) return;
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
@@ -76,18 +76,25 @@ class SpecWriter final : public runtime::Visitor {
 }  // namespace
 
 void PolicySpec::Visit(runtime::Visitor& visitor) {
-  visitor.Knob("head", head,
-               {.help = "candidates: a pointer into the catalog; discrete: one logit an action",
-                .choices = {"candidates", "discrete"}});
+  visitor.Knob(
+      "head", head,
+      {.help = "candidates: a pointer into the catalog; discrete: one logit an action; box: "
+               "a Gaussian over continuous actions",
+       .choices = {"candidates", "discrete", "box"}});
   visitor.Knob("action_values", action_values,
                {.help = "the head's numbers are action values, and training acts "
                         "epsilon-greedily (algorithm dqn)"});
   visitor.Knob("dueling", dueling,
                {.help = "action values are the critic's value plus the head's advantages"});
+  visitor.Knob("twin_critics", twin_critics,
+               {.help = "two networks of action values and a temperature are trained beside the "
+                        "policy (algorithm sac)"});
   visitor.Knob("observation_size", observation_size,
                {.help = "numbers in the numeric observation", .min = 0, .max = kMaxWidth});
   visitor.Knob("action_count", action_count,
-               {.help = "actions of a discrete head", .min = 0, .max = kMaxWidth});
+               {.help = "actions of a discrete head, or the dimension of a box",
+                .min = 0,
+                .max = kMaxWidth});
   visitor.Knob("content_fields", content_fields, {.help = "contents of a row, in order"});
   visitor.Knob("goal_field", goal_field, {.help = "the content that says what is wanted"});
   visitor.Knob("similarity_field", similarity_field,
@@ -135,11 +142,17 @@ absl::Status PolicySpec::Validate() const {
   const auto bad = [](const std::string& what) {
     return runtime::InvalidArgument("policy." + what);
   };
-  if (head != "candidates" && head != "discrete") return bad("head: unknown value " + head);
+  if (head != "candidates" && head != "discrete" && head != "box") {
+    return bad("head: unknown value " + head);
+  }
   if (activation != "tanh" && activation != "relu") return bad("activation: unknown value");
   if (core != "none" && core != "gru") return bad("core: unknown value " + core);
-  if (head == "discrete" && action_count < 1) return bad("action_count: at least 1 is needed");
+  if (!has_candidates() && action_count < 1) return bad("action_count: at least 1 is needed");
   if (dueling && !action_values) return bad("dueling: needs action_values");
+  if (has_box() && !twin_critics) return bad("twin_critics: the head box needs them");
+  if (twin_critics && (has_candidates() || action_values || has_core())) {
+    return bad("twin_critics: not with candidates, action_values or a core");
+  }
   if (observation_size < 0) return bad("observation_size: negative");
   if (observation_size == 0 && content_fields.empty()) {
     return bad("observation_size: 0, and there are no content_fields: nothing to see");
@@ -162,7 +175,7 @@ absl::Status PolicySpec::Validate() const {
                std::to_string(kMaximumMarkKinds) + "]");
   }
   if (candidate_marks > 0 && !has_candidates()) {
-    return bad("candidate_marks: a discrete head has no candidates");
+    return bad("candidate_marks: a head without candidates has none to mark");
   }
   for (const std::int64_t width : {embedding_size, projection_size, core_size}) {
     if (width < 1) return bad("embedding_size, projection_size, core_size: at least 1");

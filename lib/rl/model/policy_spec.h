@@ -14,7 +14,8 @@
 namespace shoal::model {
 
 struct PolicySpec {
-  // "candidates" is a pointer into the row's table; "discrete" is one logit for each action.
+  // "candidates" is a pointer into the row's table; "discrete" is one logit for each action; "box"
+  // is a Gaussian squashed into [-1, 1]^n by tanh (squashed_gaussian.h).
   std::string head = "candidates";
   // If true, the head's numbers are action values Q(s, a) instead of logits, and training rows act
   // epsilon-greedily on them.
@@ -22,9 +23,12 @@ struct PolicySpec {
   // With action values: Q(s, a) = V(s) + A(s, a) - (mean of A over the legal actions), where V is
   // the critic and A the head (Wang et al. 2016, equation 9). Otherwise the critic is not used.
   bool dueling = false;
+  // Whether two networks of Q(s, a) and a temperature are trained beside the policy, and no critic
+  // of V(s). For the heads "discrete" and "box"; the critics have the widths value_hidden.
+  bool twin_critics = false;
   // The length of a row's numeric observation.
   std::int64_t observation_size = 0;
-  // The number of actions; for the discrete head only.
+  // n: the number of actions of a discrete head, or the dimension of a box.
   std::int64_t action_count = 0;
   // The contents of a row, in the order of the environment's spec.
   std::vector<std::string> content_fields = {"goal", "request", "body"};
@@ -74,6 +78,7 @@ struct PolicySpec {
   absl::Status Validate() const;
 
   bool has_candidates() const { return head == "candidates"; }
+  bool has_box() const { return head == "box"; }
   bool has_core() const { return core == "gru"; }
   // S: the length of a row's recurrent state; 0 without a core.
   std::int64_t core_state_size() const { return has_core() ? core_size : 0; }

@@ -345,5 +345,55 @@ TEST_CASE("initial parameters are a function of spec and seed") {
   REQUIRE_FALSE(InitialParameters(bad, 1).ok());
 }
 
+PolicySpec BoxSpec() {
+  PolicySpec spec = Small();
+  spec.head = "box";
+  spec.action_count = 2;
+  spec.twin_critics = true;
+  spec.content_fields = {};
+  spec.past_requests = false;
+  return spec;
+}
+
+PolicyInputs BoxInputs(std::int64_t rows) {
+  PolicyInputs inputs = Inputs(BoxSpec(), rows);
+  runtime::Random random(4);
+  for (std::int64_t i = 0; i < 4 * rows; ++i) inputs.box_draws.push_back(random.Uniform());
+  return inputs;
+}
+
+TEST_CASE("points of a box are sampled by the row's draws, greedily from the mean, or uniformly") {
+  const auto policy = PolicyOf(BoxSpec());
+  PolicyInputs inputs = BoxInputs(4);
+  inputs.choice = {Choice::kSample, Choice::kGreedy, Choice::kUniform, Choice::kValueOnly};
+  const PolicyOutputs outputs = Act(*policy, inputs);
+  REQUIRE(outputs.action == std::vector<std::int64_t>(4, -1));
+  REQUIRE(outputs.box_action.size() == 8);
+  for (const float number : outputs.box_action) REQUIRE(std::abs(number) <= 1);
+  REQUIRE(outputs.box_action[4] == Approx(2 * inputs.box_draws[8] - 1));
+  REQUIRE(outputs.log_probability[2] == Approx(-2 * std::log(2)));
+  REQUIRE(outputs.box_action[6] == 0);
+  REQUIRE(outputs.log_probability[3] == 0);
+  for (double& draw : inputs.box_draws) draw = draw / 2;
+  const PolicyOutputs others = Act(*policy, inputs);
+  REQUIRE(others.box_action[0] != outputs.box_action[0]);
+  REQUIRE(others.box_action[2] == outputs.box_action[2]);
+}
+
+TEST_CASE("a box refuses choices among numbers and draws outside of their range") {
+  const auto policy = PolicyOf(BoxSpec());
+  SimilarityCache cache;
+  PolicyInputs inputs = BoxInputs(1);
+  inputs.box_draws[3] = 1;
+  REQUIRE(absl::IsInvalidArgument(policy->Act(inputs, cache).status()));
+  inputs = BoxInputs(1);
+  inputs.choice = {Choice::kForced};
+  inputs.forced_action = {0};
+  REQUIRE(absl::IsInvalidArgument(policy->Act(inputs, cache).status()));
+  inputs = BoxInputs(1);
+  inputs.box_draws.pop_back();
+  REQUIRE(absl::IsInvalidArgument(policy->Act(inputs, cache).status()));
+}
+
 }  // namespace
 }  // namespace shoal::model

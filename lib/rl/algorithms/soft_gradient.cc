@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/soft_gradient.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/softplus.h>
+#include <ATen/ops/tanh.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "rl/model/candidate_table.h"
+#include "rl/model/squashed_gaussian.h"
+
+namespace shoal::algorithms {
+namespace {
+
+double WeightedSum(const at::Tensor& weight, const at::Tensor& values) {
+  return weight.mul(values.detach().to(at::kDouble)).sum().item<double>();
+}
+
+}  // namespace
+
+SoftGradient::SoftGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
+                           const SoftParameters& parameters, double target_entropy)
+    : spec_(spec),
+      network_(spec, layout, parameters.trained, parameters.gradient),
+      constant_(spec, layout, parameters.trained, /*gradient=*/at::Tensor()),
+      target_(spec, layout, parameters.target, /*gradient=*/at::Tensor()),
+      target_entropy_(target_entropy) {}
+
+SoftGradient::Distribution SoftGradient::Act(const at::Tensor& features, const at::Tensor& illegal,
+                                             const at::Tensor& noise) const {
+  const at::Tensor head = network_.Head(network_.Torso(features));
+  if (!spec_.has_box()) {
+    const at::Tensor logits =
+        illegal.defined() ? head.masked_fill(illegal, model::kIllegalLogit) : head;
+    const at::Tensor log_probability = at::log_softmax(logits, 1);
+    const at::Tensor probability = log_probability.exp();
+    return {.action = {},
+            .probability = probability,
+            .entropy = probability.mul(log_probability).sum(1).neg()};
+  }
+  const std::int64_t n = spec_.action_count;
+  const at::Tensor log_deviation =
+      head.narrow(1, n, n).clamp(model::kLeastLogDeviation, model::kGreatestLogDeviation);
+  const at::Tensor u = head.narrow(1, 0, n).add(log_deviation.exp().mul(noise));
+  // As in squashed_gaussian.h.
+  const at::Tensor squash = u.neg().sub(at::softplus(u.mul(-2))).add(std::numbers::ln2).mul(2);
+  const at::Tensor log_density = noise.square()
+                                     .mul(-0.5)
+                                     .sub(log_deviation)
+                                     .sub(0.5 * std::log(2 * std::numbers::pi))
+                                     .sub(squash);
+  return {.action = at::tanh(u), .probability = {}, .entropy = log_density.sum(1).neg()};
+}
+
+at::Tensor SoftGradient::ExpectedValue(const model::Network& network, const at::Tensor& features,
+                                       const Distribution& distribution) const {
+  const at::Tensor lesser = at::minimum(network.Critic(0, features, distribution.action),
+                                        network.Critic(1, features, distribution.action));
+  if (spec_.has_box()) return lesser.squeeze(1);
+  return distribution.probability.mul(lesser).sum(1);
+}
+
+SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t rows,
+                                       const at::Tensor& noise) {
+  if (rows == 0) return {};
+  const at::NoGradGuard no_grad;
+  const model::NetworkInputs inputs = tensors.Select(spec_, at::arange(rows, at::kLong));
+  const Distribution distribution = Act(network_.Features(inputs), tensors.illegal, noise);
+  const double temperature = std::exp(network_.log_temperature().item<double>());
+  return {.value = HostCopy(ExpectedValue(target_, target_.Features(inputs), distribution)),
+          .entropy_bonus = HostCopy(distribution.entropy.mul(temperature))};
+}
+
+MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
+                                const at::Tensor& noise, std::span<float> absolute_error) {
+  MinibatchSums sums;
+  if (items.empty()) return sums;
+  const at::Tensor rows = at::from_blob(const_cast<std::int64_t*>(items.data()),
+                                        {static_cast<std::int64_t>(items.size())}, at::kLong)
+                              .clone();
+  const model::NetworkInputs inputs = data.tensors.Select(spec_, rows);
+  const at::Tensor features = network_.Features(inputs);
+  const at::Tensor weight = data.tensors.weight.index_select(0, rows);
+  const at::Tensor importance =
+      data.tensors.importance.index_select(0, rows).mul_(weight).to(at::kFloat);
+  const at::Tensor target = data.targets.value.index_select(0, rows).to(at::kFloat);
+
+  const at::Tensor recorded =
+      spec_.has_box() ? data.tensors.box_action.index_select(0, rows) : at::Tensor();
+  at::Tensor chosen;
+  if (!spec_.has_box()) {
+    auto* const actions = const_cast<std::int64_t*>(data.batch.action.data());
+    const auto count = static_cast<std::int64_t>(data.batch.action.size());
+    chosen = at::from_blob(actions, {count}, at::kLong).index_select(0, rows).unsqueeze(1);
+  }
+  at::Tensor critic_loss;
+  at::Tensor error;
+  at::Tensor value;
+  for (const int critic : {0, 1}) {
+    const at::Tensor values = network_.Critic(critic, features, recorded);
+    const at::Tensor of_row = (chosen.defined() ? values.gather(1, chosen) : values).squeeze(1);
+    const at::Tensor difference = of_row.sub(target);
+    const at::Tensor loss = difference.square().mul(0.5);
+    critic_loss = critic_loss.defined() ? critic_loss.add(loss) : loss;
+    const at::Tensor size = difference.detach().abs().mul(0.5);
+    error = error.defined() ? error.add(size) : size;
+    value = value.defined() ? at::minimum(value, of_row.detach()) : of_row.detach();
+  }
+
+  const at::Tensor illegal =
+      data.tensors.illegal.defined() ? data.tensors.illegal.index_select(0, rows) : at::Tensor();
+  const Distribution distribution = Act(features, illegal, noise);
+  const at::Tensor temperature = network_.log_temperature().detach().exp();
+  const at::Tensor policy_loss = distribution.entropy.mul(temperature)
+                                     .add(ExpectedValue(constant_, features.detach(), distribution))
+                                     .neg();
+  const at::Tensor temperature_loss =
+      distribution.entropy.detach().sub(target_entropy_).mul(network_.log_temperature());
+
+  const at::Tensor loss = critic_loss.add(policy_loss).add(temperature_loss).mul(importance).sum();
+  torch::autograd::backward({loss}, {});
+
+  const std::vector<float> errors = HostCopy(error);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    absolute_error[static_cast<std::size_t>(items[i])] = errors[i];
+  }
+  sums.weight() = weight.sum().item<double>();
+  sums.policy_loss() = WeightedSum(weight, policy_loss);
+  sums.value_loss() = WeightedSum(weight, critic_loss);
+  sums.entropy() = WeightedSum(weight, distribution.entropy);
+  sums.metric(0) = WeightedSum(weight, value);
+  sums.metric(1) = WeightedSum(weight, error);
+  sums.metric(2) = sums.weight() * temperature.item<double>();
+  return sums;
+}
+
+}  // namespace shoal::algorithms
