@@ -14,6 +14,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,11 @@ struct EnvironmentSpec {
   runtime::DType observation_dtype = runtime::DType::kFloat32;
   // Names of the content fields, in the order of Observation::contents.
   std::vector<std::string> content_fields = {};
-  // The number of discrete actions, or 0 when actions are candidates of a catalog.
+  // The number of discrete actions, or 0 when actions are candidates of a catalog or of a box.
   std::int64_t actions = 0;
+  // The ends of the box of which actions are points, [n] each; empty for other kinds of actions.
+  std::vector<float> action_low = {};
+  std::vector<float> action_high = {};
   // The kinds of marks on candidates, or 0 for none.
   std::int64_t candidate_marks = 0;
   // Whether steps tell which goals they achieve, and episodes can be told again under them.
@@ -151,6 +155,12 @@ class Environment {
   // Takes one action. REQUIRES: Reset has completed, and no transition since has ended the episode.
   // An error means that the episode is lost.
   virtual void Step(std::int64_t action, Done done) = 0;
+  // The same for an action of the spec's box, [n]. INVALID_ARGUMENT for one that the environment
+  // does not have, as any is without a box.
+  virtual void StepBox(std::span<const float> action, Done done) {
+    done(runtime::InvalidArgument("the environment has no actions of " +
+                                  std::to_string(action.size()) + " numbers"));
+  }
   // Tells the last episode again under a goal that it achieved: with the observations, rewards and
   // the end that the agent would have met if it had been given this goal and had done the same.
   // FAILED_PRECONDITION where what was done cannot be said under the goal, or would not have

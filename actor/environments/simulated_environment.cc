@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/simulated_environment.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace shoal::actor {
 
@@ -18,6 +21,8 @@ EnvironmentSpec SimulatedEnvironment::SpecOf(const SimulationSpec& simulation) {
           .observation_shape = simulation.observation_shape,
           .observation_dtype = simulation.observation_dtype,
           .actions = simulation.actions,
+          .action_low = simulation.action_low,
+          .action_high = simulation.action_high,
           .tells_goals = simulation.has_goals};
 }
 
@@ -54,12 +59,36 @@ void SimulatedEnvironment::Step(std::int64_t action, Done done) {
   done(std::move(transition));
 }
 
+void SimulatedEnvironment::StepBox(std::span<const float> action, Done done) {
+  const SimulationSpec& spec = simulation_->spec();
+  const bool fits =
+      !action.empty() && action.size() == spec.action_low.size() &&
+      std::all_of(action.begin(), action.end(), [](float x) { return !std::isnan(x); });
+  if (!fits) {
+    done(runtime::InvalidArgument(spec.name + " has actions of " +
+                                  std::to_string(spec.action_low.size()) + " numbers, not of " +
+                                  std::to_string(action.size()) + " or such that are none"));
+    return;
+  }
+  std::vector<float> inside;
+  for (std::size_t i = 0; i < action.size(); ++i) {
+    inside.push_back(std::clamp(action[i], spec.action_low[i], spec.action_high[i]));
+  }
+  ++steps_;
+  Transition transition = After(simulation_->StepBox(inside), steps_);
+  return_ += static_cast<double>(transition.reward);
+  done(std::move(transition));
+}
+
 Transition SimulatedEnvironment::Take(std::int64_t action, int step) {
-  const SimulationStep taken = simulation_->Step(action);
-  Transition transition{.observation = Observe(), .reward = taken.reward};
-  if (taken.terminated) {
+  return After(simulation_->Step(action), step);
+}
+
+Transition SimulatedEnvironment::After(const SimulationStep& step, int number) const {
+  Transition transition{.observation = Observe(), .reward = step.reward};
+  if (step.terminated) {
     transition.end = End::kTerminated;
-  } else if (step >= simulation_->spec().step_limit) {
+  } else if (number >= simulation_->spec().step_limit) {
     transition.end = End::kTruncated;
   }
   return transition;

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "actor/environments/classic/simulation.h"
@@ -29,8 +30,10 @@ class SimulatedEnvironment final : public Environment {
   static Pair PairOf(const SimulationSpec& simulation);
 
   void Reset(const EpisodeStart& start, Done done) override;
-  // INVALID_ARGUMENT for an action that the simulation does not have.
+  // INVALID_ARGUMENT for an action that the simulation does not have. A point outside the box is
+  // one that it has, and counts as the nearest one inside.
   void Step(std::int64_t action, Done done) override;
+  void StepBox(std::span<const float> action, Done done) override;
   // FAILED_PRECONDITION for a goal that the episode did not reach.
   absl::StatusOr<RelabelledEpisode> Relabel(std::uint64_t goal) override;
   EpisodeFacts facts() const override;
@@ -38,6 +41,8 @@ class SimulatedEnvironment final : public Environment {
  private:
   // Takes the episode's `step`th step.
   Transition Take(std::int64_t action, int step);
+  // What the simulation shows after the episode's `number`th step.
+  Transition After(const SimulationStep& step, int number) const;
   // What the step has achieved that began in the state `before`.
   std::vector<AchievedGoal> Achieved(std::uint64_t before) const;
   Observation Observe() const;

@@ -301,7 +301,11 @@ proto::EnvironmentSpec ToWire(const EnvironmentSpec& spec) {
   observation->set_dtype(transport::ToWire(spec.observation_dtype));
   for (const std::int64_t dimension : spec.observation_shape) observation->add_shape(dimension);
   for (const std::string& field : spec.content_fields) wire.add_content_fields(field);
-  if (spec.actions > 0) {
+  if (!spec.action_low.empty()) {
+    proto::ActionSpec::Box& box = *wire.mutable_action()->mutable_box();
+    box.mutable_low()->Add(spec.action_low.begin(), spec.action_low.end());
+    box.mutable_high()->Add(spec.action_high.begin(), spec.action_high.end());
+  } else if (spec.actions > 0) {
     wire.mutable_action()->mutable_discrete()->set_count(static_cast<std::uint32_t>(spec.actions));
   } else {
     wire.mutable_action()->mutable_candidates();

@@ -121,9 +121,12 @@ void EpisodeDriver::OnAnswer(const Answer& answer) {
   result_.policy_epoch = answer.policy_epoch;
   result_.policy_step = answer.policy_step;
   Enter(State::kStepping);
-  environment_->Step(answer.action, [this](absl::StatusOr<Transition> transition) {
-    OnStep(std::move(transition));
-  });
+  auto on_step = [this](absl::StatusOr<Transition> transition) { OnStep(std::move(transition)); };
+  if (answer.box_action.empty()) {
+    environment_->Step(answer.action, std::move(on_step));
+  } else {
+    environment_->StepBox(answer.box_action, std::move(on_step));
+  }
 }
 
 void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {

@@ -298,6 +298,7 @@ void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId&
     case proto::ROW_OK:
       answer.outcome = Answer::Outcome::kAction;
       answer.action = reply.action;
+      answer.box_action = reply.box_action;
       answer.policy_epoch = reply.policy_epoch;
       answer.policy_step = reply.policy_step;
       break;
@@ -457,15 +458,23 @@ absl::StatusOr<std::vector<RowReply>> ReadReplies(const proto::RowReplies& repli
   if (!any_action) return rows;
   SHOAL_RETURN_IF_ERROR(CheckLength("policy_epochs", replies.policy_epochs_size(), count));
   SHOAL_RETURN_IF_ERROR(CheckLength("policy_steps", replies.policy_steps_size(), count));
-  const std::array<std::int64_t, 1> shape = {count};
+  const bool box = replies.actions().dtype() == proto::FLOAT32;
+  std::vector<std::int64_t> shape = {count};
+  if (box) shape.push_back(replies.actions().shape_size() == 2 ? replies.actions().shape(1) : 0);
   SHOAL_ASSIGN_OR_RETURN(
       const runtime::TensorView actions,
-      transport::ViewAs(replies.actions(), "replies.actions", runtime::DType::kInt64, shape));
+      transport::ViewAs(replies.actions(), "replies.actions",
+                        box ? runtime::DType::kFloat32 : runtime::DType::kInt64, shape));
+  const std::size_t stride = actions.bytes.size() / static_cast<std::size_t>(count);
   for (int i = 0; i < count; ++i) {
     RowReply& row = rows[static_cast<std::size_t>(i)];
-    std::memcpy(&row.action,
-                actions.bytes.data() + static_cast<std::size_t>(i) * sizeof(row.action),
-                sizeof(row.action));
+    const auto* const from = actions.bytes.data() + static_cast<std::size_t>(i) * stride;
+    if (box) {
+      row.box_action.resize(stride / sizeof(float));
+      std::memcpy(row.box_action.data(), from, stride);
+    } else {
+      std::memcpy(&row.action, from, sizeof(row.action));
+    }
     row.policy_epoch = replies.policy_epochs(i);
     row.policy_step = replies.policy_steps(i);
   }

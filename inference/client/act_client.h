@@ -107,6 +107,8 @@ struct RowReply {
   proto::RowStatus status = proto::ROW_OK;
   // Set for ROW_OK.
   std::int64_t action = -1;
+  // [n] where actions are points of a box, otherwise empty.
+  std::vector<float> box_action = {};
   std::uint64_t policy_epoch = 0;
   std::uint64_t policy_step = 0;
   // Set for ROW_INVALID.

@@ -113,6 +113,8 @@ struct Answer {
   std::uint64_t environment_id = 0;
   std::uint64_t sequence = 0;
   std::int64_t action = -1;
+  // [n], where the spec's actions are points of a box.
+  std::vector<float> box_action = {};
   // The policy version that acted.
   std::uint64_t policy_epoch = 0;
   std::uint64_t policy_step = 0;

@@ -2,6 +2,7 @@
 #include "inference/core/act_engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -9,6 +10,21 @@
 #include "platform/runtime/log.h"
 
 namespace shoal::inference {
+namespace {
+
+// Returns row `index` of `actions` [B, n], which are in [-1, 1], in the units of the row's box.
+std::vector<float> InBox(const RowLayout& layout, std::span<const float> actions,
+                         std::size_t index) {
+  const std::size_t n = layout.action_low.size();
+  std::vector<float> action;
+  for (std::size_t i = 0; i < n; ++i) {
+    const float share = (actions[index * n + i] + 1) / 2;
+    action.push_back(std::lerp(layout.action_low[i], layout.action_high[i], share));
+  }
+  return action;
+}
+
+}  // namespace
 
 ActEngine::ActEngine(const ActOptions& options, const PolicyShape& shape, PolicySet& policies,
                      UnrollSink& sink, InferenceMetrics& metrics)
@@ -205,7 +221,9 @@ void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
     };
     Emit(slot.builder->Append(
         row, {.action = outputs.action[index],
-              .log_probability = std::min(outputs.log_probability[index], 0.0F),
+              .box_action = slice(outputs.box_action, shape_.action_count),
+              .log_probability = shape_.box ? outputs.log_probability[index]
+                                            : std::min(outputs.log_probability[index], 0.0F),
               .value = outputs.value[index],
               .action_value = shape_.action_values ? outputs.action_value[index] : 0.0F,
               .forced = inputs.choice[index] == model::Choice::kForced && !row.relabelled(),
@@ -216,6 +234,7 @@ void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
   Remember(work, outputs, index);
   RowAnswer answer = AnswerTo(row, row.acts() ? RowStatus::kOk : RowStatus::kAccepted);
   answer.action = outputs.action[index];
+  if (shape_.box) answer.box_action = InBox(*row.block->layout, outputs.box_action, index);
   answer.version = policy.version;
   slot.EndAnswer();
   slot.Store(answer);

@@ -2,6 +2,7 @@
 #include "inference/core/input_gatherer.h"
 
 #include <span>
+#include <string>
 
 #include "platform/runtime/random.h"
 #include "platform/runtime/tensor.h"
@@ -32,6 +33,13 @@ Choice ChoiceOf(const Row& row, bool action_values) {
 
 }  // namespace
 
+InputGatherer::InputGatherer(const PolicyShape& shape, std::uint64_t seed)
+    : shape_(shape), seed_(seed) {
+  for (std::size_t i = 0; shape.box && i < 2 * shape.action_count; ++i) {
+    box_seeds_.push_back(runtime::DeriveSeed(seed, "draw " + std::to_string(i) + " of a box"));
+  }
+}
+
 void InputGatherer::Clear() {
   inputs_.rows = 0;
   inputs_.observation.clear();
@@ -46,6 +54,7 @@ void InputGatherer::Clear() {
   inputs_.table.clear();
   inputs_.choice.clear();
   inputs_.draw.clear();
+  inputs_.box_draws.clear();
   inputs_.epsilon.clear();
   inputs_.forced_action.clear();
   inputs_.similarity_rank.clear();
@@ -58,7 +67,7 @@ void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot, double epsi
   if (shape_.candidates) {
     AddTable(row);
     if (shape_.candidate_marks > 0) inputs_.marks.Add(row.marks());
-  } else {
+  } else if (!shape_.box) {
     AddLegal(row);
   }
   AddChoice(row, slot, epsilon);
@@ -137,6 +146,10 @@ void InputGatherer::AddChoice(const Row& row, const EnvironmentSlot& slot, doubl
   inputs_.choice.push_back(choice);
   inputs_.epsilon.push_back(epsilon);
   inputs_.draw.push_back(runtime::UniformAt(seed_, row.environment(), row.episode(), slot.step));
+  for (const std::uint64_t seed : box_seeds_) {
+    inputs_.box_draws.push_back(
+        runtime::UniformAt(seed, row.environment(), row.episode(), slot.step));
+  }
   inputs_.forced_action.push_back(choice == Choice::kForced ? row.block->forced[row.index] : 0);
   const auto about = slot.steps_about.find(row.SimilarityKey(shape_));
   const bool is_new = (row.flags() & kFirst) != 0 || about == slot.steps_about.end();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "inference/core/environment_slot.h"
 #include "inference/core/row_block.h"
@@ -15,7 +16,7 @@ namespace shoal::inference {
 class InputGatherer {
  public:
   // `shape` must outlive the gatherer. `seed` is the run's seed for sampling actions.
-  InputGatherer(const PolicyShape& shape, std::uint64_t seed) : shape_(shape), seed_(seed) {}
+  InputGatherer(const PolicyShape& shape, std::uint64_t seed);
 
   void Clear();
   // `epsilon` is the probability of a random action, for training rows with action values.
@@ -33,6 +34,8 @@ class InputGatherer {
 
   const PolicyShape& shape_;
   const std::uint64_t seed_;
+  // Those of the two draws of each dimension of a box.
+  std::vector<std::uint64_t> box_seeds_;
   model::PolicyInputs inputs_;
 };
 

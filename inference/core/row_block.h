@@ -49,6 +49,8 @@ struct RowAnswer {
   std::uint64_t sequence = 0;
   RowStatus status = RowStatus::kOk;
   std::int64_t action = -1;
+  // [n], in the box's own units, where actions are points of a box.
+  std::vector<float> box_action = {};
   parameters::Version version = {};
   // The missing contents with kNeedContent, or the missing catalogs with kNeedCatalog.
   std::vector<content::ContentKey> missing = {};

@@ -33,6 +33,9 @@ struct RowLayout {
   // O, the number of elements of all observations, and their bytes.
   std::size_t observation_size = 0;
   std::size_t observation_bytes = 0;
+  // The ends of the box of actions, [n] each; empty for other kinds of actions.
+  std::vector<float> action_low;
+  std::vector<float> action_high;
   // The bytes of all extras.
   std::size_t extras_bytes = 0;
 
@@ -46,7 +49,9 @@ struct PolicyShape {
   bool candidates = false;
   // Whether training rows act epsilon-greedily on action values.
   bool action_values = false;
-  // n, for the discrete head only.
+  // Whether actions are points of a box.
+  bool box = false;
+  // n: the number of discrete actions, or the dimension of a box.
   std::size_t action_count = 0;
   // O.
   std::size_t observation_size = 0;

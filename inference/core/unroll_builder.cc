@@ -75,6 +75,7 @@ void UnrollBuilder::Clear() {
   marks_.Clear();
   legal_.clear();
   actions_.clear();
+  box_actions_.clear();
   log_probabilities_.clear();
   values_.clear();
   action_values_.clear();
@@ -110,6 +111,7 @@ void UnrollBuilder::Push(const Row& row, const Step& step) {
   if (shape_.candidate_marks > 0) marks_.Add(row.marks());
   PushLegal(row);
   actions_.push_back(step.action);
+  if (shape_.box) AppendRow(box_actions_, step.box_action, shape_.action_count);
   log_probabilities_.push_back(step.log_probability);
   values_.push_back(step.value);
   action_values_.push_back(step.action_value);
@@ -141,7 +143,7 @@ std::int32_t UnrollBuilder::CatalogIndex(const std::shared_ptr<const Candidates>
 }
 
 void UnrollBuilder::PushLegal(const Row& row) {
-  if (shape_.candidates) return;
+  if (shape_.candidates || shape_.box) return;
   const std::vector<std::uint8_t>& legal = row.block->legal;
   if (legal.empty() && legal_.empty()) return;
   const std::size_t n = shape_.action_count;
@@ -163,6 +165,7 @@ void UnrollBuilder::PushZeros() {
   if (shape_.candidate_marks > 0) marks_.Add({});
   if (!legal_.empty()) legal_.resize(legal_.size() + shape_.action_count, 1);
   actions_.push_back(-1);
+  if (shape_.box) AppendRow(box_actions_, {}, shape_.action_count);
   log_probabilities_.push_back(0);
   values_.push_back(0);
   action_values_.push_back(0);
@@ -193,6 +196,7 @@ void UnrollBuilder::Keep(std::size_t begin) {
   if (!legal_.empty()) DropFront(legal_, begin * shape_.action_count);
   DropFront(sequences_, begin);
   DropFront(actions_, begin);
+  if (shape_.box) DropFront(box_actions_, begin * shape_.action_count);
   DropFront(log_probabilities_, begin);
   DropFront(values_, begin);
   DropFront(action_values_, begin);
@@ -326,7 +330,11 @@ void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
     columns.push_back(
         {"legal", Booleans({rows, static_cast<std::int64_t>(shape_.action_count)}, legal_)});
   }
-  Add(columns, "action", {steps}, actions_);
+  if (shape_.box) {
+    Add(columns, "action", {steps, static_cast<std::int64_t>(shape_.action_count)}, box_actions_);
+  } else {
+    Add(columns, "action", {steps}, actions_);
+  }
   Add(columns, "behaviour_log_probability", {steps}, log_probabilities_);
   Add(columns, "value", {rows}, values_);
   if (std::find(forced_.begin(), forced_.end(), 1) != forced_.end()) {

@@ -43,6 +43,8 @@ class UnrollBuilder {
   // The policy's outputs for a row. Core state and past requests are those before the row.
   struct Step {
     std::int64_t action = -1;
+    // [n], in [-1, 1], where actions are points of a box.
+    std::span<const float> box_action = {};
     float log_probability = 0;
     float value = 0;
     // Q(s, a) of the action, where the policy has action values.
@@ -119,6 +121,7 @@ class UnrollBuilder {
   model::MarkRows marks_;
   std::vector<std::uint8_t> legal_;
   std::vector<std::int64_t> actions_;
+  std::vector<float> box_actions_;
   std::vector<float> log_probabilities_;
   std::vector<float> values_;
   std::vector<float> action_values_;

@@ -90,8 +90,10 @@ proto::ActReply EncodeReply(std::span<const RowAnswer> answers, std::uint64_t se
   rows.mutable_statuses()->Reserve(count);
   rows.mutable_policy_epochs()->Reserve(count);
   rows.mutable_policy_steps()->Reserve(count);
+  std::size_t width = 0;
+  for (const RowAnswer& answer : answers) width = std::max(width, answer.box_action.size());
   std::string actions;
-  actions.reserve(answers.size() * sizeof(std::int64_t));
+  actions.reserve(answers.size() * std::max(sizeof(std::int64_t), width * sizeof(float)));
   std::unordered_set<content::ContentKey> missing;
   for (const RowAnswer& answer : answers) {
     rows.add_environment_ids(answer.environment);
@@ -99,7 +101,13 @@ proto::ActReply EncodeReply(std::span<const RowAnswer> answers, std::uint64_t se
     rows.add_statuses(static_cast<proto::RowStatus>(answer.status));
     rows.add_policy_epochs(answer.version.epoch);
     rows.add_policy_steps(answer.version.step);
-    actions.append(reinterpret_cast<const char*>(&answer.action), sizeof answer.action);
+    if (width == 0) {
+      actions.append(reinterpret_cast<const char*>(&answer.action), sizeof answer.action);
+    } else {
+      actions.append(reinterpret_cast<const char*>(answer.box_action.data()),
+                     answer.box_action.size() * sizeof(float));
+      actions.append((width - answer.box_action.size()) * sizeof(float), '\0');
+    }
     for (const content::ContentKey& key : answer.missing) {
       if (!missing.insert(key).second) continue;
       const std::string bytes(key.AsBytes());
@@ -112,8 +120,9 @@ proto::ActReply EncodeReply(std::span<const RowAnswer> answers, std::uint64_t se
     if (answer.status == RowStatus::kInvalid) rows.add_errors(answer.error);
   }
   proto::Tensor& tensor = *rows.mutable_actions();
-  tensor.set_dtype(proto::INT64);
+  tensor.set_dtype(width == 0 ? proto::INT64 : proto::FLOAT32);
   tensor.add_shape(static_cast<std::int64_t>(answers.size()));
+  if (width > 0) tensor.add_shape(static_cast<std::int64_t>(width));
   tensor.set_data(std::move(actions));
   return reply;
 }

@@ -264,7 +264,7 @@ class Decoder {
   }
 
   absl::Status Legal() {
-    if (shape_.candidates || !rows_.has_legal()) return absl::OkStatus();
+    if (shape_.candidates || shape_.box || !rows_.has_legal()) return absl::OkStatus();
     const runtime::Shape shape = {static_cast<std::int64_t>(block_.rows),
                                   static_cast<std::int64_t>(shape_.action_count)};
     SHOAL_ASSIGN_OR_RETURN(const runtime::TensorView view,
@@ -306,7 +306,9 @@ class Decoder {
     for (std::size_t row = 0; row < block_.rows; ++row) {
       const std::int64_t action = block_.forced[row];
       const bool outside =
-          !shape_.candidates && action >= static_cast<std::int64_t>(shape_.action_count);
+          shape_.box
+              ? action >= 0
+              : !shape_.candidates && action >= static_cast<std::int64_t>(shape_.action_count);
       if (action < -1 || outside) {
         Refuse(row, "forced_actions: there is no action " + std::to_string(action));
       }

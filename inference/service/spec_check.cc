@@ -2,6 +2,7 @@
 #include "inference/service/spec_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -63,11 +64,34 @@ absl::StatusOr<std::size_t> BytesOfExtras(const std::vector<RowColumn>& extras) 
   return bytes;
 }
 
+absl::Status CheckBox(const proto::ActionSpec::Box& box, const model::PolicySpec& spec) {
+  if (box.low_size() != box.high_size()) {
+    return runtime::InvalidArgument("spec: the box has " + std::to_string(box.low_size()) +
+                                    " lows and " + std::to_string(box.high_size()) + " highs");
+  }
+  for (int i = 0; i < box.low_size(); ++i) {
+    const bool finite = std::isfinite(box.low(i)) && std::isfinite(box.high(i));
+    if (!finite || !(box.low(i) < box.high(i))) {
+      return runtime::InvalidArgument("spec: dimension " + std::to_string(i) +
+                                      " of the box is empty or not finite");
+    }
+  }
+  if (box.low_size() == spec.action_count) return absl::OkStatus();
+  return runtime::FailedPrecondition(
+      "the policy has actions of " + std::to_string(spec.action_count) +
+      " numbers, the environment of " + std::to_string(box.low_size()));
+}
+
 absl::Status CheckAction(const proto::ActionSpec& action, const model::PolicySpec& spec) {
   if (spec.has_candidates()) {
     if (action.has_candidates()) return absl::OkStatus();
     return runtime::FailedPrecondition(
         "the policy chooses among candidates, the environment has another kind of action");
+  }
+  if (spec.has_box()) {
+    if (action.has_box()) return CheckBox(action.box(), spec);
+    return runtime::FailedPrecondition(
+        "the policy acts in a box, the environment has another kind of action");
   }
   if (!action.has_discrete()) {
     return runtime::FailedPrecondition(
@@ -108,6 +132,7 @@ PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
   return {.policy_id = policy_id,
           .candidates = spec.has_candidates(),
           .action_values = spec.action_values,
+          .box = spec.has_box(),
           .action_count = static_cast<std::size_t>(spec.action_count),
           .observation_size = static_cast<std::size_t>(spec.observation_size),
           .content_count = static_cast<std::size_t>(spec.content_count()),
@@ -133,6 +158,9 @@ absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHell
     layout->observation_size += column.elements;
     layout->observation_bytes += column.bytes;
   }
+  const proto::ActionSpec::Box& box = hello.spec().action().box();
+  layout->action_low.assign(box.low().begin(), box.low().end());
+  layout->action_high.assign(box.high().begin(), box.high().end());
   SHOAL_ASSIGN_OR_RETURN(layout->extras_bytes, BytesOfExtras(layout->extras));
   if (layout->observation_size != static_cast<std::size_t>(spec.observation_size)) {
     return runtime::FailedPrecondition(

@@ -42,7 +42,11 @@ void Allocate(const model::PolicySpec& spec, bool masked, UnrollBatch& batch) {
     batch.legal.assign(rows * Size(spec.action_count), 1);
   }
   batch.core_state.resize(Size(batch.columns * spec.core_state_size()));
-  batch.action.resize(steps);
+  if (spec.has_box()) {
+    batch.box_action.resize(steps * Size(spec.action_count));
+  } else {
+    batch.action.resize(steps);
+  }
   batch.behaviour_log_probability.resize(steps);
   batch.reward.resize(steps);
   batch.value.resize(rows);
@@ -120,6 +124,7 @@ void AddColumn(const model::PolicySpec& spec, const DecodedUnroll& unroll, std::
   }
   Scatter(unroll.core_state, unroll.core_state.size(), b, columns, batch.core_state);
   Scatter(unroll.action, 1, b, columns, batch.action);
+  Scatter(unroll.box_action, Size(spec.action_count), b, columns, batch.box_action);
   Scatter(unroll.behaviour_log_probability, 1, b, columns, batch.behaviour_log_probability);
   Scatter(unroll.reward, 1, b, columns, batch.reward);
   Scatter(unroll.value, 1, b, columns, batch.value);

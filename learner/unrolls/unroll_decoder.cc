@@ -81,8 +81,11 @@ class UnrollDecoder::Columns {
 };
 
 std::string UnrollDecoder::Signature() const {
-  std::string text =
-      "action INT64 []\nbehaviour_log_probability FLOAT32 []\nreward FLOAT32 []\n"
+  std::string text = spec_.has_box()
+                         ? "action FLOAT32 [" + std::to_string(spec_.action_count) + "]\n"
+                         : "action INT64 []\n";
+  text +=
+      "behaviour_log_probability FLOAT32 []\nreward FLOAT32 []\n"
       "value FLOAT32 []\nflags UINT8 []\npolicy_epoch INT64 []\npolicy_step INT64 []\n"
       "episode_id INT64 []\n";
   if (!spec_.has_candidates()) return text;
@@ -116,7 +119,7 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
     SHOAL_RETURN_IF_ERROR(DecodeContents(columns, unroll.encoder_version(), out));
     SHOAL_RETURN_IF_ERROR(DecodeCatalogs(columns, unroll, out));
     if (spec_.candidate_marks > 0) SHOAL_RETURN_IF_ERROR(DecodeMarks(columns, out));
-  } else if (columns.Find("legal") != nullptr) {
+  } else if (!spec_.has_box() && columns.Find("legal") != nullptr) {
     SHOAL_RETURN_IF_ERROR(
         columns.Read("legal", DType::kBool, {out.length + 1, spec_.action_count}, out.legal));
   }
@@ -149,7 +152,12 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
   std::vector<std::int64_t> epoch;
   std::vector<std::int64_t> step;
   std::vector<std::uint8_t> forced(static_cast<std::size_t>(length));
-  SHOAL_RETURN_IF_ERROR(columns.Read("action", DType::kInt64, {length}, out.action));
+  if (spec_.has_box()) {
+    SHOAL_RETURN_IF_ERROR(
+        columns.Read("action", DType::kFloat32, {length, spec_.action_count}, out.box_action));
+  } else {
+    SHOAL_RETURN_IF_ERROR(columns.Read("action", DType::kInt64, {length}, out.action));
+  }
   SHOAL_RETURN_IF_ERROR(columns.Read("behaviour_log_probability", DType::kFloat32, {length},
                                      out.behaviour_log_probability));
   SHOAL_RETURN_IF_ERROR(columns.Read("reward", DType::kFloat32, {length}, out.reward));
@@ -171,7 +179,7 @@ absl::Status UnrollDecoder::DecodeSteps(const Columns& columns, DecodedUnroll& o
     const auto row = static_cast<std::int64_t>(t);
     const bool burnt_in = row < burn_in_ && (row < out.overlap || !begun);
     if ((out.flags[t] & ~kKnownFlags) != 0) return InvalidArgument("flags: an unknown flag");
-    if (out.behaviour_log_probability[t] > 1e-3F) {
+    if (!spec_.has_box() && out.behaviour_log_probability[t] > 1e-3F) {
       return InvalidArgument("behaviour_log_probability: above 0");
     }
     if (epoch[t] < 0 || step[t] < 0) return InvalidArgument("policy_step: negative");
@@ -326,6 +334,11 @@ absl::Status UnrollDecoder::DecodeMarks(const Columns& columns, DecodedUnroll& o
 }
 
 absl::Status UnrollDecoder::CheckActions(const DecodedUnroll& unroll) const {
+  if (spec_.has_box()) {
+    const bool inside = std::all_of(unroll.box_action.begin(), unroll.box_action.end(),
+                                    [](float number) { return std::abs(number) <= 1; });
+    return inside ? absl::OkStatus() : InvalidArgument("action: outside of [-1, 1]");
+  }
   for (std::size_t t = 0; t < static_cast<std::size_t>(unroll.length); ++t) {
     const std::int64_t action = unroll.action[t];
     if ((unroll.flags[t] & algorithms::kFinal) != 0 && action == -1) continue;

@@ -44,7 +44,8 @@ struct DecodedUnroll {
   std::vector<std::uint8_t> legal;               // [T+1, n]; empty: all  (discrete)
   std::vector<float> past_requests;              // [D]       (past_requests)
   std::vector<float> core_state;                 // [S]
-  std::vector<std::int64_t> action;              // [T]; -1 in FINAL rows
+  std::vector<std::int64_t> action;              // [T]; -1 in FINAL rows; empty with a box
+  std::vector<float> box_action;                 // [T, n], in [-1, 1]      (box)
   std::vector<float> behaviour_log_probability;  // [T]
   std::vector<float> reward;                     // [T]
   std::vector<float> value;                      // [T+1]

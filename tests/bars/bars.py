@@ -92,7 +92,7 @@ LEARNING = [
     ("dqn", "acrobot", -100, 300_000, 10), ("ppo", "catch", 1, 200_000, 10), ("impala", "catch", 1, 200_000, 10),
     ("dqn", "catch", 1, 200_000, 10), ("ppo", "cartpole-masked", 300, 1_000_000, 10),
     ("r2d2", "cartpole-masked", 300, 1_000_000, 5), ("ppo", "corridor", 1, 1_000_000, 10),
-    ("r2d2", "corridor", 1, 1_000_000, 5)]
+    ("r2d2", "corridor", 1, 1_000_000, 5), ("sac", "pendulum_continuous", -200, 30_000, 10)]
 
 
 def learning():

@@ -50,13 +50,24 @@ Pendulum::Pendulum(std::int64_t torque_levels)
              .step_limit = 200,
              .success_return = -200}) {}
 
+TorquePendulum::TorquePendulum()
+    : Pendulum(SimulationSpec{.name = "pendulum_continuous",
+                              .observation_shape = {3},
+                              .action_low = {-kMaximumTorque},
+                              .action_high = {kMaximumTorque},
+                              .step_limit = 200,
+                              .success_return = -200}) {}
+
 void Pendulum::Reset(const EpisodeDraws& draws) {
   state_ = {.angle = draws.Between(-pi, pi, 0), .velocity = draws.Between(-1, 1, 1)};
 }
 
 SimulationStep Pendulum::Step(std::int64_t action) {
   const float share = static_cast<float>(action) / static_cast<float>(spec_.actions - 1);
-  const float torque = kMaximumTorque * (2 * share - 1);
+  return Push(kMaximumTorque * (2 * share - 1));
+}
+
+SimulationStep Pendulum::Push(float torque) {
   const double reward = PendulumReward(state_, torque);
   state_ = AdvancePendulum(state_, torque);
   return {.reward = static_cast<float>(reward), .terminated = false};

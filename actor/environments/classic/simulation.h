@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/random.h"
 #include "platform/runtime/tensor.h"
@@ -22,8 +23,11 @@ struct SimulationSpec {
   // What an observation is on the wire.
   runtime::Shape observation_shape = {};
   runtime::DType observation_dtype = runtime::DType::kFloat32;
-  // Actions are the numbers from 0 to actions - 1.
+  // Actions are the numbers from 0 to actions - 1, or with 0 the points of a box.
   std::int64_t actions = 0;
+  // The ends of the box, [n] each; empty where actions are numbers.
+  std::vector<float> action_low = {};
+  std::vector<float> action_high = {};
   // An episode that has not ended after this many steps is truncated.
   int step_limit = 0;
   // An episode whose rewards add up to at least this much counts as a success in results.
@@ -84,6 +88,8 @@ class Simulation {
   virtual void Reset(const EpisodeDraws& draws) = 0;
   // REQUIRES: 0 <= action < spec().actions, and the episode has begun and not terminated.
   virtual SimulationStep Step(std::int64_t action) = 0;
+  // The same for a finite point of the spec's box, [n]; without a box nothing happens.
+  virtual SimulationStep StepBox(std::span<const float> /*action*/) { return {}; }
   // Writes what the agent sees, row-major. REQUIRES: `out` has as many numbers as the spec's shape.
   virtual void Observe(std::span<float> out) const = 0;
   // Null unless the spec says that there are goals.

@@ -28,6 +28,7 @@ const std::vector<std::pair<std::string, Maker>>& Makers() {
       {"mountain_car", [](const auto&) { return std::make_unique<MountainCar>(); }},
       {"pendulum",
        [](const auto& options) { return std::make_unique<Pendulum>(options.torque_levels); }},
+      {"pendulum_continuous", [](const auto&) { return std::make_unique<TorquePendulum>(); }},
       {"catch", [](const auto&) { return std::make_unique<CatchGame>(); }},
       {"corridor",
        [](const auto& options) {

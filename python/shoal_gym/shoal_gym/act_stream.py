@@ -85,14 +85,18 @@ class ActStream:
     def answers(self):
         """Yields for each message of the server its list of (environment_id, sequence, status, action).
 
+        An action is a number, or for a box an array of float32.
+
         Raises Refused for a row that the server finds wrong, and Disconnected when the stream ends.
         """
         for reply in self._replies:
             replies = reply.replies
             if messages.Status["ROW_INVALID"] in replies.statuses:
                 raise Refused(f"the inference server refuses a row: {'; '.join(replies.errors)}")
-            actions = numpy.frombuffer(replies.actions.data, dtype="<i8")
-            yield list(zip(replies.environment_ids, replies.sequences, replies.statuses, actions.tolist(), strict=True))
+            box = replies.actions.dtype == messages.DType["FLOAT32"]
+            actions = numpy.frombuffer(replies.actions.data, dtype="<f4" if box else "<i8")
+            actions = actions.reshape(tuple(replies.actions.shape)) if box else actions.tolist()
+            yield list(zip(replies.environment_ids, replies.sequences, replies.statuses, actions, strict=True))
 
     def _receive(self):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gymnasium's environments in the form that a Shoal policy acts in: one tensor is seen, and actions are numbered."""
+"""Gymnasium's environments in the form that a Shoal policy acts in: one tensor is seen, and actions are numbers or vectors."""
 import gymnasium
 import numpy
 
@@ -38,8 +38,10 @@ def make(name):
         if not environment.observation_space.is_np_flattenable:
             raise UnsuitableEnvironment(f"{name} has observations without a fixed size: {environment.observation_space}")
         environment = gymnasium.wrappers.FlattenObservation(environment)
-    if not isinstance(environment.action_space, gymnasium.spaces.Discrete):
-        raise UnsuitableEnvironment(f"{name} has the actions {environment.action_space}; only Discrete can be sent")
+    actions = environment.action_space
+    bounded = isinstance(actions, gymnasium.spaces.Box) and actions.is_bounded() and (actions.low < actions.high).all()
+    if not (isinstance(actions, gymnasium.spaces.Discrete) or bounded):
+        raise UnsuitableEnvironment(f"{name} has the actions {actions}; only Discrete and a bounded Box can be sent")
     if str(environment.observation_space.dtype) not in _DTYPES:
         raise UnsuitableEnvironment(f"{name} has observations of {environment.observation_space.dtype}")
     return environment
@@ -50,5 +52,10 @@ def spec_of(environment):
     seen = environment.observation_space
     spec = messages.EnvironmentSpec()
     spec.observations.add(name="numeric", dtype=_DTYPES[str(seen.dtype)], shape=seen.shape)
-    spec.action.discrete.count = int(environment.action_space.n)
+    actions = environment.action_space
+    if isinstance(actions, gymnasium.spaces.Box):
+        spec.action.box.low.extend(actions.low.ravel().tolist())
+        spec.action.box.high.extend(actions.high.ravel().tolist())
+    else:
+        spec.action.discrete.count = int(actions.n)
     return spec

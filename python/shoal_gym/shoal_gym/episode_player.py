@@ -3,6 +3,7 @@
 import collections
 from dataclasses import dataclass
 
+import gymnasium
 import numpy
 
 from shoal_gym.messages import Flag
@@ -46,10 +47,15 @@ class EpisodePlayer:
         self._seed = seed
         self._next_episode = next_episode
         self._ended = ended
-        self._first_action = int(environment.action_space.start)
+        self._actions = environment.action_space
         self._sequence = 0
         self._episode_id = 0
         self._return = 0.0
+
+    def _action_of(self, answer):
+        if isinstance(self._actions, gymnasium.spaces.Discrete):
+            return int(self._actions.start) + answer
+        return answer.reshape(self._actions.shape).astype(self._actions.dtype)
 
     def begin(self):
         """Begins the next episode. Returns its first row in a list, which is empty when there is none."""
@@ -66,7 +72,7 @@ class EpisodePlayer:
     def step(self, action):
         """Takes the action that answered the last row. Returns the rows that follow: one within an episode; at its end
         the row that ends it and, where there is another episode, the row that begins it."""
-        observation, reward, terminated, truncated, _ = self._environment.step(self._first_action + action)
+        observation, reward, terminated, truncated, _ = self._environment.step(self._action_of(action))
         self._return += float(reward)
         if terminated:
             ending = self._row(reward, Flag["ROW_FLAG_TERMINATED"], numpy.zeros_like(observation))

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "actor/environments/classic/cartpole.h"
 #include "actor/environments/classic/simulation_kind.h"
@@ -97,17 +98,26 @@ TEST_CASE("Every simulation's episode ends by its limit, as truncated unless it 
   for (const std::string& kind : SimulationKinds()) {
     INFO(kind);
     const auto environment = Make(kind, 3);
-    const int limit = MakeSimulation(kind, {})->spec().step_limit;
+    const auto simulation = MakeSimulation(kind, {});
+    const int limit = simulation->spec().step_limit;
     Transition last = Played([&](auto done) { environment->Reset({}, done); });
     int steps = 0;
     while (last.end == End::kNone) {
-      last = Played([&](auto done) { environment->Step(0, done); });
+      last = Played([&](auto done) {
+        if (simulation->spec().actions > 0) {
+          environment->Step(0, done);
+        } else {
+          const std::vector<float>& lowest = simulation->spec().action_low;
+          environment->StepBox(lowest, done);
+        }
+      });
       ++steps;
     }
     REQUIRE(steps <= limit);
     if (last.end == End::kTruncated) REQUIRE(steps == limit);
     const bool unending = kind == "acrobot" || kind == "mountain_car" || kind == "pendulum" ||
-                          kind == "corridor" || kind == "maze" || kind == "bit_flip";
+                          kind == "corridor" || kind == "maze" || kind == "bit_flip" ||
+                          kind == "pendulum_continuous";
     REQUIRE((last.end == End::kTruncated) == unending);
     REQUIRE(environment->facts().capture == kind);
   }
@@ -214,6 +224,36 @@ TEST_CASE("Pixels are announced as bytes of 84 x 84 x 4") {
   REQUIRE(wire.observations(0).dtype() == proto::UINT8);
   REQUIRE(wire.observations(0).shape_size() == 3);
   REQUIRE(wire.action().discrete().count() == 3);
+}
+
+TEST_CASE(
+    "A point of a box is clipped to it, and one of another size or of no number is an error") {
+  const auto environment = Make("pendulum_continuous", 3);
+  const auto stepped = [&](const std::vector<float>& point) {
+    Played([&](auto done) { environment->Reset({}, done); });
+    absl::StatusOr<Transition> answer = absl::InternalError("no answer");
+    environment->StepBox(point, [&](absl::StatusOr<Transition> got) { answer = std::move(got); });
+    return answer;
+  };
+  REQUIRE(stepped({7})->reward == stepped({2})->reward);
+  REQUIRE(stepped({7})->observation.numeric == stepped({2})->observation.numeric);
+  REQUIRE(stepped({1})->observation.numeric != stepped({2})->observation.numeric);
+  REQUIRE(absl::IsInvalidArgument(stepped({}).status()));
+  REQUIRE(absl::IsInvalidArgument(stepped({1, 1}).status()));
+  REQUIRE(absl::IsInvalidArgument(stepped({std::nanf("")}).status()));
+  const auto numbered = Make("pendulum", 3);
+  Played([&](auto done) { numbered->Reset({}, done); });
+  absl::Status status;
+  numbered->StepBox(std::vector<float>{0},
+                    [&](absl::StatusOr<Transition> got) { status = got.status(); });
+  REQUIRE(absl::IsInvalidArgument(status));
+}
+
+TEST_CASE("A box is announced with its ends") {
+  const auto spec = SimulatedEnvironment::SpecOf(MakeSimulation("pendulum_continuous", {})->spec());
+  const proto::EnvironmentSpec wire = ToWire(spec);
+  REQUIRE(wire.action().box().low(0) == -2);
+  REQUIRE(wire.action().box().high(0) == 2);
 }
 
 }  // namespace

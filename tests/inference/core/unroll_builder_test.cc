@@ -398,5 +398,26 @@ TEST_CASE("An unroll that overlaps is the one that a builder makes that begins a
   }
 }
 
+TEST_CASE(
+    "Points of a box are a column of floats, with zeros in the FINAL row, also with overlap") {
+  PolicyShape shape = kShape;
+  shape.box = true;
+  UnrollBuilder builder(shape, {.max_rows = 2, .overlap = 1});
+  const std::vector<std::vector<float>> points = {{.1F, .2F}, {.3F, .4F}, {.5F, .6F}};
+  builder.Append(MakeRow({.flags = kFirst}), {.box_action = points[0]});
+  builder.SetOutcome(0, 0);
+  builder.Append(MakeRow({.sequence = 1}), {.box_action = points[1]});
+  builder.SetOutcome(0, 0);
+  const auto first = builder.Append(MakeRow({.sequence = 2}), {.box_action = points[2]});
+  REQUIRE(first);
+  REQUIRE(Column(*first, "action").shape() == runtime::Shape{2, 2});
+  REQUIRE(Values<float>(*first, "action") == std::vector<float>{.1F, .2F, .3F, .4F});
+  builder.SetOutcome(0, kTruncated | kFinal);
+  const auto second =
+      builder.Append(MakeRow({.sequence = 3, .flags = kTruncated | kFinal}), {.box_action = {}});
+  REQUIRE(second);
+  REQUIRE(Values<float>(*second, "action") == std::vector<float>{.3F, .4F, .5F, .6F});
+}
+
 }  // namespace
 }  // namespace shoal::inference

@@ -324,5 +324,28 @@ TEST_CASE("an unroll's signature is its columns without the dimension of rows") 
   REQUIRE(replay::Signature::Parse(text).ok());
 }
 
+TEST_CASE("A reply carries points of a box row after row, with zeros where a row has none") {
+  const std::vector<RowAnswer> answers = {
+      {.environment = 1, .status = RowStatus::kInvalid, .error = "wrong"},
+      {.environment = 2, .box_action = {0.5F, -3}}};
+  const proto::ActReply reply = EncodeReply(answers, 77);
+  const auto actions = transport::Copy(reply.replies().actions(), "actions");
+  REQUIRE(actions->shape() == runtime::Shape{2, 2});
+  const auto values = actions->values<float>();
+  REQUIRE(std::vector<float>(values.begin(), values.end()) == std::vector<float>{0, 0, 0.5F, -3});
+}
+
+TEST_CASE("An action cannot be forced in a box") {
+  PolicyShape shape = kShape;
+  shape.box = true;
+  proto::Rows rows = TwoRows();
+  const std::vector<std::int64_t> forced = {-1, 0};
+  transport::ToWire(runtime::Tensor::Of<std::int64_t>({2}, forced), *rows.mutable_forced_actions());
+  const auto block = DecodeRows(rows, testing::PlainLayout(), shape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors[0].empty());
+  REQUIRE((*block)->errors[1] == "forced_actions: there is no action 0");
+}
+
 }  // namespace
 }  // namespace shoal::inference

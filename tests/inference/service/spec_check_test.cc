@@ -2,6 +2,8 @@
 #include "inference/service/spec_check.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
 
 #include "platform/transport/protocol.h"
 
@@ -94,6 +96,30 @@ TEST_CASE("Many extras of many elements are refused before anything is reserved 
   proto::ActHello hello = Hello();
   for (int i = 0; i < 64; ++i) AddExtra(hello, "extra " + std::to_string(i), 1 << 24);
   REQUIRE(absl::IsInvalidArgument(CheckHello(hello, Policy()).status()));
+}
+
+TEST_CASE(
+    "A box that fits the policy is part of the layout, and any other is refused in a sentence") {
+  model::PolicySpec policy = Policy();
+  policy.head = "box";
+  policy.twin_critics = true;
+  const auto checked = [&](const std::vector<float>& low, const std::vector<float>& high) {
+    proto::ActHello hello = Hello();
+    proto::ActionSpec::Box& box = *hello.mutable_spec()->mutable_action()->mutable_box();
+    box.mutable_low()->Add(low.begin(), low.end());
+    box.mutable_high()->Add(high.begin(), high.end());
+    return CheckHello(hello, policy);
+  };
+  const auto layout = checked({-2, 0}, {2, 5});
+  REQUIRE(layout.ok());
+  REQUIRE((*layout)->action_high == std::vector<float>{2, 5});
+  REQUIRE(ShapeOf(policy, 0).box);
+  REQUIRE(absl::IsFailedPrecondition(checked({-2}, {2}).status()));
+  REQUIRE(absl::IsInvalidArgument(checked({-2, 0}, {2}).status()));
+  REQUIRE(absl::IsInvalidArgument(checked({-2, 5}, {2, 5}).status()));
+  REQUIRE(absl::IsInvalidArgument(checked({-2, 0}, {2, std::nanf("")}).status()));
+  REQUIRE(absl::IsInvalidArgument(checked({-2, 0}, {2, HUGE_VALF}).status()));
+  REQUIRE(absl::IsFailedPrecondition(CheckHello(Hello(), policy).status()));
 }
 
 }  // namespace

@@ -495,5 +495,32 @@ TEST_CASE("rows that unrolls have in common count once in an episode's return", 
   REQUIRE(summary.mean_return == 5.5);
 }
 
+TEST_CASE("points of a box decode as floats in [-1, 1], whose log-density may be above 0",
+          "[decoder]") {
+  model::PolicySpec spec = DiscreteSpec();
+  spec.head = "box";
+  spec.action_count = 2;
+  spec.twin_critics = true;
+  ContentTable contents({.embedding_size = kEmbedding});
+  REQUIRE(UnrollDecoder(spec, contents).Signature().starts_with("action FLOAT32 [2]\n"));
+  proto::Unroll unroll = MakeDiscrete(1);
+  RequireRefused(spec, contents, unroll, "action");
+  const std::vector<float> points = {0.5F, -1, 1, 0};
+  SetColumn(Column(unroll, "action"), "action", proto::FLOAT32, {2, 2}, points);
+  SetColumn(Column(unroll, "behaviour_log_probability"), "behaviour_log_probability",
+            proto::FLOAT32, {2}, std::vector<float>{2, -3});
+  const DecodedUnroll decoded = Decode(spec, contents, unroll);
+  REQUIRE(decoded.box_action == points);
+  const std::vector<DecodedUnroll> both = {decoded, decoded};
+  const algorithms::UnrollBatch batch = BuildBatch(spec, both, {1, 5}, 0.4);
+  REQUIRE(batch.Validate(spec).ok());
+  REQUIRE(batch.box_action == std::vector<float>{0.5F, -1, 0.5F, -1, 1, 0, 1, 0});
+  for (const float outside : {1.5F, std::numeric_limits<float>::quiet_NaN()}) {
+    SetColumn(Column(unroll, "action"), "action", proto::FLOAT32, {2, 2},
+              std::vector<float>{0, outside, 0, 0});
+    RequireRefused(spec, contents, unroll, "action");
+  }
+}
+
 }  // namespace
 }  // namespace shoal::learner

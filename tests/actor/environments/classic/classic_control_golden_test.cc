@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares episodes with those of PyPI's gymnasium (tests/golden/classic_control_golden.py).
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -169,6 +170,36 @@ TEST_CASE("The pendulum's steps are those of Gymnasium's Pendulum-v1 under any t
     REQUIRE_FALSE(moments[i].terminated);
     REQUIRE((steps == task.spec().step_limit) == moments[i].truncated);
   }
+}
+
+TEST_CASE("Whole episodes of the continuous pendulum are those of Gymnasium's Pendulum-v1",
+          "[golden]") {
+  TorquePendulum task;
+  const std::vector<Moment> moments = Recorded("Pendulum-v1");
+  int truncations = 0;
+  int steps = 0;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    INFO("line " << i);
+    if (moments[i].first) {
+      PendulumState state;
+      FromNumbers(moments[i].state, state);
+      task.Begin(state);
+      steps = 0;
+      continue;
+    }
+    const auto torque = static_cast<float>(moments[i].action);
+    const SimulationStep step = task.StepBox(std::array{torque});
+    ++steps;
+    RequireEqual({static_cast<double>(step.reward)}, {moments[i].reward}, kFloat);
+    RequireEqual(Seen(task), moments[i].observation, kFloat * 10);
+    RequireEqual(AsNumbers(task.state()), moments[i].state, 1e-9);
+    REQUIRE_FALSE(step.terminated);
+    REQUIRE((steps == task.spec().step_limit) == moments[i].truncated);
+    truncations += moments[i].truncated ? 1 : 0;
+  }
+  REQUIRE(truncations == 2);
+  REQUIRE(task.spec().action_low == std::vector<float>{-2});
+  REQUIRE(task.spec().action_high == std::vector<float>{2});
 }
 
 TEST_CASE("The pendulum's actions are evenly spaced torques from -2 to 2 N m") {

@@ -30,6 +30,13 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace shoal::actor {
 namespace {
 
+// Takes one of the simulation's actions; of a box, its lowest or its highest point.
+SimulationStep Take(Simulation& simulation, std::int64_t number) {
+  const SimulationSpec& spec = simulation.spec();
+  if (spec.actions > 0) return simulation.Step(number % spec.actions);
+  return simulation.StepBox(number % 2 == 0 ? spec.action_low : spec.action_high);
+}
+
 // The rewards and observations of an episode of actions in turn.
 struct Played {
   std::vector<float> numbers;
@@ -44,7 +51,7 @@ Played Play(Simulation& simulation, const EpisodeDraws& draws) {
   simulation.Reset(draws);
   SimulationStep step;
   while (!step.terminated && played.steps < simulation.spec().step_limit) {
-    step = simulation.Step((played.steps * 7 + played.steps / 3) % simulation.spec().actions);
+    step = Take(simulation, played.steps * 7 + played.steps / 3);
     ++played.steps;
     simulation.Observe(observation);
     played.numbers.push_back(step.reward);
@@ -85,7 +92,7 @@ TEST_CASE("No episode of a simulation allocates memory") {
       simulation->Reset({.seed = 1, .environment = 2, .episode = episode});
       SimulationStep step;
       for (int i = 0; i < simulation->spec().step_limit && !step.terminated; ++i) {
-        step = simulation->Step(i % simulation->spec().actions);
+        step = Take(*simulation, i);
         simulation->Observe(seen);
       }
     }
