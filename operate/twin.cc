@@ -132,6 +132,9 @@ redfish::PlanReply Twin::Send(const redfish::PlanRequest& request) {
                         .auth_token = request.token});
   const std::string token = answer.Header("X-Auth-Token");
   Json body = answer.json == nullptr ? Json() : *answer.json;
+  if (request.uri.ends_with(redfish::kExpandQuery)) {
+    for (std::string& member : redfish::MemberUris(body)) touched_.insert(std::move(member));
+  }
   if (changes) {
     Step step = {.method = request.method,
                  .uri = uri,

@@ -72,6 +72,11 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "wait_seconds", wait_seconds,
       {.help = "by which `wait` moves the service's clock", .unit = "s", .min = 1, .max = 86400});
+  visitor.Knob("read_values", read_values,
+               {.help = "values of bodies that were read which a slot of a request is offered; 0: "
+                        "only what stands in the goal's sentence",
+                .min = 0,
+                .max = 64});
   visitor.Knob("connections", connections,
                {.help = "HTTP connections of one thread", .min = 1, .max = 1024});
   visitor.Knob("response_cache_bytes", response_cache_bytes,

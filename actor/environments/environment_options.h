@@ -79,6 +79,9 @@ struct EnvironmentOptions {
   double typos = 0.0;
   // How far `wait` moves the service's clock.
   std::int64_t wait_seconds = 5;
+  // The most values of bodies that the episode has read which the slot of a request is offered. 0
+  // offers none: values then come from the goal's sentence and from lists alone.
+  std::int64_t read_values = 0;
   // HTTP connections of one loop to the mock server.
   std::int64_t connections = 16;
   // Memory of one loop for what it derives from answers, in bytes.

@@ -40,21 +40,47 @@ bool EpisodeMemory::Learn(const redfish::Candidate& request, const ServiceRespon
     ++changes_;
     target.changed = !waited;
   }
-  Sent& sent = sent_[request.key];
-  sent = {.status = status, .count = sent.count + 1, .changes = changes_};
+  NoteSent(request.key, status);
   if (IsSuccess(status) && request.method != "DELETE" && !text.uri.empty()) {
-    Resource& shown = resources_[text.uri];
-    std::vector<const redfish::Candidate*> candidates;
-    resources.ForEachOf(text.uri, [&](std::size_t, const redfish::Candidate& candidate) {
-      candidates.push_back(&candidate);
-    });
-    shown.facts = facts_->Of(*service_, response, text, candidates);
-    shown.body = text.content.text;
-    shown.named = shown.facts->IsNamedIn(goal_);
-    const std::size_t place = shown.facts->FindName(values_);
-    shown.place = place < values_.size() ? static_cast<int>(place) : -1;
+    NoteShown(response, text, resources);
   }
   return KeepRead(request, status);
+}
+
+bool EpisodeMemory::Learn(const redfish::Candidate& request, std::span<const ReadAnswer> answers,
+                          const SeenResources& resources) {
+  NoteSent(request.key, answers.front().response.status);
+  read_.insert(request.uri);
+  bool is_known = true;
+  for (const ReadAnswer& answer : answers) {
+    const std::string& uri = answer.request.uri;
+    resources.ForEachOf(uri, [&](std::size_t, const redfish::Candidate& candidate) {
+      const bool reads = candidate.method == "GET" && candidate.uri == uri;
+      if (reads) NoteSent(candidate.key, answer.response.status);
+    });
+    NoteShown(answer.response, *answer.text, resources);
+    is_known = !read_.insert(uri).second && is_known;
+  }
+  return is_known;
+}
+
+void EpisodeMemory::NoteSent(const content::ContentKey& key, int status) {
+  Sent& sent = sent_[key];
+  sent = {.status = status, .count = sent.count + 1, .changes = changes_};
+}
+
+void EpisodeMemory::NoteShown(const ServiceResponse& response, const BodyText& text,
+                              const SeenResources& resources) {
+  Resource& shown = resources_[text.uri];
+  std::vector<const redfish::Candidate*> candidates;
+  resources.ForEachOf(text.uri, [&](std::size_t, const redfish::Candidate& candidate) {
+    candidates.push_back(&candidate);
+  });
+  shown.facts = facts_->Of(*service_, response, text, candidates);
+  shown.body = text.content;
+  shown.named = shown.facts->IsNamedIn(goal_);
+  const std::size_t place = shown.facts->FindName(values_);
+  shown.place = place < values_.size() ? static_cast<int>(place) : -1;
 }
 
 bool EpisodeMemory::KeepRead(const redfish::Candidate& request, int status) {
@@ -74,8 +100,8 @@ bool EpisodeMemory::KeepRead(const redfish::Candidate& request, int status) {
 nlohmann::json EpisodeMemory::HeldBy(const std::string& uri) const {
   const auto read = [this](const std::string& of) {
     const auto found = resources_.find(of);
-    const bool is_known = found != resources_.end() && found->second.body != nullptr;
-    return is_known ? content::ParseJson(*found->second.body) : nlohmann::json();
+    const bool is_known = found != resources_.end() && found->second.body.text != nullptr;
+    return is_known ? content::ParseJson(*found->second.body.text) : nlohmann::json();
   };
   nlohmann::json held = read(uri);
   const auto* const attributes = service_->catalog->outline().FindAttributes(uri);
@@ -92,14 +118,28 @@ nlohmann::json EpisodeMemory::HeldBy(const std::string& uri) const {
   return held;
 }
 
+std::vector<ReadResource> EpisodeMemory::ReadResources(const std::string& target) const {
+  std::vector<ReadResource> read;
+  for (const auto& [uri, resource] : resources_) {
+    if (resource.body.text == nullptr) continue;
+    read.push_back({.shown = values_shown_->Of(*service_, *resource.body.text, resource.body.key),
+                    .is_target = uri == target,
+                    .is_named = resource.named,
+                    .is_stale = !read_.contains(uri)});
+  }
+  return read;
+}
+
 std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::size_t place,
                                     const Resource& resource) const {
   std::uint32_t bits = 0;
   const bool is_known = resource.facts != nullptr;
   if (candidate.method == "GET") {
+    // Who has read a collection alone has not read its members.
+    const bool was_read = candidate.expands() ? sent_.contains(candidate.key) : is_known;
     if (read_.contains(candidate.uri)) {
       bits |= MarkBit(Mark::kRead);
-    } else if (is_known) {
+    } else if (was_read) {
       bits |= MarkBit(Mark::kStale);
     }
   } else if (candidate.IsMutation()) {

@@ -15,14 +15,17 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "actor/environments/body_texts.h"
+#include "actor/environments/expanded_answer.h"
 #include "actor/environments/redfish_service.h"
 #include "actor/environments/resource_facts.h"
 #include "actor/environments/seen_resources.h"
+#include "actor/environments/shown_values.h"
 #include "platform/content/content_key.h"
 #include "redfish/catalog/candidate.h"
 #include "rl/model/candidate_mark.h"
@@ -31,11 +34,13 @@ namespace shoal::actor {
 
 // The kinds of marks, as numbers of bits.
 enum class Mark : std::uint8_t {
-  // A GET whose answer the episode has: it was read, and nothing has changed since.
+  // A GET whose answer the episode has: it was read, and nothing has changed since. Also a value
+  // that was read like this.
   kRead,
-  // A GET of what was read before something changed.
+  // A GET of what was read before something changed, and a value that was.
   kStale,
-  // A request that may change a resource which was read.
+  // A request that may change a resource which was read. Also a value that this resource shows
+  // elsewhere.
   kTargetRead,
   // A PATCH of what the resource already holds, and one of what it holds otherwise.
   kHolds,
@@ -52,9 +57,8 @@ enum class Mark : std::uint8_t {
   // A request that was sent, and something has changed since.
   kChangedSince,
   // A request to a resource which was read, and whose names the goal's text contains, or not. Also
-  // an order of a list whose first entry the goal's text contains, or not, and a part whose
-  // property
-  // it names.
+  // an order of a list whose first entry the goal's text contains, or not, a part whose property it
+  // names, and a value that was read under a name which it contains, or not.
   kNamed,
   kUnnamed,
   // A part or a value that the request which is being put together has already.
@@ -93,8 +97,9 @@ class EpisodeMemory {
   // The most candidates of an observation that have marks. Any more are left unmarked.
   static constexpr std::size_t kMaximumMarks = 2048;
 
-  // `facts` outlives this.
-  explicit EpisodeMemory(ResourceFactsCache& facts) : facts_(&facts) {}
+  // `facts` and `values` outlive this.
+  EpisodeMemory(ResourceFactsCache& facts, ShownValuesCache& values)
+      : facts_(&facts), values_shown_(&values) {}
 
   // Begins an episode whose goal is `text`, and forgets the one before. `service` outlives it.
   void Begin(const std::string& text, const ServiceCatalog& service);
@@ -104,10 +109,20 @@ class EpisodeMemory {
   bool Learn(const redfish::Candidate& request, const ServiceResponse& response,
              const BodyText& text, const SeenResources& resources);
 
+  // Takes in that `request`, which expands a collection, was answered with `answers`, as if each of
+  // them had been asked for by itself. `resources` has learned of them already. Returns true when
+  // the episode had all of them already. REQUIRES: there is an answer.
+  bool Learn(const redfish::Candidate& request, std::span<const ReadAnswer> answers,
+             const SeenResources& resources);
+
   // Returns what the resource at `uri` held when it was last read, without volatile properties. Of
   // a settings object these are the present attributes where it holds none itself. Returns null for
   // a resource that was not read.
   nlohmann::json HeldBy(const std::string& uri) const;
+
+  // Returns the resources whose bodies the episode has, in the order of their URIs, as a request to
+  // the resource at `target` sees them.
+  std::vector<ReadResource> ReadResources(const std::string& target) const;
 
   // Returns the marks of the candidates in the list of `resources`, in ascending order.
   std::vector<model::CandidateMark> Marks(const SeenResources& resources) const;
@@ -115,8 +130,8 @@ class EpisodeMemory {
  private:
   struct Resource {
     ResourceFactsCache::Pointer facts = nullptr;
-    // The body as canonical JSON.
-    std::shared_ptr<const std::string> body = nullptr;
+    // The body as canonical JSON, without a text before it was seen.
+    inference::client::ContentReference body = {};
     bool named = false;
     // The place in the goal's text of the value that is one of the resource's names, or -1.
     int place = -1;
@@ -129,12 +144,17 @@ class EpisodeMemory {
     std::uint64_t changes = 0;
   };
 
+  void NoteSent(const content::ContentKey& key, int status);
+  // Keeps what a body shows of its resource.
+  void NoteShown(const ServiceResponse& response, const BodyText& text,
+                 const SeenResources& resources);
   // Notes a GET and returns true when it repeats one.
   bool KeepRead(const redfish::Candidate& request, int status);
   std::uint32_t BitsOf(const redfish::Candidate& candidate, std::size_t place,
                        const Resource& resource) const;
 
   ResourceFactsCache* facts_;
+  ShownValuesCache* values_shown_;
   const ServiceCatalog* service_ = nullptr;
   // The goal's text in lower case.
   std::string goal_;

@@ -101,6 +101,14 @@ class Expert final : public redfish::PlanClient {
     }
   }
 
+  bool Expands(const std::string& uri) const override {
+    const redfish::PlanRequest request{.method = "GET",
+                                       .uri = uri + std::string(redfish::kExpandQuery),
+                                       .body = nullptr,
+                                       .token = ""};
+    return environment_.resources().Find(request) >= 0;
+  }
+
   bool over() const { return ended_ || !failure_.ok(); }
   bool ended() const { return ended_; }
   const absl::Status& failure() const { return failure_; }

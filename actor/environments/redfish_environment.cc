@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "actor/environments/expanded_answer.h"
 #include "actor/environments/reward.h"
 #include "redfish/capture/uri.h"
 
@@ -190,7 +191,10 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
   // What a collection or the owner of an action holds says nothing about the body of a POST.
   const bool changes_resource = candidate.method == "PATCH";
   draft_.Open(candidate, resources_,
-              changes_resource ? memory_.HeldBy(candidate.resource) : nlohmann::json());
+              changes_resource ? memory_.HeldBy(candidate.resource) : nlohmann::json(),
+              tasks_->options.read_values > 0
+                  ? memory_.ReadResources(changes_resource ? candidate.resource : std::string())
+                  : std::vector<ReadResource>());
   if (draft_.is_open()) {
     done(Choice());
     return;
@@ -276,17 +280,28 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
     response->body = nullptr;
     response->json = nullptr;
   }
-  const BodyTexts::Pointer text = TextOf(*response);
-  body_ = text->content;
-  KeepEtag(candidate, *response);
   KeepSession(candidate, *response);
-  // Learn may destroy the candidate, and the memory needs what the resources have learned.
-  const redfish::Candidate sent = candidate;
-  resources_.Learn(sent, *response, *text);
-  last_repeated_ = memory_.Learn(sent, *response, *text, resources_);
+  // Learn may destroy the candidate.
+  Learn(redfish::Candidate(candidate), *response);
   Transition transition = Conclude(response->progress);
   if (!others_.empty()) transition.achieved = Achieved();
   done(std::move(transition));
+}
+
+void RedfishEnvironment::Learn(const redfish::Candidate& sent, const ServiceResponse& response) {
+  const BodyTexts::Pointer text = TextOf(response);
+  body_ = text->content;
+  // The memory needs what the resources have learned.
+  const std::vector<ReadAnswer> answers = TakeApart(sent, response, response_cache_->bodies);
+  if (answers.empty()) {
+    KeepEtag(sent, response);
+    resources_.Learn(sent, response, *text);
+    last_repeated_ = memory_.Learn(sent, response, *text, resources_);
+    return;
+  }
+  for (const ReadAnswer& answer : answers) KeepEtag(answer.request, answer.response);
+  resources_.Learn(answers);
+  last_repeated_ = memory_.Learn(sent, answers, resources_);
 }
 
 Transition RedfishEnvironment::Conclude(const Progress& progress) {

@@ -15,6 +15,9 @@
 // that is put together by further actions (RequestDraft). These cost RewardOptions::choice and
 // count neither as steps nor against the limit; the request that they end in does.
 //
+// A collection that was read with its members ($expand) counts as if the collection and each member
+// had been read by themselves; the content `body` is the whole answer.
+//
 // Some rules are fixed and leave the agent no choice. A PATCH carries If-Match when this episode
 // has seen an ETag of its URI. `wait` moves the service's clock. The
 // token of a session that was made by POST goes with every later request, until the session is
@@ -125,6 +128,8 @@ class RedfishEnvironment final : public Environment {
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
   Transition Conclude(const Progress& progress);
+  // Takes in the answer to a request that was sent.
+  void Learn(const redfish::Candidate& sent, const ServiceResponse& response);
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
   void KeepEtag(const redfish::Candidate& candidate, const ServiceResponse& response);
   void KeepSession(const redfish::Candidate& candidate, const ServiceResponse& response);
@@ -139,10 +144,11 @@ class RedfishEnvironment final : public Environment {
 
   std::size_t pair_ = 0;
   SeenResources resources_ = SeenResources(response_cache_->candidates);
-  RequestDraft draft_ = RequestDraft(response_cache_->part_lists);
+  RequestDraft draft_ = RequestDraft(response_cache_->part_lists,
+                                     static_cast<std::size_t>(tasks_->options.read_values));
   // The request under way, where it was put together.
   redfish::Candidate drafted_;
-  EpisodeMemory memory_ = EpisodeMemory(response_cache_->facts);
+  EpisodeMemory memory_ = EpisodeMemory(response_cache_->facts, response_cache_->values);
   std::vector<model::CandidateMark> marks_;
   redfish::Episode episode_;
   std::optional<runtime::Random> slot_values_;

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "actor/environments/episode_memory.h"
 #include "platform/content/canonical_json.h"
+#include "redfish/capture/redaction.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::actor {
@@ -55,18 +58,6 @@ bool Has(const Json& body, const Json& part) {
 }
 
 bool IsWordCharacter(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) != 0; }
-
-// "AssetTag" becomes "asset tag".
-std::string InWords(std::string_view name) {
-  std::string words;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool begins = i > 0 && absl::ascii_isupper(static_cast<unsigned char>(name[i])) &&
-                        absl::ascii_islower(static_cast<unsigned char>(name[i - 1]));
-    if (begins) words += ' ';
-    words += absl::ascii_tolower(static_cast<unsigned char>(name[i]));
-  }
-  return words;
-}
 
 // What a sentence may say of a part with one property.
 PartWords WordsOf(const redfish::Candidate& part) {
@@ -154,9 +145,10 @@ std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& 
 }
 
 void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources& resources,
-                        Json held) {
+                        Json held, std::vector<ReadResource> read) {
   opening_ = candidate;
   held_ = std::move(held);
+  read_ = std::move(read);
   shown_ = candidate.composes() ? Json::object() : candidate.body;
   parts_ = candidate.composes() ? PartsOf(candidate, resources) : nullptr;
   taken_ = 0;
@@ -208,26 +200,27 @@ void RequestDraft::GoOn() {
   Describe();
 }
 
+void RequestDraft::Offer(Json value, const std::string& description, std::uint32_t marks) {
+  // Equal descriptions would be one choice with two meanings.
+  std::string full = description;
+  const auto is_taken = [this](const std::string& text) {
+    return std::any_of(offered_.begin(), offered_.end(), [&text](const OfferedValue& offered) {
+      return offered.description == text;
+    });
+  };
+  for (int again = 2; is_taken(full); ++again) full = description + " " + std::to_string(again);
+  offered_.push_back({std::move(value), std::move(full), marks});
+}
+
 void RequestDraft::OfferValues(const redfish::Slot& slot) {
   offered_.clear();
-  // Equal descriptions would be one choice with two meanings.
-  const auto offer = [this](Json value, std::string description, std::uint32_t marks) {
-    std::string full = description;
-    const auto is_taken = [this](const std::string& text) {
-      return std::any_of(offered_.begin(), offered_.end(), [&text](const OfferedValue& offered) {
-        return offered.description == text;
-      });
-    };
-    for (int again = 2; is_taken(full); ++again) full = description + " " + std::to_string(again);
-    offered_.push_back({std::move(value), std::move(full), marks});
-  };
   for (const redfish::SentenceValue& value : sentence_) {
     if (redfish::Accepts(slot, value.value)) {
-      offer(value.value, value.description,
+      Offer(value.value, value.description,
             (value.is_literal ? MarkBit(Mark::kLiteral) : 0) | PlaceBits(value.place));
     }
   }
-  if (redfish::Accepts(slot, "") && !offered_.empty()) offer("", "an empty text", 0);
+  if (redfish::Accepts(slot, "") && !offered_.empty()) Offer("", "an empty text", 0);
   const Json* const present = held_.is_object() ? redfish::Resolve(held_, PlaceOf(slot)) : nullptr;
   const bool is_order = IsOfList(slot) && present != nullptr && present->is_array() &&
                         present->size() > 1 && present->size() <= kLongestOrder &&
@@ -241,8 +234,52 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
     const std::string name = first.is_string() ? first.get<std::string>() : first.dump();
     const bool is_named =
         !name.empty() && redfish::ContainsWords(goal_, absl::AsciiStrToLower(name));
-    offer(std::move(order), "present list beginning with " + name,
+    Offer(std::move(order), "present list beginning with " + name,
           MarkBit(is_named ? Mark::kNamed : Mark::kUnnamed));
+  }
+  OfferReadValues(slot);
+}
+
+void RequestDraft::OfferReadValues(const redfish::Slot& slot) {
+  struct Choice {
+    const ReadResource* resource;
+    const ShownValue* value;
+    bool is_named;
+    int rank;
+  };
+  // A secret goes where the goal's sentence says, and nowhere else.
+  if (read_values_ == 0 || redfish::IsSecretName(slot.name, {})) return;
+  const std::string own_name = absl::AsciiStrToLower(slot.name);
+  std::vector<Choice> choices;
+  for (const ReadResource& resource : read_) {
+    for (const ShownValue& value : resource.shown->values) {
+      const bool is_itself = resource.is_target && value.name == own_name;
+      if (is_itself || !Fits(slot, value)) continue;
+      const bool is_named = Says(value.name) || Says(value.name_in_words);
+      choices.push_back({.resource = &resource,
+                         .value = &value,
+                         .is_named = is_named,
+                         .rank = (is_named ? 8 : 0) + (value.name == own_name ? 4 : 0) +
+                                 (resource.is_named ? 2 : 0) + (resource.is_target ? 1 : 0)});
+    }
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return a.rank > b.rank; });
+  std::set<std::string> known;
+  for (const OfferedValue& offered : offered_) known.insert(offered.value.dump());
+  std::size_t left = read_values_;
+  for (const Choice& choice : choices) {
+    if (left == 0) break;
+    if (!known.insert(choice.value->value.dump()).second) continue;
+    --left;
+    Offer(choice.value->value,
+          "read " + choice.value->place_in_words + " of " +
+              (choice.resource->is_target ? "this " : "another ") +
+              choice.resource->shown->type_in_words +
+              (choice.resource->is_named ? " named in the goal" : ""),
+          MarkBit(choice.is_named ? Mark::kNamed : Mark::kUnnamed) |
+              MarkBit(choice.resource->is_stale ? Mark::kStale : Mark::kRead) |
+              (choice.resource->is_target ? MarkBit(Mark::kTargetRead) : 0));
   }
 }
 

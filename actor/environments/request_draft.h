@@ -6,9 +6,14 @@
 // Each choice is one action among a short list, and the product of their probabilities is that of
 // the whole request (an autoregressive policy; Vinyals et al., "StarCraft II: A New Challenge for
 // Reinforcement Learning", 2017, section 4.2). Values come from the goal's sentence
-// (redfish/goals/sentence_values.h), and an order of a list also from what the resource holds.
+// (redfish/goals/sentence_values.h), an order of a list also from what the resource holds, and any
+// value also from the bodies that the episode has read (shown_values.h). Of these a slot is offered
+// each value once, and only so many as the draft may: those first under whose name, or from whose
+// resource, the goal's text speaks, then those of a property with the slot's own name. They are
+// described by where they come from, never by themselves.
 //
-// Not thread-safe. What is open is a function of the episode's text and the choices alone.
+// Not thread-safe. What is open is a function of the episode's text, of what it has read, and of
+// the choices.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -26,6 +31,7 @@
 #include "actor/environments/generation_cache.h"
 #include "actor/environments/resource_facts.h"
 #include "actor/environments/seen_resources.h"
+#include "actor/environments/shown_values.h"
 #include "inference/client/row.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/random.h"
@@ -70,16 +76,18 @@ class RequestDraft {
 
   enum class State : std::uint8_t { kIdle, kChoosingPart, kChoosingValue, kComplete, kDropped };
 
-  // `lists` outlives this.
-  explicit RequestDraft(PartLists& lists) : lists_(&lists) {}
+  // `lists` outlives this. A slot is offered at most `read_values` values that were read.
+  explicit RequestDraft(PartLists& lists, std::size_t read_values = 0)
+      : lists_(&lists), read_values_(read_values) {}
 
   // Begins an episode whose goal is `sentence`, and drops what was open.
   void Begin(std::string_view sentence);
   // Begins a request with `candidate` of the list of `resources`. `held` is what its resource
-  // holds, null when the episode has not read it. Both may change while the draft is open. The
-  // state is kComplete at once when nothing is to be chosen.
+  // holds, null when the episode has not read it, and `read` are the resources that the episode has
+  // read. All may change while the draft is open. The state is kComplete at once when nothing is to
+  // be chosen.
   void Open(const redfish::Candidate& candidate, const SeenResources& resources,
-            nlohmann::json held);
+            nlohmann::json held, std::vector<ReadResource> read = {});
   // Takes the next choice. REQUIRES: is_open() and 0 <= action < list()->size(), and the action is
   // legal in the list.
   void Choose(std::int64_t action);
@@ -115,7 +123,7 @@ class RequestDraft {
   struct OfferedValue {
     nlohmann::json value;
     std::string description;
-    // The marks that depend on the goal's text.
+    // The marks that depend on the goal's text, and on what the episode has read.
     std::uint32_t marks = 0;
   };
 
@@ -129,6 +137,9 @@ class RequestDraft {
   // Opens the choice of the next slot that the sentence has a value for, or what comes after it.
   void GoOn();
   void OfferValues(const redfish::Slot& slot);
+  // Adds a value to those that are offered, under a description that none of them has.
+  void Offer(nlohmann::json value, const std::string& description, std::uint32_t marks);
+  void OfferReadValues(const redfish::Slot& slot);
   void Describe();
   // Whether the goal's text contains `text`, in lower case, as whole words.
   bool Says(const std::string& text) const;
@@ -138,6 +149,7 @@ class RequestDraft {
                                           const SeenResources& resources) const;
 
   PartLists* lists_;
+  std::size_t read_values_;
   // The goal's text in lower case, its words, and the values that it offers.
   std::string goal_;
   absl::flat_hash_set<std::string> words_;
@@ -148,6 +160,7 @@ class RequestDraft {
   State state_ = State::kIdle;
   redfish::Candidate opening_;
   nlohmann::json held_;
+  std::vector<ReadResource> read_;
   nlohmann::json shown_;
   // Null unless the request composes.
   std::shared_ptr<const PartList> parts_;

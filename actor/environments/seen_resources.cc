@@ -42,19 +42,29 @@ void SeenResources::Begin(const ServiceCatalog& service) {
 
 void SeenResources::Learn(const redfish::Candidate& request, const ServiceResponse& response,
                           const BodyText& text) {
+  Take(request, response, text);
+  if (std::exchange(changed_, false)) MakeList();
+}
+
+void SeenResources::Learn(std::span<const ReadAnswer> answers) {
+  for (const ReadAnswer& answer : answers) Take(answer.request, answer.response, *answer.text);
+  if (std::exchange(changed_, false)) MakeList();
+}
+
+void SeenResources::Take(const redfish::Candidate& request, const ServiceResponse& response,
+                         const BodyText& text) {
   const int status = response.status;
   const bool of_resource = request.action.empty() && !request.uri.empty();
   const bool succeeded = status >= 200 && status < 300;
   // A DELETE that is accepted (202) takes effect later.
   const bool deleted = request.method == "DELETE" && succeeded && status != 202;
   // Copied, as Lose may destroy `request`.
-  const std::string uri = request.uri;
+  const std::string uri = redfish::CanonicalUri(request.uri);
   if (of_resource && (status == 404 || deleted)) Lose(uri);
   if (succeeded && !deleted) {
     if (IsOfService(text.uri)) SeeResource(response, text);
     for (const std::string& member : text.members) SeeMember(text.uri, member);
   }
-  if (std::exchange(changed_, false)) MakeList();
 }
 
 void SeenResources::Lose(const std::string& uri) {
@@ -97,7 +107,7 @@ void SeenResources::MakeList() {
   const auto& own = service_->catalog->candidates();
   for (std::size_t i = 0; i < own.size() && !lost_.empty(); ++i) {
     const bool gone = std::any_of(lost_.begin(), lost_.end(), [&](const std::string& uri) {
-      return redfish::IsAtOrBelow(own[i].uri, uri);
+      return redfish::IsAtOrBelow(own[i].expands() ? own[i].resource : own[i].uri, uri);
     });
     if (gone) removed.push_back(static_cast<std::uint32_t>(i));
   }

@@ -17,10 +17,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "actor/environments/body_texts.h"
+#include "actor/environments/expanded_answer.h"
 #include "actor/environments/redfish_service.h"
 #include "actor/environments/resource_candidates.h"
 #include "actor/environments/service_catalog.h"
@@ -45,6 +47,10 @@ class SeenResources {
   // Takes in that `request` was answered with `response`, whose body `text` describes.
   void Learn(const redfish::Candidate& request, const ServiceResponse& response,
              const BodyText& text);
+
+  // Takes in the answers of which one that expands a collection consists, as if each had come
+  // alone.
+  void Learn(std::span<const ReadAnswer> answers);
 
   const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
   // The reference is valid until the next Learn or Begin. REQUIRES: action < list()->size().
@@ -80,6 +86,8 @@ class SeenResources {
     std::size_t first = 0;
   };
 
+  void Take(const redfish::Candidate& request, const ServiceResponse& response,
+            const BodyText& text);
   void Lose(const std::string& uri);
   void SeeMember(const std::string& collection, const std::string& uri);
   void SeeResource(const ServiceResponse& response, const BodyText& text);

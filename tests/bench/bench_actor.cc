@@ -72,8 +72,12 @@ class Players {
       return;
     }
     ++steps_;
-    const std::size_t actions = transition.observation.catalog->size();
-    environments_[index]->Step(static_cast<std::int64_t>(random_.Below(actions)), Keep(index));
+    const auto& list = *transition.observation.catalog;
+    std::uint64_t action = random_.Below(list.size());
+    while (std::binary_search(list.removed().begin(), list.removed().end(), action)) {
+      action = random_.Below(list.size());
+    }
+    environments_[index]->Step(static_cast<std::int64_t>(action), Keep(index));
   }
   void Reset(std::size_t index) {
     environments_[index]->Reset({.environment_id = first_ + index, .episode = next_episode_++},

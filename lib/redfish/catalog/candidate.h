@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/content/content_key.h"
@@ -19,6 +20,10 @@
 #include "redfish/schema/schema.h"
 
 namespace shoal::redfish {
+
+// What follows the URI of a collection in a request that reads it together with its members
+// ($expand of DSP0266, one level).
+inline constexpr std::string_view kExpandQuery = "?$expand=.";
 
 // The method of a candidate that sends no request and lets the service's clock run.
 inline constexpr const char* kWaitMethod = "WAIT";
@@ -37,7 +42,8 @@ struct Slot {
 struct Candidate {
   // "GET", "PATCH", "POST", "DELETE" or kWaitMethod.
   std::string method;
-  // The canonical URI, which for an action is the action's target; empty for `wait`.
+  // The canonical URI, which for an action is the action's target; with kExpandQuery behind it for
+  // a collection that is read with its members; empty for `wait`.
   std::string uri;
   // The URI of the resource that offers the request; empty for `wait`. Not part of the text.
   std::string resource;
@@ -60,6 +66,8 @@ struct Candidate {
   content::ContentKey key;
 
   bool composes() const { return parts != nullptr; }
+  // Whether it reads a collection with its members.
+  bool expands() const { return method == "GET" && uri.ends_with(kExpandQuery); }
   bool IsMutation() const { return method != "GET" && method != kWaitMethod; }
   // Fills `text` and `key` from the other members.
   void Seal();

@@ -117,6 +117,7 @@ void CandidateGenerator::Add(const std::string& uri, const Json& resource) {
   } else if (!schema_.Knows(type)) {
     LeaveOut("resources of types that the standard does not know");
   }
+  AddExpansion(uri, resource, methods.insert && !fixed);
   if (methods.insert && !fixed) {
     AddCreations(uri, resource);
     AddComposedCreation(uri, resource);
@@ -124,6 +125,15 @@ void CandidateGenerator::Add(const std::string& uri, const Json& resource) {
   if (methods.remove && !fixed) Keep(Start("DELETE", uri, resource));
   const auto actions = resource.find("Actions");
   if (actions != resource.end() && actions->is_object()) AddActions(uri, resource, *actions);
+}
+
+void CandidateGenerator::AddExpansion(const std::string& uri, const Json& collection,
+                                      bool inserts) {
+  if (!outline_.expands() || !IsOperationalType(outline_.MemberType(uri))) return;
+  const std::size_t members = MemberUris(collection).size();
+  if (members > Catalog::kMaximumExpanded) return LeaveOut("large collections to expand");
+  if (members < 2 && !inserts) return;
+  Keep(Start("GET", uri + std::string(kExpandQuery), collection));
 }
 
 void CandidateGenerator::KeepPatch(const Place& place, Json body, std::vector<Slot> slots) {

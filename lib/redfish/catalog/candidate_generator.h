@@ -57,6 +57,9 @@ class CandidateGenerator {
   // enumerations, roles.
   std::vector<nlohmann::json> ValuesOf(const Property& property,
                                        const nlohmann::json& allowable) const;
+  // Adds the request that reads a collection with its members. `inserts` says whether members are
+  // made in it.
+  void AddExpansion(const std::string& uri, const nlohmann::json& collection, bool inserts);
   void AddPatches(const Place& place);
   void AddLeaf(const Place& place, const std::string& pointer, const Property& property,
                const nlohmann::json& allowable);

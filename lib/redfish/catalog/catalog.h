@@ -3,7 +3,9 @@
 //
 // It is made from the tree and the schema alone, by one generic rule for every service and every
 // goal:
-//   GET    every operational resource (no schema files, registries, log entries);
+//   GET    every operational resource (no schema files, registries, log entries), and with its
+//          members each collection of at most kMaximumExpanded of them, two or more, or one in
+//          which members are made, where the service says that it offers $expand;
 //   PATCH  each writable leaf that is present: one candidate for each value of a boolean or an
 //          enumeration (the resource's AllowableValues narrow it), one with a slot for a string, a
 //          number or a list of strings;
@@ -50,6 +52,9 @@ class Catalog {
 
   // An action, or a new member, with more combinations of arguments is only composed.
   static constexpr std::int64_t kMaximumCombinations = 64;
+
+  // A collection that had more members when it was recorded is read member by member.
+  static constexpr std::size_t kMaximumExpanded = 32;
 
   static absl::StatusOr<std::shared_ptr<const Catalog>> Build(const Capture& capture,
                                                               const Schema& schema);

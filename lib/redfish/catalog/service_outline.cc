@@ -24,6 +24,10 @@ ServiceOutline::ServiceOutline(const Capture& capture, const Schema& schema) {
       action_infos_[uri] = resource;
     }
   }
+  const nlohmann::json* const root = capture.Find(kServiceRoot);
+  const nlohmann::json* const offered =
+      root == nullptr ? nullptr : Resolve(*root, "/ProtocolFeaturesSupported/ExpandQuery/NoLinks");
+  expands_ = offered != nullptr && *offered == true;
   for (std::string& uri : DanglingMembers(capture.resources())) dangling_.insert(std::move(uri));
   AddAttributes(capture);
   AddReferences(capture);

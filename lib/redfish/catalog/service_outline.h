@@ -34,6 +34,9 @@ class ServiceOutline {
   bool IsFixed(const std::string& uri, std::string_view odata_type) const;
   // Returns the type of new members of the collection; empty when it is unknown.
   std::string MemberType(const std::string& collection) const;
+  // Whether the service says that it expands what is subordinate to a resource
+  // (ProtocolFeaturesSupported.ExpandQuery.NoLinks).
+  bool expands() const { return expands_; }
   // The Ids of the roles that accounts may have.
   const std::vector<std::string>& role_ids() const { return role_ids_; }
   // Free-form attributes, such as those of a BIOS, as PATCH of a resource may set them.
@@ -71,6 +74,7 @@ class ServiceOutline {
   std::set<std::string> fixed_;
   // Maps a collection to the type of its members.
   std::map<std::string, std::string> member_types_;
+  bool expands_ = false;
   std::vector<std::string> role_ids_;
   std::map<std::string, nlohmann::json> action_infos_;
   std::map<std::string, Attributes> attributes_;

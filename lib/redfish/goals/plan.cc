@@ -35,6 +35,22 @@ class Shown final : public StateView {
     return seen->second ? &*seen->second : nullptr;
   }
   const std::vector<HistoryRecord>& history() const override { return none_; }
+
+  // Reads a collection together with its members where that is possible and neither has been read.
+  void Expand(const std::string& uri) {
+    if (seen_.contains(uri) || !client_.Expands(uri)) return;
+    std::optional<Json> collection = Look(uri + std::string(kExpandQuery));
+    if (!collection) return;
+    const auto members = collection->find("Members");
+    if (members == collection->end() || !members->is_array()) return;
+    for (Json& member : *members) {
+      std::string member_uri = LinkTarget(member);
+      if (member_uri.empty() || member.size() < 2) continue;
+      Json link = {{"@odata.id", member_uri}};
+      seen_.insert_or_assign(std::move(member_uri), std::exchange(member, std::move(link)));
+    }
+    seen_.insert_or_assign(uri, std::move(collection));
+  }
   void Forget() { seen_.clear(); }
 
  private:
@@ -90,7 +106,9 @@ class Runner {
     const Json quantifier = Follow(*each, uris_);
     SHOAL_ASSIGN_OR_RETURN(const Predicate where,
                            Predicate::ParseOfResource(quantifier.at("where")));
-    const Json* const collection = shown_.Find(CanonicalUri(TextAt(quantifier, "members")));
+    const std::string members = CanonicalUri(TextAt(quantifier, "members"));
+    shown_.Expand(members);
+    const Json* const collection = shown_.Find(members);
     std::vector<std::string> chosen;
     if (collection != nullptr) chosen = MemberUris(*collection);
     std::erase_if(chosen, [&](const std::string& uri) { return !where.Evaluate(shown_, uri); });
@@ -177,9 +195,24 @@ class Runner {
       request.uri = TextAt(*found, "target");
       Choose(step, *found, request.body);
     }
+    SHOAL_RETURN_IF_ERROR(Copy(step, request.body));
     const auto token = tokens_.find(TextAt(step, "as"));
     if (token != tokens_.end()) request.token = token->second;
     return request;
+  }
+
+  absl::Status Copy(const Json& step, Json& body) const {
+    const Json copies = step.value("copy", Json::object());
+    for (const auto& [place, from] : copies.items()) {
+      const std::string uri = CanonicalUri(TextAt(from, "uri"));
+      const std::string pointer = TextAt(from, "pointer");
+      const Json* const resource = shown_.Find(uri);
+      const Json* const value = resource == nullptr ? nullptr : Resolve(*resource, pointer);
+      if (value == nullptr || !Assign(body, place, *value)) {
+        return runtime::FailedPrecondition(uri + " has nothing to copy at " + pointer);
+      }
+    }
+    return absl::OkStatus();
   }
 
   void Choose(const Json& step, const Json& action, Json& body) {
@@ -237,9 +270,24 @@ absl::Status CheckChoices(const Json& step) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCopies(const Json& step) {
+  const auto copies = step.find("copy");
+  if (copies == step.end()) return absl::OkStatus();
+  if (!copies->is_object()) return runtime::InvalidArgument("\"copy\" needs a table");
+  for (const auto& [place, from] : copies->items()) {
+    const bool complete = from.is_object() && from.size() == 2 &&
+                          from.value("uri", Json()).is_string() &&
+                          from.value("pointer", Json()).is_string();
+    if (complete) continue;
+    return runtime::InvalidArgument("\"copy\" needs \"uri\" and \"pointer\" for " + place);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckStep(const Json& step) {
   static const std::set<std::string> kTexts = {"method", "uri", "action", "keep", "as"};
-  static const std::set<std::string> kOthers = {"body", "when", "one_of", "each", "shows", "until"};
+  static const std::set<std::string> kOthers = {"body", "copy",  "when", "one_of",
+                                                "each", "shows", "until"};
   if (!step.is_object()) return runtime::InvalidArgument("a table expected");
   for (const auto& [key, value] : step.items()) {
     if (!kTexts.contains(key) && !kOthers.contains(key)) {
@@ -261,6 +309,7 @@ absl::Status CheckStep(const Json& step) {
     return runtime::InvalidArgument("needs one of \"method\" and \"action\"");
   }
   SHOAL_RETURN_IF_ERROR(CheckEach(step));
+  SHOAL_RETURN_IF_ERROR(CheckCopies(step));
   return CheckChoices(step);
 }
 
@@ -302,7 +351,8 @@ std::int64_t FirstWhere(const Candidates& candidates, const Fits& fits) {
 
 template <typename Candidates>
 std::int64_t FindRequest(const Candidates& candidates, const PlanRequest& request, bool composes) {
-  const std::string uri = CanonicalUri(request.uri);
+  std::string uri = CanonicalUri(request.uri);
+  if (request.uri.ends_with(kExpandQuery)) uri += kExpandQuery;
   return FirstWhere(candidates, [&](const Candidate& candidate) {
     return candidate.method == request.method && candidate.uri == uri &&
            candidate.composes() == composes && (composes || Unify(candidate, request.body));

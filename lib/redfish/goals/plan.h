@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan is how an expert reaches a goal: requests with references into the service's tree, each
-// with a condition on the state that the service shows.
+// with a condition on the state that the service shows. A collection whose members a step goes
+// through is read with them where the client expands it and that is no more requests.
 //
 // As JSON, after the names in a goal's file have been replaced (data/goals/README.md):
 //   {"method": "PATCH", "uri": U, "body": {..}}
@@ -9,6 +10,9 @@
 // and with any of them
 //   "when": X          the step is skipped unless X holds; X as in predicate.h, without history
 //   "one_of": {"ResetType": ["ForceRestart", "On"]}   the first that the action lists as allowable
+//   "copy": {"/AssetTag": {"uri": U, "pointer": P}}   the body's value at /AssetTag is what U shows
+//   at
+//                        P, which is looked at before the request is sent
 //   "each": {"members": U, "where": X}    once for each member that fulfils X; "$each" is its URI
 //   "keep": "own"      the reply's Location becomes "$own", its token is kept under that name
 //   "as": "own"        the request is sent with that token
@@ -54,6 +58,9 @@ class PlanClient {
   virtual ~PlanClient() = default;
   virtual PlanReply Send(const PlanRequest& request) = 0;
   virtual void Wait(std::chrono::seconds time) = 0;
+  // Whether the collection at `uri` can be read with its members, by one GET of the URI and
+  // kExpandQuery.
+  virtual bool Expands(const std::string& /*uri*/) const { return false; }
 };
 
 struct PlanOptions {

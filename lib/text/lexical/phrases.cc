@@ -102,7 +102,10 @@ std::string DeedOf(const json& candidate) {
     if (type.ends_with(kCollection)) type.resize(type.size() - kCollection.size());
     return "create " + type + With(settings);
   }
-  if (method == "GET") return "read " + type;
+  if (method == "GET") {
+    const bool expands = MemberText(candidate, "uri").ends_with("?$expand=.");
+    return (expands ? "read all of " : "read ") + type;
+  }
   if (method == "DELETE") return "delete " + type;
   return Spelled(method) + (type.empty() ? "" : " " + type) + With(settings);
 }

@@ -77,13 +77,16 @@ class TaggedEpisode {
     }
     return found;
   }
+  std::vector<ReadResource> ReadBy(const std::string& uri) const {
+    return memory_.ReadResources(uri);
+  }
   std::vector<model::CandidateMark> marks() const { return memory_.Marks(seen_); }
   const redfish::Candidate& Tag() const { return Find("PATCH", kOneSystem, "AssetTag"); }
 
  private:
   ResponseCache cache_;
   SeenResources seen_ = SeenResources(cache_.candidates);
-  EpisodeMemory memory_ = EpisodeMemory(cache_.facts);
+  EpisodeMemory memory_ = EpisodeMemory(cache_.facts, cache_.values);
 };
 
 using MarkSet = std::set<Mark>;
@@ -175,6 +178,28 @@ TEST_CASE("An answer that changes a resource and shows it counts as read") {
   episode.Send(episode.Tag(), 200, SystemNamed(kOneSystem, "X-1", "alpha"));
   REQUIRE(episode.MarksOf(episode.Tag()) == MarkSet{Mark::kTargetRead, Mark::kTargetChanged,
                                                     Mark::kHolds, Mark::kAccepted, Mark::kNamed});
+}
+
+TEST_CASE("What was read offers its values to requests, until it was changed as stale ones") {
+  TaggedEpisode episode;
+  REQUIRE(episode.ReadBy(kOneSystem).empty());
+  episode.Read(kOneSystem, SystemNamed(kOneSystem, "old", "alpha"));
+  episode.Read(kTwoSystem, SystemNamed(kTwoSystem, "new", "beta"));
+  auto read = episode.ReadBy(kOneSystem);
+  REQUIRE(read.size() == 2);
+  REQUIRE(read[0].is_target);
+  REQUIRE(read[0].is_named);
+  REQUIRE_FALSE(read[0].is_stale);
+  REQUIRE_FALSE(read[1].is_target);
+  REQUIRE_FALSE(read[1].is_named);
+  const auto& values = read[1].shown->values;
+  REQUIRE(std::any_of(values.begin(), values.end(), [](const ShownValue& value) {
+    return value.name == "hostname" && value.value == "beta";
+  }));
+  episode.Send(episode.Tag(), 204);
+  read = episode.ReadBy(kOneSystem);
+  REQUIRE(read[0].is_stale);
+  REQUIRE(read[1].is_stale);
 }
 
 TEST_CASE("Marks come in the order of the candidates") {

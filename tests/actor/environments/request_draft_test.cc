@@ -48,12 +48,22 @@ std::uint32_t Bit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint3
 
 class Drafting {
  public:
-  explicit Drafting(const std::string& sentence) {
+  explicit Drafting(const std::string& sentence, std::size_t read_values = 0)
+      : draft_(cache_.part_lists, read_values) {
     seen_.Begin(BoxService());
     draft_.Begin(sentence);
   }
-  void Open(const std::string& part, Json held = nullptr) {
-    draft_.Open(BoxRequest(part), seen_, std::move(held));
+  void Open(const std::string& part, Json held = nullptr, std::vector<ReadResource> read = {}) {
+    draft_.Open(BoxRequest(part), seen_, std::move(held), std::move(read));
+  }
+  // Returns how many choices have `words` in their text.
+  std::size_t CountOf(const std::string& words) const {
+    const auto& list = *draft_.list();
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list.at(i).text->find(words) != std::string::npos) ++count;
+    }
+    return count;
   }
   // Chooses the choice whose text contains `words`.
   void Choose(const std::string& words) {
@@ -91,8 +101,23 @@ class Drafting {
  private:
   ResponseCache cache_;
   SeenResources seen_ = SeenResources(cache_.candidates);
-  RequestDraft draft_ = RequestDraft(cache_.part_lists);
+  RequestDraft draft_;
 };
+
+// A resource that the episode has read, with these values under names in words.
+ReadResource Shelf(const std::vector<std::pair<std::string, Json>>& values) {
+  auto shown = std::make_shared<ShownValues>();
+  shown->type_in_words = "chassis";
+  for (const auto& [words, value] : values) {
+    ShownValue one;
+    one.value = value;
+    one.name_in_words = one.place_in_words = words;
+    one.name = words;
+    std::erase(one.name, ' ');
+    shown->values.push_back(std::move(one));
+  }
+  return {.shown = std::move(shown)};
+}
 
 TEST_CASE("A request without anything to choose is complete at once") {
   Drafting drafting("Turn the light on.");
@@ -136,6 +161,72 @@ TEST_CASE("A slot for which the sentence has no value gets a random one") {
   drafting.Open("<goal.AssetTag>");
   REQUIRE(drafting.draft().state() == State::kComplete);
   REQUIRE(drafting.Body().at("AssetTag").is_string());
+}
+
+TEST_CASE("A slot takes a value that was read, which is described by where it stood") {
+  Drafting drafting("Set the asset tag to the serial number of the chassis.", 8);
+  drafting.Open("<goal.AssetTag>", nullptr,
+                {Shelf({{"serial number", "SN-77"}, {"part number", "PN-1"}, {"depth", 12}})});
+  REQUIRE(drafting.CountOf("read ") == 2);
+  REQUIRE(drafting.CountOf("SN-77") == 0);
+  REQUIRE(drafting.MarksOf("read serial number of another chassis") ==
+          (Bit(Mark::kNamed) | Bit(Mark::kRead)));
+  REQUIRE(drafting.MarksOf("read part number of another chassis") ==
+          (Bit(Mark::kUnnamed) | Bit(Mark::kRead)));
+  drafting.Lead({{"AssetTag", "SN-77"}});
+  REQUIRE(drafting.Body() == Json{{"AssetTag", "SN-77"}});
+  REQUIRE(drafting.draft().shown_body() == Json{{"AssetTag", "<goal.AssetTag>"}});
+}
+
+TEST_CASE("The other value in a body is the one that is sent by the same choice") {
+  for (const char* serial : {"SN-77", "SN-78"}) {
+    Drafting drafting("Set the asset tag to the serial number of the chassis.", 8);
+    drafting.Open("<goal.AssetTag>", nullptr, {Shelf({{"serial number", serial}})});
+    drafting.Choose("read serial number");
+    REQUIRE(drafting.Body() == Json{{"AssetTag", serial}});
+  }
+}
+
+TEST_CASE("Without leave to offer them, values that were read change no choice") {
+  Drafting without("Set the asset tag to X1.");
+  without.Open("<goal.AssetTag>");
+  Drafting with("Set the asset tag to X1.");
+  with.Open("<goal.AssetTag>", nullptr, {Shelf({{"serial number", "SN-77"}})});
+  REQUIRE(with.draft().list()->key() == without.draft().list()->key());
+}
+
+TEST_CASE("Values that were read are few, each once, and what the goal names comes first") {
+  std::vector<std::pair<std::string, Json>> values;
+  for (int i = 0; i < 40; ++i) values.push_back({"a" + std::to_string(i), "V" + std::to_string(i)});
+  values.push_back({"serial number", "SN-77"});
+  values.push_back({"model", "SN-77"});
+  values.push_back({"asset tag", "X9"});
+  Drafting drafting("Set the asset tag to X1, like the serial number.", 4);
+  drafting.Open("<goal.AssetTag>", nullptr, {Shelf(values), Shelf({{"sku", "X1"}})});
+  REQUIRE(drafting.CountOf("read ") == 4);
+  REQUIRE(drafting.CountOf("read serial number") == 1);
+  REQUIRE(drafting.CountOf("read asset tag") == 1);
+  Drafting all("Set the asset tag to X1, like the serial number.", 64);
+  all.Open("<goal.AssetTag>", nullptr, {Shelf(values), Shelf({{"sku", "X1"}})});
+  REQUIRE(all.CountOf("read ") == 42);
+  // The sentence has the value already, and the other place of a value ranks lower.
+  REQUIRE(all.CountOf("read sku") == 0);
+  REQUIRE(all.CountOf("read model") == 0);
+}
+
+TEST_CASE("Values know whether their resource is the one to change, and whether they are fresh") {
+  ReadResource box = Shelf({{"serial number", "SN-1"}, {"asset tag", "old"}});
+  box.is_target = true;
+  ReadResource shelf = Shelf({{"serial number", "SN-2"}});
+  shelf.is_stale = shelf.is_named = true;
+  Drafting drafting("Set the asset tag.", 8);
+  drafting.Open("<goal.AssetTag>", nullptr, {box, shelf});
+  REQUIRE(drafting.MarksOf("read serial number of this chassis") ==
+          (Bit(Mark::kUnnamed) | Bit(Mark::kRead) | Bit(Mark::kTargetRead)));
+  REQUIRE(drafting.MarksOf("read serial number of another chassis named in the goal") ==
+          (Bit(Mark::kUnnamed) | Bit(Mark::kStale)));
+  // What the property holds itself would change nothing.
+  REQUIRE(drafting.CountOf("read asset tag") == 0);
 }
 
 TEST_CASE("An order of a list is offered where the episode has read the list") {

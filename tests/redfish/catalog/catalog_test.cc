@@ -32,10 +32,53 @@ const Candidate* FindRequest(const Catalog& catalog, const std::string& method,
   return nullptr;
 }
 
+TEST_CASE("A collection is offered with its members where the service says that it expands") {
+  const std::string accounts = "/redfish/v1/AccountService/Accounts";
+  const std::string entries = "/redfish/v1/LogService/Entries";
+  const std::string sensors = "/redfish/v1/Chassis/1/Sensors";
+  const auto offered = [&](const Json& root, std::size_t count) {
+    Capture::Resources resources = {{"/redfish/v1", root}};
+    const auto add = [&](const std::string& uri, const std::string& type) {
+      Json members = Json::array();
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::string member = uri + "/" + std::to_string(i);
+        members.push_back({{"@odata.id", member}});
+        resources[member] = {{"@odata.id", member},
+                             {"@odata.type", "#" + type + ".v1_4_0." + type}};
+      }
+      const std::string name = type + "Collection";
+      resources[uri] = {{"@odata.id", uri},
+                        {"@odata.type", "#" + name + "." + name},
+                        {"Members", std::move(members)}};
+    };
+    add(accounts, "ManagerAccount");
+    add(entries, "LogEntry");
+    add(sensors, "Sensor");
+    const auto catalog =
+        *Catalog::Build(**Capture::FromResources("small", std::move(resources)), ShippedSchema());
+    std::set<std::string> found;
+    for (const Candidate& candidate : catalog->candidates()) {
+      if (candidate.expands()) found.insert(CanonicalUri(candidate.uri));
+    }
+    return found;
+  };
+  const auto root = [](const Json& query) {
+    return Json{{"ProtocolFeaturesSupported", {{"ExpandQuery", query}}}};
+  };
+  REQUIRE(offered(root({{"NoLinks", true}}), 2) == std::set{accounts, sensors});
+  // Accounts are made, so one may come.
+  REQUIRE(offered(root({{"NoLinks", true}}), 1) == std::set{accounts});
+  REQUIRE(offered(root({{"NoLinks", true}}), Catalog::kMaximumExpanded + 1).empty());
+  for (const Json& other :
+       {root({{"NoLinks", false}}), root({{"Links", true}}), root(nullptr), Json::object()}) {
+    REQUIRE(offered(other, 2).empty());
+  }
+}
+
 TEST_CASE("The catalogs have the sizes that the whole services have") {
-  const std::map<std::string, std::int64_t> kSizes = {{"dell-r750", 10059},
-                                                      {"dmtf-rackmount1", 3966},
-                                                      {"hpe-dl380a-gen12", 7591},
+  const std::map<std::string, std::int64_t> kSizes = {{"dell-r750", 10110},
+                                                      {"dmtf-rackmount1", 4021},
+                                                      {"hpe-dl380a-gen12", 7649},
                                                       {"openbmc-stock", 323}};
   for (const auto& [name, size] : kSizes) {
     const Catalog& catalog = CatalogOf(name);
@@ -64,7 +107,8 @@ TEST_CASE("No request is listed twice, and each is found by its key") {
       const Candidate& candidate = catalog.candidates()[i];
       REQUIRE(texts.insert(candidate.text).second);
       REQUIRE(catalog.IndexOf(candidate.key) == static_cast<std::int64_t>(i));
-      REQUIRE(candidate.uri == CanonicalUri(candidate.uri));
+      const std::string query(candidate.expands() ? kExpandQuery : "");
+      REQUIRE(candidate.uri == CanonicalUri(candidate.uri) + query);
     }
     REQUIRE(catalog.IndexOf(content::KeyOf("no candidate")) == -1);
   }
