@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the payloads that sampled batches lack from disk, on threads of its own, so that batches can
-// be fetched ahead of their turn. Payloads of one batch are read at the same time, and batches in
-// the order in which they came.
+// Reads the payloads that sampled batches lack from disk, on threads of its own, so that batches
+// can be fetched ahead of their turn. Payloads of one batch are read at the same time, and batches
+// in the order in which they came.
 //
 // Thread-safe. Its queue holds what the callers give it: a sampling stream has a bounded number of
 // batches that wait. The destructor drops what no thread has begun to read, without calling `done`.

@@ -43,9 +43,9 @@ class Journal {
   virtual ~Journal() = default;
 
   // Fills `contents` and `tables`, which are empty, with what was stored, and follows them from now
-  // on, as their hooks and their spill. Calls `changed` from a thread of its own, without a lock, whenever durable() or Ready() has
-  // changed. All of them must outlive the journal. Fails when nothing can be read; damage to single
-  // records is reported and costs these alone. Call it once.
+  // on, as their hooks and their spill. Calls `changed` from a thread of its own, without a lock,
+  // whenever durable() or Ready() has changed. All of them must outlive the journal. Fails when
+  // nothing can be read; damage to single records is reported and costs these alone. Call it once.
   virtual absl::Status Start(ContentStore& contents, std::span<const std::unique_ptr<Table>> tables,
                              std::function<void()> changed) = 0;
 

@@ -5,8 +5,8 @@
 // Lifetime and locks are those of transport::ServerStream. `mutex_` is taken before the stream's
 // own lock, never after, and is held from sampling to sending, so that contents leave before the
 // items that use them. At most two messages wait to be written, because sampled items are lost when
-// the stream breaks. Batches of which a use has to be on disk first, or a payload is to be read from
-// there, are kept back until then, and leave in the order in which they were sampled. At most
+// the stream breaks. Batches of which a use has to be on disk first, or a payload is to be read
+// from there, are kept back until then, and leave in the order in which they were sampled. At most
 // sixteen of them wait, so this is also how far ahead of the client payloads are read.
 #pragma once
 
@@ -32,10 +32,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   // The references must outlive the stream.
   SampleStream(Shard& shard, Waiters& streams, BatchReader& batch_reader,
                transport::StreamRegistry& registry)
-      : ServerStream({}, registry),
-        shard_(shard),
-        streams_(streams),
-        batch_reader_(batch_reader) {}
+      : ServerStream({}, registry), shard_(shard), streams_(streams), batch_reader_(batch_reader) {}
 
   // Samples and sends as many items as credit and table allow.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);

@@ -28,8 +28,8 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
   shard->sampled_ = shard->inserted_;
   if (shard->journal_ != nullptr) {
     Shard* const self = shard.get();
-    SHOAL_RETURN_IF_ERROR(
-        shard->journal_->Start(shard->contents_, shard->tables_, [self] { self->JournalChanged(); }));
+    SHOAL_RETURN_IF_ERROR(shard->journal_->Start(shard->contents_, shard->tables_,
+                                                 [self] { self->JournalChanged(); }));
     for (const auto& table : shard->tables_) table->TakeEvicted();
   }
   return shard;

@@ -168,7 +168,16 @@ struct TableStats {
 };
 
 // What keeps a table from taking or giving an item.
-enum class Wait { kNone, kMaxSize, kMaxBytes, kMemory, kContents, kMinSize, kSamplesPerInsert, kDisk };
+enum class Wait {
+  kNone,
+  kMaxSize,
+  kMaxBytes,
+  kMemory,
+  kContents,
+  kMinSize,
+  kSamplesPerInsert,
+  kDisk
+};
 
 // Returns the option to which the wait is owed, "contents", "disk", or "".
 std::string_view NameOf(Wait wait);

@@ -14,9 +14,8 @@ namespace shoal::replay {
 namespace {
 
 constexpr std::array<const char*, 9> kChangeable = {
-    "max_size",      "max_bytes",       "memory_bytes", "max_times_sampled",
-    "max_staleness", "max_age_seconds", "min_size",     "samples_per_insert",
-    "error_buffer"};
+    "max_size",        "max_bytes", "memory_bytes",       "max_times_sampled", "max_staleness",
+    "max_age_seconds", "min_size",  "samples_per_insert", "error_buffer"};
 
 absl::Status CheckChangeable(const std::string& setting) {
   const std::string knob = setting.substr(0, setting.find('='));

@@ -203,8 +203,9 @@ void AddReplay(CLI::App& app, std::function<int()>& action) {
       "those of the cluster file");
   set->add_option("TABLE", flags->table, "name of the table")->required();
   set->add_option("SETTING", flags->settings,
-                  "option=value, as in [[replay.table]]: max_size, max_bytes, max_times_sampled, "
-                  "max_staleness, max_age_seconds, min_size, samples_per_insert, error_buffer")
+                  "option=value, as in [[replay.table]]: max_size, max_bytes, memory_bytes, "
+                  "max_times_sampled, max_staleness, max_age_seconds, min_size, "
+                  "samples_per_insert, error_buffer")
       ->required();
   AddConfig(*set, *flags);
   set->callback([flags, &action] { action = [flags] { return RunSet(*flags); }; });

@@ -35,8 +35,8 @@ struct SpillingShard {
   explicit SpillingShard(const TableOptions& table) {
     auto journal = std::make_unique<MemoryDisk>();
     disk = journal.get();
-    auto made =
-        Shard::Create({.tables = {table}, .contents = {}}, runtime::SystemClock(), std::move(journal));
+    auto made = Shard::Create({.tables = {table}, .contents = {}}, runtime::SystemClock(),
+                              std::move(journal));
     REQUIRE(made.ok());
     shard = *std::move(made);
     reader = *shard->OpenReader();
@@ -77,7 +77,8 @@ TEST_CASE("a table with a bound in memory needs a disk") {
   REQUIRE(runtime::Message(shard.status()).find("memory_bytes") != std::string::npos);
 }
 
-TEST_CASE("payloads beyond the memory go to disk, once it has them, and come back with the sample") {
+TEST_CASE(
+    "payloads beyond the memory go to disk, once it has them, and come back with the sample") {
   const SpillingShard spilling(WithMemoryFor(4));
   for (std::uint64_t i = 0; i < 4; ++i) REQUIRE(spilling.Insert(i).ok());
   REQUIRE(spilling.disk->writes() == 1);
@@ -144,7 +145,8 @@ TEST_CASE("an item that left before its batch is read is read all the same") {
   REQUIRE(batch.samples.front().item->payload == ItemWith(1)->payload);
 }
 
-TEST_CASE("while the disk fails a table gives nothing that lies there, says so, and loses nothing") {
+TEST_CASE(
+    "while the disk fails a table gives nothing that lies there, says so, and loses nothing") {
   const SpillingShard spilling(WithMemoryFor(0.1));
   REQUIRE(spilling.Insert(1).ok());
   spilling.disk->Write();
@@ -157,8 +159,8 @@ TEST_CASE("while the disk fails a table gives nothing that lies there, says so, 
 }
 
 TEST_CASE("a payload that is damaged on disk costs its item, and no other") {
-  const SpillingShard spilling(WithMemoryFor(
-      0.1, {.remover = SelectorKind::kFifo, .max_times_sampled = 0}));
+  const SpillingShard spilling(
+      WithMemoryFor(0.1, {.remover = SelectorKind::kFifo, .max_times_sampled = 0}));
   for (std::uint64_t i = 0; i < 3; ++i) {
     REQUIRE(spilling.Insert(i).ok());
     spilling.disk->Write();
@@ -200,7 +202,8 @@ TEST_CASE("a table with little memory does what one with enough does, whatever c
                          .seed = random()};
     if (random.Below(2) == 0) options.remover = kind();
     const SpillingShard ample(options);
-    const SpillingShard spilling(WithMemoryFor(static_cast<double>(random.Below(8)) + 0.5, options));
+    const SpillingShard spilling(
+        WithMemoryFor(static_cast<double>(random.Below(8)) + 0.5, options));
     const std::size_t memory = spilling.shard->tables()[0].options.memory_bytes;
     for (std::uint64_t i = 0; i < 600; ++i) {
       const std::uint64_t choice = random.Below(9);
@@ -225,8 +228,10 @@ TEST_CASE("a table with little memory does what one with enough does, whatever c
         REQUIRE(sample->times_sampled == expected->times_sampled);
       } else if (choice < 8) {
         const std::vector<PriorityUpdate> updates = {
-            {.id = ItemNumber(random.Below(400))->id, .priority = static_cast<float>(random.Uniform())}};
-        REQUIRE(spilling.shard->Update("unrolls", updates) == ample.shard->Update("unrolls", updates));
+            {.id = ItemNumber(random.Below(400))->id,
+             .priority = static_cast<float>(random.Uniform())}};
+        REQUIRE(spilling.shard->Update("unrolls", updates) ==
+                ample.shard->Update("unrolls", updates));
       } else if (random.Below(4) == 0) {
         const PolicyVersion version{.epoch = 1, .step = i / 50};
         ample.shard->SetCurrentVersion("unrolls", version, 2);
