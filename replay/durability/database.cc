@@ -45,13 +45,12 @@ rocksdb::ColumnFamilyOptions ColumnOptions(Column column,
                                            const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = kWriteBufferBytes;
-  // A flipped bit in a compressed block would cost all records of the block.
   options.compression = rocksdb::kNoCompression;
   rocksdb::BlockBasedTableOptions table;
+  // Each record has a block with a checksum of its own, so that a flipped bit costs one record.
+  table.block_size = 1;
   table.block_cache = cache;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  // Each key stands whole, so that a flipped bit in one does not change the next ones.
-  table.block_restart_interval = 1;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.enable_blob_files = column != Column::kState;
   options.min_blob_size = kBlobBytes;
@@ -130,9 +129,8 @@ std::string Database::StateOf(std::string_view key) {
 
 absl::Status Database::KeepItemsOf(const std::set<std::string>& tables) {
   rocksdb::ColumnFamilyHandle* const items = column(Column::kItems);
-  rocksdb::ReadOptions options;
-  options.verify_checksums = false;
-  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(options, items));
+  const std::unique_ptr<rocksdb::Iterator> iterator(
+      db_->NewIterator(rocksdb::ReadOptions(), items));
   bool deleted = false;
   for (iterator->SeekToFirst(); iterator->Valid();) {
     const std::string_view key = View(iterator->key());
@@ -190,9 +188,6 @@ absl::Status CopyCheckpoint(const std::string& from, const std::string& director
 Cursor::Cursor(Database& database, Column column, std::string prefix)
     : prefix_(std::move(prefix)), iterator_([&] {
         rocksdb::ReadOptions options;
-        // Values have checksums of their own. With those of blocks, one flipped bit would cost all
-        // records of a block.
-        options.verify_checksums = false;
         options.fill_cache = false;
         return database.db().NewIterator(options, database.column(column));
       }()) {

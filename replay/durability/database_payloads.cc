@@ -29,8 +29,6 @@ absl::StatusOr<std::string> DatabasePayloads::Read(std::size_t table, Handle han
 absl::StatusOr<std::string> DatabasePayloads::ReadRecord(const std::string& key) const {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot_;
-  // Records have checksums of their own.
-  options.verify_checksums = false;
   rocksdb::PinnableSlice sealed;
   const rocksdb::Status status =
       database_->db().Get(options, database_->column(Column::kItems), key, &sealed);

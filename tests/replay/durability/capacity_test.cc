@@ -213,8 +213,7 @@ TEST_CASE("while the disk fails a table waits with what is on it, and says so") 
   const LargeShard large(folder.path(), LargeTable(Durability::kAlways), &env);
   large.Fill(1, 30);
   env.Fill();
-  auto item = LargeItem(31);
-  REQUIRE(large.shard().Insert("unrolls", item).ok());
+  large.Insert(31);
   REQUIRE(doubles::Eventually([&] { return large.shard().stats().journal.failing; }));
   REQUIRE(large.Sample(1).empty());
   REQUIRE(large.shard().tables()[0].sample_wait == Wait::kDisk);
