@@ -142,6 +142,11 @@ absl::Status Learner::Start() {
       parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),
                                                        *parts.reducer));
+  if (setup_.run.deterministic && parts.trainer->requirements().off_policy) {
+    return runtime::InvalidArgument("run.deterministic: not with algorithm " +
+                                    setup_.algorithm.name +
+                                    ", which samples from replay while actors insert");
+  }
   SHOAL_RETURN_IF_ERROR(Resume());
   SHOAL_RETURN_IF_ERROR(JoinEpoch());
   SHOAL_ASSIGN_OR_RETURN(
@@ -402,13 +407,16 @@ absl::Status Learner::AfterUpdate() {
   Parts& parts = *parts_;
   const auto begin = runtime::SystemClock().Now();
   const std::int64_t update = parts.trainer->updates();
-  const bool checkpoint =
-      update % setup_.learner.checkpoint_every_updates == 0 ||
-      Seconds(begin - parts.last_checkpoint) >= setup_.learner.checkpoint_every_seconds;
+  const LearnerOptions& options = setup_.learner;
+  // All ranks count versions alike, so no clock may decide whether there is a new one.
+  const bool checkpoint_due = update % options.checkpoint_every_updates == 0;
+  const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
+  const bool checkpoint = checkpoint_due || (publishes && Seconds(begin - parts.last_checkpoint) >=
+                                                              options.checkpoint_every_seconds);
   if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
     parts.encoder_version = parts.unrolls.front().encoder_version;
   }
-  if (checkpoint || update % setup_.learner.publish_every_updates == 0) {
+  if (publishes) {
     ++parts.version.step;
     SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
   }

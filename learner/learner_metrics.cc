@@ -138,7 +138,8 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
       updates_(metrics.Counter("shoal_updates_total", "Updates of the parameters")),
       failures_(metrics.Counter("shoal_learner_update_failures_total",
                                 "Updates that were not finite and changed nothing")),
-      steps_(metrics.Counter("shoal_learner_environment_steps_total", "Rows trained on")) {}
+      rows_(metrics.Counter("shoal_learner_rows_total",
+                            "Rows trained on, each time that they are")) {}
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
 
@@ -164,7 +165,7 @@ void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report) {
 void LearnerMetrics::Record(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;
   updates_.Increment();
-  steps_.Increment(report.rows);
+  rows_.Increment(report.rows);
   for (const UpdateNumber& number : UpdateNumbers()) {
     if (!number.info.name.empty()) metrics_.Gauge(number.info).Set(number.value(record));
   }

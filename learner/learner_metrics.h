@@ -55,7 +55,7 @@ class LearnerMetrics {
   runtime::Metrics& metrics_;
   prometheus::Counter& updates_;
   prometheus::Counter& failures_;
-  prometheus::Counter& steps_;
+  prometheus::Counter& rows_;
   RoundCounts last_;
 };
 

@@ -153,7 +153,7 @@ void InsertStream::Answer(proto::InsertRequest& request) {
 
 void InsertStream::Wake() {
   const runtime::MutexLock lock(mutex_);
-  if (!greeted_) return;
+  if (!greeted_ || ended_) return;
   proto::InsertReply reply;
   const std::uint64_t durable = shard_.durable();
   for (; !held_.empty() && held_.front().first <= durable; held_.pop_front()) {
@@ -182,6 +182,10 @@ std::set<std::string> InsertStream::Tables() const {
 }
 
 void InsertStream::OnEnd() {
+  {
+    const runtime::MutexLock lock(mutex_);
+    ended_ = true;
+  }
   streams_.Remove(this);
   promises_.Drop(this);
   shard_.Notify();

@@ -90,6 +90,7 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   std::deque<std::pair<std::uint64_t, proto::ItemStatus>> held_ ABSL_GUARDED_BY(mutex_);
   // True when the last reply gave no credit.
   bool starved_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace shoal::replay

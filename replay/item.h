@@ -23,8 +23,8 @@ struct Item {
   PolicyVersion newest_version;
   // The number of rows that carry weight.
   std::uint32_t steps = 0;
-  // How many of them are relabelled, and so no steps of an environment.
-  std::uint32_t relabelled_steps = 0;
+  // How many of them are no further steps of an environment.
+  std::uint32_t uncounted_steps = 0;
   float priority = 0;
   std::vector<Key> content_keys;
   // The keys of catalogs and overlays.
@@ -43,6 +43,7 @@ struct Item {
             .oldest_version = oldest_version,
             .newest_version = newest_version,
             .steps = steps,
+            .uncounted_steps = uncounted_steps,
             .priority = priority,
             .content_keys = content_keys,
             .catalog_keys = catalog_keys,

@@ -2,10 +2,12 @@
 #include "replay/sample_stream.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/protocol.h"
 #include "replay/wire.h"
@@ -16,6 +18,8 @@ namespace {
 constexpr std::size_t kWaitingMessages = 2;
 constexpr std::size_t kHeldBatches = 16;
 constexpr std::uint64_t kBatchItems = 16;
+// After this time payloads that could not be read are tried again.
+constexpr std::chrono::milliseconds kReadRetry(100);
 constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
 // A smaller change of a table's sum of weights, as a share of it, is not told by itself.
 constexpr double kChange = 0.05;
@@ -144,8 +148,9 @@ void SampleStream::GiveLocked() {
 
 void SampleStream::SampleLocked() {
   bool given = false;
-  while (credit_ > 0 && outbox_size() < kWaitingMessages && held_.size() < kHeldBatches &&
-         !ending()) {
+  const bool readable = runtime::SystemClock().Now() >= retry_from_;
+  while (readable && credit_ > 0 && outbox_size() < kWaitingMessages &&
+         held_.size() < kHeldBatches && !ending()) {
     SampleBatch batch =
         shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) break;
@@ -171,6 +176,8 @@ void SampleStream::HoldLocked(SampleBatch&& sampled) {
 
 void SampleStream::OnRead(const std::shared_ptr<SampleBatch>& batch) {
   const std::size_t sampled = batch->samples.size();
+  const bool unread =
+      std::ranges::any_of(batch->samples, [](const SampledItem& sample) { return sample.unread; });
   shard_.FinishReads(*batch);
   const runtime::MutexLock lock(mutex_);
   if (ended_) return;
@@ -179,6 +186,7 @@ void SampleStream::OnRead(const std::shared_ptr<SampleBatch>& batch) {
     if (held.batch == batch) held.reading = false;
   }
   SendHeldLocked();
+  if (unread) retry_from_ = runtime::SystemClock().Now() + kReadRetry;
   AskLocked();
 }
 

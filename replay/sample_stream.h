@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 
+#include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.pb.h"
@@ -87,6 +88,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   // -1 before the hello and after the end.
   int reader_ ABSL_GUARDED_BY(mutex_) = -1;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  // After payloads that could not be read nothing is sampled until then.
+  runtime::TimePoint retry_from_ ABSL_GUARDED_BY(mutex_){};
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
   // The number of forgotten keys that the client has named, and that it was told was heard.
   std::uint64_t forgotten_total_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -5,6 +5,14 @@
 #include <utility>
 
 namespace shoal::replay {
+namespace {
+
+// The environment steps that a table has taken in.
+std::uint64_t CountedSteps(const TableStats& stats) {
+  return stats.inserted_steps_total - stats.inserted_uncounted_steps_total;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runtime::Clock& clock,
                                                      std::unique_ptr<Journal> journal) {
@@ -32,6 +40,9 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
                                                  [self] { self->JournalChanged(); }));
     for (const auto& table : shard->tables_) table->TakeEvicted();
   }
+  for (const auto& table : shard->tables_) {
+    shard->earlier_steps_.push_back(CountedSteps(table->stats()));
+  }
   return shard;
 }
 
@@ -40,7 +51,9 @@ void ReadPayload(SampleBatch& batch, std::size_t i) {
   if (!sample.item->spilled()) return;
   absl::StatusOr<std::string> payload = batch.payloads->Read(batch.table, sample.handle);
   sample.read = payload.ok();
-  sample.lost = !payload.ok();
+  // An item that has left the table with this sample cannot be tried again.
+  sample.lost = absl::IsDataLoss(payload.status()) || (!payload.ok() && sample.last);
+  sample.unread = !payload.ok() && !sample.lost;
   if (payload.ok()) {
     sample.item = std::make_shared<Item>(sample.item->WithPayload(*std::move(payload)));
   }
@@ -273,6 +286,8 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
                           std::size_t max_bytes) {
   std::vector<std::shared_ptr<Item>> evicted;
   SampleBatch batch;
+  // The last owner of a database closes it, which may take long, so not under the lock.
+  std::shared_ptr<const SpilledPayloads> payloads;
   std::size_t bytes = 0;
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
@@ -283,7 +298,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   batch.sampled = clock_.Now();
   // Taken first, so that it has the payloads of all items that are in the table now.
   const bool spilled = source.stats().disk_bytes > 0;
-  const auto payloads = spilled ? journal_->Payloads() : nullptr;
+  if (spilled) payloads = journal_->Payloads();
   if (spilled && payloads == nullptr) return batch;
   while (batch.samples.size() < max_items && bytes < max_bytes) {
     std::optional<SampledItem> sample = source.Sample();
@@ -302,7 +317,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
   const TableStats& stats = source.stats();
-  batch.inserted_steps = stats.inserted_steps_total - stats.inserted_relabelled_steps_total;
+  batch.inserted_steps = CountedSteps(stats) - earlier_steps_[index];
   if (journal_ != nullptr) batch.durable_at = journal_->SampledAt(index);
   return batch;
 }
@@ -319,7 +334,8 @@ void Shard::FinishReads(SampleBatch& batch) {
   }
   table.CountReads(reads, clock_.Now() - batch.sampled);
   evicted = table.TakeEvicted();
-  std::erase_if(batch.samples, [](const SampledItem& sample) { return sample.lost; });
+  std::erase_if(batch.samples,
+                [](const SampledItem& sample) { return sample.lost || sample.unread; });
   if (!evicted.empty()) ChangedLocked();
 }
 

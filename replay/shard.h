@@ -205,6 +205,8 @@ class Shard {
   std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
   // One of each for each table.
   std::vector<std::uint64_t> group_epochs_ ABSL_GUARDED_BY(mutex_);
+  // The environment steps of each table that were restored when the shard started.
+  std::vector<std::uint64_t> earlier_steps_ ABSL_GUARDED_BY(mutex_);
   std::vector<runtime::TimePoint> inserted_ ABSL_GUARDED_BY(mutex_);
   std::vector<runtime::TimePoint> sampled_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 1;

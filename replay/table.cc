@@ -145,7 +145,7 @@ absl::Status Table::Insert(std::unique_ptr<Item>& item) {
   limiter_.Inserted(item->steps);
   ++stats_.inserted_total;
   stats_.inserted_steps_total += item->steps;
-  stats_.inserted_relabelled_steps_total += item->relabelled_steps;
+  stats_.inserted_uncounted_steps_total += item->uncounted_steps;
   seen_.Add(item->id);
   const Handle handle = next_handle_++;
   const float priority = item->priority;
@@ -193,6 +193,11 @@ absl::StatusOr<std::size_t> Table::Exclude(const VersionRange& range) {
   constexpr std::size_t kMostRanges = 1024;
   auto ranges = excluded_ == nullptr ? std::make_shared<std::vector<VersionRange>>()
                                      : std::make_shared<std::vector<VersionRange>>(*excluded_);
+  const bool covered = std::ranges::any_of(*ranges, [&range](const VersionRange& other) {
+    return other.epoch == range.epoch && other.first_step <= range.first_step &&
+           range.last_step <= other.last_step;
+  });
+  if (covered) return 0;
   if (ranges->size() == kMostRanges) {
     return runtime::ResourceExhausted("table " + options_.name + " excludes " +
                                       std::to_string(kMostRanges) + " ranges already");

@@ -115,9 +115,11 @@ struct SampledItem {
   bool last = false;
   // True if the table's hooks or its spill may hold the item, too.
   bool hooked = false;
-  // True if the payload was on disk and was read for this sample, or could not be read.
+  // True if the payload was on disk and was read for this sample; if it could not be read and the
+  // item is lost by that; and if it could not be read now, but may be later.
   bool read = false;
   bool lost = false;
+  bool unread = false;
 
   // Returns true if nobody else has the payload, so that it may be moved away.
   bool sole_owner() const { return read || (last && times_sampled == 1 && !hooked); }
@@ -137,7 +139,7 @@ struct TableStats {
   std::uint64_t inserted_total = 0;
   std::uint64_t sampled_total = 0;
   std::uint64_t inserted_steps_total = 0;
-  std::uint64_t inserted_relabelled_steps_total = 0;
+  std::uint64_t inserted_uncounted_steps_total = 0;
   std::uint64_t sampled_steps_total = 0;
   // The sum, over all samples, of the steps that the item was behind the current version.
   std::uint64_t sampled_lag_total = 0;
@@ -186,7 +188,7 @@ inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCount
     {"inserted", &TableStats::inserted_total},
     {"sampled", &TableStats::sampled_total},
     {"inserted_steps", &TableStats::inserted_steps_total},
-    {"inserted_relabelled_steps", &TableStats::inserted_relabelled_steps_total},
+    {"inserted_uncounted_steps", &TableStats::inserted_uncounted_steps_total},
     {"sampled_steps", &TableStats::sampled_steps_total},
     {"evicted_stale", &TableStats::evicted_stale_total},
     {"evicted_for_room", &TableStats::evicted_for_room_total},

@@ -45,10 +45,11 @@ class Waiters {
     return waiters_.size();
   }
   // The stream stands in line from now on, at the end. One that stands there already keeps its
-  // place.
+  // place, and one that was removed gets none.
   void Stand(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
-    line_.emplace(waiter, next_place_++);
+    // A stream may end while it is being woken.
+    if (waiters_.contains(waiter)) line_.emplace(waiter, next_place_++);
   }
   // The stream has got something, and gives up its place.
   void Leave(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {

@@ -125,7 +125,7 @@ void ToProto(const Item& item, proto::Item& out) {
   out.mutable_newest_version()->set_epoch(item.newest_version.epoch);
   out.mutable_newest_version()->set_step(item.newest_version.step);
   out.set_steps(item.steps);
-  out.set_relabelled_steps(item.relabelled_steps);
+  out.set_uncounted_steps(item.uncounted_steps);
   out.set_priority(item.priority);
   for (const Key& key : item.content_keys) out.add_content_keys(std::string(key.AsBytes()));
   for (const Key& key : item.catalog_keys) out.add_catalog_keys(std::string(key.AsBytes()));
@@ -174,10 +174,10 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   if (FromProto(item.newest_version()) < FromProto(item.oldest_version())) {
     return runtime::InvalidArgument("the item's newest version is older than its oldest");
   }
-  if (item.relabelled_steps() > item.steps()) {
+  if (item.uncounted_steps() > item.steps()) {
     return runtime::InvalidArgument("the item has " + std::to_string(item.steps()) +
-                                    " steps, and " + std::to_string(item.relabelled_steps()) +
-                                    " that are relabelled");
+                                    " steps, and " + std::to_string(item.uncounted_steps()) +
+                                    " that are no further steps of an environment");
   }
   SHOAL_RETURN_IF_ERROR(CheckPriority(item.priority()));
   auto out = std::make_unique<Item>();
@@ -185,7 +185,7 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
   out->oldest_version = FromProto(item.oldest_version());
   out->newest_version = FromProto(item.newest_version());
   out->steps = item.steps();
-  out->relabelled_steps = item.relabelled_steps();
+  out->uncounted_steps = item.uncounted_steps();
   out->priority = item.priority();
   SHOAL_ASSIGN_OR_RETURN(out->content_keys, KeysFrom(item.content_keys(), "content_keys"));
   SHOAL_ASSIGN_OR_RETURN(out->catalog_keys, KeysFrom(item.catalog_keys(), "catalog_keys"));

@@ -58,7 +58,7 @@ bool EpisodeMemory::Learn(const redfish::Candidate& request, std::span<const Rea
       const bool reads = candidate.method == "GET" && candidate.uri == uri;
       if (reads) NoteSent(candidate.key, answer.response.status);
     });
-    NoteShown(answer.response, *answer.text, resources);
+    if (!answer.text->uri.empty()) NoteShown(answer.response, *answer.text, resources);
     is_known = !read_.insert(uri).second && is_known;
   }
   return is_known;

@@ -327,7 +327,11 @@ BodyTexts::Pointer RedfishEnvironment::TextOf(const ServiceResponse& response) c
 void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,
                                   const ServiceResponse& response) {
   if (candidate.method == "POST" || response.status == 412) etags_.clear();
-  if (candidate.method != "POST" && response.status < 300 && !response.etag.empty()) {
+  if (candidate.method == "POST" || response.status >= 300) return;
+  // An old tag says nothing of what an answer without one shows.
+  if (response.etag.empty()) {
+    etags_.erase(candidate.uri);
+  } else {
     etags_[candidate.uri] = response.etag;
   }
 }

@@ -73,6 +73,7 @@ class Collector {
       }
       return;
     }
+    if (IsOfCredentials(redfish::TextAt(*place.value, "@odata.type"))) return;
     for (const auto& [name, value] : place.value->items()) {
       if (IsSkipped(name)) continue;
       const std::string words = InWords(name);
@@ -140,9 +141,7 @@ ShownValues ValuesShownBy(const Json& body, const redfish::Schema& schema) {
   const std::string type = redfish::TextAt(body, "@odata.type");
   ShownValues shown;
   shown.type_in_words = InWords(redfish::format::ParseTypeName(type).space);
-  if (body.is_object() && !IsOfCredentials(type)) {
-    shown.values = Collector(type, schema).Collect(body);
-  }
+  if (body.is_object()) shown.values = Collector(type, schema).Collect(body);
   return shown;
 }
 

@@ -13,8 +13,8 @@ namespace shoal::cli {
 inline constexpr char kLatestCluster[] = "runs/latest/config.toml";
 
 // Returns the section [cluster] of the file, in which `replay` is what replay_file names, if it has
-// one. Returns INVALID_ARGUMENT, which names file and line,
-// for a file that is wrong, and NOT_FOUND without the file.
+// one. Returns INVALID_ARGUMENT, which names file and line, for a file that is wrong, and NOT_FOUND
+// without the file.
 absl::StatusOr<runtime::ClusterOptions> ReadClusterFile(const std::string& path);
 
 }  // namespace shoal::cli

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "cli/results/aggregate.h"
@@ -55,13 +56,19 @@ bool SaysWhatRunIs(const std::string& section, const std::string& key, const std
                                                   "learner",   "mockserver", "mockserver_control"};
   if (section == "run" && places.contains(key)) return false;
   if (section == "cluster" && addresses.contains(key)) return false;
-  return value.find(folder) == std::string::npos;
+  // The folder as a whole part of a path.
+  return value.find(folder + "/") == std::string::npos &&
+         value.find(folder + "\"") == std::string::npos;
 }
 
 // Reads config.toml as the program wrote it, a setting a line. Tables of an array, such as those of
 // replay, are told apart by their number.
 Settings ReadSettings(const std::string& run_path) {
-  const std::string folder = std::filesystem::path(run_path).filename().string();
+  // The path without links and without a slash at its end, as the run itself was told it.
+  std::error_code ignored;
+  std::filesystem::path real = std::filesystem::weakly_canonical(run_path, ignored);
+  if (!real.has_filename()) real = real.parent_path();
+  const std::string folder = "/" + real.filename().string();
   Settings settings;
   std::map<std::string, int> tables;
   std::istringstream lines(ReadOrEmpty(run_path + "/config.toml"));

@@ -119,6 +119,11 @@ int TrainingSession::Run() {
     return runtime::kExitConfiguration;
   }
   const TrainingEnd end = Train();
+  if (end == TrainingEnd::kFinished && std::exchange(confirming_, false)) {
+    // Training ended for another reason, but the answer still counts.
+    const absl::StatusOr<Evaluation> outcome = WaitForEvaluation();
+    stop_rule_.Confirm(outcome.ok() ? *outcome : Evaluation{});
+  }
   evaluator_.Cancel();
   int code = runtime::kExitConfiguration;
   if (end == TrainingEnd::kFinished) code = Judge();
@@ -281,7 +286,9 @@ void TrainingSession::Evaluate(const std::string& version, std::int64_t episodes
                                                  .captures = options_.captures,
                                                  .budget = kEvaluationBudget,
                                                  .deadline = kEvaluationDeadline});
-  if (!started.ok()) Complain(started);
+  if (started.ok()) return;
+  Complain(started);
+  if (std::exchange(confirming_, false)) stop_rule_.Confirm({});
 }
 
 std::string TrainingSession::NewestVersion() {

@@ -28,6 +28,7 @@ EnvironmentSlot::Decision EnvironmentSlot::Repeat(const Row& row) const {
     if (!stored.used || stored.sequence != row.sequence()) continue;
     Decision decision{Decision::Kind::kRepeat, AnswerTo(row, stored.status)};
     decision.answer.action = stored.action;
+    decision.answer.box_action = stored.box_action;
     decision.answer.version = stored.version;
     return decision;
   }
@@ -65,7 +66,12 @@ EnvironmentSlot::Decision EnvironmentSlot::Take(const Row& row) {
 }
 
 void EnvironmentSlot::Store(const RowAnswer& answer) {
-  stored_[next_stored_] = {answer.sequence, answer.status, answer.action, answer.version, true};
+  stored_[next_stored_] = {.sequence = answer.sequence,
+                           .status = answer.status,
+                           .action = answer.action,
+                           .box_action = answer.box_action,
+                           .version = answer.version,
+                           .used = true};
   next_stored_ = (next_stored_ + 1) % kStoredAnswers;
 }
 

@@ -78,6 +78,7 @@ class EnvironmentSlot {
     std::uint64_t sequence = 0;
     RowStatus status = RowStatus::kOk;
     std::int64_t action = -1;
+    std::vector<float> box_action = {};
     parameters::Version version = {};
     bool used = false;
   };

@@ -39,8 +39,9 @@ struct Unroll {
   parameters::Version newest;
   // The number of rows that carry weight.
   std::uint32_t steps = 0;
-  // How many of them are relabelled.
-  std::uint32_t relabelled_steps = 0;
+  // How many of them are no further steps of an environment: relabelled rows, and those that the
+  // unroll before has too.
+  std::uint32_t uncounted_steps = 0;
   // The priority in replay; above 0.
   double priority = 1;
 };

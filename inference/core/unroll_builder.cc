@@ -409,7 +409,7 @@ void UnrollBuilder::Summarise(Unroll& unroll) const {
     const bool lost = (flags_[row] & kTruncated) != 0 && (flags_[row + 1] & kFinal) == 0;
     if (final_row || lost) continue;
     ++unroll.steps;
-    if (relabelled_[row] != 0) ++unroll.relabelled_steps;
+    if (relabelled_[row] != 0 || row + 1 < shared_rows_) ++unroll.uncounted_steps;
   }
   if (!shape_.action_values) return;
   const std::size_t length = unroll.length;

@@ -35,7 +35,7 @@ proto::Item HeadOf(const Unroll& unroll, const UnrollDestination& to) {
   SetVersion(unroll.oldest, *item.mutable_oldest_version());
   SetVersion(unroll.newest, *item.mutable_newest_version());
   item.set_steps(unroll.steps);
-  item.set_relabelled_steps(unroll.relabelled_steps);
+  item.set_uncounted_steps(unroll.uncounted_steps);
   item.set_priority(static_cast<float>(unroll.priority));
   for (const content::ContentKey& key : unroll.catalog_keys) {
     item.add_catalog_keys(std::string(key.AsBytes()));

@@ -156,7 +156,10 @@ UnrollBatch BuildBatch(const model::PolicySpec& spec, std::span<const DecodedUnr
     masked = masked || !unroll.legal.empty();
   }
   batch.columns = static_cast<std::int64_t>(unrolls.size());
-  if (unrolls.empty()) return batch;
+  if (unrolls.empty()) {
+    batch.length = 1;
+    return batch;
+  }
   Allocate(spec, masked, batch);
   Merger merger(batch);
   for (std::size_t b = 0; b < unrolls.size(); ++b) {

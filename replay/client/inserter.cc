@@ -361,6 +361,8 @@ void Inserter::Impl::Step(std::size_t shard) {
   Receive(shard, outcome);
   if (worker.removed && worker.outbox.size() == 0) {
     worker.link.Close();
+    // A connection to an address that is named again knows nothing of this one.
+    worker.outbox.Disconnected();
     if (worker.live) SetLive(shard, false);
     Settle(shard, outcome);
     return;

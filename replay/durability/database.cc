@@ -195,13 +195,34 @@ Cursor::Cursor(Database& database, Column column, std::string prefix)
   Settle();
 }
 
-void Cursor::Settle() {
-  for (std::uint64_t step = 1; !iterator_->Valid() && !iterator_->status().ok(); step *= 2) {
-    if (step == 1) ++gaps_;
-    if (step == 0 || std::numeric_limits<std::uint64_t>::max() - next_ < step) break;
-    next_ += step;
-    iterator_->Seek(prefix_ + ContentRecordKey(next_).substr(1));
+void Cursor::SeekTo(std::uint64_t number) {
+  iterator_->Seek(prefix_ + ContentRecordKey(number).substr(1));
+}
+
+bool Cursor::Readable() const { return iterator_->Valid() || iterator_->status().ok(); }
+
+void Cursor::SkipGap() {
+  ++gaps_;
+  // What lies at `bad` cannot be read. First a number is found behind which it goes on, then the
+  // least one.
+  std::uint64_t bad = next_;
+  std::uint64_t good = next_;
+  for (std::uint64_t step = 1; !Readable(); step *= 2) {
+    if (step == 0 || std::numeric_limits<std::uint64_t>::max() - next_ < step) return;
+    bad = good;
+    good = next_ + step;
+    SeekTo(good);
   }
+  while (good - bad > 1) {
+    const std::uint64_t middle = bad + (good - bad) / 2;
+    SeekTo(middle);
+    (Readable() ? good : bad) = middle;
+  }
+  SeekTo(good);
+}
+
+void Cursor::Settle() {
+  if (!Readable()) SkipGap();
   valid_ = iterator_->Valid() && View(iterator_->key()).starts_with(prefix_);
   if (valid_) next_ = number() + 1;
 }

@@ -87,6 +87,12 @@ class Cursor {
  private:
   // Sets `valid_`, and goes on behind what cannot be read.
   void Settle();
+  // Goes to the first record behind one that cannot be read, by some dozens of seeks.
+  void SkipGap();
+  // Goes to the first record from this number on.
+  void SeekTo(std::uint64_t number);
+  // Returns false where the iterator stands at what cannot be read.
+  bool Readable() const;
 
   const std::string prefix_;
   const std::unique_ptr<rocksdb::Iterator> iterator_;

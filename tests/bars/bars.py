@@ -6,6 +6,7 @@ Finished pieces are kept in runs/bars/NAME-REVISION, so the same command continu
 
 import argparse
 import collections
+import hashlib
 import json
 import math
 import pathlib
@@ -27,7 +28,11 @@ def train(preset, seed, *more):
 
 
 def number_in_line(key, line):
-    return float(re.search(rf"\b{key}=([-\d.]+)", line)[1])
+    """Returns the number, which may be nan or inf. Raises a ValueError where there is none."""
+    found = re.search(rf"\b{key}=(\S+)", line)
+    if found is None:
+        raise ValueError(f"no {key}= in {line!r}")
+    return float(found[1])
 
 
 def measure_goals(folder, _):
@@ -35,7 +40,7 @@ def measure_goals(folder, _):
     learned = [pair for pair in result["pairs"] if pair["policy"] == "learned" and pair["episodes"] > 0]
     return {"success": result["totals"]["learned"]["success"],
             "worst_pair": min(pair["success"] for pair in learned),
-            "steps_per_optimal": result["totals"]["learned"]["steps_per_optimal"],
+            "steps_per_optimal": result["totals"]["learned"].get("steps_per_optimal", math.inf),
             "env_steps": number_in_line("env_steps", result["line"])}
 
 
@@ -49,7 +54,7 @@ def measure_suite(folder, _):
     learned = result["totals"]["learned"]
     return {"success": learned["success"],
             "worst_goal": min(successes / episodes for successes, episodes in by_goal.values()),
-            "steps_per_optimal": learned["steps_per_optimal"], "clean": learned["clean"],
+            "steps_per_optimal": learned.get("steps_per_optimal", math.inf), "clean": learned["clean"],
             "env_steps": number_in_line("env_steps", result["line"])}
 
 
@@ -225,10 +230,16 @@ def operations_by_policy():
     return [trained, *drawn_goals(SHOAL_DO_POLICY="{folder}/../trained/run")]
 
 
+def git(*words):
+    said = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return said.stdout.strip()
+
+
 def revision():
-    said = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=ROOT, capture_output=True,
-                          text=True, check=False)
-    return said.stdout.strip() or "unknown"
+    """Names the commit, and what differs from it."""
+    commit = git("describe", "--always", "--abbrev=12") or "unknown"
+    difference = git("diff", "HEAD")
+    return commit + ("-" + hashlib.sha256(difference.encode()).hexdigest()[:8] if difference else "")
 
 
 def main():

@@ -43,7 +43,7 @@ TEST_CASE("a batch tells the steps that environments took, without relabelled on
   for (std::uint64_t i = 0; i < 3; ++i) {
     auto item = ItemNumber(i);
     item->steps = 10;
-    item->relabelled_steps = 4;
+    item->uncounted_steps = 4;
     REQUIRE(shard->Insert("unrolls", item).ok());
   }
   const int reader = *shard->OpenReader();

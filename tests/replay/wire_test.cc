@@ -34,8 +34,8 @@ TEST_CASE("an item is checked field by field and keeps its payload when refused"
   refuse(item, "version");
   item = ItemOf(1);
   item.set_steps(3);
-  item.set_relabelled_steps(4);
-  refuse(item, "relabelled");
+  item.set_uncounted_steps(4);
+  refuse(item, "further steps");
 }
 
 TEST_CASE("embeddings must be whole FLOAT16 rows, one a key") {

@@ -36,7 +36,8 @@ class Shown final : public StateView {
   }
   const std::vector<HistoryRecord>& history() const override { return none_; }
 
-  // Reads a collection together with its members where that is possible and neither has been read.
+  // Reads a collection together with its members where that is possible and the collection has not
+  // been read.
   void Expand(const std::string& uri) {
     if (seen_.contains(uri) || !client_.Expands(uri)) return;
     std::optional<Json> collection = Look(uri + std::string(kExpandQuery));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the gradient of an algorithm's loss: torso, core and critic by autograd, the head by
-// hand. It serves both families of algorithms.
+// hand. It serves the algorithms that improve a policy and those that improve action values.
 //
 // The head's logits are a product with a constant matrix of up to 10^4 candidates. Its gradient is
 // computed chunk by chunk (candidate_head.h), so no memory of that size outlives its chunk. This

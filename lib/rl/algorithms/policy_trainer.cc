@@ -264,9 +264,10 @@ Targets PolicyTrainer::State::SoftTargets(const TrainingBatch& batch) {
   const std::int64_t rows = (batch.batch.length + 1) * batch.batch.columns;
   const SoftRowsOfBatch soft_rows =
       soft->Evaluate(batch.tensors, rows, Noise("noise of targets", rows));
-  return {.advantage = std::vector<float>(batch.weight.size()),
-          .value = algorithm->soft()->Estimate(
-              batch.batch, {.value = soft_rows.value, .entropy_bonus = soft_rows.entropy_bonus})};
+  std::vector<float> target = algorithm->soft()->Estimate(
+      batch.batch, {.value = soft_rows.value, .entropy_bonus = soft_rows.entropy_bonus});
+  // No value was stated when the rows were played, so all of a target is new.
+  return {.advantage = target, .value = target};
 }
 
 absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
@@ -458,6 +459,11 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   if (spec.twin_critics != (algorithm->soft() != nullptr)) {
     return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
                                     (spec.twin_critics ? " has no use for them" : " needs them"));
+  }
+  if (schedule == Schedule::kKl && algorithm->policy() == nullptr) {
+    return runtime::InvalidArgument(
+        "algorithm.schedule: kl needs a KL of updates, which algorithm " + options.name +
+        " does not measure");
   }
   return model::GuardTorch(
       "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/softplus.h>
@@ -67,6 +68,13 @@ at::Tensor SoftGradient::ExpectedValue(const model::Network& network, const at::
   return distribution.probability.mul(lesser).sum(1);
 }
 
+at::Tensor SoftGradient::TargetEntropy(const at::Tensor& illegal, const at::Tensor& like) const {
+  const at::Tensor target = at::full_like(like.detach(), target_entropy_);
+  if (!illegal.defined() || spec_.action_count < 2) return target;
+  const at::Tensor legal = illegal.logical_not().sum(1).clamp_min(1).to(at::kFloat);
+  return target.mul(legal.log().div(std::log(static_cast<double>(spec_.action_count))));
+}
+
 SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t rows,
                                        const at::Tensor& noise) {
   if (rows == 0) return {};
@@ -121,8 +129,9 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   const at::Tensor policy_loss = distribution.entropy.mul(temperature)
                                      .add(ExpectedValue(constant_, features.detach(), distribution))
                                      .neg();
-  const at::Tensor temperature_loss =
-      distribution.entropy.detach().sub(target_entropy_).mul(network_.log_temperature());
+  const at::Tensor temperature_loss = distribution.entropy.detach()
+                                          .sub(TargetEntropy(illegal, distribution.entropy))
+                                          .mul(network_.log_temperature());
 
   const at::Tensor loss = critic_loss.add(policy_loss).add(temperature_loss).mul(importance).sum();
   torch::autograd::backward({loss}, {});

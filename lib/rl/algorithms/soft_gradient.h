@@ -61,6 +61,9 @@ class SoftGradient {
 
   Distribution Act(const at::Tensor& features, const at::Tensor& illegal,
                    const at::Tensor& noise) const;
+  // Returns the target of each row's entropy, [R]. With `illegal` ([R, actions]) it is the share of
+  // what the row's legal actions allow; `like` has the shape of the result.
+  at::Tensor TargetEntropy(const at::Tensor& illegal, const at::Tensor& like) const;
   // Returns the expectation of the lesser critic of `network` under the distribution, [R].
   at::Tensor ExpectedValue(const model::Network& network, const at::Tensor& features,
                            const Distribution& distribution) const;

@@ -2,8 +2,9 @@
 // Estimates of what the rows of a batch were worth: advantages for the policy and targets for the
 // value. The estimators themselves are those of lib/rl/estimators, column by column.
 //
-// The functions are pure, over [T, B] arrays. Only this file implements the rules of
-// proto/unroll.proto for ends of episodes, as discounts and traces. A TERMINATED row ignores
+// The functions are pure, over [T, B] arrays. For batches this file implements the rules of
+// proto/unroll.proto for ends of episodes, as discounts and traces; inference has them for the
+// priority of a single unroll (inference/core/unroll_priority.h). A TERMINATED row ignores
 // everything after it. A TRUNCATED row before a FINAL row bootstraps from V(final) and looks no
 // further. A TRUNCATED row whose final observation was lost has advantage 0 and no weight. Every
 // other row at the end of its column bootstraps from the bootstrap row.

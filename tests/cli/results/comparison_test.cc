@@ -2,6 +2,7 @@
 #include "cli/results/comparison.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "cli/session/run_directory.h"
 #include "platform/runtime/atomic_file.h"
@@ -60,6 +61,26 @@ TEST_CASE("runs that differ in their seed alone are one group with one curve and
   for (const char* outside : {"http://", "https://", "<script", "<link", "127.0.0.1"}) {
     REQUIRE(html.find(outside) == std::string::npos);
   }
+}
+
+TEST_CASE("runs are told apart by their settings, whatever their folders and paths are called") {
+  const doubles::TemporaryFolder folder;
+  const std::string evaluation = R"({"environment_steps":50,"return":1,"seconds":2})";
+  std::vector<std::string> runs;
+  for (const std::string algorithm : {"ppo", "dqn"}) {
+    for (int seed = 1; seed <= 2; ++seed) {
+      const std::string name = seed == 1 ? algorithm : algorithm + "-2";
+      runs.push_back(WriteRun(folder.path(), name, Config(name, seed, algorithm), evaluation, "") +
+                     (seed == 1 ? "/" : ""));
+    }
+  }
+  std::filesystem::create_directory_symlink(folder.path() + "/ppo-2", folder.path() + "/latest");
+  runs[1] = folder.path() + "/latest";
+  const std::string path = folder.path() + "/page.html";
+  REQUIRE(WriteComparison(runs, path).ok());
+  const std::string html = runtime::ReadFile(path).value();
+  REQUIRE(html.find("<td>ppo</td><td>2</td>") != std::string::npos);
+  REQUIRE(html.find("<td>dqn</td><td>2</td>") != std::string::npos);
 }
 
 TEST_CASE("a run without results is drawn as far as it is, and a folder without a run is named") {

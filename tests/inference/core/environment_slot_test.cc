@@ -36,6 +36,18 @@ TEST_CASE("A repeated row gets the answer it got") {
   REQUIRE(Step(slot, {.sequence = 1}).answer.action == 6);
 }
 
+TEST_CASE("A repeated row gets the point of a box that it got") {
+  EnvironmentSlot slot;
+  const Row row = MakeRow({.sequence = 0, .flags = kFirst});
+  REQUIRE(slot.Take(row).kind == Kind::kProceed);
+  RowAnswer answer = AnswerTo(row, RowStatus::kOk);
+  answer.box_action = {0.5F, -2.0F};
+  slot.Store(answer);
+  const auto repeat = slot.Take(row);
+  REQUIRE(repeat.kind == Kind::kRepeat);
+  REQUIRE(repeat.answer.box_action == std::vector<float>{0.5F, -2.0F});
+}
+
 TEST_CASE("A row older than the answers kept is invalid") {
   EnvironmentSlot slot;
   Step(slot, {.sequence = 0, .flags = kFirst});

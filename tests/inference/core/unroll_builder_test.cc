@@ -172,15 +172,15 @@ TEST_CASE("Relabelled rows are marked and counted, and unrolls without any have 
   REQUIRE(has_column(*mixed));
   REQUIRE(Values<bool>(*mixed, "relabelled") == std::vector<bool>{false, false, true});
   REQUIRE(mixed->steps == 3);
-  REQUIRE(mixed->relabelled_steps == 1);
+  REQUIRE(mixed->uncounted_steps == 1);
   builder.SetOutcome(1, kTerminated);
   add(6, kFirst, false);
   add(7, 0, false);
-  REQUIRE(add(8, 0, false)->relabelled_steps == 1);
+  REQUIRE(add(8, 0, false)->uncounted_steps == 1);
   add(9, 0, false);
   add(10, 0, false);
   const auto plain = add(11, 0, false);
-  REQUIRE(plain->relabelled_steps == 0);
+  REQUIRE(plain->uncounted_steps == 0);
   REQUIRE_FALSE(has_column(*plain));
 }
 
@@ -307,6 +307,10 @@ TEST_CASE("With an overlap the next unroll begins so many rows before the bootst
   REQUIRE(second);
   REQUIRE(second->first_sequence == 1);
   REQUIRE(second->shared_rows == 3);
+  // Only one of its rows is a new step.
+  REQUIRE(second->steps == 3);
+  REQUIRE(second->uncounted_steps == 2);
+  REQUIRE(first->uncounted_steps == 0);
   REQUIRE(second->shared_with == 0);
   REQUIRE(Values<float>(*second, "value") == std::vector<float>{101, 102, 103, 104});
   REQUIRE(Values<float>(*second, "reward") == std::vector<float>{2, 3, 4});

@@ -62,6 +62,12 @@ TEST_CASE("rare unrolls weigh more the further the exponent corrects for it") {
           std::vector<float>{1.0F, 1.0F});
 }
 
+TEST_CASE("a rank without unrolls has a batch without columns, with which it takes part") {
+  const algorithms::UnrollBatch batch = BuildBatch(TwoActionSpec(), {}, {1, 0}, 0);
+  REQUIRE(batch.columns == 0);
+  REQUIRE(batch.Validate(TwoActionSpec()).ok());
+}
+
 TEST_CASE("a batch knows groups only where every unroll has one") {
   std::vector<DecodedUnroll> unrolls = {Middle(2), Middle(2)};
   unrolls[0].group = 7;

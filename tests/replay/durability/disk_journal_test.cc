@@ -511,8 +511,14 @@ TEST_CASE("a directory that holds a table which is not durable any more is refus
 }
 
 // Fills a shard and leaves its records in files, not in the log.
-void WriteItems(const std::string& directory, std::uint64_t items) {
+// Before these items so many others come and go.
+void WriteItems(const std::string& directory, std::uint64_t items, std::uint64_t earlier = 0) {
   auto shard = MustOpen(directory, {Always()});
+  const int reader = *shard->OpenReader();
+  for (std::uint64_t i = 1; i <= earlier; ++i) {
+    REQUIRE(Insert(*shard, items + i).ok());
+    REQUIRE(shard->Sample("unrolls", reader, 1, 1).samples.size() == 1);
+  }
   for (std::uint64_t i = 1; i <= items; ++i) {
     auto item = ItemNumber(i);
     item->payload = std::string(2000, static_cast<char>('a' + i % 26)) + std::to_string(i);
@@ -532,8 +538,9 @@ void WriteAll(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 TEST_CASE("a flipped bit in an item's payload costs this item and no other") {
+  const std::uint64_t earlier = GENERATE(0, 3000);
   const TemporaryFolder folder;
-  WriteItems(folder.path(), 30);
+  WriteItems(folder.path(), 30, earlier);
   bool flipped = false;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     std::string bytes = ReadAll(entry.path());

@@ -387,6 +387,15 @@ TEST_CASE("Twin critics go with SAC alone, and are not cloned") {
   REQUIRE(spec.Validate().code() == absl::StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("A rate that follows the KL is refused where no KL is measured") {
+  collectives::SingleRank alone;
+  AlgorithmOptions options = SacOptions();
+  options.schedule = "kl";
+  const auto refused = PolicyTrainer::Create(SoftSpec("discrete"), options, 1, alone);
+  REQUIRE(refused.status().code() == absl::StatusCode::kInvalidArgument);
+  REQUIRE(runtime::Message(refused.status()).starts_with("algorithm.schedule: "));
+}
+
 TEST_CASE("A batch with actions outside of the box, or of another size, is refused") {
   const model::PolicySpec spec = SoftSpec("box");
   const auto trainer = Trainer(spec, SacOptions());
