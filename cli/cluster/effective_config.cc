@@ -4,8 +4,11 @@
 #include <absl/strings/str_format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "cli/cluster/child_process.h"
 
@@ -32,6 +35,33 @@ void AppendNew(const std::string& printed, std::set<std::string>& taken, std::st
     if (keep) text += line + "\n";
   }
   taken.merge(fresh);
+}
+
+void Flatten(const std::string& path, const toml::node& node, std::vector<std::string>& settings) {
+  const auto below = [&](std::string_view key) {
+    return path.empty() ? std::string(key) : path + "." + std::string(key);
+  };
+  if (const toml::table* const table = node.as_table()) {
+    std::vector<std::pair<const toml::key*, const toml::node*>> entries;
+    for (const auto& entry : *table) entries.emplace_back(&entry.first, &entry.second);
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+      const auto begin = [](const auto& entry) { return entry.second->source().begin; };
+      return begin(a).line != begin(b).line ? begin(a).line < begin(b).line
+                                            : begin(a).column < begin(b).column;
+    });
+    for (const auto& entry : entries) Flatten(below(entry.first->str()), *entry.second, settings);
+    return;
+  }
+  const toml::array* const array = node.as_array();
+  if (array != nullptr && !array->empty() && array->is_array_of_tables()) {
+    for (std::size_t i = 0; i < array->size(); ++i) {
+      Flatten(below(std::to_string(i)), (*array)[i], settings);
+    }
+    return;
+  }
+  std::ostringstream value;
+  node.visit([&value](const auto& leaf) { value << toml::toml_formatter(leaf); });
+  settings.push_back(path + "=" + value.str());
 }
 
 }  // namespace
@@ -76,6 +106,18 @@ std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
     }
   }
   return values;
+}
+
+absl::StatusOr<std::vector<std::string>> SettingsOf(const std::string& toml) {
+  const toml::parse_result parsed = toml::parse(toml);
+  if (!parsed) {
+    std::ostringstream where;
+    where << parsed.error().source().begin;
+    return runtime::InvalidArgument(where.str() + ": " + std::string(parsed.error().description()));
+  }
+  std::vector<std::string> settings;
+  Flatten("", parsed.table(), settings);
+  return settings;
 }
 
 void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments) {

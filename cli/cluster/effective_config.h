@@ -34,6 +34,10 @@ class EffectiveConfig {
   std::string text_;
 };
 
+// Returns the settings of a TOML text, each "section.key=value", in the text's order; tables of a
+// list are indexed from 0. INVALID_ARGUMENT says where it is wrong.
+absl::StatusOr<std::vector<std::string>> SettingsOf(const std::string& toml);
+
 // Appends each of `settings`, "section.key=value", to a program's arguments, after a --set.
 void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments);
 

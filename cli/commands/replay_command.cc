@@ -93,14 +93,18 @@ int RunInfo(const ReplayFlags& flags) {
   return 0;
 }
 
-// Prints what each shard did, and returns the exit code: 2 if one refused, 1 if one did not answer.
-int PrintEach(const std::vector<std::string>& shards,
-              const std::vector<absl::StatusOr<std::string>>& answers) {
+// Asks all shards by `ask`, prints what each did as `describe` says of its reply, and returns the
+// exit code: 2 if one refused, 1 if one did not answer.
+template <typename Ask, typename Describe>
+int RunOnEach(const ReplayFlags& flags, const Ask& ask, const Describe& describe) {
+  const auto shards = ShardsOf(flags);
+  if (!shards.ok()) return FailCommand(shards.status());
+  const auto answers = ask(*shards);
   int code = 0;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const absl::Status& status = answers[i].status();
-    std::printf("%s: %s\n", shards[i].c_str(),
-                status.ok() ? answers[i]->c_str() : runtime::Message(status).c_str());
+    const std::string did = status.ok() ? describe(*answers[i]) : runtime::Message(status);
+    std::printf("%s: %s\n", (*shards)[i].c_str(), did.c_str());
     if (status.ok() || code == runtime::kExitConfiguration) continue;
     const bool refused = absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
                          absl::IsFailedPrecondition(status);
@@ -110,39 +114,37 @@ int PrintEach(const std::vector<std::string>& shards,
 }
 
 int RunSet(const ReplayFlags& flags) {
-  const auto shards = ShardsOf(flags);
-  if (!shards.ok()) return FailCommand(shards.status());
-  std::vector<absl::StatusOr<std::string>> answers;
-  for (const absl::Status& status :
-       replay::client::ConfigureShards(*shards, flags.table, flags.settings, flags.timeout())) {
-    answers.push_back(status.ok() ? absl::StatusOr<std::string>("changed") : status);
-  }
-  return PrintEach(*shards, answers);
+  return RunOnEach(
+      flags,
+      [&flags](const auto& shards) {
+        return replay::client::ConfigureShards(shards, flags.table, flags.settings,
+                                               flags.timeout());
+      },
+      [](const proto::ConfigureReply&) { return std::string("changed"); });
 }
 
 int RunCheckpoint(const ReplayFlags& flags) {
-  const auto shards = ShardsOf(flags);
-  if (!shards.ok()) return FailCommand(shards.status());
-  return PrintEach(*shards,
-                   replay::client::CheckpointShards(*shards, flags.checkpoint, flags.timeout()));
+  return RunOnEach(
+      flags,
+      [&flags](const auto& shards) {
+        return replay::client::CheckpointShards(shards, flags.checkpoint, flags.timeout());
+      },
+      [](const proto::CheckpointReply& reply) { return reply.directory(); });
 }
 
 int RunExclude(const ReplayFlags& flags) {
-  const auto shards = ShardsOf(flags);
-  if (!shards.ok()) return FailCommand(shards.status());
-  proto::ExcludeRequest request;
-  request.set_epoch(flags.epoch);
-  request.set_first_step(flags.first_step);
-  request.set_last_step(flags.last_step);
-  std::vector<absl::StatusOr<std::string>> answers;
-  for (const auto& removed : replay::client::ExcludeFromShards(*shards, request, flags.timeout())) {
-    if (removed.ok()) {
-      answers.emplace_back(absl::StrFormat("%d items removed", *removed));
-    } else {
-      answers.emplace_back(removed.status());
-    }
-  }
-  return PrintEach(*shards, answers);
+  return RunOnEach(
+      flags,
+      [&flags](const auto& shards) {
+        proto::ExcludeRequest request;
+        request.set_epoch(flags.epoch);
+        request.set_first_step(flags.first_step);
+        request.set_last_step(flags.last_step);
+        return replay::client::ExcludeFromShards(shards, request, flags.timeout());
+      },
+      [](const proto::ExcludeReply& reply) {
+        return absl::StrFormat("%d items removed", reply.removed());
+      });
 }
 
 void AddConfig(CLI::App& command, ReplayFlags& flags) {

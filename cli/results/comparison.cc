@@ -11,9 +11,11 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "cli/cluster/effective_config.h"
 #include "cli/results/aggregate.h"
 #include "cli/results/run_files.h"
 #include "platform/display/line_chart.h"
@@ -49,42 +51,38 @@ struct Group {
 };
 
 // Leaves out where and under which name and seed the run was made, and its addresses.
-bool SaysWhatRunIs(const std::string& section, const std::string& key, const std::string& value,
-                   const std::string& folder) {
-  static const std::set<std::string> places = {"name", "directory", "seed"};
-  static const std::set<std::string> addresses = {"inference", "replay",     "replay_file",
-                                                  "learner",   "mockserver", "mockserver_control"};
-  if (section == "run" && places.contains(key)) return false;
-  if (section == "cluster" && addresses.contains(key)) return false;
+bool SaysWhatRunIs(const std::string& key, const std::string& value, const std::string& folder) {
+  static const std::set<std::string> left_out = {
+      "run.name",           "run.directory",   "run.seed",
+      "cluster.inference",  "cluster.replay",  "cluster.replay_file",
+      "cluster.mockserver", "cluster.learner", "cluster.mockserver_control"};
+  if (left_out.contains(key)) return false;
   // The folder as a whole part of a path.
-  return value.find(folder + "/") == std::string::npos &&
-         value.find(folder + "\"") == std::string::npos;
+  for (std::size_t at = value.find(folder); at != std::string::npos;
+       at = value.find(folder, at + 1)) {
+    const std::size_t end = at + folder.size();
+    if (end < value.size() && std::string_view("/\"'").find(value[end]) != std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
 }
 
-// Reads config.toml as the program wrote it, a setting a line. Tables of an array, such as those of
-// replay, are told apart by their number.
+// A configuration that does not parse has no settings.
 Settings ReadSettings(const std::string& run_path) {
   // The path without links and without a slash at its end, as the run itself was told it.
   std::error_code ignored;
   std::filesystem::path real = std::filesystem::weakly_canonical(run_path, ignored);
   if (!real.has_filename()) real = real.parent_path();
   const std::string folder = "/" + real.filename().string();
+  const auto written = SettingsOf(ReadOrEmpty(run_path + "/config.toml"));
   Settings settings;
-  std::map<std::string, int> tables;
-  std::istringstream lines(ReadOrEmpty(run_path + "/config.toml"));
-  std::string section;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("[[")) {
-      section = line.substr(2, line.find(']') - 2);
-      section += "." + std::to_string(++tables[section]);
-    } else if (line.starts_with("[")) {
-      section = line.substr(1, line.find(']') - 1);
-    } else if (const std::size_t equals = line.find(" = ");
-               !line.starts_with("#") && equals != std::string::npos) {
-      const std::string key = line.substr(0, equals);
-      const std::string value = line.substr(equals + 3);
-      if (SaysWhatRunIs(section, key, value, folder)) settings[section + "." + key] = value;
-    }
+  if (!written.ok()) return settings;
+  for (const std::string& setting : *written) {
+    const std::size_t equals = setting.find('=');
+    const std::string key = setting.substr(0, equals);
+    const std::string value = setting.substr(equals + 1);
+    if (SaysWhatRunIs(key, value, folder)) settings[key] = value;
   }
   return settings;
 }
@@ -173,7 +171,7 @@ std::vector<Group> GroupsOf(std::vector<Run> runs) {
       words.push_back(telling ? value : key + " " + value);
     }
     std::string name = absl::StrJoin(words, ", ");
-    name.erase(std::remove(name.begin(), name.end(), '"'), name.end());
+    std::erase_if(name, [](char c) { return c == '"' || c == '\''; });
     groups[i].name = name.empty() ? "all runs" : std::move(name);
   }
   return groups;

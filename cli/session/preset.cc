@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/preset.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include "cli/cluster/effective_config.h"
 
 namespace shoal::cli {
 namespace {
@@ -21,33 +21,6 @@ std::string FirstComment(const std::string& text) {
   return line.starts_with('#') && begin != std::string::npos ? line.substr(begin) : "";
 }
 
-void Flatten(const std::string& path, const toml::node& node, std::vector<std::string>& settings) {
-  const auto below = [&](std::string_view key) {
-    return path.empty() ? std::string(key) : path + "." + std::string(key);
-  };
-  if (const toml::table* const table = node.as_table()) {
-    std::vector<std::pair<const toml::key*, const toml::node*>> entries;
-    for (const auto& entry : *table) entries.emplace_back(&entry.first, &entry.second);
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-      const auto begin = [](const auto& entry) { return entry.second->source().begin; };
-      return begin(a).line != begin(b).line ? begin(a).line < begin(b).line
-                                            : begin(a).column < begin(b).column;
-    });
-    for (const auto& entry : entries) Flatten(below(entry.first->str()), *entry.second, settings);
-    return;
-  }
-  const toml::array* const array = node.as_array();
-  if (array != nullptr && !array->empty() && array->is_array_of_tables()) {
-    for (std::size_t i = 0; i < array->size(); ++i) {
-      Flatten(below(std::to_string(i)), (*array)[i], settings);
-    }
-    return;
-  }
-  std::ostringstream value;
-  node.visit([&value](const auto& leaf) { value << toml::toml_formatter(leaf); });
-  settings.push_back(path + "=" + value.str());
-}
-
 absl::StatusOr<Preset> ReadPreset(const std::filesystem::path& path) {
   std::ifstream file(path);
   if (!file) return runtime::NotFound("there is no preset " + path.string());
@@ -57,14 +30,9 @@ absl::StatusOr<Preset> ReadPreset(const std::filesystem::path& path) {
                 .summary = FirstComment(text.str()),
                 .text = text.str(),
                 .settings = {}};
-  const toml::parse_result parsed = toml::parse(preset.text, path.string());
-  if (!parsed) {
-    std::ostringstream where;
-    where << parsed.error().source().begin;
-    return runtime::InvalidArgument(path.string() + ": " + where.str() + ": " +
-                                    std::string(parsed.error().description()));
-  }
-  Flatten("", parsed.table(), preset.settings);
+  absl::StatusOr<std::vector<std::string>> settings = SettingsOf(preset.text);
+  if (!settings.ok()) return runtime::Annotate(settings.status(), path.string());
+  preset.settings = *std::move(settings);
   return preset;
 }
 

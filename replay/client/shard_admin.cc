@@ -67,58 +67,36 @@ std::vector<absl::StatusOr<proto::InfoReply>> AskShards(std::span<const std::str
                                    });
 }
 
-std::vector<absl::Status> ConfigureShards(std::span<const std::string> addresses,
-                                          const std::string& table,
-                                          std::span<const std::string> settings,
-                                          runtime::Duration timeout) {
+std::vector<absl::StatusOr<proto::ConfigureReply>> ConfigureShards(
+    std::span<const std::string> addresses, const std::string& table,
+    std::span<const std::string> settings, runtime::Duration timeout) {
   proto::ConfigureRequest request;
   request.set_table(table);
   for (const std::string& setting : settings) request.add_settings(setting);
-  const auto answers = CallAll<proto::ConfigureReply>(
+  return CallAll<proto::ConfigureReply>(
       addresses, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
         stub.async()->Configure(context, &request, reply, std::move(done));
       });
-  std::vector<absl::Status> statuses;
-  for (const auto& answer : answers) statuses.push_back(answer.status());
-  return statuses;
 }
 
-std::vector<absl::StatusOr<std::string>> CheckpointShards(std::span<const std::string> addresses,
-                                                          const std::string& learner_checkpoint,
-                                                          runtime::Duration timeout) {
+std::vector<absl::StatusOr<proto::CheckpointReply>> CheckpointShards(
+    std::span<const std::string> addresses, const std::string& learner_checkpoint,
+    runtime::Duration timeout) {
   proto::CheckpointRequest request;
   request.set_learner_checkpoint(learner_checkpoint);
-  const auto answers = CallAll<proto::CheckpointReply>(
+  return CallAll<proto::CheckpointReply>(
       addresses, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
         stub.async()->Checkpoint(context, &request, reply, std::move(done));
       });
-  std::vector<absl::StatusOr<std::string>> directories;
-  for (const auto& answer : answers) {
-    if (answer.ok()) {
-      directories.emplace_back(answer->directory());
-    } else {
-      directories.emplace_back(answer.status());
-    }
-  }
-  return directories;
 }
 
-std::vector<absl::StatusOr<std::uint64_t>> ExcludeFromShards(std::span<const std::string> addresses,
-                                                             const proto::ExcludeRequest& request,
-                                                             runtime::Duration timeout) {
-  const auto answers = CallAll<proto::ExcludeReply>(
+std::vector<absl::StatusOr<proto::ExcludeReply>> ExcludeFromShards(
+    std::span<const std::string> addresses, const proto::ExcludeRequest& request,
+    runtime::Duration timeout) {
+  return CallAll<proto::ExcludeReply>(
       addresses, timeout, [&request](auto& stub, auto* context, auto* reply, auto done) {
         stub.async()->Exclude(context, &request, reply, std::move(done));
       });
-  std::vector<absl::StatusOr<std::uint64_t>> removed;
-  for (const auto& answer : answers) {
-    if (answer.ok()) {
-      removed.emplace_back(answer->removed());
-    } else {
-      removed.emplace_back(answer.status());
-    }
-  }
-  return removed;
 }
 
 }  // namespace shoal::replay::client

@@ -5,7 +5,6 @@
 // The functions block for at most `timeout`, and ask all shards at once.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,32 +15,27 @@
 
 namespace shoal::replay::client {
 
-// Returns an answer for each address, in their order. UNAVAILABLE and DEADLINE_EXCEEDED: that shard
-// is down or does not answer.
+// Each function returns an answer for each address, in their order. UNAVAILABLE and
+// DEADLINE_EXCEEDED: that shard is down or does not answer. Other errors are those of the RPC.
+
 std::vector<absl::StatusOr<proto::InfoReply>> AskShards(std::span<const std::string> addresses,
                                                         runtime::Duration timeout);
 
-// Changes `table` on all shards by settings "option=value" (ConfigureRequest). Returns a status for
-// each address, in their order: besides those of AskShards, NOT_FOUND if the shard has no such
-// table and INVALID_ARGUMENT, which names the option, if it refuses the settings. A shard that is
-// down starts later with the options of its cluster file.
-std::vector<absl::Status> ConfigureShards(std::span<const std::string> addresses,
-                                          const std::string& table,
-                                          std::span<const std::string> settings,
-                                          runtime::Duration timeout);
+// Changes `table` on all shards by settings "option=value" (ConfigureRequest). A shard that is down
+// starts later with the options of its cluster file.
+std::vector<absl::StatusOr<proto::ConfigureReply>> ConfigureShards(
+    std::span<const std::string> addresses, const std::string& table,
+    std::span<const std::string> settings, runtime::Duration timeout);
 
-// Has every shard write a checkpoint with this id of a learner's checkpoint. Returns its directory
-// on the shard's host for each address, in their order. The errors are those of AskShards and of
-// the RPC Checkpoint.
-std::vector<absl::StatusOr<std::string>> CheckpointShards(std::span<const std::string> addresses,
-                                                          const std::string& learner_checkpoint,
-                                                          runtime::Duration timeout);
+// Has every shard write a checkpoint with this id of a learner's checkpoint.
+std::vector<absl::StatusOr<proto::CheckpointReply>> CheckpointShards(
+    std::span<const std::string> addresses, const std::string& learner_checkpoint,
+    runtime::Duration timeout);
 
-// Excludes the versions `first_step` to `last_step` of an epoch on all shards. Returns the number
-// of items that were removed for each address, in their order. The errors are those of AskShards
-// and of the RPC Exclude. A shard that is down excludes nothing.
-std::vector<absl::StatusOr<std::uint64_t>> ExcludeFromShards(std::span<const std::string> addresses,
-                                                             const proto::ExcludeRequest& request,
-                                                             runtime::Duration timeout);
+// Excludes the versions `first_step` to `last_step` of an epoch on all shards. A shard that is down
+// excludes nothing.
+std::vector<absl::StatusOr<proto::ExcludeReply>> ExcludeFromShards(
+    std::span<const std::string> addresses, const proto::ExcludeRequest& request,
+    runtime::Duration timeout);
 
 }  // namespace shoal::replay::client

@@ -530,7 +530,8 @@ TEST_CASE("a table is changed over Configure, and Info says what holds and who w
   ShardServer server(*TableKnobs{}.ForShard({}));
   const std::vector<std::string> addresses = {server.address()};
   const auto configure = [&](const std::vector<std::string>& settings) {
-    return client::ConfigureShards(addresses, "unrolls", settings, std::chrono::seconds(10))[0];
+    return client::ConfigureShards(addresses, "unrolls", settings, std::chrono::seconds(10))[0]
+        .status();
   };
   const auto info = [&] {
     const auto answers = client::AskShards(addresses, std::chrono::seconds(10));
