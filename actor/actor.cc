@@ -62,8 +62,7 @@ absl::Status CheckHindsight(const ActorConfig& config, const EnvironmentSpec& sp
   if (config.actor.group_size > 1) {
     return runtime::InvalidArgument(
         "actor.group_size is above 1, and episodes that hindsight tells again share no start with "
-        "a "
-        "group: set actor.hindsight.strategy to none");
+        "a group: set actor.hindsight.strategy to none");
   }
   return absl::OkStatus();
 }

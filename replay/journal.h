@@ -62,6 +62,8 @@ class Journal {
 
   // Returns the payloads that are on disk now. Null while the disk fails.
   virtual std::shared_ptr<const SpilledPayloads> Payloads() const = 0;
+  // Returns false while the disk fails; Payloads() is null then.
+  virtual bool readable() const = 0;
 
   // Both call `done` once, from a thread of the journal or before they return, and without a lock.
   // The status is CANCELLED if the journal ends before, and RESOURCE_EXHAUSTED if too many wait or

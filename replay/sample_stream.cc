@@ -146,11 +146,14 @@ void SampleStream::GiveLocked() {
   if (forgotten || mass) Send(std::move(news));
 }
 
+bool SampleStream::WantsLocked() const {
+  return credit_ > 0 && outbox_size() < kWaitingMessages && held_.size() < kHeldBatches;
+}
+
 void SampleStream::SampleLocked() {
   bool given = false;
   const bool readable = runtime::SystemClock().Now() >= retry_from_;
-  while (readable && credit_ > 0 && outbox_size() < kWaitingMessages &&
-         held_.size() < kHeldBatches && !ending()) {
+  while (readable && WantsLocked() && !ending()) {
     SampleBatch batch =
         shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) break;
@@ -159,8 +162,7 @@ void SampleStream::SampleLocked() {
     HoldLocked(std::move(batch));
     SendHeldLocked();
   }
-  const bool wants_more =
-      credit_ > 0 && outbox_size() < kWaitingMessages && held_.size() < kHeldBatches;
+  const bool wants_more = WantsLocked();
   if (given || !wants_more) streams_.Leave(this);
   if (wants_more) streams_.Stand(this);
 }

@@ -60,6 +60,8 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Samples and sends, and takes a new place in line if there was something and more is wanted.
   void SampleLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns whether there is credit, and room for another batch.
+  bool WantsLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Compares what the client expects with the table's signature, until there is one.
   absl::Status CheckExpected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Put into `reply` what the client has not heard of yet: the table's mass, and that so many

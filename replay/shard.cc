@@ -97,7 +97,7 @@ absl::StatusOr<std::size_t> Shard::Exclude(const VersionRange& range) {
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
   for (const auto& table : tables_) {
-    SHOAL_RETURN_IF_ERROR(table->Exclude(range).status());
+    SHOAL_RETURN_IF_ERROR(table->Exclude(range));
     for (auto& item : table->TakeEvicted()) evicted.push_back(std::move(item));
   }
   ChangedLocked();
@@ -297,7 +297,8 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   batch.table = index;
   batch.sampled = clock_.Now();
   // Taken first, so that it has the payloads of all items that are in the table now.
-  const bool spilled = source.stats().disk_bytes > 0;
+  const TableStats stats = source.stats();
+  const bool spilled = stats.disk_bytes > 0;
   if (spilled) payloads = journal_->Payloads();
   if (spilled && payloads == nullptr) return batch;
   while (batch.samples.size() < max_items && bytes < max_bytes) {
@@ -316,7 +317,6 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   if (!batch.samples.empty()) sampled_[index] = clock_.Now();
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
-  const TableStats& stats = source.stats();
   batch.inserted_steps = CountedSteps(stats) - earlier_steps_[index];
   if (journal_ != nullptr) batch.durable_at = journal_->SampledAt(index);
   return batch;
@@ -398,7 +398,7 @@ ShardStats Shard::stats() const {
 }
 
 bool Shard::Unreadable(const Table& table) const {
-  return table.stats().disk_bytes > 0 && journal_->Payloads() == nullptr;
+  return table.stats().disk_bytes > 0 && !journal_->readable();
 }
 
 void Shard::SetTimeLocked(Table& table) {

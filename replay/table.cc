@@ -189,7 +189,7 @@ absl::Status Table::CheckVersions(const Item& item) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::size_t> Table::Exclude(const VersionRange& range) {
+absl::Status Table::Exclude(const VersionRange& range) {
   constexpr std::size_t kMostRanges = 1024;
   auto ranges = excluded_ == nullptr ? std::make_shared<std::vector<VersionRange>>()
                                      : std::make_shared<std::vector<VersionRange>>(*excluded_);
@@ -197,7 +197,7 @@ absl::StatusOr<std::size_t> Table::Exclude(const VersionRange& range) {
     return other.epoch == range.epoch && other.first_step <= range.first_step &&
            range.last_step <= other.last_step;
   });
-  if (covered) return 0;
+  if (covered) return absl::OkStatus();
   if (ranges->size() == kMostRanges) {
     return runtime::ResourceExhausted("table " + options_.name + " excludes " +
                                       std::to_string(kMostRanges) + " ranges already");
@@ -211,7 +211,7 @@ absl::StatusOr<std::size_t> Table::Exclude(const VersionRange& range) {
   stats_.evicted_excluded_total += touched.size();
   for (const Handle handle : touched) Evict(handle);
   if (hooks_ != nullptr) hooks_->OnChange();
-  return touched.size();
+  return absl::OkStatus();
 }
 
 absl::Status Table::CheckFits(const Item& item) {

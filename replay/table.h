@@ -266,9 +266,9 @@ class Table {
   // for it may have left. REQUIRES: `priority` is finite and at least 0.
   absl::Status Update(const UnrollId& id, float priority);
 
-  // Evicts the items that `range` touches, returns their number, and refuses such items from now
-  // on. Returns RESOURCE_EXHAUSTED, and does nothing, when 1024 ranges are excluded already.
-  absl::StatusOr<std::size_t> Exclude(const VersionRange& range);
+  // Evicts the items that `range` touches, and refuses such items from now on. Returns
+  // RESOURCE_EXHAUSTED, and does nothing, when 1024 ranges are excluded already.
+  absl::Status Exclude(const VersionRange& range);
 
   // Returns the next item if the limiter allows. Its contents stay in use until ReleaseSample.
   std::optional<SampledItem> Sample();

@@ -39,10 +39,8 @@ std::vector<ReadAnswer> TakeApart(const redfish::Candidate& request,
   std::vector<ReadAnswer> answers;
   if (!request.expands() || response.status != 200) return answers;
   Json collection = *JsonOf(response);
-  const auto members = collection.is_object() ? collection.find("Members") : collection.end();
-  if (!collection.is_object() || members == collection.end() || !members->is_array()) {
-    return answers;
-  }
+  const auto members = collection.find("Members");
+  if (members == collection.end() || !members->is_array()) return answers;
   for (Json& member : *members) {
     const std::string uri = redfish::LinkTarget(member);
     if (uri.empty()) continue;

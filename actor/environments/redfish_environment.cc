@@ -83,7 +83,6 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   session_.clear();
   last_status_ = steps_ = mutations_ = client_errors_ = 0;
   last_mutated_ = last_repeated_ = false;
-  evaluates_ = start.evaluation;
   requests_.clear();
   start_ = start;
   others_.clear();
@@ -92,7 +91,8 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   service_->Reset(pair.capture, episode_,
                   [this, number, done = std::move(done)](absl::StatusOr<Progress> progress) {
                     absl::Status status = progress.status();
-                    if (status.ok() && hindsight_ && !evaluates_) status = WatchOthers(number);
+                    if (status.ok() && hindsight_ && !start_.evaluation)
+                      status = WatchOthers(number);
                     if (!status.ok()) {
                       done(std::move(status));
                       return;
@@ -229,7 +229,7 @@ void RedfishEnvironment::Drop(const Done& done) {
   ++steps_;
   last_mutated_ = last_repeated_ = false;
   last_status_ = 0;
-  if (evaluates_) requests_.push_back("dropped");
+  if (start_.evaluation) requests_.push_back("dropped");
   done(Conclude(progress_));
 }
 
@@ -269,7 +269,7 @@ void RedfishEnvironment::OnResponse(const redfish::Candidate& candidate,
   }
   last_status_ = response->status;
   if (last_status_ >= 400 && last_status_ < 500) ++client_errors_;
-  if (evaluates_) {
+  if (start_.evaluation) {
     const bool drafted = draft_.state() != RequestDraft::State::kIdle;
     const nlohmann::json& body = drafted ? draft_.shown_body() : candidate.body;
     requests_.push_back(Describe(candidate, body, last_status_));
@@ -396,7 +396,7 @@ EpisodeFacts RedfishEnvironment::facts() const {
   facts.clean = progress_.satisfied && progress_.collateral == 0;
   facts.satisfied_at_start = episode_.satisfied;
   facts.exchanged = episode_.exchanged;
-  if (evaluates_) facts.text = episode_.text;
+  if (start_.evaluation) facts.text = episode_.text;
   facts.requests = requests_;
   return facts;
 }

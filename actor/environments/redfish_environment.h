@@ -163,9 +163,9 @@ class RedfishEnvironment final : public Environment {
   int last_status_ = 0;
   bool last_mutated_ = false;
   bool last_repeated_ = false;
-  bool evaluates_ = false;
-  // What Relabel needs of the last episode of training.
+  // How the running or last episode began.
   EpisodeStart start_;
+  // What Relabel needs of the last episode of training.
   std::vector<OtherGoal> others_;
   std::vector<std::int64_t> actions_;
   Recording recording_;

@@ -31,7 +31,7 @@ struct ShownValue {
   std::string name;
   // That name in words, "serial number".
   std::string name_in_words;
-  // The whole place in words, "ipv4 addresses address".
+  // The whole place in words, "location postal address city".
   std::string place_in_words;
   redfish::StringFormat format = redfish::StringFormat::kPlain;
 };

@@ -49,9 +49,7 @@ void SimulatedEnvironment::Step(std::int64_t action, Done done) {
     return;
   }
   const std::uint64_t before = goals_ == nullptr ? 0 : goals_->achieved();
-  ++steps_;
-  Transition transition = Take(action, steps_);
-  return_ += static_cast<double>(transition.reward);
+  Transition transition = Count(simulation_->Step(action));
   if (goals_ != nullptr) {
     actions_.push_back(action);
     transition.achieved = Achieved(before);
@@ -74,14 +72,13 @@ void SimulatedEnvironment::StepBox(std::span<const float> action, Done done) {
   for (std::size_t i = 0; i < action.size(); ++i) {
     inside.push_back(std::clamp(action[i], spec.action_low[i], spec.action_high[i]));
   }
-  ++steps_;
-  Transition transition = After(simulation_->StepBox(inside), steps_);
-  return_ += static_cast<double>(transition.reward);
-  done(std::move(transition));
+  done(Count(simulation_->StepBox(inside)));
 }
 
-Transition SimulatedEnvironment::Take(std::int64_t action, int step) {
-  return After(simulation_->Step(action), step);
+Transition SimulatedEnvironment::Count(const SimulationStep& step) {
+  ++steps_;
+  return_ += static_cast<double>(step.reward);
+  return After(step, steps_);
 }
 
 Transition SimulatedEnvironment::After(const SimulationStep& step, int number) const {
@@ -109,7 +106,8 @@ absl::StatusOr<RelabelledEpisode> SimulatedEnvironment::Relabel(std::uint64_t go
   episode.transitions.push_back({.observation = Observe()});
   for (const std::int64_t action : actions_) {
     episode.actions.push_back(action);
-    episode.transitions.push_back(Take(action, static_cast<int>(episode.actions.size())));
+    episode.transitions.push_back(
+        After(simulation_->Step(action), static_cast<int>(episode.actions.size())));
     if (episode.transitions.back().end == End::kTerminated) return episode;
   }
   return runtime::FailedPrecondition("the episode did not reach " + goals_->SentenceOf(goal));

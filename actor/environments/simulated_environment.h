@@ -39,8 +39,8 @@ class SimulatedEnvironment final : public Environment {
   EpisodeFacts facts() const override;
 
  private:
-  // Takes the episode's `step`th step.
-  Transition Take(std::int64_t action, int step);
+  // Counts a step of the episode, and returns what it led to.
+  Transition Count(const SimulationStep& step);
   // What the simulation shows after the episode's `number`th step.
   Transition After(const SimulationStep& step, int number) const;
   // What the step has achieved that began in the state `before`.

@@ -4,7 +4,6 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <deque>
 #include <set>

@@ -10,17 +10,15 @@ namespace shoal::inference {
 
 void PolicySet::Put(VersionedPolicy policy) {
   const runtime::MutexLock lock(mutex_);
-  Entry& entry = versions_[policy.version];
-  entry.policy = std::move(policy.policy);
-  entry.environment_steps = policy.environment_steps;
+  const parameters::Version version = policy.version;
+  versions_[version].policy = std::move(policy);
   EvictLocked();
 }
 
 VersionedPolicy PolicySet::current() const {
   const runtime::MutexLock lock(mutex_);
   if (versions_.empty()) return {};
-  const auto newest = std::prev(versions_.end());
-  return {newest->first, newest->second.policy, newest->second.environment_steps};
+  return std::prev(versions_.end())->second.policy;
 }
 
 void PolicySet::PutFetched(const PolicySelector& selector, VersionedPolicy policy) {
@@ -29,7 +27,8 @@ void PolicySet::PutFetched(const PolicySelector& selector, VersionedPolicy polic
   if (selector.kind == PolicySelector::Kind::kInitial) {
     initial_ = std::move(policy);
   } else {
-    versions_[policy.version] = {std::move(policy.policy), policy.environment_steps, clock_.Now()};
+    const parameters::Version version = policy.version;
+    versions_[version] = {std::move(policy), clock_.Now()};
     EvictLocked();
   }
 }
@@ -61,11 +60,10 @@ absl::StatusOr<VersionedPolicy> PolicySet::SelectLocked(const PolicySelector& se
     const auto found = versions_.find(selector.version);
     if (found == versions_.end()) return MissLocked(selector, asks);
     found->second.asked = clock_.Now();
-    return VersionedPolicy{found->first, found->second.policy, found->second.environment_steps};
+    return found->second.policy;
   }
   if (versions_.empty()) return runtime::NotFound("no parameters yet");
-  const auto newest = std::prev(versions_.end());
-  return VersionedPolicy{newest->first, newest->second.policy, newest->second.environment_steps};
+  return std::prev(versions_.end())->second.policy;
 }
 
 absl::Status PolicySet::MissLocked(const PolicySelector& selector, bool& asks) {

@@ -77,8 +77,7 @@ class PolicySet {
   static constexpr std::size_t kMaxMissing = 256;
 
   struct Entry {
-    std::shared_ptr<const ActingPolicy> policy;
-    double environment_steps = 0;
+    VersionedPolicy policy;
     runtime::TimePoint asked = runtime::TimePoint::min();
   };
   // A version that rows asked for and that is not here. The refusal is OK while it is being

@@ -14,7 +14,6 @@ namespace shoal::inference {
 
 double InitialPriority(const ValuedRows& rows, const PriorityOptions& options) {
   using estimators::ValueTransform;
-  constexpr double kLeast = 1e-6;
   const auto transform =
       options.transformed ? ValueTransform::kSignedHyperbolic : ValueTransform::kIdentity;
   const std::size_t length = rows.reward.size();
@@ -42,7 +41,7 @@ double InitialPriority(const ValuedRows& rows, const PriorityOptions& options) {
     if (counts[t] != 0) errors.push_back(std::abs(rows.action_value[t] - target[t]));
   }
   const double priority = estimators::SequencePriority(errors, options.maximum_share);
-  return std::isfinite(priority) ? std::max(priority, kLeast) : 1.0;
+  return std::isfinite(priority) ? std::max(priority, estimators::kLeastPriority) : 1.0;
 }
 
 }  // namespace shoal::inference

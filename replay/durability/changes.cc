@@ -10,10 +10,8 @@ namespace shoal::replay::durability {
 
 void Changes::Insert(std::size_t table, Handle handle, const std::shared_ptr<const Item>& item,
                      std::uint64_t came_unix_ns) {
-  tables_[table].items[handle] = {.inserted = item,
-                                  .came_unix_ns = came_unix_ns,
-                                  .row = Row{.priority = item->priority},
-                                  .deleted = false};
+  tables_[table].items[handle] = {
+      .inserted = item, .came_unix_ns = came_unix_ns, .row = Row{.priority = item->priority}};
   bytes_ += item->payload.size();
 }
 
@@ -33,7 +31,7 @@ void Changes::Delete(std::size_t table, Handle handle) {
     bytes_ -= change.inserted->payload.size();
     items.erase(handle);
   } else {
-    change = {.inserted = nullptr, .came_unix_ns = 0, .row = std::nullopt, .deleted = true};
+    change = {};
   }
 }
 
@@ -66,7 +64,7 @@ void Changes::AddItems(std::size_t table, rocksdb::WriteBatch& batch,
   for (const auto& [handle, change] : tables_[table].items) {
     const std::string key = ItemKey(names_[table], handle);
     const std::string row_key = RowKey(names_[table], handle);
-    if (change.deleted) {
+    if (change.deleted()) {
       batch.Delete(items, key);
       batch.Delete(state, row_key);
       continue;

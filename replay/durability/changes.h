@@ -55,12 +55,14 @@ class Changes {
   void AddTo(rocksdb::WriteBatch& batch, const Database& database) const;
 
  private:
+  // An item that has neither come nor has a new row was deleted.
   struct ItemChange {
     // Null unless the item is new.
     std::shared_ptr<const Item> inserted;
     std::uint64_t came_unix_ns = 0;
     std::optional<Row> row;
-    bool deleted = false;
+
+    bool deleted() const { return inserted == nullptr && !row; }
   };
   struct TableChange {
     absl::flat_hash_map<Handle, ItemChange> items;

@@ -195,9 +195,7 @@ Cursor::Cursor(Database& database, Column column, std::string prefix)
   Settle();
 }
 
-void Cursor::SeekTo(std::uint64_t number) {
-  iterator_->Seek(prefix_ + ContentRecordKey(number).substr(1));
-}
+void Cursor::SeekTo(std::uint64_t number) { iterator_->Seek(Numbered(prefix_, number)); }
 
 bool Cursor::Readable() const { return iterator_->Valid() || iterator_->status().ok(); }
 

@@ -288,23 +288,29 @@ absl::Status DiskJournal::Ready(std::size_t table) const {
   return absl::OkStatus();
 }
 
-std::uint64_t DiskJournal::AcknowledgedAt(std::size_t table) const {
+DiskJournal::Promises DiskJournal::PromisesOf(std::size_t table) const {
   const Follower* const follower = followers_[table].get();
-  if (follower == nullptr || !follower->always()) return 0;
+  if (follower == nullptr || !follower->always()) return {};
   const runtime::MutexLock lock(mutex_);
-  return promises_[table].acknowledged_at;
+  return promises_[table];
+}
+
+std::uint64_t DiskJournal::AcknowledgedAt(std::size_t table) const {
+  return PromisesOf(table).acknowledged_at;
 }
 
 std::uint64_t DiskJournal::SampledAt(std::size_t table) const {
-  const Follower* const follower = followers_[table].get();
-  if (follower == nullptr || !follower->always()) return 0;
-  const runtime::MutexLock lock(mutex_);
-  return promises_[table].sampled_at;
+  return PromisesOf(table).sampled_at;
 }
 
 std::uint64_t DiskJournal::durable() const {
   const runtime::MutexLock lock(mutex_);
   return durable_;
+}
+
+bool DiskJournal::readable() const {
+  const runtime::MutexLock lock(mutex_);
+  return database_ != nullptr;
 }
 
 std::shared_ptr<const SpilledPayloads> DiskJournal::Payloads() const {

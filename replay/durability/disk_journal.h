@@ -74,6 +74,7 @@ class DiskJournal final : public Journal, private ContentHooks {
   std::uint64_t SampledAt(std::size_t table) const override ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t durable() const override ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const SpilledPayloads> Payloads() const override ABSL_LOCKS_EXCLUDED(mutex_);
+  bool readable() const override ABSL_LOCKS_EXCLUDED(mutex_);
   void WhenDurable(std::function<void(const absl::Status&)> done) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Checkpoint(const std::string& learner_checkpoint,
@@ -99,6 +100,8 @@ class DiskJournal final : public Journal, private ContentHooks {
 
   DiskJournal(DiskJournalOptions options, std::unique_ptr<Database> database,
               runtime::Clock& clock);
+  // Returns zeros where the table's promises do not wait.
+  Promises PromisesOf(std::size_t table) const ABSL_LOCKS_EXCLUDED(mutex_);
   void OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void OnEvict(std::uint64_t number) override ABSL_LOCKS_EXCLUDED(mutex_);

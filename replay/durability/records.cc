@@ -27,11 +27,6 @@ std::uint64_t ReadNumber(std::string_view bytes) {
   return number;
 }
 
-std::string Numbered(std::string key, std::uint64_t number) {
-  AppendNumber(number, key);
-  return key;
-}
-
 absl::Status Damaged(const std::string& what) {
   return runtime::DataLoss("the record of " + what + " is damaged");
 }
@@ -67,6 +62,10 @@ absl::StatusOr<Message> MessageFrom(std::string_view key, std::string_view seale
 
 }  // namespace
 
+std::string Numbered(std::string prefix, std::uint64_t number) {
+  AppendNumber(number, prefix);
+  return prefix;
+}
 std::string TableKey(std::string_view name) { return "T" + std::string(name); }
 std::string RowKey(std::string_view table, Handle handle) {
   return Numbered(Prefix('R', table), handle);

@@ -32,6 +32,8 @@
 namespace shoal::replay::durability {
 
 inline constexpr std::string_view kLearnerKey = "L";
+// Returns the key of a record that has a number below `prefix`.
+std::string Numbered(std::string prefix, std::uint64_t number);
 std::string TableKey(std::string_view name);
 std::string RowKey(std::string_view table, Handle handle);
 std::string SeenKey(std::string_view table, std::uint64_t count);

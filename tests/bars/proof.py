@@ -106,14 +106,13 @@ def run_piece(piece, folder):
     return {"minutes": (time.monotonic() - started) / 60, **values}, ""
 
 
-def broken_bars(piece, values):
-    return [name for name, (sign, bound) in piece.bars.items()
+def broken_bars(bars, values):
+    return [name for name, (sign, bound) in bars.items()
             if name not in values or not COMPARISONS[sign](values[name], bound)]
 
 
 def run(proof, folder, say=print):
     """Runs the pieces that are not finished, prints the table and returns whether all bars hold."""
-    single = [piece.name for piece in proof.pieces if not any(group.has(piece.name) for group in proof.groups)]
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for piece in proof.pieces:
@@ -125,13 +124,13 @@ def run(proof, folder, say=print):
             partial.write_text(json.dumps({"values": values, "failure": failure}))
             partial.rename(kept)
         result = json.loads(kept.read_text())
-        broken = broken_bars(piece, result["values"])
+        broken = broken_bars(piece.bars, result["values"])
         verdict = result["failure"] or ("misses " + ", ".join(broken) if broken else "holds")
         rows.append((piece.name, result["values"], verdict))
     groups = [group_row(group, rows) for group in proof.groups]
     print_table(proof, rows + groups, say)
-    return all(verdict.startswith("holds") for name, _, verdict in rows + groups
-               if name in single or name in {group for group, _, _ in groups})
+    alone = [row for row in rows if not any(group.has(row[0]) for group in proof.groups)]
+    return all(verdict.startswith("holds") for _, _, verdict in alone + groups)
 
 
 def group_row(group, rows):
@@ -140,8 +139,7 @@ def group_row(group, rows):
     names = dict.fromkeys(name for _, values, _ in own for name in values)
     medians = {name: statistics.median(values.get(name, math.inf) for _, values, _ in own) for name in names}
     holding = sum(verdict == "holds" for _, _, verdict in own)
-    missed = [name for name, (sign, bound) in group.medians.items()
-              if name not in medians or not COMPARISONS[sign](medians[name], bound)]
+    missed = broken_bars(group.medians, medians)
     verdict = "misses" if holding < group.least else "holds"
     if missed:
         verdict = "misses the median of " + ", ".join(missed)

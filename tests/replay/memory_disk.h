@@ -74,6 +74,10 @@ class MemoryDisk final : public Journal {
     const runtime::MutexLock lock(mutex_);
     return durable_;
   }
+  bool readable() const override ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return !fails_;
+  }
   std::shared_ptr<const SpilledPayloads> Payloads() const override ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     if (fails_) return nullptr;

@@ -10,9 +10,8 @@
 // and with any of them
 //   "when": X          the step is skipped unless X holds; X as in predicate.h, without history
 //   "one_of": {"ResetType": ["ForceRestart", "On"]}   the first that the action lists as allowable
-//   "copy": {"/AssetTag": {"uri": U, "pointer": P}}   the body's value at /AssetTag is what U shows
-//   at
-//                        P, which is looked at before the request is sent
+//   "copy": {"/AssetTag": {"uri": U, "pointer": P}}   the body's value at /AssetTag is what
+//                        U shows at P, which is looked at before the request is sent
 //   "each": {"members": U, "where": X}    once for each member that fulfils X; "$each" is its URI
 //   "keep": "own"      the reply's Location becomes "$own", its token is kept under that name
 //   "as": "own"        the request is sent with that token

@@ -5,6 +5,7 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -193,6 +194,21 @@ std::vector<float> HostCopy(const at::Tensor& values) {
   const at::Tensor host = values.detach().to(at::kCPU, at::kFloat).contiguous();
   const float* const data = host.const_data_ptr<float>();
   return {data, data + host.numel()};
+}
+
+at::Tensor Indices(std::span<const std::int64_t> values) {
+  auto* const data = const_cast<std::int64_t*>(values.data());
+  return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong).clone();
+}
+
+std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
+                                          std::span<const std::int64_t> rows) {
+  std::vector<std::int64_t> actions;
+  for (const std::int64_t row : rows) {
+    const auto r = static_cast<std::size_t>(row);
+    actions.push_back(r < batch.action.size() ? std::max<std::int64_t>(batch.action[r], 0) : 0);
+  }
+  return actions;
 }
 
 TargetTensors::TargetTensors(const Targets& targets)

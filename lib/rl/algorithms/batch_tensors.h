@@ -61,6 +61,14 @@ struct BatchTensors {
 // Returns the numbers of a tensor on any device, without its gradient.
 std::vector<float> HostCopy(const at::Tensor& values);
 
+// Returns the numbers as a tensor of its own, [N], int64.
+at::Tensor Indices(std::span<const std::int64_t> values);
+
+// Returns the recorded actions of `rows`. A bootstrap row and a row of weight 0 may have none and
+// get 0.
+std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
+                                          std::span<const std::int64_t> rows);
+
 // The targets of the rows as torch tensors: [T * B], double.
 struct TargetTensors {
   explicit TargetTensors(const Targets& targets);

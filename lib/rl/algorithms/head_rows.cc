@@ -3,7 +3,6 @@
 
 #include <ATen/ops/empty.h>
 
-#include <algorithm>
 #include <cstddef>
 
 namespace shoal::algorithms {

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "rl/algorithms/head_loss.h"
 #include "rl/model/action_values.h"

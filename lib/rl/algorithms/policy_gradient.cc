@@ -2,7 +2,6 @@
 #include "rl/algorithms/policy_gradient.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -17,23 +16,6 @@
 
 namespace shoal::algorithms {
 namespace {
-
-at::Tensor Indices(std::span<const std::int64_t> values) {
-  auto* const data = const_cast<std::int64_t*>(values.data());
-  return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong).clone();
-}
-
-// Returns the rows' recorded actions. A bootstrap row and a row of weight 0 may have none and get
-// 0.
-std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
-                                          std::span<const std::int64_t> rows) {
-  std::vector<std::int64_t> actions;
-  for (const std::int64_t row : rows) {
-    const auto r = static_cast<std::size_t>(row);
-    actions.push_back(r < batch.action.size() ? std::max<std::int64_t>(batch.action[r], 0) : 0);
-  }
-  return actions;
-}
 
 at::Tensor KeyGradient(const model::ParameterLayout& layout, const at::Tensor& gradient) {
   if (!gradient.defined()) return {};
@@ -53,6 +35,15 @@ PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::Param
     : spec_(spec),
       network_(spec, layout, flat, gradient),
       candidates_(network_, KeyGradient(layout, gradient)) {}
+
+std::vector<std::int64_t> PolicyGradient::Forward::RowsAt(
+    std::span<const std::int64_t> positions) const {
+  std::vector<std::int64_t> at_positions;
+  for (const std::int64_t position : positions) {
+    at_positions.push_back(rows[static_cast<std::size_t>(position)]);
+  }
+  return at_positions;
+}
 
 at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors,
                                   std::span<const std::int64_t> columns, std::int64_t steps,
@@ -95,11 +86,7 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
 
 HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forward& forward,
                                              const HeadRows& head, MinibatchSums& sums) const {
-  std::vector<std::int64_t> numbers;
-  for (const std::int64_t position : head.positions) {
-    numbers.push_back(forward.rows[static_cast<std::size_t>(position)]);
-  }
-  const at::Tensor rows = Indices(numbers);
+  const at::Tensor rows = Indices(forward.RowsAt(head.positions));
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const PolicyRows policy{
       .log_probability = head.log_probability,
@@ -128,10 +115,7 @@ HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
                                                         std::span<float> absolute_error,
                                                         MinibatchSums& sums) const {
   const at::Tensor positions = Indices(head.positions);
-  std::vector<std::int64_t> numbers;
-  for (const std::int64_t position : head.positions) {
-    numbers.push_back(forward.rows[static_cast<std::size_t>(position)]);
-  }
+  const std::vector<std::int64_t> numbers = forward.RowsAt(head.positions);
   const at::Tensor rows = Indices(numbers);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const at::Tensor importance = data.tensors.importance.index_select(0, rows).mul_(weight);

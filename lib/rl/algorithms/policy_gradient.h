@@ -94,6 +94,9 @@ class PolicyGradient {
     at::Tensor head;                 // [R, P] or [R, n]
     at::Tensor mark_weights;         // [R, K]; undefined when K is 0
     at::Tensor value;                // [R]
+
+    // Returns the rows at these positions in `rows`.
+    std::vector<std::int64_t> RowsAt(std::span<const std::int64_t> positions) const;
   };
 
   // `steps` is the number of rows of a column that a core goes through.

@@ -88,8 +88,6 @@ struct TrainingBatch {
 
 // Returns the priority of each column, [B]. A column without rows of weight gets the least.
 std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share) {
-  // Unrolls without error are still seen again.
-  constexpr double kLeast = 1e-6;
   const auto columns = static_cast<std::size_t>(batch.batch.columns);
   std::vector<float> priorities;
   for (std::size_t column = 0; column < columns; ++column) {
@@ -98,7 +96,7 @@ std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share
       if (batch.weight[row] > 0) errors.push_back(batch.absolute_error[row]);
     }
     const double priority = estimators::SequencePriority(errors, maximum_share);
-    priorities.push_back(static_cast<float>(std::max(priority, kLeast)));
+    priorities.push_back(static_cast<float>(std::max(priority, estimators::kLeastPriority)));
   }
   return priorities;
 }

@@ -86,8 +86,7 @@ class PolicyTrainer {
  public:
   // Parameters start as model::InitialParameters(spec, seed). `reducer` must outlive the trainer.
   // Returns INVALID_ARGUMENT, which names the knob, for a wrong spec or option, and where the
-  // algorithm and policy.action_values or
-  // policy.twin_critics do not go together.
+  // algorithm and policy.action_values or policy.twin_critics do not go together.
   static absl::StatusOr<std::unique_ptr<PolicyTrainer>> Create(
       const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
       collectives::GradientReducer& reducer);

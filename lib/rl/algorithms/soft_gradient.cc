@@ -3,7 +3,6 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/minimum.h>
@@ -90,9 +89,7 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
                                 const at::Tensor& noise, std::span<float> absolute_error) {
   MinibatchSums sums;
   if (items.empty()) return sums;
-  const at::Tensor rows = at::from_blob(const_cast<std::int64_t*>(items.data()),
-                                        {static_cast<std::int64_t>(items.size())}, at::kLong)
-                              .clone();
+  const at::Tensor rows = Indices(items);
   const model::NetworkInputs inputs = data.tensors.Select(spec_, rows);
   const at::Tensor features = network_.Features(inputs);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
@@ -100,13 +97,12 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
       data.tensors.importance.index_select(0, rows).mul_(weight).to(at::kFloat);
   const at::Tensor target = data.targets.value.index_select(0, rows).to(at::kFloat);
 
-  const at::Tensor recorded =
-      spec_.has_box() ? data.tensors.box_action.index_select(0, rows) : at::Tensor();
-  at::Tensor chosen;
-  if (!spec_.has_box()) {
-    auto* const actions = const_cast<std::int64_t*>(data.batch.action.data());
-    const auto count = static_cast<std::int64_t>(data.batch.action.size());
-    chosen = at::from_blob(actions, {count}, at::kLong).index_select(0, rows).unsqueeze(1);
+  at::Tensor recorded;  // points of a box
+  at::Tensor chosen;    // numbers of discrete actions
+  if (spec_.has_box()) {
+    recorded = data.tensors.box_action.index_select(0, rows);
+  } else {
+    chosen = Indices(RecordedActions(data.batch, items)).unsqueeze(1);
   }
   at::Tensor critic_loss;
   at::Tensor error;

@@ -11,9 +11,12 @@
 
 namespace shoal::estimators {
 
+// The least priority to give, so that what has no error is still seen again.
+inline constexpr double kLeastPriority = 1e-6;
+
 // Returns the priority of a single transition, |error| + epsilon (Schaul et al. 2016, section 3.3,
 // the proportional variant). Epsilon keeps transitions without error from never being seen again.
-double ProportionalPriority(double error, double epsilon = 1e-6);
+double ProportionalPriority(double error, double epsilon = kLeastPriority);
 
 // Returns the priority of a sequence, eta max |error| + (1 - eta) mean |error|, over the steps that
 // were trained on (Kapturowski et al. 2019, "R2D2", section 2.3). A sequence without steps has

@@ -2,10 +2,12 @@
 #include "rl/model/policy_spec.h"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 #include <limits>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "rl/model/candidate_mark.h"
 #include "rl/model/digest.h"
@@ -20,29 +22,33 @@ std::int64_t IndexOf(const std::vector<std::string>& names, const std::string& n
   return found == names.end() ? -1 : found - names.begin();
 }
 
+// Parameters older than these knobs behave as with 0, false or an empty text, so these values must
+// not change their digest.
+bool IsLater(std::string_view name) {
+  static constexpr std::array<std::string_view, 7> kLater = {
+      "action_values",    "body_size",       "candidate_marks", "dueling",
+      "similarity_field", "similarity_size", "twin_critics"};
+  return std::find(kLater.begin(), kLater.end(), name) != kLater.end();
+}
+
 // Writes each knob as name=value, which is the form that the digest covers.
 class SpecWriter final : public runtime::Visitor {
  public:
   SpecWriter() { out_ << std::setprecision(std::numeric_limits<double>::max_digits10); }
   void Knob(std::string_view name, std::int64_t& value, const runtime::KnobInfo&) override {
-    // Parameters older than these knobs behave as with 0 or an empty text, so these must not change
-    // their digest.
     if (name == "body_size") sees_body_size_ = value != 0;
-    if ((name == "similarity_size" || name == "candidate_marks" || name == "body_size") &&
-        value == 0) {
-      return;
-    }
+    if (value == 0 && IsLater(name)) return;
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, double& value, const runtime::KnobInfo&) override {
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, bool& value, const runtime::KnobInfo&) override {
-    if ((name == "action_values" || name == "dueling" || name == "twin_critics") && !value) return;
+    if (!value && IsLater(name)) return;
     out_ << name << '=' << value << '\n';
   }
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
-    if (name == "similarity_field" && value.empty()) return;
+    if (value.empty() && IsLater(name)) return;
     if (name == "body_field" && !sees_body_size_) return;
     out_ << name << '=' << value.size() << ':' << value << '\n';
   }

@@ -34,17 +34,16 @@ class Dqn final : public ActionValueAlgorithm {
     const at::Tensor error = rows.action_value.sub(rows.target);
     const at::Tensor size = error.abs();
     const at::Tensor square = error.square().mul_(0.5);
-    if (options_.huber == 0) {
-      return {.loss = square,
-              .by_action_value = error,
-              .absolute_error = size,
-              .metrics = {rows.action_value, size}};
-    }
+    ActionValueTerms terms{.loss = square,
+                           .by_action_value = error,
+                           .absolute_error = size,
+                           .metrics = {rows.action_value, size}};
     const double bound = options_.huber;
-    return {.loss = at::where(size.le(bound), square, size.sub(bound / 2).mul_(bound)),
-            .by_action_value = error.clamp(-bound, bound),
-            .absolute_error = size,
-            .metrics = {rows.action_value, size}};
+    if (bound != 0) {
+      terms.loss = at::where(size.le(bound), square, size.sub(bound / 2).mul_(bound));
+      terms.by_action_value = error.clamp(-bound, bound);
+    }
+    return terms;
   }
 
   std::vector<std::string> metric_names() const override {

@@ -182,7 +182,6 @@ TEST_CASE("A double-Q target is the target network's value of what the trained n
   AlgorithmOptions options = DqnOptions();
   options.learning_rate = 5e-2;
   options.target_updates = 1000;
-  PointerTask task(spec, {});
   const auto mean_target = [&](bool double_q) {
     options.double_q = double_q;
     const auto trainer = Trainer(spec, options);
