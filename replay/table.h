@@ -28,7 +28,6 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -48,56 +47,13 @@
 #include "replay/item.h"
 #include "replay/rate_limiter.h"
 #include "replay/selectors/selector.h"
-#include "replay/selectors/selector_kind.h"
 #include "replay/signature.h"
 #include "replay/spill.h"
 #include "replay/table_hooks.h"
+#include "replay/table_options.h"
+#include "replay/table_stats.h"
 
 namespace shoal::replay {
-
-// With it the sum of 10^12 weights of the largest priorities is still finite.
-inline constexpr int kMaxPriorityExponent = 4;
-
-// What a process that dies may cost a table of a shard with a journal.
-enum class Durability : std::uint8_t {
-  // Everything.
-  kNone,
-  // What happened in the last `batch_window`.
-  kBatch,
-  // Nothing that was acknowledged.
-  kAlways,
-};
-
-struct TableOptions {
-  std::string name = "unrolls";
-  SelectorKind sampler = SelectorKind::kFifo;
-  // Without a remover a full table pushes back.
-  std::optional<SelectorKind> remover = std::nullopt;
-  // alpha of selectors that weigh priorities.
-  double priority_exponent = 0.6;
-  // The most items and bytes that the table holds.
-  std::size_t max_size = 1024;
-  std::size_t max_bytes = std::size_t{1} << 30;
-  // The most bytes of items that the table holds in memory. 0 means all. What an item takes besides
-  // its payload always stays in memory and counts here, too. Such a table needs a journal.
-  std::size_t memory_bytes = 0;
-  // 0 means no bound.
-  std::uint32_t max_times_sampled = 1;
-  // Items of an earlier epoch than the current version, or more than this many steps older, are
-  // evicted. 0 evicts none. A sampling stream may set a lower limit.
-  std::uint32_t max_staleness = 0;
-  // Items that have been in for longer are evicted. 0 evicts none.
-  runtime::Duration max_age{};
-  RateLimiterOptions limiter = {};
-  // How many ids are remembered to recognise repeats, besides those of the stored items.
-  std::size_t id_window = 65536;
-  // Without one the table takes the first signature that is stated for its items.
-  std::optional<Signature> signature = std::nullopt;
-  // The seed of selectors that choose at random.
-  std::uint64_t seed = 0;
-  Durability durability = Durability::kNone;
-  runtime::Duration batch_window = std::chrono::milliseconds(100);
-};
 
 // An item that was sampled.
 struct SampledItem {
@@ -125,50 +81,6 @@ struct SampledItem {
   bool sole_owner() const { return read || (last && times_sampled == 1 && !hooked); }
 };
 
-// Counts since the table was made, except that the first six are current values.
-struct TableStats {
-  std::size_t size = 0;
-  // Those in memory and the payloads on disk together.
-  std::size_t bytes = 0;
-  std::size_t memory_bytes = 0;
-  // Of payloads that are not in memory.
-  std::size_t disk_bytes = 0;
-  double credit = 0;
-  // How many steps the oldest item is behind the current version, within its epoch.
-  std::uint64_t oldest_lag = 0;
-  std::uint64_t inserted_total = 0;
-  std::uint64_t sampled_total = 0;
-  std::uint64_t inserted_steps_total = 0;
-  std::uint64_t inserted_uncounted_steps_total = 0;
-  std::uint64_t sampled_steps_total = 0;
-  // The sum, over all samples, of the steps that the item was behind the current version.
-  std::uint64_t sampled_lag_total = 0;
-  std::uint64_t evicted_stale_total = 0;
-  std::uint64_t evicted_for_room_total = 0;
-  std::uint64_t evicted_old_total = 0;
-  // Items that a smaller max_times_sampled left no further samples.
-  std::uint64_t evicted_used_total = 0;
-  // Those that Exclude removed.
-  std::uint64_t evicted_excluded_total = 0;
-  // Items that were sampled and whose payload could not be read from disk.
-  std::uint64_t lost_total = 0;
-  // Payloads that were read from disk, and the time for which batches waited for theirs.
-  std::uint64_t reads_total = 0;
-  std::uint64_t read_wait_us_total = 0;
-  std::uint64_t duplicates_total = 0;
-  std::uint64_t priority_updates_total = 0;
-  // Signatures that the table refused.
-  std::uint64_t refused_signatures_total = 0;
-  // The number of inserts that had to wait, by reason.
-  std::uint64_t full_items_total = 0;
-  std::uint64_t full_bytes_total = 0;
-  std::uint64_t full_memory_total = 0;
-  std::uint64_t inserts_ahead_total = 0;
-  // The number of samples that had to wait, by reason.
-  std::uint64_t below_min_size_total = 0;
-  std::uint64_t samples_ahead_total = 0;
-};
-
 // What keeps a table from taking or giving an item.
 enum class Wait {
   kNone,
@@ -183,32 +95,6 @@ enum class Wait {
 
 // Returns the option to which the wait is owed, "contents", "disk", or "".
 std::string_view NameOf(Wait wait);
-// The counts of TableStats that only grow, by the names under which they are stored.
-inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCounts[] = {
-    {"inserted", &TableStats::inserted_total},
-    {"sampled", &TableStats::sampled_total},
-    {"inserted_steps", &TableStats::inserted_steps_total},
-    {"inserted_uncounted_steps", &TableStats::inserted_uncounted_steps_total},
-    {"sampled_steps", &TableStats::sampled_steps_total},
-    {"evicted_stale", &TableStats::evicted_stale_total},
-    {"evicted_for_room", &TableStats::evicted_for_room_total},
-    {"evicted_old", &TableStats::evicted_old_total},
-    {"evicted_used", &TableStats::evicted_used_total},
-    {"evicted_excluded", &TableStats::evicted_excluded_total},
-    {"lost", &TableStats::lost_total},
-    {"reads", &TableStats::reads_total},
-    {"read_wait_us", &TableStats::read_wait_us_total},
-    {"sampled_lag", &TableStats::sampled_lag_total},
-    {"refused_signatures", &TableStats::refused_signatures_total},
-    {"duplicates", &TableStats::duplicates_total},
-    {"priority_updates", &TableStats::priority_updates_total},
-    {"full_items", &TableStats::full_items_total},
-    {"full_bytes", &TableStats::full_bytes_total},
-    {"full_memory", &TableStats::full_memory_total},
-    {"inserts_ahead", &TableStats::inserts_ahead_total},
-    {"below_min_size", &TableStats::below_min_size_total},
-    {"samples_ahead", &TableStats::samples_ahead_total},
-};
 
 // What a table is besides its items and the ids that it has seen.
 struct TableRecord {
