@@ -138,10 +138,12 @@ absl::Status Learner::Start() {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
                                     std::to_string(ranks));
   }
+  const auto device = model::FindComputeDevice(options.device, setup_.local_rank);
+  if (!device.ok()) return runtime::Annotate(device.status(), "learner.device");
   SHOAL_ASSIGN_OR_RETURN(
       parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),
-                                                       *parts.reducer));
+                                                       *parts.reducer, *device));
   if (setup_.run.deterministic && parts.trainer->requirements().off_policy) {
     return runtime::InvalidArgument("run.deterministic: not with algorithm " +
                                     setup_.algorithm.name +

@@ -37,6 +37,8 @@ struct LearnerSetup {
   algorithms::AlgorithmOptions algorithm;
   runtime::RunOptions run;
   runtime::ClusterOptions cluster;
+  // The number of this process among the ranks of its machine, which share the GPUs.
+  std::int64_t local_rank = 0;
 };
 
 class Learner {

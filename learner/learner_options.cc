@@ -76,6 +76,9 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "updates",
                 .min = 0,
                 .max = kMany});
+  visitor.Knob("device", device,
+               {.help = "where updates compute: auto, cpu, cuda or cuda:<n>; auto and cuda give "
+                        "rank i of a machine with N GPUs number i modulo N"});
   visitor.Knob("torch_threads", torch_threads,
                {.help = "threads that torch uses inside one operation",
                 .unit = "threads",

@@ -47,6 +47,8 @@ struct LearnerOptions {
   std::int64_t recent_parameters_bytes = std::int64_t{256} << 20;
   // The process ends after this many updates, including those of earlier runs. 0 means never.
   std::int64_t updates = 0;
+  // Where updates compute: "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
+  std::string device = "cpu";
   // The number of threads that torch uses inside one operation.
   std::int64_t torch_threads = 1;
   CloningOptions cloning;

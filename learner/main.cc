@@ -28,6 +28,9 @@ int main(int argc, char** argv) {
   setup.run = program.run();
   setup.cluster = program.cluster();
 
+  const auto environment = collectives::ReadRankEnvironment();
+  if (!environment.ok()) return program.Fail(environment.status());
+  setup.local_rank = environment->local_rank;
   auto group = collectives::JoinGroup(setup.learner.group());
   if (!group.ok()) return program.Fail(group.status());
   auto learner = learner::Learner::Create(setup, *std::move(group));

@@ -58,6 +58,12 @@ absl::StatusOr<std::vector<std::string>> OverridesOf(const TrainFlags& flags) {
   if (!flags.goals.empty()) set("environment.goals", "[" + flags.goals + "]");
   if (!flags.captures.empty()) set("environment.captures", TomlList(flags.captures));
   if (!flags.access.empty()) set("environment.access", TomlText(flags.access));
+  if (!flags.device.empty()) {
+    for (const char* const knob :
+         {"inference.device", "inference.encoder_device", "learner.device"}) {
+      set(knob, TomlText(flags.device));
+    }
+  }
   if (!flags.phrasings.empty()) set("environment.phrasings", TomlText(flags.phrasings));
   if (!flags.hold_out.empty()) set("environment.hold_out", TomlText(flags.hold_out));
   if (flags.world_size) set("cluster.learner_ranks", std::to_string(*flags.world_size));

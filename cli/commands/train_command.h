@@ -32,6 +32,8 @@ struct TrainFlags {
   std::vector<std::string> captures = {};
   // "http" or "inprocess".
   std::string access = "";
+  // Where policy, updates and language models compute. Empty: as the configuration says.
+  std::string device = "";
   std::string hold_out = "";
   std::optional<std::int64_t> world_size = std::nullopt;
   std::optional<std::int64_t> episodes = std::nullopt;

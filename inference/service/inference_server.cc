@@ -175,6 +175,8 @@ class InferenceServer::Parts {
   const InferenceConfig config;
   const PolicyShape shape;
   const std::unique_ptr<tokens::TextEncoder> encoder;
+  // Where policies compute; Start finds it.
+  model::ComputeDevice device;
   InferenceMetrics shared_metrics;
   embedding::EmbeddingStore contents;
   CatalogStore catalogs;
@@ -205,6 +207,9 @@ InferenceServer::Parts::~Parts() {
 }
 
 absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
+  auto found = model::FindComputeDevice(config.options.device, config.index);
+  if (!found.ok()) return runtime::Annotate(found.status(), "inference.device");
+  device = *std::move(found);
   const InferenceOptions& options = config.options;
   SHOAL_RETURN_IF_ERROR(options.Check());
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,
@@ -291,9 +296,10 @@ absl::StatusOr<VersionedPolicy> InferenceServer::Parts::MakePolicy(
     const parameters::Parameters& parameters) {
   const VersionedPolicy previous = policies.current();
   const auto* model = static_cast<const ModelPolicy*>(previous.policy.get());
-  SHOAL_ASSIGN_OR_RETURN(auto policy, model::Policy::FromSafetensors(
-                                          config.policy, *parameters.bytes,
-                                          model == nullptr ? nullptr : model->policy().get()));
+  SHOAL_ASSIGN_OR_RETURN(
+      auto policy,
+      model::Policy::FromSafetensors(config.policy, *parameters.bytes,
+                                     model == nullptr ? nullptr : model->policy().get(), device));
   return VersionedPolicy{.version = {parameters.version.epoch, parameters.version.step},
                          .policy = std::make_shared<ModelPolicy>(std::move(policy), cache),
                          .environment_steps = EnvironmentStepsOf(*parameters.bytes)};

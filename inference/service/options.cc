@@ -122,6 +122,10 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
   VisitBatching(*this, visitor);
   VisitUnrolls(*this, visitor);
   VisitEncoding(*this, visitor);
+  visitor.Knob(
+      "device", device,
+      {.help = "where the policy computes: auto, cpu, cuda or cuda:<n>; auto and cuda give "
+               "server i of a machine with N GPUs number i modulo N"});
   visitor.Knob("torch_threads", torch_threads,
                {.help = "inside one operation", .unit = "threads", .min = 1, .max = 256});
   visitor.Knob("parameters_folder", parameters_folder,

@@ -65,6 +65,8 @@ struct InferenceOptions {
   std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;
+  // Where the policy computes: "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
+  std::string device = "cpu";
   std::int64_t torch_threads = 1;
   // If empty, <run directory>/inference-<index>.
   std::string parameters_folder = "";

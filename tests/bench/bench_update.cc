@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how long one minibatch of PPO takes on one core with four catalogs of real sizes, and
-// how long one batch of rows takes through the policy. Prints one JSON line.
+// Measures how long one minibatch of PPO takes on one core, or on a GPU, with four catalogs of real
+// sizes, and how long one batch of rows takes through the policy. Prints one JSON line.
 //
-//   bench_update [rows of a minibatch] [train_keys 0|1]
+//   bench_update [rows of a minibatch] [train_keys 0|1] [device] [rows of a batch that acts]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -90,8 +90,14 @@ algorithms::UnrollBatch Batch(
   return batch;
 }
 
-int Run(std::int64_t rows, bool train_keys) {
+int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
+        std::int64_t acting_rows) {
   model::SetTorchThreads(1);
+  const auto device = model::FindComputeDevice(device_name);
+  if (!device.ok()) {
+    std::fprintf(stderr, "%s\n", runtime::Message(device.status()).c_str());
+    return 2;
+  }
   model::PolicySpec spec;
   spec.observation_size = 16;
   spec.train_keys = train_keys;
@@ -108,7 +114,7 @@ int Run(std::int64_t rows, bool train_keys) {
   algorithms::AlgorithmOptions options;
   options.update_epochs = 1;
   options.minibatches = kMinibatches;
-  const auto trainer = algorithms::PolicyTrainer::Create(spec, options, 1, alone).value();
+  const auto trainer = algorithms::PolicyTrainer::Create(spec, options, 1, alone, *device).value();
   const auto batch = Batch(spec, rows * kMinibatches / kLength, embeddings, tables, random);
   if (!trainer->Update(batch).ok()) return 1;
   algorithms::UpdateReport best{.estimate_seconds = 1e9, .gradient_seconds = 1e9};
@@ -120,12 +126,12 @@ int Run(std::int64_t rows, bool train_keys) {
     best.step_seconds = report.step_seconds;
   }
   cpu = (CpuSeconds() - cpu) / kRounds;
-  const auto policy =
-      model::Policy::FromSafetensors(spec, trainer->SerializeParameters({}).value(), nullptr)
-          .value();
+  const auto policy = model::Policy::FromSafetensors(spec, trainer->SerializeParameters({}).value(),
+                                                     nullptr, *device)
+                          .value();
   model::SimilarityCache cache;
   double act_seconds = 1e9;
-  model::PolicyInputs inputs = Inputs(spec, 64, embeddings, random);
+  model::PolicyInputs inputs = Inputs(spec, acting_rows, embeddings, random);
   inputs.tables = tables;
   for (int round = 0; round < 2 * kRounds; ++round) {
     training::Stopwatch watch;
@@ -133,11 +139,13 @@ int Run(std::int64_t rows, bool train_keys) {
     act_seconds = std::min(act_seconds, watch.Lap());
   }
   std::printf(
-      "{\"bench\":\"update\",\"rows\":%ld,\"train_keys\":%s,\"minibatch_ms\":%.1f,"
-      "\"update_cpu_ms\":%.1f,\"estimate_ms\":%.1f,\"step_ms\":%.2f,\"act_64_rows_ms\":%.2f}\n",
-      static_cast<long>(rows), train_keys ? "true" : "false",
+      "{\"bench\":\"update\",\"device\":\"%s\",\"rows\":%ld,\"train_keys\":%s,\"minibatch_ms\":%."
+      "1f,"
+      "\"update_cpu_ms\":%.1f,\"estimate_ms\":%.1f,\"step_ms\":%.2f,\"acting_rows\":%ld,\"act_ms\":"
+      "%.2f}\n",
+      device->name.c_str(), static_cast<long>(rows), train_keys ? "true" : "false",
       1e3 * best.gradient_seconds / kMinibatches, 1e3 * cpu, 1e3 * best.estimate_seconds,
-      1e3 * best.step_seconds / kMinibatches, 1e3 * act_seconds);
+      1e3 * best.step_seconds / kMinibatches, static_cast<long>(acting_rows), 1e3 * act_seconds);
   return 0;
 }
 
@@ -146,5 +154,6 @@ int Run(std::int64_t rows, bool train_keys) {
 
 int main(int argc, char** argv) {
   const std::int64_t rows = argc > 1 ? std::atoll(argv[1]) : 512;
-  return shoal::Run(rows, argc > 2 && std::atoi(argv[2]) != 0);
+  return shoal::Run(rows, argc > 2 && std::atoi(argv[2]) != 0, argc > 3 ? argv[3] : "cpu",
+                    argc > 4 ? std::atoll(argv[4]) : 64);
 }

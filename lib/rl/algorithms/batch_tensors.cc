@@ -176,6 +176,21 @@ at::Tensor Doubles(std::span<const float> values) {
       .to(at::kDouble);
 }
 
+void MoveTo(at::Device device, BatchTensors& tensors) {
+  if (device.is_cpu()) return;
+  const auto move = [device](at::Tensor& tensor) {
+    if (tensor.defined()) tensor = tensor.to(device);
+  };
+  for (at::Tensor* const tensor :
+       {&tensors.observation, &tensors.embeddings, &tensors.past_requests, &tensors.mark_counts,
+        &tensors.core_state, &tensors.alive, &tensors.illegal, &tensors.box_action,
+        &tensors.behaviour_log_probability, &tensors.value, &tensors.weight, &tensors.importance}) {
+    move(*tensor);
+  }
+  for (at::Tensor& content : tensors.contents) move(content);
+  for (at::Tensor& cosines : tensors.candidates.cosines) move(cosines);
+}
+
 }  // namespace
 
 model::NetworkInputs BatchTensors::Select(const model::PolicySpec& spec,
@@ -196,9 +211,11 @@ std::vector<float> HostCopy(const at::Tensor& values) {
   return {data, data + host.numel()};
 }
 
-at::Tensor Indices(std::span<const std::int64_t> values) {
+at::Tensor Indices(std::span<const std::int64_t> values, at::Device device) {
   auto* const data = const_cast<std::int64_t*>(values.data());
-  return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong).clone();
+  return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong)
+      .clone()
+      .to(device);
 }
 
 std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
@@ -211,11 +228,12 @@ std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
   return actions;
 }
 
-TargetTensors::TargetTensors(const Targets& targets)
-    : advantage(Doubles(targets.advantage)), value(Doubles(targets.value)) {}
+TargetTensors::TargetTensors(const Targets& targets, at::Device device)
+    : advantage(Doubles(targets.advantage).to(device)), value(Doubles(targets.value).to(device)) {}
 
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
-                              std::span<const float> weight, EvaluatedRows evaluated) {
+                              std::span<const float> weight, EvaluatedRows evaluated,
+                              at::Device device) {
   const std::int64_t rows = (batch.length + 1) * batch.columns;
   BatchTensors tensors;
   if (rows == 0) return tensors;
@@ -244,6 +262,7 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
   tensors.value = Doubles(batch.value);
   tensors.weight = Doubles(weight);
   tensors.importance = Doubles(ImportanceOfRows(batch));
+  MoveTo(device, tensors);
   return tensors;
 }
 

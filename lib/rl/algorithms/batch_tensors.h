@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
@@ -54,15 +55,15 @@ struct BatchTensors {
   // The importance weight of each row's column.
   at::Tensor importance;
 
-  // Returns the network's inputs for `rows`.
+  // Returns the network's inputs for `rows`, which lie on the tensors' device.
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
 
 // Returns the numbers of a tensor on any device, without its gradient.
 std::vector<float> HostCopy(const at::Tensor& values);
 
-// Returns the numbers as a tensor of its own, [N], int64.
-at::Tensor Indices(std::span<const std::int64_t> values);
+// Returns the numbers as a tensor of its own on `device`, [N], int64.
+at::Tensor Indices(std::span<const std::int64_t> values, at::Device device);
 
 // Returns the recorded actions of `rows`. A bootstrap row and a row of weight 0 may have none and
 // get 0.
@@ -71,7 +72,7 @@ std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
 
 // The targets of the rows as torch tensors: [T * B], double.
 struct TargetTensors {
-  explicit TargetTensors(const Targets& targets);
+  TargetTensors(const Targets& targets, at::Device device);
 
   at::Tensor advantage;
   at::Tensor value;
@@ -85,8 +86,9 @@ enum class EvaluatedRows {
   kAll,
 };
 
-// Makes the tensors; `weight` is [T * B]. REQUIRES: batch.Validate(spec) is OK.
+// Makes the tensors on `device`; `weight` is [T * B]. REQUIRES: batch.Validate(spec) is OK.
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
-                              std::span<const float> weight, EvaluatedRows evaluated);
+                              std::span<const float> weight, EvaluatedRows evaluated,
+                              at::Device device);
 
 }  // namespace shoal::algorithms

@@ -31,10 +31,14 @@ at::Tensor Sum(const at::Tensor& weight, const at::Tensor& values) {
 }  // namespace
 
 PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-                               const at::Tensor& flat, const at::Tensor& gradient)
+                               const at::Tensor& flat, const at::Tensor& gradient,
+                               HeadArithmetic arithmetic)
     : spec_(spec),
+      device_(flat.device()),
+      arithmetic_(arithmetic),
       network_(spec, layout, flat, gradient),
-      candidates_(network_, KeyGradient(layout, gradient)) {}
+      candidates_(network_, KeyGradient(layout, gradient)),
+      batched_(network_, KeyGradient(layout, gradient).defined()) {}
 
 std::vector<std::int64_t> PolicyGradient::Forward::RowsAt(
     std::span<const std::int64_t> positions) const {
@@ -48,7 +52,7 @@ std::vector<std::int64_t> PolicyGradient::Forward::RowsAt(
 at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors,
                                   std::span<const std::int64_t> columns, std::int64_t steps,
                                   const at::Tensor& torso) const {
-  const at::Tensor which = Indices(columns);
+  const at::Tensor which = Indices(columns, device_);
   const at::Tensor inputs = torso.view({steps, which.size(0), torso.size(1)});
   const at::Tensor alive = tensors.alive.index_select(1, which);
   at::Tensor state = tensors.core_state.index_select(0, which);
@@ -71,7 +75,8 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
   } else {
     forward.rows.assign(items.begin(), items.end());
   }
-  const at::Tensor features = network_.Features(tensors.Select(spec_, Indices(forward.rows)));
+  const at::Tensor features =
+      network_.Features(tensors.Select(spec_, Indices(forward.rows, device_)));
   at::Tensor hidden = network_.Torso(features);
   at::Tensor core;
   if (spec_.has_core()) {
@@ -86,7 +91,7 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
 
 HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forward& forward,
                                              const HeadRows& head, MinibatchSums& sums) const {
-  const at::Tensor rows = Indices(forward.RowsAt(head.positions));
+  const at::Tensor rows = Indices(forward.RowsAt(head.positions), device_);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const PolicyRows policy{
       .log_probability = head.log_probability,
@@ -114,9 +119,9 @@ HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
                                                         const HeadRows& head, at::Tensor& by_value,
                                                         std::span<float> absolute_error,
                                                         MinibatchSums& sums) const {
-  const at::Tensor positions = Indices(head.positions);
+  const at::Tensor positions = Indices(head.positions, device_);
   const std::vector<std::int64_t> numbers = forward.RowsAt(head.positions);
-  const at::Tensor rows = Indices(numbers);
+  const at::Tensor rows = Indices(numbers, device_);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const at::Tensor importance = data.tensors.importance.index_select(0, rows).mul_(weight);
   at::Tensor value = head.chosen;
@@ -148,7 +153,7 @@ at::Tensor PolicyGradient::DiscreteGradient(const BatchTensors& tensors, const F
   at::Tensor logits = forward.head.detach().clone();
   TORCH_CHECK(logits.is_cpu(), "the discrete head computes on the CPU");
   if (tensors.illegal.defined()) {
-    const at::Tensor illegal = tensors.illegal.index_select(0, Indices(forward.rows));
+    const at::Tensor illegal = tensors.illegal.index_select(0, Indices(forward.rows, device_));
     logits.masked_fill_(illegal, model::kIllegalLogit);
   }
   const auto width = static_cast<std::size_t>(logits.size(1));
@@ -178,9 +183,26 @@ CandidateHead::Rows PolicyGradient::HeadGradient(const UnrollBatch& batch,
   return candidates_.Backward(batch, tensors, forward.rows, actions, inputs, output, loss);
 }
 
+BatchedHead::Derivatives PolicyGradient::HeadDerivativesOf(
+    const UnrollBatch& batch, const BatchTensors& tensors, const Forward& forward,
+    std::span<const std::int64_t> actions, HeadOutput output, const HeadLoss& loss) {
+  if (arithmetic_ == HeadArithmetic::kBatches) {
+    return batched_.Run(batch, tensors, forward.rows, actions,
+                        {.head = forward.head, .mark_weights = forward.mark_weights}, output, loss);
+  }
+  const at::NoGradGuard no_grad;
+  const CandidateHead::Rows by_head = HeadGradient(batch, tensors, forward, actions, output, loss);
+  BatchedHead::Derivatives derivatives{.of = {forward.head}, .by = {by_head.queries}};
+  if (by_head.mark_weights.defined()) {
+    derivatives.of.push_back(forward.mark_weights);
+    derivatives.by.push_back(by_head.mark_weights);
+  }
+  return derivatives;
+}
+
 at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& forward,
                                          MinibatchSums& sums) const {
-  const at::Tensor rows = Indices(forward.rows);
+  const at::Tensor rows = Indices(forward.rows, device_);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const ValueTerms terms = data.algorithm.policy()->ValueLoss(
       {.value = forward.value.detach().to(at::kDouble),
@@ -205,34 +227,28 @@ MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::i
   MinibatchSums sums;
   if (items.empty()) return sums;
   const Forward forward = Run(data.batch, data.tensors, items, data.batch.length);
-  CandidateHead::Rows by_head;
+  const std::vector<std::int64_t> actions = RecordedActions(data.batch, forward.rows);
+  BatchedHead::Derivatives derivatives;
   at::Tensor by_value;
-  {
+  if (data.algorithm.policy() != nullptr) {
+    const auto loss = [&](const HeadRows& head) { return WeightedLoss(data, forward, head, sums); };
+    derivatives =
+        HeadDerivativesOf(data.batch, data.tensors, forward, actions, HeadOutput::kLogits, loss);
     const at::NoGradGuard no_grad;
-    const std::vector<std::int64_t> actions = RecordedActions(data.batch, forward.rows);
-    if (data.algorithm.policy() != nullptr) {
-      const auto loss = [&](const HeadRows& head) {
-        return WeightedLoss(data, forward, head, sums);
-      };
-      by_head = HeadGradient(data.batch, data.tensors, forward, actions, HeadOutput::kLogits, loss);
-      by_value = ValueGradient(data, forward, sums);
-    } else {
-      at::Tensor by_critic = at::zeros({forward.value.size(0)}, at::kDouble);
-      const auto loss = [&](const HeadRows& head) {
-        return WeightedActionValueLoss(data, forward, head, by_critic, absolute_error, sums);
-      };
-      by_head =
-          HeadGradient(data.batch, data.tensors, forward, actions, HeadOutput::kActionValues, loss);
-      by_value = by_critic.to(at::kFloat);
-    }
+    by_value = ValueGradient(data, forward, sums);
+  } else {
+    at::Tensor by_critic =
+        at::zeros({forward.value.size(0)}, at::TensorOptions(at::kDouble).device(device_));
+    const auto loss = [&](const HeadRows& head) {
+      return WeightedActionValueLoss(data, forward, head, by_critic, absolute_error, sums);
+    };
+    derivatives = HeadDerivativesOf(data.batch, data.tensors, forward, actions,
+                                    HeadOutput::kActionValues, loss);
+    by_value = by_critic.to(at::kFloat);
   }
-  std::vector<at::Tensor> outputs = {forward.head, forward.value};
-  std::vector<at::Tensor> by_outputs = {by_head.queries, by_value};
-  if (by_head.mark_weights.defined()) {
-    outputs.push_back(forward.mark_weights);
-    by_outputs.push_back(by_head.mark_weights);
-  }
-  torch::autograd::backward(outputs, by_outputs);
+  derivatives.of.push_back(forward.value);
+  derivatives.by.push_back(by_value);
+  torch::autograd::backward(derivatives.of, derivatives.by);
   return sums;
 }
 
@@ -257,8 +273,8 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
     }
     return HeadDerivatives{};
   };
-  HeadGradient(batch, tensors, forward, RecordedActions(batch, forward.rows), HeadOutput::kLogits,
-               keep);
+  HeadDerivativesOf(batch, tensors, forward, RecordedActions(batch, forward.rows),
+                    HeadOutput::kLogits, keep);
   return current;
 }
 
@@ -276,15 +292,16 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
   const auto keep = [&](const HeadRows& head) {
     const std::vector<float> chosen = HostCopy(actions.empty() ? head.maximum : head.chosen);
     const std::vector<float> mean = HostCopy(head.mean);
+    const at::Tensor greedy = head.greedy_action.to(at::kCPU);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto row = static_cast<std::size_t>(head.positions[i]);
       values.value[row] = spec_.dueling ? critic[row] + chosen[i] - mean[i] : chosen[i];
-      values.greedy_action[row] = head.greedy_action.const_data_ptr<std::int64_t>()[i];
+      values.greedy_action[row] = greedy.const_data_ptr<std::int64_t>()[i];
     }
     return HeadDerivatives{};
   };
-  HeadGradient(batch, tensors, forward, actions.empty() ? recorded : actions,
-               HeadOutput::kActionValues, keep);
+  HeadDerivativesOf(batch, tensors, forward, actions.empty() ? recorded : actions,
+                    HeadOutput::kActionValues, keep);
   return values;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the gradient of an algorithm's loss: torso, core and critic by autograd, the head by
-// hand. It serves the algorithms that improve a policy and those that improve action values.
+// hand on a CPU and by autograd elsewhere. It serves the algorithms that improve a policy and those
+// that improve action values.
 //
-// The head's logits are a product with a constant matrix of up to 10^4 candidates. Its gradient is
-// computed chunk by chunk (candidate_head.h), so no memory of that size outlives its chunk. This
-// header shows torch and is for this folder only. Throws what torch throws. Not thread-safe.
+// The head's logits are a product with a constant matrix of up to 10^4 candidates. On a CPU its
+// gradient is computed chunk by chunk (candidate_head.h), so no memory of that size outlives its
+// chunk. This header shows torch and is for this folder only. Throws what torch throws. Not
+// thread-safe.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,6 +18,7 @@
 
 #include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/batch_tensors.h"
+#include "rl/algorithms/batched_head.h"
 #include "rl/algorithms/candidate_head.h"
 #include "rl/algorithms/head_loss.h"
 #include "rl/algorithms/unroll_batch.h"
@@ -65,12 +68,21 @@ struct ActionValueRowsOfBatch {
   std::vector<float> value;                 // [T+1, B]
 };
 
+// How the head of a PolicyGradient computes.
+enum class HeadArithmetic {
+  // Row by row (candidate_head.h), on a CPU.
+  kRows,
+  // Whole batches (batched_head.h), on any device.
+  kBatches,
+};
+
 class PolicyGradient {
  public:
   // Parameters are views of `flat`; gradients are added into `gradient` [layout.trainable]. When
-  // `gradient` is undefined, only the functions without gradients may be called.
+  // `gradient` is undefined, only the functions without gradients may be called. Both lie on the
+  // device that computes, and so must the tensors that the functions get.
   PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-                 const at::Tensor& flat, const at::Tensor& gradient);
+                 const at::Tensor& flat, const at::Tensor& gradient, HeadArithmetic arithmetic);
 
   // Adds the gradient of the SUM of the rows' weighted losses. `items` are rows (t * B + b) without
   // a core, columns with a core.
@@ -111,6 +123,12 @@ class PolicyGradient {
   CandidateHead::Rows HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
                                    const Forward& forward, std::span<const std::int64_t> actions,
                                    HeadOutput output, const HeadLoss& loss);
+  // Calls `loss` for all rows of the forward pass. Returns what autograd starts from, and the
+  // derivatives by it; both are empty where the loss asks for none.
+  BatchedHead::Derivatives HeadDerivativesOf(const UnrollBatch& batch, const BatchTensors& tensors,
+                                             const Forward& forward,
+                                             std::span<const std::int64_t> actions,
+                                             HeadOutput output, const HeadLoss& loss);
   at::Tensor DiscreteGradient(const BatchTensors& tensors, const Forward& forward,
                               std::span<const std::int64_t> actions, HeadOutput output,
                               const HeadLoss& loss) const;
@@ -125,8 +143,11 @@ class PolicyGradient {
                            MinibatchSums& sums) const;
 
   const model::PolicySpec spec_;
+  const at::Device device_;
+  const HeadArithmetic arithmetic_;
   const model::Network network_;
   CandidateHead candidates_;
+  BatchedHead batched_;
 };
 
 }  // namespace shoal::algorithms

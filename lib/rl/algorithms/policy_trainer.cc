@@ -28,6 +28,7 @@
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "rl/training/checkpoint.h"
@@ -62,13 +63,14 @@ absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
 // A batch with everything that its gradients need.
 struct TrainingBatch {
   TrainingBatch(const UnrollBatch& unrolls, const model::PolicySpec& spec,
-                const Algorithm& with_algorithm)
+                const Algorithm& with_algorithm, at::Device device)
       : batch(unrolls),
         algorithm(with_algorithm),
         weight(RowWeights(unrolls)),
         tensors(MakeBatchTensors(
             unrolls, spec, weight,
-            with_algorithm.policy() == nullptr ? EvaluatedRows::kAll : EvaluatedRows::kWeighted)) {
+            with_algorithm.policy() == nullptr ? EvaluatedRows::kAll : EvaluatedRows::kWeighted,
+            device)) {
     if (with_algorithm.policy() == nullptr) absolute_error.resize(weight.size());
   }
 
@@ -101,6 +103,11 @@ std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share
   return priorities;
 }
 
+// Copies the numbers into the tensor, on whatever device it is.
+void Fill(at::Tensor tensor, const std::vector<float>& numbers) {
+  tensor.copy_(at::from_blob(const_cast<float*>(numbers.data()), tensor.sizes(), at::kFloat));
+}
+
 absl::Status CheckClones(const model::PolicySpec& spec) {
   if (!spec.twin_critics) return absl::OkStatus();
   return runtime::InvalidArgument("policy.twin_critics: they cannot be cloned from demonstrations");
@@ -111,7 +118,7 @@ absl::Status CheckClones(const model::PolicySpec& spec) {
 struct PolicyTrainer::State {
   State(const model::PolicySpec& policy_spec, const AlgorithmOptions& algorithm_options,
         Schedule rate_schedule, std::unique_ptr<const Algorithm> strategy, std::uint64_t run_seed,
-        collectives::GradientReducer& group)
+        collectives::GradientReducer& group, at::Device where, HeadArithmetic arithmetic)
       : spec(policy_spec),
         options(algorithm_options),
         schedule(rate_schedule),
@@ -122,16 +129,18 @@ struct PolicyTrainer::State {
         seed(run_seed),
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
-        flat(at::zeros({layout.total}, at::kFloat)),
-        target(algorithm->policy() == nullptr ? at::zeros({layout.total}, at::kFloat)
-                                              : at::Tensor()),
-        reduced(at::zeros({layout.trainable + kSumFloats}, at::kFloat)),
-        gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable)),
+        device(where),
+        flat(Zeros(layout.total)),
+        target(algorithm->policy() == nullptr ? Zeros(layout.total) : at::Tensor()),
+        reduced(Zeros(layout.trainable + kSumFloats)),
+        gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable), arithmetic),
         optimiser({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
                   flat.narrow(0, 0, layout.trainable), reduced.narrow(0, 0, layout.trainable),
                   {{.offset = 0, .size = layout.trainable}}),
         rate(options.learning_rate) {
-    layout.Initialise(seed, FloatsOf(flat));
+    std::vector<float> initial(static_cast<std::size_t>(layout.total));
+    layout.Initialise(seed, initial);
+    Fill(flat, initial);
     if (!target.defined()) return;
     target.copy_(flat);
     if (algorithm->soft() != nullptr) {
@@ -141,7 +150,7 @@ struct PolicyTrainer::State {
                                   .gradient = reduced.narrow(0, 0, layout.trainable)},
                    algorithm->soft()->TargetEntropy(spec));
     } else {
-      target_network.emplace(spec, layout, target, /*gradient=*/at::Tensor());
+      target_network.emplace(spec, layout, target, /*gradient=*/at::Tensor(), arithmetic);
     }
   }
 
@@ -157,6 +166,8 @@ struct PolicyTrainer::State {
   const std::uint64_t seed;
   collectives::GradientReducer& reducer;
   const model::ParameterLayout layout;
+  // Where the tensors below lie.
+  const at::Device device;
   // [total].
   const at::Tensor flat;
   // The parameters of the target network, [total]; undefined with an algorithm of the first family.
@@ -186,18 +197,18 @@ struct PolicyTrainer::State {
     std::span<const std::int64_t> demonstrations;
   };
 
-  std::span<float> trainable() const {
-    return FloatsOf(flat).first(static_cast<std::size_t>(layout.trainable));
+  at::Tensor Zeros(std::int64_t size) const {
+    return at::zeros({size}, at::TensorOptions(at::kFloat).device(device));
   }
+  at::Tensor trainable() const { return flat.narrow(0, 0, layout.trainable); }
   // Holds the gradient of the mean loss after MeanGradient.
-  std::span<float> gradients() const {
-    return FloatsOf(reduced).first(static_cast<std::size_t>(layout.trainable));
-  }
+  at::Tensor gradients() const { return reduced.narrow(0, 0, layout.trainable); }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
                                   std::int64_t epoch) const;
   absl::StatusOr<MinibatchSums> MeanGradient(TrainingBatch& batch,
                                              std::span<const std::int64_t> items,
                                              UpdateReport& report);
+  absl::Status Reduce(MinibatchSums& sums);
   // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
   Targets PolicyTargets(const TrainingBatch& batch);
@@ -255,7 +266,7 @@ at::Tensor PolicyTrainer::State::Noise(const char* purpose, std::int64_t rows) c
                          static_cast<std::uint64_t>(optimiser.moments().steps));
   at::Tensor noise = at::empty({rows, spec.action_count}, at::kFloat);
   for (float& number : FloatsOf(noise)) number = static_cast<float>(random.Normal());
-  return noise;
+  return noise.to(device);
 }
 
 Targets PolicyTrainer::State::SoftTargets(const TrainingBatch& batch) {
@@ -278,8 +289,22 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
       ReduceStatistics(batch.batch, reducer,
                        on_policy && options.normalise_advantages && !requirements.keeps_advantages,
                        batch.weight, targets, report));
-  batch.targets.emplace(targets);
+  batch.targets.emplace(targets, device);
   report.estimate_seconds += watch.Lap();
+  return absl::OkStatus();
+}
+
+// Sums the gradients and the sums of a minibatch over all ranks, in one call.
+absl::Status PolicyTrainer::State::Reduce(MinibatchSums& sums) {
+  // The only rank of a device keeps its gradients there.
+  if (reducer.world_size() == 1 && !device.is_cpu()) return absl::OkStatus();
+  const at::Tensor host = reduced.to(at::kCPU);
+  const std::span<float> values = FloatsOf(host);
+  const auto tail = values.subspan(static_cast<std::size_t>(layout.trainable));
+  for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
+  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(values));
+  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
+  if (!device.is_cpu()) at::Tensor(reduced).copy_(host);
   return absl::OkStatus();
 }
 
@@ -287,28 +312,21 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
 absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
     TrainingBatch& batch, std::span<const std::int64_t> items, UpdateReport& report) {
   training::Stopwatch watch;
-  const std::span<float> values = FloatsOf(reduced);
-  std::fill(values.begin(), values.end(), 0.0F);
+  at::Tensor(reduced).zero_();
   MinibatchSums sums =
       soft ? soft->Add(batch.data(), items,
                        Noise("noise of actions", static_cast<std::int64_t>(items.size())),
                        batch.absolute_error)
            : gradient.Add(batch.data(), items, batch.absolute_error);
-  const auto tail = values.subspan(gradients().size());
-  for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
   report.gradient_seconds += watch.Lap();
-  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(values));
+  SHOAL_RETURN_IF_ERROR(Reduce(sums));
   report.reduce_seconds += watch.Lap();
-  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
-  if (sums.weight() <= 0) return sums;
-  const auto scale = static_cast<float>(1 / sums.weight());
-  for (float& g : gradients()) g *= scale;
+  if (sums.weight() > 0) gradients().mul_(1 / sums.weight());
   return sums;
 }
 
 absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
-  const double norm =
-      training::ClipByNorm(reduced.narrow(0, 0, layout.trainable), options.max_gradient_norm);
+  const double norm = training::ClipByNorm(gradients(), options.max_gradient_norm);
   if (!std::isfinite(norm)) return collectives::SharedFailure("the gradient is not finite");
   optimiser.Step(with_rate);
   return norm;
@@ -317,21 +335,20 @@ absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
 absl::Status PolicyTrainer::State::Step(Material& material, const Minibatch& minibatch,
                                         MinibatchSums& epoch_sums, MinibatchSums& cloning_sums,
                                         UpdateReport& report) {
-  std::vector<float> cloning_gradient;
+  at::Tensor cloning_gradient;
   if (material.demonstrations) {
     SHOAL_ASSIGN_OR_RETURN(
         const MinibatchSums sums,
         MeanGradient(*material.demonstrations, minibatch.demonstrations, report));
     cloning_sums.Add(sums);
-    cloning_gradient.assign(gradients().begin(), gradients().end());
+    cloning_gradient = gradients().clone();
   }
   SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
   epoch_sums.Add(sums);
   if (sums.weight() <= 0) return absl::OkStatus();
   training::Stopwatch watch;
-  const auto coefficient = static_cast<float>(material.cloning_coefficient);
-  for (std::size_t i = 0; i < cloning_gradient.size(); ++i) {
-    gradients()[i] += coefficient * cloning_gradient[i];
+  if (cloning_gradient.defined()) {
+    gradients().add_(cloning_gradient, material.cloning_coefficient);
   }
   SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate));
   report.gradient_norm += norm;
@@ -385,8 +402,8 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
 
 absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(
     const UnrollBatch& demonstrations, double with_rate) {
-  TrainingBatch batch(demonstrations, spec, cloning_algorithm);
-  batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}));
+  TrainingBatch batch(demonstrations, spec, cloning_algorithm, device);
+  batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}), device);
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
   UpdateReport times;
   SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch, items, times));
@@ -410,21 +427,22 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
   }
   report.update = updates + 1;
   report.learning_rate = rate;
-  Material material{.own = TrainingBatch(batch, spec, *algorithm)};
+  Material material{.own = TrainingBatch(batch, spec, *algorithm, device)};
   if (cloning != nullptr) {
-    material.demonstrations.emplace(cloning->demonstrations, spec, cloning_term);
-    material.demonstrations->targets.emplace(cloning_term.Estimate(cloning->demonstrations, {}));
+    material.demonstrations.emplace(cloning->demonstrations, spec, cloning_term, device);
+    material.demonstrations->targets.emplace(cloning_term.Estimate(cloning->demonstrations, {}),
+                                             device);
     material.cloning_coefficient = cloning->coefficient;
   }
   report.estimate_seconds = watch.Lap();
-  const std::vector<float> parameters_before(trainable().begin(), trainable().end());
+  const at::Tensor parameters_before = trainable().clone();
   const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
                                                         optimiser.moments().second.clone(),
                                                         optimiser.moments().steps};
   const absl::Status passed =
       model::GuardTorch("update", [&] { return RunEpochs(material, report); });
   if (!passed.ok()) {
-    std::copy(parameters_before.begin(), parameters_before.end(), trainable().begin());
+    trainable().copy_(parameters_before);
     optimiser.Restore(moments_before);
     return passed;
   }
@@ -445,8 +463,9 @@ PolicyTrainer::~PolicyTrainer() = default;
 
 absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
     const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
-    collectives::GradientReducer& reducer) {
+    collectives::GradientReducer& reducer, const model::ComputeDevice& device) {
   SHOAL_RETURN_IF_ERROR(spec.Validate());
+  SHOAL_ASSIGN_OR_RETURN(const at::Device where, model::FindDevice(device.name));
   SHOAL_ASSIGN_OR_RETURN(auto algorithm, MakeAlgorithm(options));
   SHOAL_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options.schedule));
   if (spec.action_values != (algorithm->action_values() != nullptr)) {
@@ -466,8 +485,9 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   return model::GuardTorch(
       "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
         model::ApplyTorchThreads();
-        auto state =
-            std::make_unique<State>(spec, options, schedule, std::move(algorithm), seed, reducer);
+        auto state = std::make_unique<State>(
+            spec, options, schedule, std::move(algorithm), seed, reducer, where,
+            device.whole_batches ? HeadArithmetic::kBatches : HeadArithmetic::kRows);
         return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
       });
 }
@@ -496,11 +516,13 @@ absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(const UnrollBatch& d
 
 absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(
     const model::Metadata& metadata) const {
-  return state_->layout.Write(FloatsOf(state_->flat), state_->spec, metadata);
+  const at::Tensor host = state_->flat.to(at::kCPU);
+  return state_->layout.Write(FloatsOf(host), state_->spec, metadata);
 }
 
 std::string PolicyTrainer::Digest() const {
-  const auto bytes = std::as_bytes(FloatsOf(state_->flat));
+  const at::Tensor host = state_->flat.to(at::kCPU);
+  const auto bytes = std::as_bytes(FloatsOf(host));
   return model::HexSha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -510,11 +532,12 @@ std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
   const training::FlatOptimiser::Moments& moments = state_->optimiser.moments();
+  const at::Tensor first = moments.first.to(at::kCPU);
+  const at::Tensor second = moments.second.to(at::kCPU);
   const runtime::Shape shape = {state_->layout.trainable};
   const std::vector<model::SafetensorsItem> items = {
-      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(moments.first))}},
-      {"second_moment",
-       {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(moments.second))}}};
+      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(first))}},
+      {"second_moment", {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(second))}}};
   const nlohmann::json counters = {{"updates", state_->updates},
                                    {"clonings", state_->clonings},
                                    {"optimiser_steps", moments.steps},
@@ -523,12 +546,12 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
                                    {"note", note}};
   training::Checkpoint checkpoint;
   checkpoint.number = state_->clonings + state_->updates;
-  checkpoint.files[kParametersFile] =
-      state_->layout.Write(FloatsOf(state_->flat), state_->spec, {});
-  if (state_->target.defined()) {
-    checkpoint.files[kTargetFile] =
-        state_->layout.Write(FloatsOf(state_->target), state_->spec, {});
-  }
+  const auto file_of = [this](const at::Tensor& parameters) {
+    const at::Tensor host = parameters.to(at::kCPU);
+    return state_->layout.Write(FloatsOf(host), state_->spec, {});
+  };
+  checkpoint.files[kParametersFile] = file_of(state_->flat);
+  if (state_->target.defined()) checkpoint.files[kTargetFile] = file_of(state_->target);
   checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
   checkpoint.files[kCountersFile] =
       counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -557,10 +580,8 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const auto clonings_read = counters.value("clonings", std::int64_t{0});
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
-  std::copy(read.begin(), read.end(), FloatsOf(flat).begin());
-  if (target.defined()) {
-    std::copy(target_read.begin(), target_read.end(), FloatsOf(target).begin());
-  }
+  Fill(flat, read);
+  if (target.defined()) Fill(target, target_read);
   optimiser.Restore({at::from_blob(first.data(), {layout.trainable}, at::kFloat),
                      at::from_blob(second.data(), {layout.trainable}, at::kFloat), steps});
   updates = updates_read;

@@ -18,6 +18,7 @@
 #include "rl/algorithms/requirements.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/model/compute_device.h"
 #include "rl/model/policy_spec.h"
 #include "rl/model/safetensors.h"
 
@@ -85,11 +86,13 @@ struct BehaviourCloningTerm {
 class PolicyTrainer {
  public:
   // Parameters start as model::InitialParameters(spec, seed). `reducer` must outlive the trainer.
-  // Returns INVALID_ARGUMENT, which names the knob, for a wrong spec or option, and where the
-  // algorithm and policy.action_values or policy.twin_critics do not go together.
+  // Updates compute on `device`, by FindComputeDevice; on a GPU they agree with the CPU's up to
+  // rounding. Several ranks reduce in the host's memory. Returns INVALID_ARGUMENT, which names the
+  // knob, for a wrong spec or option, and where the algorithm and policy.action_values or
+  // policy.twin_critics do not go together; FAILED_PRECONDITION for a device that does not exist.
   static absl::StatusOr<std::unique_ptr<PolicyTrainer>> Create(
       const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,
-      collectives::GradientReducer& reducer);
+      collectives::GradientReducer& reducer, const model::ComputeDevice& device = {});
   ~PolicyTrainer();
 
   // What the algorithm needs.

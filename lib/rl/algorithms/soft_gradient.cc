@@ -78,7 +78,8 @@ SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t
                                        const at::Tensor& noise) {
   if (rows == 0) return {};
   const at::NoGradGuard no_grad;
-  const model::NetworkInputs inputs = tensors.Select(spec_, at::arange(rows, at::kLong));
+  const model::NetworkInputs inputs = tensors.Select(
+      spec_, at::arange(rows, at::TensorOptions(at::kLong).device(tensors.weight.device())));
   const Distribution distribution = Act(network_.Features(inputs), tensors.illegal, noise);
   const double temperature = std::exp(network_.log_temperature().item<double>());
   return {.value = HostCopy(ExpectedValue(target_, target_.Features(inputs), distribution)),
@@ -89,7 +90,8 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
                                 const at::Tensor& noise, std::span<float> absolute_error) {
   MinibatchSums sums;
   if (items.empty()) return sums;
-  const at::Tensor rows = Indices(items);
+  const at::Device device = data.tensors.weight.device();
+  const at::Tensor rows = Indices(items, device);
   const model::NetworkInputs inputs = data.tensors.Select(spec_, rows);
   const at::Tensor features = network_.Features(inputs);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
@@ -102,7 +104,7 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   if (spec_.has_box()) {
     recorded = data.tensors.box_action.index_select(0, rows);
   } else {
-    chosen = Indices(RecordedActions(data.batch, items)).unsqueeze(1);
+    chosen = Indices(RecordedActions(data.batch, items), device).unsqueeze(1);
   }
   at::Tensor critic_loss;
   at::Tensor error;

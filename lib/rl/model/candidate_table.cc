@@ -139,6 +139,19 @@ bool CandidateTable::legal(std::int64_t candidate) const {
          !std::binary_search(tensors_->removed.begin(), tensors_->removed.end(), candidate);
 }
 
+at::Tensor EmbeddingsOn(const CandidateTable& table, at::Device device) {
+  const at::Tensor& host = table.tensors().embeddings;
+  if (device.is_cpu()) return host;
+  CandidateTable::KeySlots& kept = *table.keys_;
+  const runtime::MutexLock lock(kept.mutex);
+  for (const at::Tensor& resident : kept.resident) {
+    if (resident.device() == device) return resident;
+  }
+  kept.resident.push_back(host.to(device));
+  table.bytes_.fetch_add(host.nbytes(), std::memory_order_relaxed);
+  return kept.resident.back();
+}
+
 std::span<float> FloatsOf(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }

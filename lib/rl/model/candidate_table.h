@@ -16,6 +16,13 @@
 #include "platform/runtime/status.h"
 #include "platform/runtime/tensor.h"
 
+namespace at {
+class Tensor;
+}
+namespace c10 {
+struct Device;
+}
+
 namespace shoal::model {
 
 class CandidateTable {
@@ -50,8 +57,9 @@ class CandidateTable {
   // No two tables in the life of this process have the same id.
   std::uint64_t id() const;
 
-  // The memory that is freed when the table is destroyed: its own candidates and the keys cached
-  // for them, without what belongs to its base. It grows when a policy first acts on the table.
+  // The memory that is freed when the table is destroyed: its own candidates, the keys cached for
+  // them and their copies on devices, without what belongs to its base. It grows when a policy
+  // first acts on the table.
   std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
   // For folders that may see torch; candidate_table_tensors.h defines it.
@@ -60,6 +68,7 @@ class CandidateTable {
 
  private:
   friend class KeyCache;
+  friend at::Tensor EmbeddingsOn(const CandidateTable& table, c10::Device device);
   struct KeySlots;
 
   explicit CandidateTable(std::unique_ptr<const Tensors> tensors);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
@@ -35,7 +36,14 @@ struct CandidateTable::KeySlots {
   };
   runtime::Mutex mutex;
   std::vector<Slot> slots ABSL_GUARDED_BY(mutex);
+  // The embeddings on devices other than the CPU, one tensor for each device that asked.
+  std::vector<at::Tensor> resident ABSL_GUARDED_BY(mutex);
 };
+
+// Returns the embeddings of the table's own candidates on `device`, [M, D], binary16. They are
+// copied there once and stay as long as the table, whose bytes() counts them. Thread-safe. Throws
+// what torch throws.
+at::Tensor EmbeddingsOn(const CandidateTable& table, at::Device device);
 
 // Returns the cosine of each goal with each of the table's own candidates: [G, M]. `goals` is [G,
 // D] on the CPU; only the first similarity_size numbers of a goal count. Throws what torch throws.

@@ -18,7 +18,7 @@ at::Tensor KeyCache::Of(const CandidateTable& table, const Network& network) con
     const auto found = std::find_if(kept.slots.begin(), kept.slots.end(), is_mine);
     if (found != kept.slots.end()) return found->keys;
   }
-  at::Tensor keys = network.Keys(table.tensors().embeddings.to(at::kFloat));
+  at::Tensor keys = network.Keys(EmbeddingsOn(table, network.key().device()).to(at::kFloat));
   const runtime::MutexLock lock(kept.mutex);
   const auto found = std::find_if(kept.slots.begin(), kept.slots.end(), is_mine);
   // Another thread was faster; its result is the same.

@@ -11,26 +11,26 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <numbers>
 #include <string>
 #include <utility>
 
 #include "rl/model/action_values.h"
+#include "rl/model/batched_policy.h"
+#include "rl/model/box_actions.h"
 #include "rl/model/candidate_softmax.h"
 #include "rl/model/candidate_table_tensors.h"
+#include "rl/model/catalog_rows.h"
 #include "rl/model/inner_products.h"
 #include "rl/model/key_cache.h"
 #include "rl/model/network.h"
 #include "rl/model/parameter_layout.h"
-#include "rl/model/squashed_gaussian.h"
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 
 namespace shoal::model {
 
 namespace {
-
-using Rows = std::vector<std::int64_t>;
 
 // Makes a copy that torch allocates, so that alignment never changes what a kernel computes.
 at::Tensor Copy(const std::vector<float>& values, at::IntArrayRef shape) {
@@ -48,71 +48,6 @@ void CopyOut(const at::Tensor& tensor, std::vector<T>& out) {
   if (!out.empty()) std::memcpy(out.data(), contiguous.data_ptr<T>(), out.size() * sizeof(T));
 }
 
-// Returns the base of an overlay, or the table itself when it has no base.
-const std::shared_ptr<const CandidateTable>& CatalogOf(
-    const std::shared_ptr<const CandidateTable>& table) {
-  return table->base() == nullptr ? table : table->base();
-}
-
-// The rows that choose among the candidates of one catalog, with or without an overlay.
-struct CatalogRows {
-  std::shared_ptr<const CandidateTable> catalog;
-  Rows rows;
-};
-
-std::vector<CatalogRows> RowsByCatalog(const PolicySpec& spec, const PolicyInputs& inputs) {
-  std::vector<CatalogRows> groups;
-  std::map<std::uint64_t, std::size_t> places;
-  for (std::int64_t row = 0; row < inputs.rows; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    if (inputs.choice[r] == Choice::kValueOnly && !spec.action_values) continue;
-    const auto& catalog = CatalogOf(inputs.tables[static_cast<std::size_t>(inputs.table[r])]);
-    const auto [place, added] = places.try_emplace(catalog->id(), groups.size());
-    if (added) groups.push_back({catalog, {}});
-    groups[place->second].rows.push_back(row);
-  }
-  return groups;
-}
-
-// Returns the cosines of each row's goal with the catalog, [r]. Goals that the cache lacks are
-// compared together.
-std::vector<SimilarityCache::Row> Similarities(const CandidateTable& catalog, const Rows& rows,
-                                               const PolicyInputs& inputs, const at::Tensor& goals,
-                                               SimilarityCache& cache) {
-  const auto goal_key = [&](std::int64_t row) {
-    return std::span(inputs.goal_keys).subspan(static_cast<std::size_t>(row) * 16, 16);
-  };
-  std::vector<SimilarityCache::Row> found;
-  // `missing` holds one row for each goal to compare now; waits[i] is the index in it for row i.
-  Rows missing;
-  std::map<std::string, std::size_t> places;
-  std::vector<std::size_t> waits(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto key = goal_key(rows[i]);
-    found.push_back(cache.Find(catalog, key));
-    if (found.back() != nullptr) continue;
-    const auto [place, added] =
-        places.try_emplace(std::string(key.begin(), key.end()), missing.size());
-    if (added) missing.push_back(rows[i]);
-    waits[i] = place->second;
-  }
-  if (missing.empty()) return found;
-  const at::Tensor which =
-      at::from_blob(missing.data(), {static_cast<std::int64_t>(missing.size())}, at::kLong);
-  const at::Tensor cosines = Cosines(catalog, goals.index_select(0, which));  // [g, N]
-  std::vector<SimilarityCache::Row> made;
-  for (std::size_t i = 0; i < missing.size(); ++i) {
-    const auto values = RowOf(cosines, static_cast<std::int64_t>(i));
-    made.push_back(std::make_shared<const GoalCosines>(
-        GoalCosines{{values.begin(), values.end()}, CosineSums::Of(catalog, values)}));
-    cache.Insert(catalog, goal_key(missing[i]), made.back());
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (found[i] == nullptr) found[i] = made[waits[i]];
-  }
-  return found;
-}
-
 // Writes the products of queries [r, P] and keys [N, P] into the first N columns of `logits`.
 void MultiplyKeys(const at::Tensor& keys, const at::Tensor& queries, const at::Tensor& logits) {
   // With more rows a library's product pays for the copy that it makes of the keys.
@@ -127,16 +62,11 @@ void MultiplyKeys(const at::Tensor& keys, const at::Tensor& queries, const at::T
                 FloatsOf(queries), FloatsOf(logits), static_cast<std::size_t>(logits.size(1)));
 }
 
-// Replaces the critic's value of the row by its greatest action value, and writes that of the
-// chosen action.
-void RecordActionValue(const PolicySpec& spec, std::span<const float> head, std::int64_t row,
-                       PolicyOutputs& outputs) {
-  const auto r = static_cast<std::size_t>(row);
-  const ActionValueRow summary = SummariseActionValues(head);
-  const float base = spec.dueling ? outputs.value[r] - summary.mean : 0.0F;
-  const std::int64_t action = outputs.action[r];
-  outputs.action_value[r] = action < 0 ? 0.0F : base + head[static_cast<std::size_t>(action)];
-  outputs.value[r] = base + summary.maximum;
+void RecordActionValues(const PolicySpec& spec, std::span<const float> head, std::int64_t row,
+                        PolicyOutputs& outputs) {
+  const std::int64_t action = outputs.action[static_cast<std::size_t>(row)];
+  const float chosen = action < 0 ? 0.0F : head[static_cast<std::size_t>(action)];
+  RecordActionValue(spec, SummariseActionValues(head), chosen, row, outputs);
 }
 
 }  // namespace
@@ -145,6 +75,8 @@ struct Policy::State {
   PolicySpec spec;
   ParameterLayout layout;
   at::Tensor flat;
+  // Evaluates whole batches instead of what follows it.
+  std::unique_ptr<const BatchedPolicy> batched;
   std::unique_ptr<const Network> network;
   std::shared_ptr<KeyCache> keys;
 
@@ -157,7 +89,6 @@ struct Policy::State {
   NetworkInputs Tensors(const PolicyInputs& inputs, const at::Tensor& alive) const;
   void ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor& head,
                       PolicyOutputs& outputs) const;
-  void ChooseBox(const PolicyInputs& inputs, const at::Tensor& head, PolicyOutputs& outputs) const;
   void ChooseCandidates(const PolicyInputs& inputs, const HeadOutputs& head,
                         const at::Tensor& goals, SimilarityCache& cache,
                         PolicyOutputs& outputs) const;
@@ -200,34 +131,7 @@ void Policy::State::ChooseDiscrete(const PolicyInputs& inputs, const at::Tensor&
   for (std::int64_t row = 0; row < inputs.rows; ++row) {
     const std::span<const float> out = RowOf(logits, row);
     ChooseAction({.logits = out, .similarity = {}}, inputs, row, outputs);
-    if (spec.action_values) RecordActionValue(spec, out, row, outputs);
-  }
-}
-
-void Policy::State::ChooseBox(const PolicyInputs& inputs, const at::Tensor& head,
-                              PolicyOutputs& outputs) const {
-  const auto n = static_cast<std::size_t>(spec.action_count);
-  outputs.box_action.assign(static_cast<std::size_t>(inputs.rows) * n, 0.0F);
-  const at::Tensor numbers = head.contiguous();
-  for (std::int64_t row = 0; row < inputs.rows; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    if (inputs.choice[r] == Choice::kValueOnly) continue;
-    const std::span<const double> draws = std::span(inputs.box_draws).subspan(r * n * 2, n * 2);
-    const std::span<float> action = std::span(outputs.box_action).subspan(r * n, n);
-    double log_density = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const SquashedGaussian gaussian(RowOf(numbers, row)[i], RowOf(numbers, row)[n + i]);
-      if (inputs.choice[r] == Choice::kUniform) {
-        action[i] = static_cast<float>(2 * draws[2 * i] - 1);
-        log_density -= std::numbers::ln2;
-        continue;
-      }
-      const double noise =
-          inputs.choice[r] == Choice::kSample ? NormalOf(draws[2 * i], draws[2 * i + 1]) : 0.0;
-      action[i] = static_cast<float>(gaussian.Action(noise));
-      log_density += gaussian.LogDensity(noise);
-    }
-    outputs.log_probability[r] = static_cast<float>(log_density);
+    if (spec.action_values) RecordActionValues(spec, out, row, outputs);
   }
 }
 
@@ -242,13 +146,10 @@ void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const HeadOutpu
 void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs,
                                 const HeadOutputs& head, const at::Tensor& goals,
                                 SimilarityCache& cache, PolicyOutputs& outputs) const {
-  const auto table_of = [&](std::int64_t row) -> const std::shared_ptr<const CandidateTable>& {
-    return inputs.tables[static_cast<std::size_t>(inputs.table[static_cast<std::size_t>(row)])];
-  };
-  const auto similarities = Similarities(*group.catalog, group.rows, inputs, goals, cache);
+  const auto similarities = Similarities(group, inputs, goals, cache);
   const std::int64_t size = group.catalog->size();
   std::int64_t widest = size;
-  for (const std::int64_t row : group.rows) widest = std::max(widest, table_of(row)->size());
+  for (const std::int64_t row : group.rows) widest = std::max(widest, TableOf(inputs, row)->size());
   const auto count = static_cast<std::int64_t>(group.rows.size());
   const at::Tensor which =
       at::from_blob(const_cast<std::int64_t*>(group.rows.data()), {count}, at::kLong);
@@ -259,7 +160,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
   const auto weight = static_cast<float>(spec.similarity_weight);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const std::int64_t row = group.rows[i];
-    const auto& table = table_of(row);
+    const auto& table = TableOf(inputs, row);
     const GoalCosines& goal = *similarities[i];
     const std::vector<float> appended =
         table->base() != nullptr ? OwnCosines(*table, RowOf(goals, row)) : std::vector<float>();
@@ -288,7 +189,7 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
       return all;
     };
     ChooseAction({.logits = out, .similarity = similarity}, inputs, row, outputs);
-    if (spec.action_values) RecordActionValue(spec, out, row, outputs);
+    if (spec.action_values) RecordActionValues(spec, out, row, outputs);
   }
 }
 
@@ -299,7 +200,8 @@ const PolicySpec& Policy::spec() const { return state_->spec; }
 
 absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const PolicySpec& spec,
                                                                       std::string_view bytes,
-                                                                      const Policy* previous) {
+                                                                      const Policy* previous,
+                                                                      const ComputeDevice& device) {
   SHOAL_RETURN_IF_ERROR(spec.Validate());
   return GuardTorch("policy", [&]() -> absl::StatusOr<std::shared_ptr<const Policy>> {
     ApplyTorchThreads();
@@ -309,10 +211,18 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
     state->layout = ParameterLayout::Of(spec);
     state->flat = at::empty({state->layout.total}, at::kFloat);
     SHOAL_RETURN_IF_ERROR(state->layout.Read(bytes, spec, FloatsOf(state->flat)));
+    if (device.whole_batches) {
+      SHOAL_ASSIGN_OR_RETURN(const at::Device place, FindDevice(device.name));
+      state->batched = std::make_unique<BatchedPolicy>(
+          spec, state->layout, state->flat.to(place),
+          previous == nullptr ? nullptr : previous->state_->batched.get());
+      return std::shared_ptr<const Policy>(new Policy(std::move(state)));
+    }
     state->network =
         std::make_unique<Network>(spec, state->layout, state->flat, /*gradient=*/at::Tensor());
     if (spec.has_candidates()) {
       const bool same = previous != nullptr && previous->state_->spec.has_candidates() &&
+                        previous->state_->network != nullptr &&
                         previous->state_->network->key().equal(state->network->key());
       state->keys = same ? previous->state_->keys : std::make_shared<KeyCache>();
     }
@@ -324,6 +234,12 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
                                           SimilarityCache& cache) const {
   const State& state = *state_;
   SHOAL_RETURN_IF_ERROR(CheckInputs(state.spec, inputs));
+  if (state.batched != nullptr && inputs.rows > 0) {
+    return GuardTorch("policy", [&]() -> absl::StatusOr<PolicyOutputs> {
+      const c10::InferenceMode inference;
+      return state.batched->Act(inputs, cache);
+    });
+  }
   PolicyOutputs outputs;
   const auto rows = static_cast<std::size_t>(inputs.rows);
   outputs.action.assign(rows, -1);
@@ -360,7 +276,8 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
           tensors.contents[static_cast<std::size_t>(state.spec.similarity_index())];
       state.ChooseCandidates(inputs, head, goals, cache, outputs);
     } else if (state.spec.has_box()) {
-      state.ChooseBox(inputs, head.queries, outputs);
+      const at::Tensor numbers = head.queries.contiguous();
+      ChooseBox(state.spec, inputs, FloatsOf(numbers), outputs);
     } else {
       state.ChooseDiscrete(inputs, head.queries, outputs);
     }
@@ -482,6 +399,14 @@ absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
     SHOAL_RETURN_IF_ERROR(CheckRow(spec, inputs, row));
   }
   return absl::OkStatus();
+}
+
+void RecordActionValue(const PolicySpec& spec, const ActionValueRow& summary, float chosen,
+                       std::int64_t row, PolicyOutputs& outputs) {
+  const auto r = static_cast<std::size_t>(row);
+  const float base = spec.dueling ? outputs.value[r] - summary.mean : 0.0F;
+  outputs.action_value[r] = outputs.action[r] < 0 ? 0.0F : base + chosen;
+  outputs.value[r] = base + summary.maximum;
 }
 
 namespace {

@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/model/action_values.h"
 #include "rl/model/candidate_mark.h"
 #include "rl/model/candidate_table.h"
+#include "rl/model/compute_device.h"
 #include "rl/model/policy_spec.h"
 #include "rl/model/similarity_cache.h"
 
@@ -86,11 +88,13 @@ class Policy {
  public:
   // `bytes` is a file that InitialParameters or PolicyTrainer::SerializeParameters wrote.
   // `previous` may be null; its cached keys are reused when it projects candidates in the same way.
-  // Returns INVALID_ARGUMENT or DATA_LOSS for a bad file, FAILED_PRECONDITION for a file of another
-  // spec.
-  static absl::StatusOr<std::shared_ptr<const Policy>> FromSafetensors(const PolicySpec& spec,
-                                                                       std::string_view bytes,
-                                                                       const Policy* previous);
+  // Act computes on `device`, by FindComputeDevice; on a GPU it agrees with the CPU up to rounding,
+  // and a draw close to the border between two actions may then choose the other one. Returns
+  // INVALID_ARGUMENT or DATA_LOSS for a bad file, FAILED_PRECONDITION for a file of another spec or
+  // a device that does not exist.
+  static absl::StatusOr<std::shared_ptr<const Policy>> FromSafetensors(
+      const PolicySpec& spec, std::string_view bytes, const Policy* previous,
+      const ComputeDevice& device = {});
   ~Policy();
 
   // Returns INVALID_ARGUMENT, naming the vector, when a size differs from the shapes above, or a
@@ -125,6 +129,11 @@ struct RowLogits {
   // Returns the similarity of each action to the goal, [n]. It is called for kSimilarity only.
   std::function<std::vector<float>()> similarity;
 };
+
+// Replaces the critic's value of the row by its greatest action value, and writes that of the
+// chosen action, whose number of the head is `chosen`. REQUIRES: the spec has action_values.
+void RecordActionValue(const PolicySpec& spec, const ActionValueRow& summary, float chosen,
+                       std::int64_t row, PolicyOutputs& outputs);
 
 // Writes the action and the log_probability of `row`; writes nothing for kValueOnly. Sampling
 // inverts the cumulative distribution in the order of the actions. REQUIRES: CheckInputs accepted

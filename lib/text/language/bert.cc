@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "platform/runtime/check.h"
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/batch_slices.h"
 #include "text/language/bert_network.h"
-#include "text/language/torch_device.h"
 
 namespace shoal::language {
 namespace {
@@ -87,11 +87,11 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
   auto state = std::make_unique<State>();
   state->config = parameters.config;
   state->options = options;
-  SHOAL_ASSIGN_OR_RETURN(state->device, FindDevice(options.device));
+  SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
   SHOAL_RETURN_IF_ERROR(model::GuardTorch("BERT", [&]() -> absl::Status {
     const c10::InferenceMode mode;
-    state->network = std::make_unique<const BertNetwork>(state->config,
-                                                         OnDevice(parameters.flat, state->device));
+    state->network = std::make_unique<const BertNetwork>(
+        state->config, model::OnDevice(parameters.flat, state->device));
     return absl::OkStatus();
   }));
   return std::unique_ptr<Bert>(new Bert(std::move(state)));

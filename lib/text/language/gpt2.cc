@@ -9,12 +9,12 @@
 #include <optional>
 #include <utility>
 
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/batch_slices.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
-#include "text/language/torch_device.h"
 
 namespace shoal::language {
 namespace {
@@ -130,13 +130,13 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
   state->config = parameters.config;
   state->options = options;
   state->compute = options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
-  SHOAL_ASSIGN_OR_RETURN(state->device, FindDevice(options.device));
+  SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
   const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
     auto network = std::make_unique<Gpt2Network>(
-        state->config, OnDevice(parameters.flat, state->device), at::Tensor(),
+        state->config, model::OnDevice(parameters.flat, state->device), at::Tensor(),
         NetworkOptions{.compute = state->compute, .checkpoint = false});
     if (adapter != nullptr) {
-      network->Adapt(adapter->options, OnDevice(adapter->flat, state->device), at::Tensor());
+      network->Adapt(adapter->options, model::OnDevice(adapter->flat, state->device), at::Tensor());
     }
     state->network = std::move(network);
     return absl::OkStatus();

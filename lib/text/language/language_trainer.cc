@@ -12,12 +12,12 @@
 #include <cmath>
 #include <utility>
 
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/causal_loss.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
-#include "text/language/torch_device.h"
 #include "text/language/trainer_checkpoint.h"
 
 namespace shoal::language {
@@ -120,10 +120,10 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
   if (adapts()) {
     std::vector<float> values(static_cast<std::size_t>(layout.total));
     layout.Initialise(options.seed, values);
-    flat = OnDevice(values, device);
-    frozen = OnDevice(start.flat, device);
+    flat = model::OnDevice(values, device);
+    frozen = model::OnDevice(start.flat, device);
   } else {
-    flat = OnDevice(start.flat, device);
+    flat = model::OnDevice(start.flat, device);
     start.flat = {};
   }
   gradients = at::zeros({copies, layout.total}, flat.options());
@@ -238,7 +238,7 @@ absl::StatusOr<std::unique_ptr<LanguageTrainer>> LanguageTrainer::Create(
   if (static_cast<std::int64_t>(start.flat.size()) != Gpt2Layout(start.config).total) {
     return runtime::InvalidArgument("parameters are of another config");
   }
-  SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(options.device));
+  SHOAL_ASSIGN_OR_RETURN(const at::Device device, model::FindDevice(options.device));
   return model::GuardTorch("trainer", [&]() -> absl::StatusOr<std::unique_ptr<LanguageTrainer>> {
     return std::unique_ptr<LanguageTrainer>(
         new LanguageTrainer(std::make_unique<State>(std::move(start), options, device, reducer)));
@@ -263,7 +263,7 @@ const Gpt2Config& LanguageTrainer::config() const { return state_->start.config;
 std::int64_t LanguageTrainer::steps() const { return state_->steps; }
 
 Gpt2Parameters LanguageTrainer::Parameters() const {
-  if (!state_->adapts()) return {config(), OnHost(state_->flat)};
+  if (!state_->adapts()) return {config(), model::OnHost(state_->flat)};
   Gpt2Parameters merged = state_->start;
   MergeLora(*Adapter(), merged);
   return merged;
@@ -271,7 +271,7 @@ Gpt2Parameters LanguageTrainer::Parameters() const {
 
 std::optional<LoraParameters> LanguageTrainer::Adapter() const {
   if (!state_->adapts()) return std::nullopt;
-  return LoraParameters{*state_->options.adapter, OnHost(state_->flat)};
+  return LoraParameters{*state_->options.adapter, model::OnHost(state_->flat)};
 }
 
 void LanguageTrainer::Save(training::Checkpoint& checkpoint) const {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/state_network.h"
-#include "text/language/torch_device.h"
 
 namespace shoal::language {
 
@@ -75,7 +75,7 @@ absl::StatusOr<std::unique_ptr<StatePooler>> StatePooler::Create(
   const absl::Status made = model::GuardTorch("state pooler", [&]() -> absl::Status {
     const c10::InferenceMode mode;
     state->network = std::make_unique<StateNetwork>(
-        state->config, layout, OnDevice(parameters.flat, at::kCPU), at::Tensor());
+        state->config, layout, model::OnDevice(parameters.flat, at::kCPU), at::Tensor());
     return absl::OkStatus();
   });
   SHOAL_RETURN_IF_ERROR(made);

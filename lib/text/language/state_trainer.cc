@@ -17,10 +17,10 @@
 #include <string>
 #include <utility>
 
+#include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "text/language/state_network.h"
-#include "text/language/torch_device.h"
 #include "text/language/trainer_checkpoint.h"
 
 namespace shoal::language {
@@ -230,7 +230,7 @@ std::int64_t StateTrainer::steps() const { return state_->steps; }
 
 StateParameters StateTrainer::Parameters() const {
   const std::int64_t total = PoolingLayout(state_->config).total;
-  return {state_->config, OnHost(state_->flat.narrow(0, 0, total))};
+  return {state_->config, model::OnHost(state_->flat.narrow(0, 0, total))};
 }
 
 void StateTrainer::Save(training::Checkpoint& checkpoint) const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rl/model/safetensors.h"
-#include "text/language/torch_device.h"
+#include "rl/model/torch_device.h"
 
 namespace shoal::language {
 namespace {
@@ -45,7 +45,7 @@ absl::StatusOr<std::int64_t> Restore(const training::Checkpoint& checkpoint,
   SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kStateFile)));
   const auto tensor = [&](const char* name, const at::Tensor& like) -> absl::StatusOr<at::Tensor> {
     const auto values = view.Floats(name, runtime::Shape{like.size(0)});
-    if (values.ok()) return OnDevice(*values, parameters.device());
+    if (values.ok()) return model::OnDevice(*values, parameters.device());
     return runtime::FailedPrecondition("the checkpoint is of another model: " +
                                        runtime::Message(values.status()));
   };
@@ -64,9 +64,9 @@ void SaveTrainer(const TrainerIdentity& identity, std::int64_t steps, const at::
                  const training::FlatOptimiser& optimiser, training::Checkpoint& checkpoint) {
   const training::FlatOptimiser::Moments& moments = optimiser.moments();
   std::vector<std::pair<const char*, std::vector<float>>> tensors;
-  tensors.emplace_back("parameters", OnHost(parameters));
-  tensors.emplace_back("first_moment", OnHost(moments.first));
-  tensors.emplace_back("second_moment", OnHost(moments.second));
+  tensors.emplace_back("parameters", model::OnHost(parameters));
+  tensors.emplace_back("first_moment", model::OnHost(moments.first));
+  tensors.emplace_back("second_moment", model::OnHost(moments.second));
   std::vector<runtime::Shape> shapes;
   for (const auto& tensor : tensors) {
     shapes.push_back({static_cast<std::int64_t>(tensor.second.size())});

@@ -57,14 +57,15 @@ struct Setting {
       for (std::int64_t b = 0; b < batch.columns; ++b) {
         batch.importance.push_back(0.5F + 0.1F * static_cast<float>(b));
       }
-      tensors = MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll);
+      tensors = MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll, at::kCPU);
       Targets values{.advantage = std::vector<float>(batch.action.size()),
                      .value = algorithm->action_values()->Estimate(batch, {.value = batch.value})};
-      targets.emplace(values);
+      targets.emplace(values, at::kCPU);
       absolute_error.resize(batch.action.size());
     } else {
-      tensors = MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kWeighted);
-      targets.emplace(algorithm->policy()->Estimate(batch, BehaviourView(batch)));
+      tensors =
+          MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kWeighted, at::kCPU);
+      targets.emplace(algorithm->policy()->Estimate(batch, BehaviourView(batch)), at::kCPU);
     }
     const std::int64_t rows = spec.has_core() ? batch.columns : batch.columns * batch.length;
     items.resize(static_cast<std::size_t>(rows));
@@ -92,7 +93,8 @@ void RequireGradient(const model::PolicySpec& spec, const std::string& name) {
         setting.spec.action_values ? setting.spec.dueling : name != "cem" && name != "grpo";
     if (!has_critic && info.name.starts_with("value.")) continue;
     const auto fresh = [&] {
-      return PolicyGradient(setting.spec, setting.layout, setting.flat, setting.gradient);
+      return PolicyGradient(setting.spec, setting.layout, setting.flat, setting.gradient,
+                            HeadArithmetic::kRows);
     };
     runtime::Random random(11, static_cast<std::uint64_t>(info.offset));
     std::vector<float> direction;
@@ -191,9 +193,10 @@ TEST_CASE(
   PointerTask task(spec, {});
   const UnrollBatch batch =
       task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 6);
-  PolicyGradient policy_gradient(spec, layout, flat, at::zeros({layout.trainable}, at::kFloat));
+  PolicyGradient policy_gradient(spec, layout, flat, at::zeros({layout.trainable}, at::kFloat),
+                                 HeadArithmetic::kRows);
   const BatchTensors tensors =
-      MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kWeighted);
+      MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kWeighted, at::kCPU);
   const CurrentPolicy current = policy_gradient.Evaluate(batch, tensors);
   for (std::size_t row = 0; row < current.log_probability.size(); ++row) {
     if (batch.weight[row] == 0) continue;
@@ -267,7 +270,7 @@ TEST_CASE("The candidate head equals log-softmax and autograd over base and over
   batch.weight = {1, 1};
   REQUIRE(batch.Validate(spec).ok());
   const BatchTensors tensors =
-      MakeBatchTensors(batch, spec, batch.weight, EvaluatedRows::kWeighted);
+      MakeBatchTensors(batch, spec, batch.weight, EvaluatedRows::kWeighted, at::kCPU);
 
   at::Tensor queries = at::zeros({2, spec.projection_size}, at::kFloat);
   for (std::int64_t i = 0; i < queries.numel(); ++i) {

@@ -120,9 +120,9 @@ void RequireTheValuesOfInference(model::PolicySpec spec) {
     PointerTask task(spec, {});
     const UnrollBatch batch =
         task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 7);
-    PolicyGradient network(spec, layout, flat, {});
+    PolicyGradient network(spec, layout, flat, {}, HeadArithmetic::kRows);
     const BatchTensors tensors =
-        MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll);
+        MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll, at::kCPU);
     const ActionValueRowsOfBatch greedy = network.EvaluateActionValues(batch, tensors, {});
     const ActionValueRowsOfBatch chosen =
         network.EvaluateActionValues(batch, tensors, greedy.greedy_action);

@@ -16,6 +16,7 @@
 #include "rl/model/safetensors.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/rl/algorithms/trainers.h"
+#include "tests/rl/model/devices.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -130,7 +131,7 @@ void RequireOwnGradients(const model::PolicySpec& spec) {
   const auto sac = MakeAlgorithm(SacOptions()).value();
   const UnrollBatch batch = RandomBatch(spec, 4, 3);
   const BatchTensors tensors =
-      MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll);
+      MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll, at::kCPU);
   runtime::Random random(9);
   const auto noise_of = [&](std::int64_t rows) {
     if (!spec.has_box()) return at::Tensor();
@@ -146,7 +147,8 @@ void RequireOwnGradients(const model::PolicySpec& spec) {
   const TargetTensors targets(
       Targets{.advantage = std::vector<float>(12),
               .value = sac->soft()->Estimate(
-                  batch, {.value = rows.value, .entropy_bonus = rows.entropy_bonus})});
+                  batch, {.value = rows.value, .entropy_bonus = rows.entropy_bonus})},
+      at::kCPU);
   std::vector<std::int64_t> items(12);
   std::iota(items.begin(), items.end(), 0);
   std::vector<float> absolute_error(12);
@@ -394,6 +396,29 @@ TEST_CASE("A rate that follows the KL is refused where no KL is measured") {
   const auto refused = PolicyTrainer::Create(SoftSpec("discrete"), options, 1, alone);
   REQUIRE(refused.status().code() == absl::StatusCode::kInvalidArgument);
   REQUIRE(runtime::Message(refused.status()).starts_with("algorithm.schedule: "));
+}
+
+TEST_CASE("A soft update on a device changes the parameters as one on the CPU does") {
+  const model::PolicySpec spec = SoftSpec(GENERATE("box", "discrete"));
+  AlgorithmOptions options = SacOptions();
+  options.adam_epsilon = 1;
+  const UnrollBatch batch = RandomBatch(spec, 4, 3);
+  const auto layout = model::ParameterLayout::Of(spec);
+  const auto train = [&](const model::ComputeDevice& device) {
+    collectives::SingleRank alone;
+    const auto trainer = PolicyTrainer::Create(spec, options, 1, alone, device).value();
+    for (int i = 0; i < 2; ++i) REQUIRE(trainer->Update(batch).ok());
+    std::vector<float> numbers(static_cast<std::size_t>(layout.total));
+    REQUIRE(layout.Read(trainer->SerializeParameters({}).value(), spec, numbers).ok());
+    return numbers;
+  };
+  const std::vector<float> expected = train({});
+  for (const model::ComputeDevice& device : model::BatchDevices()) {
+    const std::vector<float> found = train(device);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
+    }
+  }
 }
 
 TEST_CASE("A batch with actions outside of the box, or of another size, is refused") {

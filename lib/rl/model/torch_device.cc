@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/model/torch_device.h"
+
+#include <ATen/Context.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal::model {
+namespace {
+
+// The types of torch need aligned addresses, and kernels read fastest from such.
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
+
+// Programs do not link libraries that exist only on machines with a GPU; loading this one is enough
+// for torch to find CUDA.
+std::int64_t CountGpus() {
+  if (!at::hasCUDA()) ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL);
+  return at::hasCUDA() ? static_cast<std::int64_t>(at::getNumGPUs()) : 0;
+}
+
+thread_local CopyCounts copies;
+
+}  // namespace
+
+absl::StatusOr<at::Device> FindDevice(const std::string& name) {
+  if (name == "cpu" || (name == "auto" && CountGpus() == 0)) return at::Device(at::kCPU);
+  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 8 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name != "cuda" && name != "auto" && !numbered) {
+    return runtime::InvalidArgument("device '" + name + "' is none of auto, cpu, cuda, cuda:<n>");
+  }
+  const std::int64_t gpus = CountGpus();
+  if (gpus == 0) {
+    return runtime::FailedPrecondition("device '" + name + "': there is no CUDA on this machine");
+  }
+  const at::Device device(numbered ? name : "cuda:0");
+  if (device.index() >= gpus) {
+    return runtime::FailedPrecondition("device '" + name + "': there are " + std::to_string(gpus) +
+                                       " GPUs on this machine");
+  }
+  return device;
+}
+
+absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name, std::int64_t local_rank) {
+  SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
+  if (device.is_cpu()) return ComputeDevice{};
+  if (name.starts_with("cuda:")) return ComputeDevice{.name = name, .whole_batches = true};
+  const std::int64_t share = local_rank % CountGpus();
+  return ComputeDevice{.name = "cuda:" + std::to_string(share), .whole_batches = true};
+}
+
+at::Tensor OnDevice(std::span<const float> values, at::Device device) {
+  // The data is only read; from_blob has no const form.
+  return at::from_blob(const_cast<float*>(values.data()),
+                       {static_cast<std::int64_t>(values.size())}, at::kFloat)
+      .clone()
+      .to(device);
+}
+
+std::vector<float> OnHost(const at::Tensor& tensor) {
+  const at::Tensor host = tensor.to(at::kCPU).contiguous();
+  const float* const begin = host.const_data_ptr<float>();
+  return {begin, begin + host.numel()};
+}
+
+DeviceBatch::Array DeviceBatch::Append(const void* values, std::size_t bytes, at::ScalarType type) {
+  const std::size_t offset = (size_ + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t needed = offset + bytes;
+  const std::size_t held = host_.defined() ? static_cast<std::size_t>(host_.numel()) : 0;
+  if (needed > held) {
+    const auto capacity = static_cast<std::int64_t>(std::max({needed, 2 * held, kLeastCapacity}));
+    const at::Tensor larger =
+        at::empty({capacity}, at::TensorOptions(at::kByte).pinned_memory(device_.is_cuda()));
+    if (size_ > 0) std::memcpy(larger.mutable_data_ptr(), host_.const_data_ptr(), size_);
+    host_ = larger;
+  }
+  if (bytes > 0) {
+    std::memcpy(host_.mutable_data_ptr<std::uint8_t>() + offset, values, bytes);
+  }
+  size_ = needed;
+  return {.offset = offset, .bytes = bytes, .type = type};
+}
+
+DeviceBatch::Array DeviceBatch::Add(std::span<const float> values) {
+  return Append(values.data(), values.size_bytes(), at::kFloat);
+}
+DeviceBatch::Array DeviceBatch::Add(std::span<const double> values) {
+  return Append(values.data(), values.size_bytes(), at::kDouble);
+}
+DeviceBatch::Array DeviceBatch::Add(std::span<const std::int64_t> values) {
+  return Append(values.data(), values.size_bytes(), at::kLong);
+}
+DeviceBatch::Array DeviceBatch::Add(std::span<const std::uint8_t> values) {
+  return Append(values.data(), values.size_bytes(), at::kByte);
+}
+DeviceBatch::Array DeviceBatch::AddHalves(std::span<const std::uint16_t> values) {
+  return Append(values.data(), values.size_bytes(), at::kHalf);
+}
+
+void DeviceBatch::Send() {
+  if (size_ == 0) return;
+  sent_ = host_.narrow(0, 0, static_cast<std::int64_t>(size_))
+              .to(device_, /*non_blocking=*/device_.is_cuda());
+  host_ = at::Tensor();
+  ++copies.up;
+}
+
+at::Tensor DeviceBatch::Get(const Array& array, at::IntArrayRef shape) const {
+  if (array.bytes == 0) return at::empty(shape, at::TensorOptions(array.type).device(device_));
+  return sent_
+      .narrow(0, static_cast<std::int64_t>(array.offset), static_cast<std::int64_t>(array.bytes))
+      .view(array.type)
+      .view(shape);
+}
+
+std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& tensor : tensors) {
+    parts.push_back(tensor.detach().contiguous().view({-1}).view(at::kByte));
+  }
+  const at::Tensor joined = at::cat(parts);
+  const at::Tensor host = joined.to(at::kCPU);
+  if (host.numel() > 0) ++copies.down;
+  std::vector<at::Tensor> out;
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::int64_t bytes = parts[i].numel();
+    // A copy has an aligned address, whatever lies before it.
+    const at::Tensor own = host.narrow(0, offset, bytes).clone();
+    out.push_back(own.view(tensors[i].scalar_type()).view(tensors[i].sizes()));
+    offset += bytes;
+  }
+  return out;
+}
+
+const CopyCounts& Copies() { return copies; }
+
+}  // namespace shoal::model

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates that compute whole batches, as GPUs do, against those that go row by row.
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_registry.h"
+#include "rl/algorithms/policy_trainer.h"
+#include "rl/model/candidate_table_tensors.h"
+#include "rl/model/parameter_layout.h"
+#include "rl/model/torch_device.h"
+#include "tests/doubles/temporary_folder.h"
+#include "tests/rl/algorithms/pointer_task.h"
+#include "tests/rl/algorithms/trainers.h"
+#include "tests/rl/model/devices.h"
+
+namespace shoal::algorithms {
+namespace {
+
+std::unique_ptr<PolicyTrainer> TrainerOn(const model::PolicySpec& spec,
+                                         const AlgorithmOptions& options,
+                                         const model::ComputeDevice& device) {
+  static collectives::SingleRank alone;
+  return PolicyTrainer::Create(spec, options, kTrainerSeed, alone, device).value();
+}
+
+std::vector<float> ParametersOf(const PolicyTrainer& trainer, const model::PolicySpec& spec) {
+  const model::ParameterLayout layout = model::ParameterLayout::Of(spec);
+  std::vector<float> numbers(static_cast<std::size_t>(layout.total));
+  REQUIRE(layout.Read(trainer.SerializeParameters({}).value(), spec, numbers).ok());
+  return numbers;
+}
+
+// Gives every second row of the first catalog an overlay, which appends two candidates.
+void AddOverlay(UnrollBatch& batch, std::int64_t embedding_size) {
+  const auto base = batch.tables.front();
+  runtime::Tensor appended(runtime::DType::kFloat16, {2, embedding_size});
+  auto* const halves = reinterpret_cast<std::uint16_t*>(appended.mutable_bytes().data());
+  for (std::int64_t i = 0; i < 2 * embedding_size; ++i) {
+    halves[i] = runtime::ToHalf(0.1F * static_cast<float>(i % 7) - 0.3F);
+  }
+  batch.tables.push_back(
+      model::CandidateTable::Create(appended, std::vector<std::uint32_t>{}, base).value());
+  for (std::size_t row = 0; row < batch.catalog.size(); row += 2) {
+    if (batch.catalog[row] == 0) {
+      batch.catalog[row] = static_cast<std::int32_t>(batch.tables.size() - 1);
+    }
+  }
+}
+
+// With this epsilon a step of the optimiser is proportional to the gradient, where otherwise the
+// rounding of a small gradient would decide about its direction.
+AlgorithmOptions Proportional(const std::string& name) {
+  AlgorithmOptions options;
+  options.name = name;
+  options.adam_epsilon = 1.0;
+  options.learning_rate = 0.5;
+  options.minibatches = 2;
+  options.update_epochs = 2;
+  options.kl_stop = 0;
+  return options;
+}
+
+void RequireSameUpdates(model::PolicySpec spec, const std::string& name, bool overlay) {
+  INFO(name);
+  const AlgorithmOptions options = Proportional(name);
+  const auto algorithm = MakeAlgorithm(options).value();
+  spec.action_values = algorithm->action_values() != nullptr;
+  spec.dueling = spec.dueling && spec.action_values;
+  const auto by_rows = TrainerOn(spec, options, {});
+  PointerTask task(spec, {});
+  std::vector<UnrollBatch> batches;
+  for (int i = 0; i < 2; ++i) {
+    batches.push_back(task.Play(*PolicyOf(*by_rows, spec), 6));
+    if (overlay) AddOverlay(batches.back(), spec.embedding_size);
+  }
+  std::vector<UpdateReport> expected;
+  for (const UnrollBatch& batch : batches) expected.push_back(by_rows->Update(batch).value());
+  const std::vector<float> parameters = ParametersOf(*by_rows, spec);
+  for (const model::ComputeDevice& device : model::BatchDevices()) {
+    INFO(device.name);
+    const auto batched = TrainerOn(spec, options, device);
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const UpdateReport report = batched->Update(batches[i]).value();
+      REQUIRE(report.rows == expected[i].rows);
+      REQUIRE(report.policy_loss == Approx(expected[i].policy_loss).margin(1e-4));
+      REQUIRE(report.value_loss == Approx(expected[i].value_loss).margin(1e-4));
+      REQUIRE(report.entropy == Approx(expected[i].entropy).margin(1e-4));
+      REQUIRE(report.approximate_kl == Approx(expected[i].approximate_kl).margin(1e-4));
+      REQUIRE(report.gradient_norm == Approx(expected[i].gradient_norm).epsilon(1e-3));
+      REQUIRE(report.priorities.size() == expected[i].priorities.size());
+      for (std::size_t b = 0; b < report.priorities.size(); ++b) {
+        REQUIRE(report.priorities[b] == Approx(expected[i].priorities[b]).margin(1e-4));
+      }
+    }
+    const std::vector<float> found = ParametersOf(*batched, spec);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i] == Approx(parameters[i]).margin(1e-4));
+    }
+  }
+}
+
+TEST_CASE("whole batches change the parameters as rows do, for every algorithm over candidates") {
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1;
+  spec.candidate_marks = 3;
+  spec.dueling = true;
+  for (const std::string_view name : AlgorithmNames()) {
+    if (MakeAlgorithm({.name = std::string(name)}).value()->soft() != nullptr) continue;
+    RequireSameUpdates(spec, std::string(name), /*overlay=*/true);
+  }
+}
+
+TEST_CASE("whole batches train the keys of candidates and a recurrent core as rows do") {
+  model::PolicySpec spec = SmallSpec();
+  spec.similarity_weight = 1;
+  spec.train_keys = true;
+  spec.core = "gru";
+  for (const char* const name : {"ppo", "impala", "dqn"}) {
+    RequireSameUpdates(spec, name, /*overlay=*/true);
+  }
+}
+
+TEST_CASE("whole batches train discrete heads as rows do") {
+  model::PolicySpec spec = SmallSpec();
+  spec.head = "discrete";
+  spec.action_count = 4;
+  spec.query_init = 1.0;
+  for (const char* const name : {"ppo", "dqn"}) RequireSameUpdates(spec, name, /*overlay=*/false);
+}
+
+TEST_CASE("demonstrations are cloned in whole batches as row by row") {
+  const model::PolicySpec spec = SmallSpec();
+  const AlgorithmOptions options = Proportional("ppo");
+  PointerTask experts(spec, {.expert = true});
+  PointerTask task(spec, {});
+  const auto by_rows = TrainerOn(spec, options, {});
+  const UnrollBatch demonstrations = experts.Play(*PolicyOf(*by_rows, spec), 6);
+  const UnrollBatch own = task.Play(*PolicyOf(*by_rows, spec), 6);
+  const auto train = [&](PolicyTrainer& trainer) {
+    const CloningReport report = trainer.CloneBehaviour(demonstrations, 0.5).value();
+    REQUIRE(trainer.Update(own, {.demonstrations = demonstrations, .coefficient = 0.3}).ok());
+    return report;
+  };
+  const CloningReport expected = train(*by_rows);
+  const std::vector<float> parameters = ParametersOf(*by_rows, spec);
+  for (const model::ComputeDevice& device : model::BatchDevices()) {
+    const auto batched = TrainerOn(spec, options, device);
+    const CloningReport report = train(*batched);
+    REQUIRE(report.loss == Approx(expected.loss).margin(1e-5));
+    REQUIRE(report.agreement == Approx(expected.agreement));
+    const std::vector<float> found = ParametersOf(*batched, spec);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i] == Approx(parameters[i]).margin(1e-4));
+    }
+  }
+}
+
+TEST_CASE("a checkpoint of one device continues on another") {
+  const model::PolicySpec spec = SmallSpec();
+  const AlgorithmOptions options = Proportional("ppo");
+  PointerTask task(spec, {});
+  const auto by_rows = TrainerOn(spec, options, {});
+  const UnrollBatch first = task.Play(*PolicyOf(*by_rows, spec), 6);
+  const UnrollBatch second = task.Play(*PolicyOf(*by_rows, spec), 6);
+  REQUIRE(by_rows->Update(first).ok());
+  const doubles::TemporaryFolder folder;
+  REQUIRE(by_rows->Save(folder.path(), "note").ok());
+  REQUIRE(by_rows->Update(second).ok());
+  const std::vector<float> expected = ParametersOf(*by_rows, spec);
+  for (const model::ComputeDevice& device : model::BatchDevices()) {
+    const auto batched = TrainerOn(spec, options, device);
+    REQUIRE(batched->Load(folder.path()).value() == "note");
+    REQUIRE(batched->Update(second).ok());
+    const std::vector<float> found = ParametersOf(*batched, spec);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shoal::algorithms

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/record_function.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rl/model/policy.h"
+#include "rl/model/torch_device.h"
+#include "tests/rl/model/devices.h"
+#include "tests/rl/model/small_policy.h"
+
+namespace shoal::model {
+namespace {
+
+constexpr std::int64_t kRows = 48;
+
+std::shared_ptr<const Policy> PolicyOn(const PolicySpec& spec, const ComputeDevice& device,
+                                       const Policy* previous = nullptr) {
+  return Policy::FromSafetensors(spec, InitialParameters(spec, 1).value(), previous, device)
+      .value();
+}
+
+// Rows of two catalogs, one of which has removed candidates and overlays that append and remove
+// others, with marks and all kinds of choices.
+PolicyInputs MixedInputs(const PolicySpec& spec) {
+  PolicyInputs inputs = Inputs(spec, kRows, 3);
+  const auto catalog = Table(6, {1, 4}, 9);
+  const auto appends = CandidateTable::Create(Embeddings(8, 3, spec.embedding_size),
+                                              std::vector<std::uint32_t>{2}, catalog)
+                           .value();
+  const auto removes = CandidateTable::Create(Embeddings(9, 1, spec.embedding_size),
+                                              std::vector<std::uint32_t>{0, 9}, catalog)
+                           .value();
+  inputs.tables = {Table(5, {}), catalog, appends, removes};
+  const Choice choices[] = {Choice::kSample,   Choice::kGreedy,        Choice::kUniform,
+                            Choice::kForced,   Choice::kEpsilonGreedy, Choice::kSimilarity,
+                            Choice::kValueOnly};
+  for (std::size_t row = 0; row < static_cast<std::size_t>(kRows); ++row) {
+    inputs.table[row] = static_cast<std::int32_t>(row % 4);
+    inputs.choice[row] = choices[row % 7];
+    inputs.epsilon.push_back(row % 3 == 0 ? 0.0 : 0.5);
+    inputs.forced_action.push_back(3);
+    inputs.similarity_rank.push_back(static_cast<std::int64_t>(row % 2));
+    inputs.first[row] = row % 5 == 0 ? 1 : 0;
+    // Several rows have a goal in common.
+    inputs.goal_keys[16 * row] = static_cast<std::uint8_t>(row % 6);
+    const std::size_t width = static_cast<std::size_t>(spec.embedding_size);
+    const std::size_t fields = static_cast<std::size_t>(spec.content_count());
+    std::memcpy(inputs.contents.data() + row * fields * width,
+                inputs.contents.data() + (row % 6) * fields * width, width * 2);
+    if (spec.candidate_marks > 0) {
+      const std::vector<CandidateMark> marks = {{.candidate = 2, .bits = 0b101},
+                                                {.candidate = 5, .bits = 0b010}};
+      inputs.marks.Add(row % 2 == 0 ? std::span<const CandidateMark>(marks)
+                                    : std::span<const CandidateMark>());
+    }
+  }
+  return inputs;
+}
+
+void RequireEqual(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i] == Approx(b[i]).margin(1e-4));
+}
+
+void RequireAgreement(const PolicySpec& spec, const PolicyInputs& inputs) {
+  const PolicyOutputs rows = Act(*PolicyOf(spec), inputs);
+  for (const ComputeDevice& device : BatchDevices()) {
+    INFO(device.name);
+    const PolicyOutputs batch = Act(*PolicyOn(spec, device), inputs);
+    REQUIRE(batch.action == rows.action);
+    RequireEqual(batch.log_probability, rows.log_probability);
+    RequireEqual(batch.value, rows.value);
+    RequireEqual(batch.action_value, rows.action_value);
+    RequireEqual(batch.core_state, rows.core_state);
+    RequireEqual(batch.box_action, rows.box_action);
+  }
+}
+
+// The operations that wait for a device or copy from it, of one call.
+struct Waits {
+  int scalars = 0;
+  int copies = 0;
+};
+
+template <typename Call>
+Waits CountWaits(const Call& call) {
+  static Waits waits;
+  waits = {};
+  const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(
+      [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+        const std::string name = function.name();
+        if (name == "aten::_local_scalar_dense" || name == "aten::nonzero") ++waits.scalars;
+        return nullptr;
+      }));
+  const CopyCounts before = Copies();
+  call();
+  waits.copies = static_cast<int>(Copies().up - before.up + Copies().down - before.down);
+  at::removeCallback(handle);
+  return waits;
+}
+
+TEST_CASE("whole batches and single rows give the same actions, probabilities and values") {
+  PolicySpec spec = Small();
+  SECTION("candidates") { RequireAgreement(spec, MixedInputs(spec)); }
+  SECTION("candidates with marks and a recurrent core") {
+    spec.candidate_marks = 3;
+    spec.core = "gru";
+    RequireAgreement(spec, MixedInputs(spec));
+  }
+  SECTION("action values of candidates") {
+    spec.action_values = true;
+    spec.dueling = GENERATE(false, true);
+    RequireAgreement(spec, MixedInputs(spec));
+  }
+  SECTION("goals that are compared by the first numbers of their embeddings") {
+    spec.similarity_weight = 3;
+    spec.past_requests = false;
+    RequireAgreement(spec, MixedInputs(spec));
+  }
+}
+
+TEST_CASE("whole batches choose discrete actions as single rows do") {
+  PolicySpec spec = Small();
+  spec.head = "discrete";
+  spec.action_count = 5;
+  spec.action_values = GENERATE(false, true);
+  PolicyInputs inputs = Inputs(spec, kRows, 4);
+  const Choice choices[] = {Choice::kSample, Choice::kGreedy, Choice::kUniform,
+                            Choice::kEpsilonGreedy, Choice::kValueOnly};
+  for (std::size_t row = 0; row < static_cast<std::size_t>(kRows); ++row) {
+    inputs.choice[row] = choices[row % 5];
+    inputs.epsilon.push_back(0.6);
+    for (std::size_t a = 0; a < 5; ++a) inputs.legal.push_back((row + a) % 3 == 0 ? 0 : 1);
+  }
+  RequireAgreement(spec, inputs);
+  inputs.legal.clear();
+  RequireAgreement(spec, inputs);
+}
+
+TEST_CASE("whole batches choose points of a box as single rows do") {
+  PolicySpec spec = Small();
+  spec.head = "box";
+  spec.action_count = 2;
+  spec.twin_critics = true;
+  PolicyInputs inputs = Inputs(spec, kRows, 4);
+  runtime::Random random(5);
+  for (std::int64_t i = 0; i < kRows * 4; ++i) inputs.box_draws.push_back(random.Uniform());
+  for (std::size_t row = 0; row < static_cast<std::size_t>(kRows); row += 3) {
+    inputs.choice[row] = Choice::kGreedy;
+    inputs.choice[row + 1] = Choice::kUniform;
+  }
+  RequireAgreement(spec, inputs);
+}
+
+TEST_CASE("sampling in whole batches follows the policy's distribution") {
+  const PolicySpec spec = Small();
+  const auto distribution = Distribution(*PolicyOf(spec), Inputs(spec, 1), kCandidates);
+  constexpr std::int64_t kDraws = 4000;
+  PolicyInputs one = Inputs(spec, 1);
+  PolicyInputs many = Inputs(spec, kDraws);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(kDraws); ++row) {
+    const auto spread = [row](const auto& from, auto& to) {
+      std::copy(from.begin(), from.end(),
+                to.begin() + static_cast<std::ptrdiff_t>(row * from.size()));
+    };
+    spread(one.observation, many.observation);
+    spread(one.contents, many.contents);
+    spread(one.goal_keys, many.goal_keys);
+    spread(one.past_requests, many.past_requests);
+    many.draw[row] = (static_cast<double>(row) + 0.5) / static_cast<double>(kDraws);
+  }
+  for (const ComputeDevice& device : BatchDevices()) {
+    std::vector<double> taken(static_cast<std::size_t>(kCandidates));
+    for (const std::int64_t action : Act(*PolicyOn(spec, device), many).action) {
+      taken[static_cast<std::size_t>(action)] += 1;
+    }
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      REQUIRE(taken[i] == Approx(distribution[i] * static_cast<double>(kDraws)).margin(2));
+    }
+  }
+}
+
+TEST_CASE("a batch is copied up once and down once, and nothing else waits for the device") {
+  PolicySpec spec = Small();
+  spec.candidate_marks = 3;
+  spec.core = "gru";
+  spec.action_values = true;
+  const PolicyInputs inputs = MixedInputs(spec);
+  for (const ComputeDevice& device : BatchDevices()) {
+    const auto policy = PolicyOn(spec, device);
+    SimilarityCache cache;
+    REQUIRE(policy->Act(inputs, cache).ok());
+    const Waits waits = CountWaits([&] { REQUIRE(policy->Act(inputs, cache).ok()); });
+    REQUIRE(waits.copies == 2);
+    REQUIRE(waits.scalars == 0);
+  }
+}
+
+TEST_CASE("the next version of a policy acts on the same device with its own parameters") {
+  const PolicySpec spec = Small();
+  const PolicyInputs inputs = MixedInputs([] {
+    PolicySpec plain = Small();
+    return plain;
+  }());
+  for (const ComputeDevice& device : BatchDevices()) {
+    const auto first = PolicyOn(spec, device);
+    Act(*first, inputs);
+    const auto next =
+        Policy::FromSafetensors(spec, InitialParameters(spec, 2).value(), first.get(), device)
+            .value();
+    RequireEqual(Act(*next, inputs).value, Act(*PolicyOf(spec, 2), inputs).value);
+  }
+}
+
+TEST_CASE("a device is found by its name, or refused with a reason") {
+  REQUIRE(FindComputeDevice("cpu")->name == "cpu");
+  REQUIRE_FALSE(FindComputeDevice("cpu")->whole_batches);
+  REQUIRE(absl::IsInvalidArgument(FindComputeDevice("gpu").status()));
+  REQUIRE(absl::IsInvalidArgument(FindComputeDevice("cuda:x").status()));
+  REQUIRE(absl::IsFailedPrecondition(FindComputeDevice("cuda:99").status()));
+  const auto found = FindComputeDevice("auto");
+  REQUIRE(found.ok());
+  REQUIRE(found->whole_batches == (found->name != "cpu"));
+}
+
+TEST_CASE("arrays that are sent together arrive as they were, empty ones too") {
+  for (const ComputeDevice& device : BatchDevices()) {
+    DeviceBatch batch(FindDevice(device.name).value());
+    const std::vector<float> floats = {1.5F, -2.0F, 3.0F};
+    const std::vector<std::int64_t> longs = {7, -8};
+    const std::vector<std::uint8_t> bytes = {1, 0, 255};
+    const auto a = batch.Add(floats);
+    const auto b = batch.Add(bytes);
+    const auto c = batch.Add(longs);
+    const auto d = batch.Add(std::vector<double>());
+    batch.Send();
+    const auto host = ToHost({batch.Get(b, {3}), batch.Get(a, {3, 1}), batch.Get(c, {2})});
+    REQUIRE(std::memcmp(host[0].const_data_ptr(), bytes.data(), 3) == 0);
+    REQUIRE(std::memcmp(host[1].const_data_ptr(), floats.data(), 12) == 0);
+    REQUIRE(std::memcmp(host[2].const_data_ptr(), longs.data(), 16) == 0);
+    REQUIRE(host[1].sizes() == at::IntArrayRef({3, 1}));
+    REQUIRE(batch.Get(d, {0}).numel() == 0);
+  }
+}
+
+}  // namespace
+}  // namespace shoal::model
