@@ -19,8 +19,15 @@ constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
 
 // Programs do not link libraries that exist only on machines with a GPU; loading this one is enough
 // for torch to find CUDA.
-std::int64_t CountGpus() {
-  if (!at::hasCUDA()) ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL);
+// It has to be loaded before torch is first asked for CUDA, since torch remembers the
+// answer. `why` receives the reason where the library cannot be loaded.
+std::int64_t CountGpus(std::string* why = nullptr) {
+  static const std::string kError = [] {
+    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::string();
+    const char* const error = ::dlerror();
+    return std::string(error == nullptr ? "libtorch_cuda.so cannot be loaded" : error);
+  }();
+  if (why != nullptr && !kError.empty()) *why = kError;
   return at::hasCUDA() ? static_cast<std::int64_t>(at::getNumGPUs()) : 0;
 }
 
@@ -35,9 +42,11 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
   if (name != "cuda" && name != "auto" && !numbered) {
     return runtime::InvalidArgument("device '" + name + "' is none of auto, cpu, cuda, cuda:<n>");
   }
-  const std::int64_t gpus = CountGpus();
+  std::string why = "no GPU is visible";
+  const std::int64_t gpus = CountGpus(&why);
   if (gpus == 0) {
-    return runtime::FailedPrecondition("device '" + name + "': there is no CUDA on this machine");
+    return runtime::FailedPrecondition("device '" + name +
+                                       "': there is no CUDA on this machine: " + why);
   }
   const at::Device device(numbered ? name : "cuda:0");
   if (device.index() >= gpus) {

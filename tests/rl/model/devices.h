@@ -8,11 +8,17 @@
 
 namespace shoal::model {
 
-inline std::vector<ComputeDevice> BatchDevices() {
-  std::vector<ComputeDevice> devices = {{.name = "cpu", .whole_batches = true}};
-  const auto gpu = FindComputeDevice("cuda");
-  if (gpu.ok()) devices.push_back(*gpu);
+inline const std::vector<ComputeDevice>& BatchDevices() {
+  static const std::vector<ComputeDevice> devices = [] {
+    std::vector<ComputeDevice> found = {{.name = "cpu", .whole_batches = true}};
+    const auto gpu = FindComputeDevice("cuda");
+    if (gpu.ok()) found.push_back(*gpu);
+    return found;
+  }();
   return devices;
 }
+
+// The GPU has to be looked for before a test first uses torch, which remembers what it found.
+inline const bool kDevicesFound = !BatchDevices().empty();
 
 }  // namespace shoal::model

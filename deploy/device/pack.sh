@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Packs the tests and benches of devices, with the Debian libraries that they need, for a machine that has a GPU and
+# libtorch but nothing of this project.
+#
+#   deploy/device/pack.sh FOLDER       builds, and makes the folder (under 60 MB)
+#
+# There, with the site-packages folder that holds torch and nvidia:
+#
+#   LIBTORCH_ROOT=/path/to/site-packages FOLDER/run.sh           tests, then benches on CPU and GPU
+#   LIBTORCH_ROOT=/path/to/site-packages FOLDER/run.sh tests     the tests alone
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+source deploy/install.sh
+folder="${1:?usage: deploy/device/pack.sh FOLDER}"
+programs=(tests/model_test tests/algorithms_test bin/bench_update bin/bench_pretraining)
+build release build model_test algorithms_test bench_update bench_pretraining
+
+rm -rf "$folder"
+mkdir -p "$folder/bin" "$folder/lib"
+for program in "${programs[@]}"; do
+  strip -o "$folder/bin/$(basename "$program")" "build/$program"
+done
+# What comes with every Linux system, and what comes with libtorch, stays out.
+ldd "${programs[@]/#/build/}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+  grep -v -E '/(torch|nvidia)/|/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libresolv|libstdc\+\+|libgcc_s)\.so' |
+  while read -r library; do cp -L "$library" "$folder/lib/"; done
+cp deploy/device/run.sh "$folder/run.sh"
+du -sh "$folder" >&2

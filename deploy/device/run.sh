@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs what pack.sh packed beside this file: the tests of devices, then with each device the bench of the policy.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+root="${LIBTORCH_ROOT:?the folder that holds torch and nvidia}"
+nvidia="$(printf '%s:' "$root"/nvidia/*/lib)"
+export LD_LIBRARY_PATH="$root/torch/lib:$nvidia$PWD/lib"
+failed=0
+for test in bin/*_test; do
+  "$test" || failed=1
+done
+[ "${1:-}" = tests ] && exit "$failed"
+for device in cpu cuda; do
+  for rows in 64 256 1024 4096; do bin/bench_update 512 0 "$device" "$rows" || failed=1; done
+  for keys in 0 1; do bin/bench_update 1024 "$keys" "$device" 64 || failed=1; done
+done
+exit "$failed"
