@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what pack.sh packed beside this file: the tests of devices, then with each device the bench of the policy.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 root="${LIBTORCH_ROOT:?the folder that holds torch and nvidia}"
 nvidia="$(printf '%s:' "$root"/nvidia/*/lib)"
 export LD_LIBRARY_PATH="$root/torch/lib:$nvidia$PWD/lib"
