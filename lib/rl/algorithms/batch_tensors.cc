@@ -205,17 +205,10 @@ model::NetworkInputs BatchTensors::Select(const model::PolicySpec& spec,
   return inputs;
 }
 
-std::vector<float> HostCopy(const at::Tensor& values) {
-  const at::Tensor host = values.detach().to(at::kCPU, at::kFloat).contiguous();
-  const float* const data = host.const_data_ptr<float>();
-  return {data, data + host.numel()};
-}
-
 at::Tensor Indices(std::span<const std::int64_t> values, at::Device device) {
   auto* const data = const_cast<std::int64_t*>(values.data());
   return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong)
-      .clone()
-      .to(device);
+      .to(device, at::kLong, /*non_blocking=*/false, /*copy=*/true);
 }
 
 std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,

@@ -59,9 +59,6 @@ struct BatchTensors {
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
 
-// Returns the numbers of a tensor on any device, without its gradient.
-std::vector<float> HostCopy(const at::Tensor& values);
-
 // Returns the numbers as a tensor of its own on `device`, [N], int64.
 at::Tensor Indices(std::span<const std::int64_t> values, at::Device device);
 

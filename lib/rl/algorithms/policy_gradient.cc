@@ -13,6 +13,7 @@
 #include "rl/algorithms/head_rows.h"
 #include "rl/algorithms/policy_loss.h"
 #include "rl/model/candidate_table.h"
+#include "rl/model/torch_device.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -137,7 +138,7 @@ HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
   sums.weight() += total[0];
   sums.policy_loss() += total[1];
   for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[2 + i];
-  const std::vector<float> errors = HostCopy(terms.absolute_error);
+  const std::vector<float> errors = model::OnHost(terms.absolute_error);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     absolute_error[static_cast<std::size_t>(numbers[i])] = errors[i];
   }
@@ -259,7 +260,7 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
   current.log_probability.resize(actions);
   if (batch.columns == 0) return current;
   Forward forward = RunAll(batch, tensors);
-  current.value = HostCopy(forward.value);
+  current.value = model::OnHost(forward.value);
   // Rows are in ascending order. The bootstrap rows, which come last, have no action.
   forward.rows.resize(actions);
   forward.head = forward.head.narrow(0, 0, static_cast<std::int64_t>(actions));
@@ -267,7 +268,7 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
     forward.mark_weights = forward.mark_weights.narrow(0, 0, static_cast<std::int64_t>(actions));
   }
   const auto keep = [&](const HeadRows& head) {
-    const std::vector<float> logs = HostCopy(head.log_probability);
+    const std::vector<float> logs = model::OnHost(head.log_probability);
     for (std::size_t i = 0; i < logs.size(); ++i) {
       current.log_probability[static_cast<std::size_t>(head.positions[i])] = logs[i];
     }
@@ -287,11 +288,11 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
                                 .value = std::vector<float>(rows)};
   if (rows == 0) return values;
   const Forward forward = RunAll(batch, tensors);
-  const std::vector<float> critic = HostCopy(forward.value);
+  const std::vector<float> critic = model::OnHost(forward.value);
   const std::vector<std::int64_t> recorded = RecordedActions(batch, forward.rows);
   const auto keep = [&](const HeadRows& head) {
-    const std::vector<float> chosen = HostCopy(actions.empty() ? head.maximum : head.chosen);
-    const std::vector<float> mean = HostCopy(head.mean);
+    const std::vector<float> chosen = model::OnHost(actions.empty() ? head.maximum : head.chosen);
+    const std::vector<float> mean = model::OnHost(head.mean);
     const at::Tensor greedy = head.greedy_action.to(at::kCPU);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto row = static_cast<std::size_t>(head.positions[i]);

@@ -103,11 +103,6 @@ std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share
   return priorities;
 }
 
-// Copies the numbers into the tensor, on whatever device it is.
-void Fill(at::Tensor tensor, const std::vector<float>& numbers) {
-  tensor.copy_(at::from_blob(const_cast<float*>(numbers.data()), tensor.sizes(), at::kFloat));
-}
-
 absl::Status CheckClones(const model::PolicySpec& spec) {
   if (!spec.twin_critics) return absl::OkStatus();
   return runtime::InvalidArgument("policy.twin_critics: they cannot be cloned from demonstrations");
@@ -140,7 +135,7 @@ struct PolicyTrainer::State {
         rate(options.learning_rate) {
     std::vector<float> initial(static_cast<std::size_t>(layout.total));
     layout.Initialise(seed, initial);
-    Fill(flat, initial);
+    flat.copy_(model::OnDevice(initial, device));
     if (!target.defined()) return;
     target.copy_(flat);
     if (algorithm->soft() != nullptr) {
@@ -580,8 +575,8 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const auto clonings_read = counters.value("clonings", std::int64_t{0});
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
-  Fill(flat, read);
-  if (target.defined()) Fill(target, target_read);
+  flat.copy_(model::OnDevice(read, device));
+  if (target.defined()) target.copy_(model::OnDevice(target_read, device));
   optimiser.Restore({at::from_blob(first.data(), {layout.trainable}, at::kFloat),
                      at::from_blob(second.data(), {layout.trainable}, at::kFloat), steps});
   updates = updates_read;

@@ -15,6 +15,7 @@
 
 #include "rl/model/candidate_table.h"
 #include "rl/model/squashed_gaussian.h"
+#include "rl/model/torch_device.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -82,8 +83,8 @@ SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t
       spec_, at::arange(rows, at::TensorOptions(at::kLong).device(tensors.weight.device())));
   const Distribution distribution = Act(network_.Features(inputs), tensors.illegal, noise);
   const double temperature = std::exp(network_.log_temperature().item<double>());
-  return {.value = HostCopy(ExpectedValue(target_, target_.Features(inputs), distribution)),
-          .entropy_bonus = HostCopy(distribution.entropy.mul(temperature))};
+  return {.value = model::OnHost(ExpectedValue(target_, target_.Features(inputs), distribution)),
+          .entropy_bonus = model::OnHost(distribution.entropy.mul(temperature))};
 }
 
 MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
@@ -134,7 +135,7 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   const at::Tensor loss = critic_loss.add(policy_loss).add(temperature_loss).mul(importance).sum();
   torch::autograd::backward({loss}, {});
 
-  const std::vector<float> errors = HostCopy(error);
+  const std::vector<float> errors = model::OnHost(error);
   for (std::size_t i = 0; i < items.size(); ++i) {
     absolute_error[static_cast<std::size_t>(items[i])] = errors[i];
   }

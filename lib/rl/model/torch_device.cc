@@ -18,9 +18,8 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
 
 // Programs do not link libraries that exist only on machines with a GPU; loading this one is enough
-// for torch to find CUDA.
-// It has to be loaded before torch is first asked for CUDA, since torch remembers the
-// answer. `why` receives the reason where the library cannot be loaded.
+// for torch to find CUDA. That has to happen before torch is first asked for CUDA, since it
+// remembers the answer. `why` receives the reason where the library cannot be loaded.
 std::int64_t CountGpus(std::string* why = nullptr) {
   static const std::string kError = [] {
     if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::string();
@@ -68,12 +67,11 @@ at::Tensor OnDevice(std::span<const float> values, at::Device device) {
   // The data is only read; from_blob has no const form.
   return at::from_blob(const_cast<float*>(values.data()),
                        {static_cast<std::int64_t>(values.size())}, at::kFloat)
-      .clone()
-      .to(device);
+      .to(device, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
 }
 
 std::vector<float> OnHost(const at::Tensor& tensor) {
-  const at::Tensor host = tensor.to(at::kCPU).contiguous();
+  const at::Tensor host = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
   const float* const begin = host.const_data_ptr<float>();
   return {begin, begin + host.numel()};
 }

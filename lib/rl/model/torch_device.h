@@ -26,7 +26,7 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name);
 
 // Returns a copy of `values` on `device`, [values.size()] float32.
 at::Tensor OnDevice(std::span<const float> values, at::Device device);
-// Returns the values of a float32 tensor, row after row.
+// Returns the numbers of a tensor on any device, row after row, without its gradient.
 std::vector<float> OnHost(const at::Tensor& tensor);
 
 // Arrays of the host that go to a device in one copy.
