@@ -119,9 +119,8 @@ struct BatchedPolicy::Group {
     DeviceBatch::Array array;
   };
   std::vector<Goal> goals;
-  // The goal of each member, and its cosines with the candidates that an overlay appends.
-  std::vector<std::int64_t> goal_of;
-  std::vector<std::vector<float>> appended;
+  // Of each member; empty for a discrete head.
+  std::vector<GoalSimilarity> similarities;
 };
 
 std::optional<c10::Stream> BatchedPolicy::StreamOn(at::Device device,
@@ -174,7 +173,6 @@ std::vector<BatchedPolicy::Group> BatchedPolicy::PlanCandidates(const PolicyInpu
       at::from_blob(const_cast<std::uint16_t*>(inputs.contents.data()),
                     {inputs.rows, spec_.content_count(), spec_.embedding_size}, at::kHalf);
   const at::Tensor goals = contents.select(1, spec_.similarity_index()).to(at::kFloat).contiguous();
-  const auto weight = static_cast<float>(spec_.similarity_weight);
   std::vector<Group> groups;
   for (CatalogRows& members : RowsByCatalog(spec_, inputs)) {
     Group group{.members = {},
@@ -182,14 +180,12 @@ std::vector<BatchedPolicy::Group> BatchedPolicy::PlanCandidates(const PolicyInpu
                 .choices = ChoiceBatch(inputs, members.rows, batch),
                 .candidates = {},
                 .goals = {},
-                .goal_of = {},
-                .appended = {}};
-    const auto similarities = Similarities(members, inputs, goals, cache);
+                .similarities = Similarities(spec_, members, inputs, goals, cache)};
     std::map<SimilarityCache::Row, std::int64_t> places;
-    group.appended.resize(members.rows.size());
     std::vector<CandidateBatchRow> rows;
     for (std::size_t i = 0; i < members.rows.size(); ++i) {
-      const SimilarityCache::Row& goal = similarities[i];
+      const GoalSimilarity& similarity = group.similarities[i];
+      const SimilarityCache::Row& goal = similarity.goal;
       const auto [place, added] =
           places.try_emplace(goal, static_cast<std::int64_t>(group.goals.size()));
       if (added) {
@@ -197,21 +193,15 @@ std::vector<BatchedPolicy::Group> BatchedPolicy::PlanCandidates(const PolicyInpu
         if (!known.resident.defined()) known.array = batch.Add(goal->cosine);
         group.goals.push_back(std::move(known));
       }
-      group.goal_of.push_back(place->second);
       const std::int64_t row = members.rows[i];
-      const auto& table = TableOf(inputs, row);
-      if (table->base() != nullptr) {
-        group.appended[i] = OwnCosines(*table, RowOf(goals, row));
-      }
-      const Standardisation z = Standardise(*table, goal->cosine, goal->sums, group.appended[i]);
-      rows.push_back({.table = table.get(),
+      rows.push_back({.table = TableOf(inputs, row).get(),
                       .marks = spec_.candidate_marks > 0
                                    ? inputs.marks.Row(static_cast<std::size_t>(row))
                                    : std::span<const CandidateMark>(),
                       .goal = place->second,
-                      .scale = weight * z.scale,
-                      .shift = weight * z.shift,
-                      .appended = group.appended[i]});
+                      .scale = similarity.scale,
+                      .shift = similarity.shift,
+                      .appended = similarity.appended});
     }
     group.candidates.emplace(*members.catalog, rows, spec_.candidate_marks, batch);
     group.members = std::move(members);
@@ -258,8 +248,7 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
                       .choices = std::move(choices),
                       .candidates = {},
                       .goals = {},
-                      .goal_of = {},
-                      .appended = {}});
+                      .similarities = {}});
   }
   batch.Send();
 
@@ -348,12 +337,7 @@ std::size_t BatchedPolicy::Record(const PolicyInputs& inputs, const Group& group
     if (inputs.choice[r] == Choice::kSimilarity) {
       const auto numbers = RowOf(logits, static_cast<std::int64_t>(i))
                                .first(static_cast<std::size_t>(TableOf(inputs, row)->size()));
-      const auto similarity = [&] {
-        const auto goal = static_cast<std::size_t>(group.goal_of[i]);
-        std::vector<float> all = group.goals[goal].row->cosine;
-        all.insert(all.end(), group.appended[i].begin(), group.appended[i].end());
-        return all;
-      };
+      const auto similarity = [&group, i] { return group.similarities[i].Cosines(); };
       ChooseAction({.logits = numbers, .similarity = similarity}, inputs, row, outputs);
       number = numbers[static_cast<std::size_t>(outputs.action[r])];
     }

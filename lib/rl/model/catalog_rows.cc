@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "rl/model/candidate_table_tensors.h"
 
@@ -19,28 +20,10 @@ const std::shared_ptr<const CandidateTable>& CatalogOf(
   return table->base() == nullptr ? table : table->base();
 }
 
-}  // namespace
-
-std::vector<CatalogRows> RowsByCatalog(const PolicySpec& spec, const PolicyInputs& inputs) {
-  std::vector<CatalogRows> groups;
-  std::map<std::uint64_t, std::size_t> places;
-  for (std::int64_t row = 0; row < inputs.rows; ++row) {
-    const auto r = static_cast<std::size_t>(row);
-    if (inputs.choice[r] == Choice::kValueOnly && !spec.action_values) continue;
-    const auto& catalog = CatalogOf(TableOf(inputs, row));
-    const auto [place, added] = places.try_emplace(catalog->id(), groups.size());
-    if (added) groups.push_back({catalog, {}});
-    groups[place->second].rows.push_back(row);
-  }
-  return groups;
-}
-
-const std::shared_ptr<const CandidateTable>& TableOf(const PolicyInputs& inputs, std::int64_t row) {
-  return inputs.tables[static_cast<std::size_t>(inputs.table[static_cast<std::size_t>(row)])];
-}
-
-std::vector<SimilarityCache::Row> Similarities(const CatalogRows& group, const PolicyInputs& inputs,
-                                               const at::Tensor& goals, SimilarityCache& cache) {
+// Returns the cosines of each row's goal with the catalog. Goals that the cache lacks are compared
+// together.
+std::vector<SimilarityCache::Row> CosinesOf(const CatalogRows& group, const PolicyInputs& inputs,
+                                            const at::Tensor& goals, SimilarityCache& cache) {
   const CandidateTable& catalog = *group.catalog;
   const std::vector<std::int64_t>& rows = group.rows;
   const auto goal_key = [&](std::int64_t row) {
@@ -75,6 +58,51 @@ std::vector<SimilarityCache::Row> Similarities(const CatalogRows& group, const P
     if (found[i] == nullptr) found[i] = made[waits[i]];
   }
   return found;
+}
+
+}  // namespace
+
+std::vector<CatalogRows> RowsByCatalog(const PolicySpec& spec, const PolicyInputs& inputs) {
+  std::vector<CatalogRows> groups;
+  std::map<std::uint64_t, std::size_t> places;
+  for (std::int64_t row = 0; row < inputs.rows; ++row) {
+    const auto r = static_cast<std::size_t>(row);
+    if (inputs.choice[r] == Choice::kValueOnly && !spec.action_values) continue;
+    const auto& catalog = CatalogOf(TableOf(inputs, row));
+    const auto [place, added] = places.try_emplace(catalog->id(), groups.size());
+    if (added) groups.push_back({catalog, {}});
+    groups[place->second].rows.push_back(row);
+  }
+  return groups;
+}
+
+const std::shared_ptr<const CandidateTable>& TableOf(const PolicyInputs& inputs, std::int64_t row) {
+  return inputs.tables[static_cast<std::size_t>(inputs.table[static_cast<std::size_t>(row)])];
+}
+
+std::vector<float> GoalSimilarity::Cosines() const {
+  std::vector<float> all = goal->cosine;
+  all.insert(all.end(), appended.begin(), appended.end());
+  return all;
+}
+
+std::vector<GoalSimilarity> Similarities(const PolicySpec& spec, const CatalogRows& group,
+                                         const PolicyInputs& inputs, const at::Tensor& goals,
+                                         SimilarityCache& cache) {
+  const auto weight = static_cast<float>(spec.similarity_weight);
+  std::vector<GoalSimilarity> similarities;
+  for (SimilarityCache::Row& goal : CosinesOf(group, inputs, goals, cache)) {
+    const std::int64_t row = group.rows[similarities.size()];
+    const CandidateTable& table = *TableOf(inputs, row);
+    GoalSimilarity similarity{.goal = std::move(goal), .appended = {}};
+    if (table.base() != nullptr) similarity.appended = OwnCosines(table, RowOf(goals, row));
+    const Standardisation z =
+        Standardise(table, similarity.goal->cosine, similarity.goal->sums, similarity.appended);
+    similarity.scale = weight * z.scale;
+    similarity.shift = weight * z.shift;
+    similarities.push_back(std::move(similarity));
+  }
+  return similarities;
 }
 
 }  // namespace shoal::model

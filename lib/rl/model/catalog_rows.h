@@ -31,9 +31,23 @@ std::vector<CatalogRows> RowsByCatalog(const PolicySpec& spec, const PolicyInput
 // Returns the table of a row.
 const std::shared_ptr<const CandidateTable>& TableOf(const PolicyInputs& inputs, std::int64_t row);
 
-// Returns the cosines of each row's goal with the catalog, one for each of the group's rows. Goals
-// that the cache lacks are compared together. `goals` is [B, D] on the CPU.
-std::vector<SimilarityCache::Row> Similarities(const CatalogRows& group, const PolicyInputs& inputs,
-                                               const at::Tensor& goals, SimilarityCache& cache);
+// How similar a row's goal is to the row's candidates: scale * cosine + shift is added to a logit.
+struct GoalSimilarity {
+  // With the candidates of the catalog.
+  SimilarityCache::Row goal;
+  // The cosines with the candidates that an overlay appends; empty without an overlay.
+  std::vector<float> appended;
+  float scale = 0;
+  float shift = 0;
+
+  // Returns the cosines with all candidates of the row.
+  std::vector<float> Cosines() const;
+};
+
+// Returns the similarity of each of the group's rows. Goals that the cache lacks are compared
+// together. `goals` is [B, D] on the CPU.
+std::vector<GoalSimilarity> Similarities(const PolicySpec& spec, const CatalogRows& group,
+                                         const PolicyInputs& inputs, const at::Tensor& goals,
+                                         SimilarityCache& cache);
 
 }  // namespace shoal::model

@@ -12,6 +12,8 @@
 namespace shoal::model {
 namespace {
 
+std::uint8_t CodeOf(Choice choice) { return static_cast<std::uint8_t>(choice); }
+
 at::Tensor At(const at::Tensor& logits, const at::Tensor& action) {
   return logits.gather(1, action.unsqueeze(1)).squeeze(1);
 }
@@ -35,53 +37,44 @@ at::Tensor Sample(const at::Tensor& logits, const at::Tensor& draw, const at::Te
 ChoiceBatch::ChoiceBatch(const PolicyInputs& inputs, std::span<const std::int64_t> rows,
                          DeviceBatch& arrays)
     : rows_(static_cast<std::int64_t>(rows.size())) {
-  std::vector<std::uint8_t> samples;
-  std::vector<std::uint8_t> explores;
-  std::vector<std::uint8_t> forced;
-  std::vector<std::uint8_t> chooses;
+  std::vector<std::uint8_t> choices;
   std::vector<double> draws;
   std::vector<double> epsilons;
   std::vector<std::int64_t> forced_actions;
   for (const std::int64_t row : rows) {
     const auto r = static_cast<std::size_t>(row);
     const Choice choice = inputs.choice[r];
-    const bool is_uniform = choice == Choice::kUniform;
-    samples.push_back(choice == Choice::kSample ? 1 : 0);
-    explores.push_back(is_uniform || choice == Choice::kEpsilonGreedy ? 1 : 0);
-    forced.push_back(choice == Choice::kForced ? 1 : 0);
-    chooses.push_back(choice == Choice::kValueOnly ? 0 : 1);
+    choices.push_back(CodeOf(choice));
     draws.push_back(inputs.draw[r]);
     epsilons.push_back(choice == Choice::kEpsilonGreedy ? inputs.epsilon[r] : 1.0);
     forced_actions.push_back(choice == Choice::kForced ? inputs.forced_action[r] : 0);
-    any_samples_ = any_samples_ || samples.back() != 0;
-    any_explores_ = any_explores_ || explores.back() != 0;
-    any_forced_ = any_forced_ || forced.back() != 0;
+    any_samples_ = any_samples_ || choice == Choice::kSample;
+    any_explores_ = any_explores_ || choice == Choice::kUniform || choice == Choice::kEpsilonGreedy;
+    any_forced_ = any_forced_ || choice == Choice::kForced;
   }
-  samples_ = arrays.Add(samples);
-  explores_ = arrays.Add(explores);
-  forced_ = arrays.Add(forced);
-  chooses_ = arrays.Add(chooses);
+  choice_ = arrays.Add(choices);
   draw_ = arrays.Add(draws);
   epsilon_ = arrays.Add(epsilons);
   forced_action_ = arrays.Add(forced_actions);
 }
 
 ChoiceBatch::Chosen ChoiceBatch::Of(const DeviceBatch& arrays, const at::Tensor& logits) const {
+  const at::Tensor choice = arrays.Get(choice_, {rows_});
+  const auto chooses_by = [&choice](Choice kind) { return choice.eq(CodeOf(kind)); };
   const at::Tensor draw = arrays.Get(draw_, {rows_});
   const at::Tensor greedy = logits.argmax(1);
   at::Tensor action = greedy;
   if (any_samples_) {
-    const at::Tensor samples = arrays.Get(samples_, {rows_}).to(at::kBool);
-    action = at::where(samples, Sample(logits, draw, greedy), action);
+    action = at::where(chooses_by(Choice::kSample), Sample(logits, draw, greedy), action);
   }
   if (any_forced_) {
-    const at::Tensor forced = arrays.Get(forced_, {rows_}).to(at::kBool);
-    action = at::where(forced, arrays.Get(forced_action_, {rows_}), action);
+    action = at::where(chooses_by(Choice::kForced), arrays.Get(forced_action_, {rows_}), action);
   }
   at::Tensor log_probability = At(logits, action).sub(at::logsumexp(logits, {1}));
-  at::Tensor chooses = arrays.Get(chooses_, {rows_}).to(at::kBool);
+  at::Tensor nothing = chooses_by(Choice::kValueOnly);
   if (any_explores_) {
-    const at::Tensor explores = arrays.Get(explores_, {rows_}).to(at::kBool);
+    const at::Tensor explores =
+        chooses_by(Choice::kUniform).logical_or(chooses_by(Choice::kEpsilonGreedy));
     const at::Tensor epsilon = arrays.Get(epsilon_, {rows_});
     const at::Tensor legal = logits.gt(kSurelyIllegalLogit).cumsum(1, at::kLong);
     const at::Tensor count = legal.select(1, legal.size(1) - 1);
@@ -95,9 +88,8 @@ ChoiceBatch::Chosen ChoiceBatch::Of(const DeviceBatch& arrays, const at::Tensor&
     const at::Tensor odds = share.add(taken.eq(greedy).mul(epsilon.neg().add(1)));
     action = at::where(explores, taken, action);
     log_probability = at::where(explores, odds.log().to(at::kFloat), log_probability);
-    chooses = chooses.logical_and(explores.logical_not().logical_or(count.gt(0)));
+    nothing = nothing.logical_or(explores.logical_and(count.eq(0)));
   }
-  const at::Tensor nothing = chooses.logical_not();
   return {.action = action.masked_fill(nothing, -1),
           .log_probability = log_probability.masked_fill(nothing, 0.0)};
 }

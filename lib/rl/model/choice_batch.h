@@ -33,10 +33,7 @@ class ChoiceBatch {
   bool any_samples_ = false;
   bool any_explores_ = false;
   bool any_forced_ = false;
-  DeviceBatch::Array samples_;
-  DeviceBatch::Array explores_;
-  DeviceBatch::Array forced_;
-  DeviceBatch::Array chooses_;
+  DeviceBatch::Array choice_;
   DeviceBatch::Array draw_;
   DeviceBatch::Array epsilon_;
   DeviceBatch::Array forced_action_;

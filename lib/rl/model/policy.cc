@@ -146,7 +146,7 @@ void Policy::State::ChooseCandidates(const PolicyInputs& inputs, const HeadOutpu
 void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& inputs,
                                 const HeadOutputs& head, const at::Tensor& goals,
                                 SimilarityCache& cache, PolicyOutputs& outputs) const {
-  const auto similarities = Similarities(group, inputs, goals, cache);
+  const auto similarities = Similarities(spec, group, inputs, goals, cache);
   const std::int64_t size = group.catalog->size();
   std::int64_t widest = size;
   for (const std::int64_t row : group.rows) widest = std::max(widest, TableOf(inputs, row)->size());
@@ -157,23 +157,21 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
   // An overlay's candidates follow those of its catalog within the same row.
   const at::Tensor logits = at::empty({count, widest}, at::kFloat);
   MultiplyKeys(keys->Of(*group.catalog, *network), queries, logits);
-  const auto weight = static_cast<float>(spec.similarity_weight);
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
     const std::int64_t row = group.rows[i];
     const auto& table = TableOf(inputs, row);
-    const GoalCosines& goal = *similarities[i];
-    const std::vector<float> appended =
-        table->base() != nullptr ? OwnCosines(*table, RowOf(goals, row)) : std::vector<float>();
-    const Standardisation z = Standardise(*table, goal.cosine, goal.sums, appended);
+    const GoalSimilarity& similarity = similarities[i];
+    const std::vector<float>& cosine = similarity.goal->cosine;
+    const std::vector<float>& appended = similarity.appended;
     const std::span<float> out(logits.data_ptr<float>() + static_cast<std::int64_t>(i) * widest,
                                static_cast<std::size_t>(table->size()));
-    AddSimilarity(out.first(goal.cosine.size()), goal.cosine, weight * z.scale, weight * z.shift);
+    AddSimilarity(out.first(cosine.size()), cosine, similarity.scale, similarity.shift);
     if (!appended.empty()) {
       const at::Tensor own = keys->Of(*table, *network);
       const std::span<const float> query = RowOf(queries, static_cast<std::int64_t>(i));
       for (std::size_t c = 0; c < appended.size(); ++c) {
-        out[goal.cosine.size() + c] = Dot(query, RowOf(own, static_cast<std::int64_t>(c))) +
-                                      weight * (z.scale * appended[c] + z.shift);
+        out[cosine.size() + c] = Dot(query, RowOf(own, static_cast<std::int64_t>(c))) +
+                                 similarity.scale * appended[c] + similarity.shift;
       }
     }
     if (head.mark_weights.defined()) {
@@ -183,12 +181,8 @@ void Policy::State::ChooseAmong(const CatalogRows& group, const PolicyInputs& in
     for (const std::int32_t removed : table->removed()) {
       out[static_cast<std::size_t>(removed)] = kIllegalLogit;
     }
-    const auto similarity = [&] {
-      std::vector<float> all = goal.cosine;
-      all.insert(all.end(), appended.begin(), appended.end());
-      return all;
-    };
-    ChooseAction({.logits = out, .similarity = similarity}, inputs, row, outputs);
+    ChooseAction({.logits = out, .similarity = [&similarity] { return similarity.Cosines(); }},
+                 inputs, row, outputs);
     if (spec.action_values) RecordActionValues(spec, out, row, outputs);
   }
 }
