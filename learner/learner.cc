@@ -7,12 +7,14 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "learner/cloning/cloning.h"
+#include "learner/cloning/demonstration_table.h"
 #include "learner/epoch_file.h"
 #include "learner/learner_metrics.h"
 #include "learner/publication.h"
@@ -82,7 +84,8 @@ struct Learner::Parts {
   std::unique_ptr<LearnerMetrics> reports;   // rank 0
   std::unique_ptr<Publication> publication;  // rank 0
   std::unique_ptr<ContentTable> contents;
-  std::unique_ptr<Cloning> cloning;  // null without demonstrations
+  std::unique_ptr<Cloning> cloning;                    // null without demonstrations
+  std::unique_ptr<DemonstrationTable> demonstrations;  // null without a demonstration ratio
   std::unique_ptr<UnrollDecoder> decoder;
   std::unique_ptr<replay::client::Sampler> sampler;
   std::unique_ptr<SamplerSource> source;
@@ -98,8 +101,9 @@ struct Learner::Parts {
   int failures_in_a_row = 0;
   // The number of unrolls of a rank in a round.
   std::size_t share = 0;
-  // The unrolls of the round in progress.
+  // The unrolls of the round in progress: those of replay, and then demonstrations.
   std::vector<DecodedUnroll> unrolls;
+  std::size_t from_replay = 0;
   UpdateRecord record;
 };
 
@@ -177,6 +181,7 @@ absl::Status Learner::Start() {
                           .similarity_size = setup_.policy.similarity_size,
                           .max_bytes = static_cast<std::size_t>(options.content_capacity_bytes)});
   SHOAL_RETURN_IF_ERROR(CloneDemonstrations());
+  SHOAL_RETURN_IF_ERROR(MakeDemonstrationTable());
   parts.decoder = std::make_unique<UnrollDecoder>(setup_.policy, *parts.contents,
                                                   static_cast<std::uint32_t>(options.policy_id),
                                                   options.burn_in);
@@ -242,6 +247,32 @@ absl::Status Learner::CloneDemonstrations() {
   SHOAL_RETURN_IF_ERROR(
       parts.cloning->Run(*parts.trainer, rank(), parts.reducer->world_size(), on_cloned));
   return CompareRanks("after cloning");
+}
+
+absl::Status Learner::MakeDemonstrationTable() {
+  Parts& parts = *parts_;
+  const CloningOptions& options = setup_.learner.cloning;
+  if (options.demonstration_ratio == 0) return absl::OkStatus();
+  if (parts.cloning == nullptr) {
+    return runtime::InvalidArgument(
+        "learner.demonstration_ratio: there are no demonstrations; set learner.demonstrations or "
+        "train.demonstration_episodes");
+  }
+  if (!parts.trainer->requirements().off_policy) {
+    return runtime::InvalidArgument("learner.demonstration_ratio: algorithm " +
+                                    setup_.algorithm.name +
+                                    " trains on what its own policy did alone");
+  }
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.demonstrations,
+      DemonstrationTable::Create({.ratio = options.demonstration_ratio,
+                                  .length = options.demonstration_length,
+                                  .burn_in = setup_.learner.burn_in,
+                                  .priority_exponent = options.demonstration_priority_exponent,
+                                  .seed = static_cast<std::uint64_t>(setup_.run.seed),
+                                  .rank = rank()},
+                                 setup_.policy, parts.cloning->demonstrations()));
+  return absl::OkStatus();
 }
 
 absl::Status Learner::JoinEpoch() {
@@ -328,8 +359,11 @@ absl::StatusOr<bool> Learner::RunRound() {
   Parts& parts = *parts_;
   const auto begin = runtime::SystemClock().Now();
   const auto decoding_before = parts.round->decoding();
+  const std::int64_t update = parts.trainer->updates();
+  const std::size_t demonstrations =
+      parts.demonstrations == nullptr ? 0 : parts.demonstrations->CountOf(update, parts.share);
   auto collected = parts.round->Collect(
-      parts.version, [this] { return stopped_.load(std::memory_order_relaxed); });
+      parts.version, [this] { return stopped_.load(std::memory_order_relaxed); }, demonstrations);
   if (!collected.ok() && !absl::IsCancelled(collected.status())) return collected.status();
   const bool stopping = !collected.ok();
   parts.unrolls = stopping ? std::vector<DecodedUnroll>() : *std::move(collected);
@@ -338,7 +372,8 @@ absl::StatusOr<bool> Learner::RunRound() {
   parts.record.waiting_seconds =
       Seconds(runtime::SystemClock().Now() - begin) - parts.record.decoding_seconds;
 
-  std::array<double, 2> sums = {static_cast<double>(parts.unrolls.size()), stopping ? 1.0 : 0.0};
+  std::array<double, 2> sums = {static_cast<double>(parts.unrolls.size() + demonstrations),
+                                stopping ? 1.0 : 0.0};
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(sums)));
   if (sums[1] > 0) return false;
   if (2 * sums[0] < static_cast<double>(setup_.learner.round_unrolls)) {
@@ -349,9 +384,16 @@ absl::StatusOr<bool> Learner::RunRound() {
     SHOAL_RETURN_IF_ERROR(
         AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
   }
-  std::array<double, 1> trained = {static_cast<double>(parts.unrolls.size())};
+  parts.from_replay = parts.unrolls.size();
+  if (parts.demonstrations != nullptr) {
+    auto drawn = parts.demonstrations->Draw(update, demonstrations, parts.version);
+    std::move(drawn.begin(), drawn.end(), std::back_inserter(parts.unrolls));
+  }
+  std::array<double, 2> trained = {static_cast<double>(parts.unrolls.size()),
+                                   static_cast<double>(demonstrations)};
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(trained)));
   parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
+  parts.record.demonstrations = static_cast<std::int64_t>(trained[1]);
   SHOAL_RETURN_IF_ERROR(Train());
   return true;
 }
@@ -392,7 +434,11 @@ absl::Status Learner::Train() {
 }
 
 absl::Status Learner::UpdatePriorities() {
-  const std::vector<float>& priorities = parts_->record.report.priorities;
+  const std::span<const float> all = parts_->record.report.priorities;
+  const auto priorities = all.first(std::min(all.size(), parts_->from_replay));
+  if (parts_->demonstrations != nullptr) {
+    parts_->demonstrations->UpdatePriorities(all.subspan(priorities.size()));
+  }
   std::vector<replay::client::PriorityUpdate> updates;
   for (std::size_t i = 0; i < priorities.size(); ++i) {
     const DecodedUnroll& unroll = parts_->unrolls[i];
@@ -430,7 +476,7 @@ absl::Status Learner::AfterUpdate() {
   UpdateRecord& record = parts.record;
   record.version = parts.version;
   record.environment_steps = parts.environment_steps;
-  record.episodes = parts.episodes.Add(parts.unrolls);
+  record.episodes = parts.episodes.Add(std::span(parts.unrolls).first(parts.from_replay));
   record.counts = parts.round->counts();
   record.publishing_seconds = Seconds(runtime::SystemClock().Now() - begin);
   if (parts.reports != nullptr) parts.reports->Record(record);

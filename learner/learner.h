@@ -71,10 +71,12 @@ class Learner {
   absl::Status JoinEpoch();
   absl::Status Resume();
   absl::Status CloneDemonstrations();
+  absl::Status MakeDemonstrationTable();
   // Returns false if all ranks must stop.
   absl::StatusOr<bool> RunRound();
   absl::Status Train();
-  // Tells replay the new priorities of the unrolls of the round, if the update made any.
+  // Tells replay and the demonstration table the new priorities of the unrolls of the round, if the
+  // update made any.
   absl::Status UpdatePriorities();
   absl::Status AfterUpdate();
   absl::Status CompareRanks(const std::string& when);

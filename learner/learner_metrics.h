@@ -27,6 +27,8 @@ struct UpdateRecord {
   double environment_steps = 0;
   // The unrolls of this update on all ranks.
   std::int64_t unrolls = 0;
+  // How many of them were demonstrations that were drawn in place of what replay has.
+  std::int64_t demonstrations = 0;
   EpisodeSummary episodes;
   // The unrolls since this process started.
   RoundCounts counts;

@@ -5,16 +5,16 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "actor/demonstrations/simulation_recorder.h"
+#include "actor/demonstrations/unroll_columns.h"
 #include "actor/environments/plan_player.h"
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 #include "platform/runtime/random.h"
-#include "platform/transport/wire_tensor.h"
 #include "rl/demonstrations/demonstration_file.h"
 
 namespace shoal::actor {
@@ -24,26 +24,6 @@ using content::ContentKey;
 using content::ContentKeyHash;
 using inference::client::CandidateList;
 using inference::client::ContentReference;
-
-// Writes columns of one unroll. The rows of step columns are the steps and one row of zeros after
-// the last step.
-class ColumnWriter {
- public:
-  using Columns = google::protobuf::RepeatedPtrField<proto::NamedTensor>;
-
-  explicit ColumnWriter(Columns& columns) : columns_(columns) {}
-
-  template <typename T>
-  void Add(const std::string& name, runtime::Shape shape, const std::vector<T>& values) {
-    proto::NamedTensor& column = *columns_.Add();
-    column.set_name(name);
-    const auto tensor = runtime::Tensor::Of<T>(std::move(shape), std::span<const T>(values));
-    transport::ToWire(tensor, *column.mutable_tensor());
-  }
-
- private:
-  Columns& columns_;
-};
 
 class Recorder {
  public:
@@ -76,7 +56,12 @@ class Recorder {
     unroll.mutable_id()->set_first_sequence(episode);
     unroll.set_length(static_cast<std::uint32_t>(played.steps.size()));
     AddObservations(played, unroll);
-    AddOutcomes(played, episode, unroll);
+    ExpertSteps steps;
+    for (const PlayedStep& step : played.steps) {
+      steps.actions.push_back(step.action);
+      steps.rewards.push_back(step.reward);
+    }
+    AddOutcomes(steps, episode, unroll);
   }
 
   void LeaveOut(std::size_t pair, const std::string& reason, std::uint32_t episodes) {
@@ -137,31 +122,6 @@ class Recorder {
     writer.Add("marks/count", {rows}, counts);
     writer.Add("marks/candidate", {marked}, candidates);
     writer.Add("marks/bits", {marked}, bits);
-  }
-
-  static void AddOutcomes(const PlayedEpisode& played, std::uint64_t episode,
-                          proto::Unroll& unroll) {
-    const std::size_t steps = played.steps.size();
-    const auto length = static_cast<std::int64_t>(steps);
-    std::vector<std::int64_t> actions;
-    std::vector<float> rewards;
-    std::vector<std::uint8_t> flags(steps + 1, proto::ROW_FLAG_NONE);
-    for (const PlayedStep& step : played.steps) {
-      actions.push_back(step.action);
-      rewards.push_back(step.reward);
-    }
-    flags[0] |= proto::ROW_FLAG_FIRST;
-    flags[steps - 1] |= proto::ROW_FLAG_TERMINATED;
-    ColumnWriter writer(*unroll.mutable_step_columns());
-    writer.Add("action", {length}, actions);
-    writer.Add("behaviour_log_probability", {length}, std::vector<float>(steps));
-    writer.Add("value", {length + 1}, std::vector<float>(steps + 1));
-    writer.Add("reward", {length}, rewards);
-    writer.Add("flags", {length + 1}, flags);
-    writer.Add("policy_epoch", {length}, std::vector<std::int64_t>(steps));
-    writer.Add("policy_step", {length}, std::vector<std::int64_t>(steps));
-    writer.Add("episode_id", {length + 1},
-               std::vector<std::int64_t>(steps + 1, static_cast<std::int64_t>(episode)));
   }
 
   void Keep(const ContentReference& content) {
@@ -262,19 +222,24 @@ absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData
 
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
                           const RecordingOptions& options, const std::string& path) {
+  const std::uint64_t seed =
+      runtime::DeriveSeed(static_cast<std::uint64_t>(run.seed), "demonstrations");
   if (environment.kind != "redfish") {
-    return runtime::InvalidArgument("environment.kind: experts know redfish alone");
+    SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
+                           RecordSimulation({.kind = environment.kind,
+                                             .simulation = environment.simulation,
+                                             .episodes = options.episodes,
+                                             .seed = seed}));
+    return demonstrations::WriteDemonstrations(path, recorded);
   }
   EnvironmentOptions inprocess = environment;
   inprocess.access = "inprocess";
   const runtime::ClusterOptions cluster;
-  SHOAL_ASSIGN_OR_RETURN(
-      const RedfishData data,
-      LoadRedfishData(
-          {.environment = inprocess,
-           .cluster = cluster,
-           .seed = runtime::DeriveSeed(static_cast<std::uint64_t>(run.seed), "demonstrations"),
-           .captures = environment.training_captures()}));
+  SHOAL_ASSIGN_OR_RETURN(const RedfishData data,
+                         LoadRedfishData({.environment = inprocess,
+                                          .cluster = cluster,
+                                          .seed = seed,
+                                          .captures = environment.training_captures()}));
   SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
                          RecordDemonstrations(data, options));
   return demonstrations::WriteDemonstrations(path, recorded);

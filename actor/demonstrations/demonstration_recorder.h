@@ -32,7 +32,8 @@ absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData
 
 // Does the whole job of an actor in mode "record": it loads captures and goals, records, and writes
 // `path`. Services run in process whatever environment.access says, and goal texts have the noise
-// of training. Errors name the file, capture, goal or knob.
+// of training. A small task is played by its scripted expert (simulation_recorder.h). Errors name
+// the file, capture, goal or knob.
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
                           const RecordingOptions& options, const std::string& path);
 

@@ -50,6 +50,7 @@ absl::StatusOr<algorithms::UpdateReport> Cloning::Update(algorithms::PolicyTrain
 }
 
 absl::Status Cloning::CheckEncoder(const std::vector<DecodedUnroll>& unrolls) const {
+  if (demonstrations_->encoder_version().empty()) return absl::OkStatus();
   for (const DecodedUnroll& unroll : unrolls) {
     if (unroll.encoder_version == demonstrations_->encoder_version()) continue;
     return runtime::FailedPrecondition(

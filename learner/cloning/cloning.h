@@ -39,7 +39,7 @@ class Cloning {
                                                   std::int64_t rank, std::int64_t ranks) const;
 
   // Returns FAILED_PRECONDITION if the unrolls have another encoder version than the
-  // demonstrations.
+  // demonstrations. Where these have no texts, any fits.
   absl::Status CheckEncoder(const std::vector<DecodedUnroll>& unrolls) const;
 
   const DemonstrationSet& demonstrations() const { return *demonstrations_; }

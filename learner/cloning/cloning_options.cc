@@ -25,6 +25,15 @@ void CloningOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "demonstration_anneal_updates", demonstration_anneal_updates,
       {.help = "update at which that weight is 0", .unit = "updates", .min = 1, .max = 1e9});
+  visitor.Knob("demonstration_ratio", demonstration_ratio,
+               {.help = "share of an update's unrolls that are demonstrations, off policy",
+                .min = 0,
+                .max = 1});
+  visitor.Knob(
+      "demonstration_length", demonstration_length,
+      {.help = "rows of each of them; 0: whole episodes", .unit = "rows", .min = 0, .max = 65536});
+  visitor.Knob("demonstration_priority_exponent", demonstration_priority_exponent,
+               {.help = "exponent of their priorities; 0: all are alike", .min = 0, .max = 4});
   encoder.Visit(visitor);
   embedding_cache.Visit(visitor);
 }

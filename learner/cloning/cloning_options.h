@@ -24,6 +24,14 @@ struct CloningOptions {
   // linearly to 0.
   double demonstration_coefficient = 0;
   std::int64_t demonstration_anneal_updates = 100;
+  // The probability that an unroll of an update is a demonstration and not one of replay (R2D3),
+  // which needs an algorithm that may train on what others did. 0 draws none.
+  double demonstration_ratio = 0;
+  // The rows of a demonstration that is drawn so; the burn-in of the learner is part of them. 0
+  // keeps episodes whole.
+  std::int64_t demonstration_length = 0;
+  // How far priorities decide which one is drawn.
+  double demonstration_priority_exponent = 0.9;
   // The encoder of inference, which embeds the demonstrations' texts. Not read without
   // demonstrations.
   embedding::EncoderSource encoder;

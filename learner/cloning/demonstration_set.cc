@@ -78,25 +78,42 @@ absl::StatusOr<DecodedUnroll> Decode(const DemonstrationFile& file, int index,
 DemonstrationSet::DemonstrationSet(const DemonstrationSetOptions& options, model::PolicySpec spec)
     : options_(options), spec_(std::move(spec)) {}
 
-absl::StatusOr<std::unique_ptr<DemonstrationSet>> DemonstrationSet::Load(
-    const DemonstrationSetOptions& options, const model::PolicySpec& spec, ContentTable& contents) {
-  if (!spec.has_candidates()) {
-    return runtime::FailedPrecondition(options.path + ": demonstrates candidates, policy.head is " +
-                                       spec.head);
+absl::Status DemonstrationSet::CheckActions(const proto::ActionSpec& action) const {
+  const std::string file = options_.path + ": demonstrates ";
+  if (action.has_candidates()) {
+    if (spec_.has_candidates()) return absl::OkStatus();
+    return runtime::FailedPrecondition(file + "candidates, policy.head is " + spec_.head);
   }
-  SHOAL_ASSIGN_OR_RETURN(const DemonstrationFile file,
-                         demonstrations::ReadDemonstrations(options.path));
+  if (spec_.head != "discrete") {
+    return runtime::FailedPrecondition(file + "discrete actions, policy.head is " + spec_.head);
+  }
+  if (std::int64_t{action.discrete().count()} == spec_.action_count) return absl::OkStatus();
+  return runtime::FailedPrecondition(file + std::to_string(action.discrete().count()) +
+                                     " actions, policy.action_count is " +
+                                     std::to_string(spec_.action_count));
+}
+
+absl::Status DemonstrationSet::EmbedTexts(const proto::DemonstrationChunk& all,
+                                          ContentTable& contents) {
   SHOAL_ASSIGN_OR_RETURN(
       const auto encoder,
-      embedding::MakeTextEncoder(options.encoder, options.embedding_cache, nullptr));
+      embedding::MakeTextEncoder(options_.encoder, options_.embedding_cache, nullptr));
   SHOAL_RETURN_IF_ERROR(
-      embedding::CheckSizes(*encoder, "the encoder", spec.embedding_size, spec.body_size));
+      embedding::CheckSizes(*encoder, "the encoder", spec_.embedding_size, spec_.body_size));
+  encoder_version_ = encoder->version();
+  return Embed(all, *encoder, contents);
+}
+
+absl::StatusOr<std::unique_ptr<DemonstrationSet>> DemonstrationSet::Load(
+    const DemonstrationSetOptions& options, const model::PolicySpec& spec, ContentTable& contents) {
+  SHOAL_ASSIGN_OR_RETURN(const DemonstrationFile file,
+                         demonstrations::ReadDemonstrations(options.path));
+  auto set = std::unique_ptr<DemonstrationSet>(new DemonstrationSet(options, spec));
+  SHOAL_RETURN_IF_ERROR(set->CheckActions(file.all.header().spec().action()));
   if (file.all.demonstrations_size() == 0) {
     return runtime::FailedPrecondition(options.path + ": holds no demonstrations");
   }
-  SHOAL_RETURN_IF_ERROR(Embed(file.all, *encoder, contents));
-  auto set = std::unique_ptr<DemonstrationSet>(new DemonstrationSet(options, spec));
-  set->encoder_version_ = encoder->version();
+  if (spec.has_candidates()) SHOAL_RETURN_IF_ERROR(set->EmbedTexts(file.all, contents));
   const UnrollDecoder decoder(spec, contents);
   for (int i = 0; i < file.all.demonstrations_size(); ++i) {
     auto decoded = Decode(file, i, decoder, spec, set->encoder_version_);

@@ -16,6 +16,7 @@
 #include "learner/unrolls/content_table.h"
 #include "learner/unrolls/unroll_decoder.h"
 #include "platform/runtime/status.h"
+#include "proto/demonstration.pb.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/model/policy_spec.h"
 #include "text/embedding/encoder_source.h"
@@ -34,8 +35,9 @@ struct DemonstrationSetOptions {
 
 class DemonstrationSet {
  public:
-  // Adds embeddings and catalogs to `contents`. Errors name the file, the offset, the demonstration
-  // and the reason. Returns FAILED_PRECONDITION if the file does not fit the policy.
+  // Adds embeddings and catalogs to `contents`; demonstrations of discrete actions have neither,
+  // and no encoder is loaded for them. Errors name the file, the offset, the demonstration and the
+  // reason. Returns FAILED_PRECONDITION if the file does not fit the policy.
   static absl::StatusOr<std::unique_ptr<DemonstrationSet>> Load(
       const DemonstrationSetOptions& options, const model::PolicySpec& spec,
       ContentTable& contents);
@@ -44,10 +46,15 @@ class DemonstrationSet {
   algorithms::UnrollBatch Batch(std::int64_t number, std::int64_t rank, std::int64_t ranks) const;
 
   std::size_t size() const { return unrolls_.size(); }
+  // Whole episodes.
+  const std::vector<DecodedUnroll>& unrolls() const { return unrolls_; }
+  // Empty where demonstrations have no texts.
   const std::string& encoder_version() const { return encoder_version_; }
 
  private:
   DemonstrationSet(const DemonstrationSetOptions& options, model::PolicySpec spec);
+  absl::Status CheckActions(const proto::ActionSpec& action) const;
+  absl::Status EmbedTexts(const proto::DemonstrationChunk& all, ContentTable& contents);
 
   const DemonstrationSetOptions options_;
   const model::PolicySpec spec_;

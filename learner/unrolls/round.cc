@@ -20,10 +20,13 @@ constexpr std::uint64_t kLoggedInvalid = 20;
 }  // namespace
 
 absl::StatusOr<std::vector<DecodedUnroll>> Round::Collect(const parameters::Version& current,
-                                                          const std::function<bool()>& stopped) {
+                                                          const std::function<bool()>& stopped,
+                                                          std::size_t but) {
+  const std::size_t share = options_.share - but;
+  if (stopped()) return runtime::Cancelled("stopping");
   DropStale(current);
   runtime::TimePoint deadline = clock_.Now() + options_.timeout;
-  while (collected_.size() < options_.share) {
+  while (collected_.size() < share) {
     if (stopped()) return runtime::Cancelled("stopping");
     const auto sampled = source_.Next(kPoll);
     if (sampled.ok()) {
@@ -31,7 +34,7 @@ absl::StatusOr<std::vector<DecodedUnroll>> Round::Collect(const parameters::Vers
     } else if (!absl::IsDeadlineExceeded(sampled.status())) {
       return sampled.status();
     }
-    if (collected_.size() >= options_.share || clock_.Now() < deadline) continue;
+    if (collected_.size() >= share || clock_.Now() < deadline) continue;
     LogMissing(runtime::Message(sampled.status()));
     if (!options_.deterministic) {
       ++counts_.cut_short;

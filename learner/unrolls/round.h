@@ -40,7 +40,7 @@ class UnrollSource {
 };
 
 struct RoundOptions {
-  // The number of unrolls of this rank in a round, at least 1.
+  // The number of unrolls of this rank in a round, at least 1, unless Collect asks for fewer.
   std::size_t share = 64;
   runtime::Duration timeout = std::chrono::seconds(10);
   // Unrolls that lag by more steps are dropped. 0 allows any lag within the epoch.
@@ -67,10 +67,11 @@ class Round {
         const UnrollLedger& ledger, runtime::Clock& clock)
       : options_(options), source_(source), decoder_(decoder), ledger_(ledger), clock_(clock) {}
 
-  // Returns unrolls to train on. Returns CANCELLED if `stopped` returns true or the source is
-  // closed.
+  // Returns unrolls to train on, `but` fewer than the share. Returns CANCELLED if `stopped` returns
+  // true or the source is closed. REQUIRES: `but` is at most the share.
   absl::StatusOr<std::vector<DecodedUnroll>> Collect(const parameters::Version& current,
-                                                     const std::function<bool()>& stopped);
+                                                     const std::function<bool()>& stopped,
+                                                     std::size_t but = 0);
 
   // Gives unrolls back for the next Collect.
   void Restore(std::vector<DecodedUnroll> unrolls);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/learner.h"
 
+#include <absl/strings/str_split.h>
+
 #include <catch2/catch.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "platform/content/canonical_json.h"
+#include "platform/runtime/atomic_file.h"
 #include "replay/wire.h"
+#include "rl/demonstrations/demonstration_file.h"
 #include "rl/training/checkpoint.h"
 #include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
@@ -141,6 +147,58 @@ TEST_CASE("a rank that cannot start ends the start of the others, which name it"
   REQUIRE(absl::IsInvalidArgument(ends[1]));
   REQUIRE(absl::IsAborted(ends[0]));
   REQUIRE(runtime::Message(ends[0]).find("rank 1 failed alone") != std::string::npos);
+}
+
+TEST_CASE("a learner of action values draws a part of its unrolls from demonstrations") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls",
+                             .sampler = replay::SelectorKind::kUniform,
+                             .remover = replay::SelectorKind::kFifo,
+                             .max_times_sampled = 0});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.policy.action_values = true;
+  setup.algorithm.name = "dqn";
+  setup.learner.updates = 12;
+  setup.learner.cloning.demonstration_ratio = 0.5;
+  setup.learner.cloning.demonstration_updates = 0;
+  const auto ends = [&setup](const LearnerSetup& with) {
+    collectives::SingleRank alone;
+    auto learner = Learner::Create(with, std::make_unique<ThrowingReducer>(alone, 0));
+    return learner.ok() ? (*learner)->Run() : learner.status();
+  };
+  REQUIRE(runtime::Message(ends(setup)).starts_with("learner.demonstration_ratio: there are no"));
+
+  proto::DemonstrationChunk recorded;
+  recorded.mutable_header()->set_canonicaliser_version(std::string(content::kCanonicaliserVersion));
+  recorded.mutable_header()->mutable_spec()->mutable_action()->mutable_discrete()->set_count(3);
+  recorded.mutable_header()->set_episode_limit(5);
+  proto::Demonstration& one = *recorded.add_demonstrations();
+  one.set_goal("a task");
+  one.set_capture("simulation");
+  *one.mutable_unroll() = MakeDiscrete(0, 5);
+  setup.learner.cloning.demonstrations = folder.At("expert.demos");
+  REQUIRE(demonstrations::WriteDemonstrations(folder.At("expert.demos"), recorded).ok());
+  const absl::Status end = ends(setup);
+  INFO(end);
+  REQUIRE(end.ok());
+  const std::string written = runtime::ReadFile(setup.run.path() + "/learner.jsonl").value();
+  int drawn = 0;
+  const std::vector<std::string> lines = absl::StrSplit(written, '\n', absl::SkipEmpty());
+  for (const std::string& line : lines) {
+    const auto numbers = nlohmann::json::parse(line);
+    REQUIRE(numbers.at("unrolls") == 4);
+    drawn += numbers.at("demonstrations").get<int>();
+  }
+  // A binomial number of 48 unrolls with mean 24.
+  REQUIRE(drawn > 8);
+  REQUIRE(drawn < 40);
+
+  setup.policy.action_values = false;
+  setup.algorithm.name = "ppo";
+  setup.run.directory = folder.At("other");
+  REQUIRE(runtime::Message(ends(setup)) ==
+          "learner.demonstration_ratio: algorithm ppo trains on what its own policy did alone");
 }
 
 }  // namespace shoal::learner

@@ -64,8 +64,9 @@ absl::Status DemonstrationCheck::AddHeader(const proto::DemonstrationHeader& hea
                            "\", this program has \"" + std::string(content::kCanonicaliserVersion) +
                            "\"");
   }
-  if (!header.spec().action().has_candidates()) {
-    return InvalidArgument("header: actions are no candidates");
+  const proto::ActionSpec& action = header.spec().action();
+  if (!action.has_candidates() && action.discrete().count() == 0) {
+    return InvalidArgument("header: actions are neither candidates nor numbers");
   }
   if (header.episode_limit() == 0) return InvalidArgument("header: episode_limit is 0");
   return absl::OkStatus();

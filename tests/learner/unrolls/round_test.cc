@@ -88,6 +88,19 @@ TEST_CASE("a round is done when it has its share, in the order of arrival", "[ro
   REQUIRE(bench.source.unrolls.size() == 1);
 }
 
+TEST_CASE("a round may be asked for fewer unrolls, for none at all, and still be stopped",
+          "[round]") {
+  Bench bench({.share = 3});
+  bench.source.unrolls = {MakeDiscrete(3), MakeDiscrete(1)};
+  const auto go_on = [] { return false; };
+  REQUIRE(bench.round.Collect({1, 5}, go_on, 2)->size() == 1);
+  REQUIRE(bench.round.Collect({1, 5}, go_on, 3)->empty());
+  REQUIRE(bench.source.calls == 1);
+  const auto stopped = bench.round.Collect(
+      {1, 5}, [] { return true; }, 3);
+  REQUIRE(absl::IsCancelled(stopped.status()));
+}
+
 TEST_CASE("a deterministic round waits past the timeout and sorts by id", "[round]") {
   Bench bench({.share = 3, .timeout = seconds(2), .deterministic = true});
   bench.source.unrolls = {MakeDiscrete(3), MakeDiscrete(1)};

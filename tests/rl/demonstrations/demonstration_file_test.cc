@@ -112,7 +112,7 @@ TEST_CASE("whatever breaks the rules is named") {
   const std::vector<std::pair<std::string, Spoil>> spoils = {
       {"header: missing", [](auto& all) { all.clear_header(); }},
       {"canonicaliser", [](auto& all) { all.mutable_header()->set_canonicaliser_version("2"); }},
-      {"no candidates", [](auto& all) { all.mutable_header()->clear_spec(); }},
+      {"neither candidates nor numbers", [](auto& all) { all.mutable_header()->clear_spec(); }},
       {"episode_limit", [](auto& all) { all.mutable_header()->set_episode_limit(0); }},
       {"content 2: the key", [](auto& all) { all.mutable_contents(1)->set_text("other"); }},
       {"content 1: an empty", [](auto& all) { all.mutable_contents(0)->clear_text(); }},
