@@ -50,7 +50,8 @@ void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
       .add_option("--slice-tokens", options.slice_tokens,
                   "At once; gradients of a larger batch add up")
       ->capture_default_str();
-  train.add_option("--optimiser", options.optimiser, "adamw, sgd or lion")->capture_default_str();
+  train.add_option("--optimiser", options.optimiser, "adamw, sgd, lion, adam or rmsprop")
+      ->capture_default_str();
   train.add_option("--learning-rate", options.learning_rate, "At its peak")->capture_default_str();
   train.add_option("--schedule", options.schedule, "constant, linear or cosine")
       ->capture_default_str();

@@ -61,7 +61,24 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                {.help = "CEM: percentile of returns from which on episodes are imitated",
                 .min = 0,
                 .max = 100});
-  visitor.Knob("learning_rate", learning_rate, {.help = "Adam's rate", .min = 0, .max = 1});
+  visitor.Knob("learning_rate", learning_rate,
+               {.help = "rate of the optimiser", .min = 0, .max = 1});
+  visitor.Knob("optimiser", optimiser,
+               {.help = "what makes a step of a gradient", .choices = training::OptimiserNames()});
+  visitor.Knob("momentum", momentum,
+               {.help = "SGD, RMSProp: share of earlier steps that is added to a step",
+                .min = 0,
+                .max = 0.9999});
+  visitor.Knob("square_decay", square_decay,
+               {.help = "Adam, RMSProp: decay of the mean square of gradients; Lion's second decay",
+                .min = 0,
+                .max = 0.999999});
+  visitor.Knob("adam_epsilon", adam_epsilon,
+               {.help = "Adam, RMSProp: added to the root of that mean", .min = 0, .max = 1});
+  visitor.Knob("weight_decay", weight_decay,
+               {.help = "shrinks parameters by this times the rate; with adam part of the gradient",
+                .min = 0,
+                .max = 1});
   visitor.Knob("schedule", schedule,
                {.help = "of the learning rate", .choices = {"constant", "linear", "kl"}});
   visitor.Knob("schedule_updates", schedule_updates,
@@ -77,9 +94,21 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                {.help = "no further epoch once the KL of one is above this; 0: never", .min = 0});
   visitor.Knob("normalise_advantages", normalise_advantages,
                {.help = "to mean 0 and deviation 1 over the batch"});
-  visitor.Knob("adam_epsilon", adam_epsilon, {.help = "Adam's epsilon", .min = 0, .max = 1});
-  visitor.Knob("weight_decay", weight_decay, {.help = "decoupled decay", .min = 0, .max = 1});
   visitor.Knob("reward_scale", reward_scale, {.help = "factor on rewards"});
+}
+
+absl::StatusOr<training::OptimiserOptions> AlgorithmOptions::optimiser_options() const {
+  using Kind = training::OptimiserOptions::Kind;
+  const absl::StatusOr<Kind> kind = training::ParseOptimiser(optimiser);
+  if (!kind.ok()) return runtime::Annotate(kind.status(), "algorithm.optimiser");
+  const bool adds_up = *kind == Kind::kSgd || *kind == Kind::kRmsProp;
+  const training::OptimiserOptions options{.kind = *kind,
+                                           .beta1 = adds_up ? momentum : 0.9,
+                                           .beta2 = square_decay,
+                                           .epsilon = adam_epsilon,
+                                           .weight_decay = weight_decay};
+  SHOAL_RETURN_IF_ERROR(runtime::Annotate(options.Validate(), "algorithm.optimiser"));
+  return options;
 }
 
 }  // namespace shoal::algorithms

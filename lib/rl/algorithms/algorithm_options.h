@@ -9,6 +9,7 @@
 #include "platform/runtime/status.h"
 #include "rl/algorithms/targets.h"
 #include "rl/estimators/vtrace.h"
+#include "rl/training/optimiser_options.h"
 
 namespace shoal::algorithms {
 
@@ -53,6 +54,17 @@ struct AlgorithmOptions {
   // CEM: the percentile of the returns of a batch from which on episodes are imitated.
   double elite_percentile = 70;
   double learning_rate = 1e-3;
+  // One of training::OptimiserNames() (training/flat_optimiser.h). "adam" and "adamw" are the same
+  // without weight decay.
+  std::string optimiser = "adamw";
+  // SGD, RMSProp: the share of earlier steps that a step adds to its own.
+  double momentum = 0.0;
+  // Adam, AdamW, RMSProp: the decay of the running mean of squared gradients; Lion's second decay.
+  double square_decay = 0.999;
+  // Adam, AdamW, RMSProp: what is added to the root of that mean.
+  double adam_epsilon = 1e-5;
+  // Decoupled from the gradient, except with "adam" (training/flat_optimiser.h).
+  double weight_decay = 0.0;
   // "constant", "linear" (to 0 over schedule_updates), or "kl" (divides or multiplies the rate by
   // 1.5 to hold kl_target).
   std::string schedule = "constant";
@@ -64,8 +76,6 @@ struct AlgorithmOptions {
   // Epochs over a batch stop once the KL of an epoch exceeds this; 0 for never.
   double kl_stop = 0.0;
   bool normalise_advantages = true;
-  double adam_epsilon = 1e-5;
-  double weight_decay = 0.0;
   // A factor on rewards.
   double reward_scale = 1.0;
 
@@ -80,6 +90,8 @@ struct AlgorithmOptions {
             .n_step = n_step,
             .transformed = transform_values};
   }
+  // INVALID_ARGUMENT for an unknown optimiser, or an option of it that is out of range.
+  absl::StatusOr<training::OptimiserOptions> optimiser_options() const;
   estimators::VtraceOptions vtrace() const {
     return {.clip_rho = clip_rho, .clip_c = clip_c, .clip_advantage_rho = clip_advantage_rho};
   }

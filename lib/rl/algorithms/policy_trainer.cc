@@ -112,7 +112,8 @@ absl::Status CheckClones(const model::PolicySpec& spec) {
 
 struct PolicyTrainer::State {
   State(const model::PolicySpec& policy_spec, const AlgorithmOptions& algorithm_options,
-        Schedule rate_schedule, std::unique_ptr<const Algorithm> strategy, std::uint64_t run_seed,
+        const training::OptimiserOptions& optimiser_options, Schedule rate_schedule,
+        std::unique_ptr<const Algorithm> strategy, std::uint64_t run_seed,
         collectives::GradientReducer& group, at::Device where, HeadArithmetic arithmetic)
       : spec(policy_spec),
         options(algorithm_options),
@@ -129,8 +130,8 @@ struct PolicyTrainer::State {
         target(algorithm->policy() == nullptr ? Zeros(layout.total) : at::Tensor()),
         reduced(Zeros(layout.trainable + kSumFloats)),
         gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable), arithmetic),
-        optimiser({.epsilon = options.adam_epsilon, .weight_decay = options.weight_decay},
-                  flat.narrow(0, 0, layout.trainable), reduced.narrow(0, 0, layout.trainable),
+        optimiser(optimiser_options, flat.narrow(0, 0, layout.trainable),
+                  reduced.narrow(0, 0, layout.trainable),
                   {{.offset = 0, .size = layout.trainable}}),
         rate(options.learning_rate) {
     std::vector<float> initial(static_cast<std::size_t>(layout.total));
@@ -463,6 +464,7 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   SHOAL_ASSIGN_OR_RETURN(const at::Device where, model::FindDevice(device.name));
   SHOAL_ASSIGN_OR_RETURN(auto algorithm, MakeAlgorithm(options));
   SHOAL_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options.schedule));
+  SHOAL_ASSIGN_OR_RETURN(const training::OptimiserOptions optimiser, options.optimiser_options());
   if (spec.action_values != (algorithm->action_values() != nullptr)) {
     return runtime::InvalidArgument(
         "policy.action_values: algorithm " + options.name +
@@ -481,7 +483,7 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
       "policy trainer", [&]() -> absl::StatusOr<std::unique_ptr<PolicyTrainer>> {
         model::ApplyTorchThreads();
         auto state = std::make_unique<State>(
-            spec, options, schedule, std::move(algorithm), seed, reducer, where,
+            spec, options, optimiser, schedule, std::move(algorithm), seed, reducer, where,
             device.whole_batches ? HeadArithmetic::kBatches : HeadArithmetic::kRows);
         return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
       });
@@ -529,12 +531,14 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
   const training::FlatOptimiser::Moments& moments = state_->optimiser.moments();
   const at::Tensor first = moments.first.to(at::kCPU);
   const at::Tensor second = moments.second.to(at::kCPU);
-  const runtime::Shape shape = {state_->layout.trainable};
+  const runtime::Shape first_shape = {first.size(0)};
+  const runtime::Shape second_shape = {second.size(0)};
   const std::vector<model::SafetensorsItem> items = {
-      {"first_moment", {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(first))}},
-      {"second_moment", {runtime::DType::kFloat32, shape, std::as_bytes(FloatsOf(second))}}};
+      {"first_moment", {runtime::DType::kFloat32, first_shape, std::as_bytes(FloatsOf(first))}},
+      {"second_moment", {runtime::DType::kFloat32, second_shape, std::as_bytes(FloatsOf(second))}}};
   const nlohmann::json counters = {{"updates", state_->updates},
                                    {"clonings", state_->clonings},
+                                   {"optimiser", state_->options.optimiser},
                                    {"optimiser_steps", moments.steps},
                                    {"learning_rate", state_->rate},
                                    {"seed", state_->seed},
@@ -561,15 +565,23 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
   if (!counters.is_object()) return runtime::DataLoss("checkpoint: counters.json is no object");
   SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kOptimiserFile)));
-  const runtime::Shape shape = {layout.trainable};
+  // Checkpoints from before there was a choice are of AdamW.
+  const auto optimiser_read = counters.value("optimiser", std::string("adamw"));
+  if (optimiser_read != options.optimiser) {
+    return runtime::FailedPrecondition("checkpoint: of optimiser " + optimiser_read +
+                                       ", algorithm.optimiser is " + options.optimiser);
+  }
   std::vector<float> read(static_cast<std::size_t>(layout.total));
   SHOAL_RETURN_IF_ERROR(layout.Read(file(kParametersFile), spec, read));
   std::vector<float> target_read(target.defined() ? read.size() : 0);
   if (target.defined()) {
     SHOAL_RETURN_IF_ERROR(layout.Read(file(kTargetFile), spec, target_read));
   }
-  SHOAL_ASSIGN_OR_RETURN(std::vector<float> first, view.Floats("first_moment", shape));
-  SHOAL_ASSIGN_OR_RETURN(std::vector<float> second, view.Floats("second_moment", shape));
+  const training::FlatOptimiser::Moments& own = optimiser.moments();
+  const runtime::Shape first_shape = {own.first.size(0)};
+  const runtime::Shape second_shape = {own.second.size(0)};
+  SHOAL_ASSIGN_OR_RETURN(std::vector<float> first, view.Floats("first_moment", first_shape));
+  SHOAL_ASSIGN_OR_RETURN(std::vector<float> second, view.Floats("second_moment", second_shape));
   const auto steps = counters.at("optimiser_steps").get<std::int64_t>();
   const auto updates_read = counters.at("updates").get<std::int64_t>();
   const auto clonings_read = counters.value("clonings", std::int64_t{0});
@@ -577,8 +589,8 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   std::string note = counters.at("note").get<std::string>();
   flat.copy_(model::OnDevice(read, device));
   if (target.defined()) target.copy_(model::OnDevice(target_read, device));
-  optimiser.Restore({at::from_blob(first.data(), {layout.trainable}, at::kFloat),
-                     at::from_blob(second.data(), {layout.trainable}, at::kFloat), steps});
+  optimiser.Restore({at::from_blob(first.data(), own.first.sizes(), at::kFloat),
+                     at::from_blob(second.data(), own.second.sizes(), at::kFloat), steps});
   updates = updates_read;
   clonings = clonings_read;
   if (schedule == Schedule::kKl) rate = rate_read;

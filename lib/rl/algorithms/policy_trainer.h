@@ -126,7 +126,7 @@ class PolicyTrainer {
   // same bits.
   absl::Status Save(const std::string& folder, const std::string& note) const;
   // Reads the newest checkpoint that is whole and returns its note. NOT_FOUND when there is none,
-  // FAILED_PRECONDITION when it is of another spec.
+  // FAILED_PRECONDITION when it is of another spec or optimiser.
   absl::StatusOr<std::string> Load(const std::string& folder);
 
  private:

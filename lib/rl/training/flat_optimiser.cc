@@ -1,49 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/training/flat_optimiser.h"
 
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_addcdiv.h>
+#include <ATen/ops/_foreach_addcmul.h>
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_sqrt.h>
+#include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/dot.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <string>
+#include <cmath>
 
 namespace shoal::training {
 namespace {
 
-absl::Status CheckWithin(const char* name, double value, double low, double high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return runtime::InvalidArgument(std::string(name) + " " + std::to_string(value) +
-                                  " is not from " + std::to_string(low) + " to " +
-                                  std::to_string(high));
+bool HasSecondMoment(OptimiserOptions::Kind kind) {
+  return kind != OptimiserOptions::Kind::kSgd && kind != OptimiserOptions::Kind::kLion;
 }
 
 }  // namespace
-
-absl::Status OptimiserOptions::Validate() const {
-  constexpr double kBelowOne = 1 - 1e-9;
-  SHOAL_RETURN_IF_ERROR(CheckWithin("beta1", beta1, 0, kBelowOne));
-  SHOAL_RETURN_IF_ERROR(CheckWithin("beta2", beta2, 0, kBelowOne));
-  SHOAL_RETURN_IF_ERROR(CheckWithin("epsilon", epsilon, 0, 1));
-  return CheckWithin("weight decay", weight_decay, 0, 1e3);
-}
-
-absl::StatusOr<OptimiserOptions::Kind> ParseOptimiser(std::string_view name) {
-  if (name == "adamw") return OptimiserOptions::Kind::kAdamW;
-  if (name == "sgd") return OptimiserOptions::Kind::kSgd;
-  if (name == "lion") return OptimiserOptions::Kind::kLion;
-  return runtime::InvalidArgument("optimiser '" + std::string(name) +
-                                  "' is none of adamw, sgd, lion");
-}
 
 FlatOptimiser::FlatOptimiser(const OptimiserOptions& options, const at::Tensor& parameters,
                              const at::Tensor& gradient, const std::vector<Part>& parts)
     : options_(options),
       moments_{.first = at::zeros_like(parameters),
-               .second = options.kind == OptimiserOptions::Kind::kAdamW
-                             ? at::zeros_like(parameters)
-                             : at::empty({0}, parameters.options())},
+               .second = HasSecondMoment(options.kind) ? at::zeros_like(parameters)
+                                                       : at::empty({0}, parameters.options())},
       groups_({{.weight_decay = options.weight_decay}, {.weight_decay = 0}}) {
   for (const Part& part : parts) {
     Group& group = groups_[part.decays ? 0 : 1];
@@ -63,7 +50,8 @@ void FlatOptimiser::Step(double rate) {
     if (group.parameters.empty()) continue;
     switch (options_.kind) {
       case OptimiserOptions::Kind::kAdamW:
-        StepAdamW(group, rate);
+      case OptimiserOptions::Kind::kAdam:
+        StepAdam(group, rate);
         break;
       case OptimiserOptions::Kind::kSgd:
         StepSgd(group, rate);
@@ -71,26 +59,52 @@ void FlatOptimiser::Step(double rate) {
       case OptimiserOptions::Kind::kLion:
         StepLion(group, rate);
         break;
+      case OptimiserOptions::Kind::kRmsProp:
+        StepRmsProp(group, rate);
+        break;
     }
   }
 }
 
-void FlatOptimiser::StepAdamW(const Group& group, double rate) {
+void FlatOptimiser::StepAdam(const Group& group, double rate) {
   const at::Tensor steps =
       at::full({}, static_cast<double>(moments_.steps), moments_.first.options());
   const std::vector<at::Tensor> counts(group.parameters.size(), steps);
-  at::_fused_adamw_(group.parameters, group.gradients, group.first, group.second, {}, counts, rate,
-                    options_.beta1, options_.beta2, group.weight_decay, options_.epsilon,
-                    /*amsgrad=*/false, /*maximize=*/false);
+  const auto with = [&](auto step) {
+    step(group.parameters, group.gradients, group.first, group.second, at::TensorList(), counts,
+         rate, options_.beta1, options_.beta2, group.weight_decay, options_.epsilon,
+         /*amsgrad=*/false, /*maximize=*/false);
+  };
+  if (options_.kind == OptimiserOptions::Kind::kAdam) {
+    with([](const auto&... inputs) { at::_fused_adam_(inputs...); });
+  } else {
+    with([](const auto&... inputs) { at::_fused_adamw_(inputs...); });
+  }
 }
 
 void FlatOptimiser::StepSgd(const Group& group, double rate) {
-  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-    at::Tensor parameter = group.parameters[i];
-    at::Tensor first = group.first[i];
-    first.mul_(options_.beta1).add_(group.gradients[i]);
-    parameter.mul_(1 - rate * group.weight_decay).sub_(first, rate);
+  if (group.weight_decay > 0) {
+    // The kernel's own decay goes through the momentum and is not decoupled.
+    at::_foreach_mul_(group.parameters, 1 - rate * group.weight_decay);
   }
+  // The kernel refuses a momentum buffer where there is no momentum.
+  const std::vector<at::Tensor> none;
+  at::_fused_sgd_(group.parameters, group.gradients, options_.beta1 > 0 ? group.first : none,
+                  /*weight_decay=*/0, options_.beta1, rate, /*dampening=*/0, /*nesterov=*/false,
+                  /*maximize=*/false, /*is_first_step=*/false);
+}
+
+void FlatOptimiser::StepRmsProp(const Group& group, double rate) {
+  if (group.weight_decay > 0) {
+    at::_foreach_mul_(group.parameters, 1 - rate * group.weight_decay);
+  }
+  at::_foreach_mul_(group.second, options_.beta2);
+  at::_foreach_addcmul_(group.second, group.gradients, group.gradients, 1 - options_.beta2);
+  std::vector<at::Tensor> divisor = at::_foreach_sqrt(group.second);
+  at::_foreach_add_(divisor, options_.epsilon);
+  at::_foreach_mul_(group.first, options_.beta1);
+  at::_foreach_addcdiv_(group.first, group.gradients, divisor);
+  at::_foreach_add_(group.parameters, group.first, -rate);
 }
 
 void FlatOptimiser::StepLion(const Group& group, double rate) {

@@ -9,35 +9,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
-#include "platform/runtime/status.h"
+#include "rl/training/optimiser_options.h"
 
 namespace shoal::training {
-
-struct OptimiserOptions {
-  enum class Kind : std::uint8_t {
-    kAdamW,  // Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019
-    kSgd,    // with momentum `beta1`
-    kLion,   // Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023
-  };
-  Kind kind = Kind::kAdamW;
-  double beta1 = 0.9;
-  // Used by kAdamW and kLion.
-  double beta2 = 0.999;
-  // Used by kAdamW.
-  double epsilon = 1e-8;
-  // Decoupled weight decay: each step subtracts rate x weight_decay x parameter from the parameters
-  // of parts that decay. 0 is plain Adam.
-  double weight_decay = 0;
-
-  // Returns INVALID_ARGUMENT naming the option that is not finite or out of range.
-  absl::Status Validate() const;
-};
-
-// Parses "adamw", "sgd" or "lion"; INVALID_ARGUMENT lists these.
-absl::StatusOr<OptimiserOptions::Kind> ParseOptimiser(std::string_view name);
 
 class FlatOptimiser {
  public:
@@ -48,9 +24,10 @@ class FlatOptimiser {
     bool decays = true;
   };
   struct Moments {
-    // The running mean of the gradient, of the array's size.
+    // The running mean of the gradient, of the array's size; what momentum has added up for kSgd
+    // and kRmsProp.
     at::Tensor first;
-    // The running mean of the squared gradient; empty except for kAdamW.
+    // The running mean of the squared gradient; empty for kSgd and kLion.
     at::Tensor second;
     // The number of steps taken.
     std::int64_t steps = 0;
@@ -79,9 +56,10 @@ class FlatOptimiser {
     std::vector<at::Tensor> second = {};
   };
 
-  void StepAdamW(const Group& group, double rate);
+  void StepAdam(const Group& group, double rate);
   void StepSgd(const Group& group, double rate);
   void StepLion(const Group& group, double rate);
+  void StepRmsProp(const Group& group, double rate);
 
   const OptimiserOptions options_;
   Moments moments_;

@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "tests/doubles/temporary_folder.h"
 #include "tests/rl/algorithms/pointer_task.h"
@@ -141,6 +144,36 @@ TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
   REQUIRE(second->updates() == 1);
   REQUIRE(second->Update(batch).ok());
   REQUIRE(second->Digest() == first->Digest());
+}
+
+TEST_CASE(
+    "each optimiser goes on with the same bits from its own checkpoint, and from no other's") {
+  const model::PolicySpec spec = SmallSpec();
+  PointerTask task(spec, {});
+  std::set<std::string> digests;
+  for (const std::string_view name : training::OptimiserNames()) {
+    AlgorithmOptions options;
+    options.optimiser = name;
+    options.momentum = 0.5;
+    options.weight_decay = 0.1;
+    const doubles::TemporaryFolder folder;
+    const auto first = Trainer(spec, options);
+    const UnrollBatch batch = task.Play(*PolicyOf(*first, spec), 6);
+    REQUIRE(first->Update(batch).ok());
+    REQUIRE(first->Save(folder.path(), "").ok());
+    REQUIRE(first->Update(batch).ok());
+    const auto second = Trainer(spec, options);
+    REQUIRE(second->Load(folder.path()).ok());
+    REQUIRE(second->Update(batch).ok());
+    REQUIRE(second->Digest() == first->Digest());
+    digests.insert(first->Digest());
+    options.optimiser = name == "sgd" ? "lion" : "sgd";
+    const absl::Status other = Trainer(spec, options)->Load(folder.path()).status();
+    REQUIRE(absl::IsFailedPrecondition(other));
+    REQUIRE(runtime::Message(other) == "checkpoint: of optimiser " + std::string(name) +
+                                           ", algorithm.optimiser is " + options.optimiser);
+  }
+  REQUIRE(digests.size() == training::OptimiserNames().size());
 }
 
 TEST_CASE("loading falls back to the checkpoint before a damaged one, and refuses another spec") {
