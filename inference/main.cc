@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
   if (const auto code = program.Parse(argc, argv)) return *code;
   config.priority = {.gamma = algorithm.gamma,
                      .reward_scale = algorithm.reward_scale,
+                     .reward_clipping = algorithm.clipping(),
+                     .reward_limit = algorithm.reward_limit,
                      .n_step = algorithm.n_step,
                      .transformed = algorithm.transform_values,
                      .maximum_share = algorithm.priority_maximum_share};

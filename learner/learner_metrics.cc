@@ -63,6 +63,7 @@ const std::vector<UpdateNumber>& UpdateNumbers() {
        [](const UpdateRecord& r) { return r.report.gradient_norm; }},
       {"learning_rate", Metric("learning_rate", "", "learning rate", "Step size of the optimiser."),
        [](const UpdateRecord& r) { return r.report.learning_rate; }},
+      {"return_deviation", {}, [](const UpdateRecord& r) { return r.report.return_deviation; }},
       {"cloning_loss", {}, [](const UpdateRecord& r) { return r.report.cloning_loss; }},
       {"cloning_agreement", {}, [](const UpdateRecord& r) { return r.report.cloning_agreement; }},
       {"cloning_coefficient",

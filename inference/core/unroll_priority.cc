@@ -27,8 +27,11 @@ double InitialPriority(const ValuedRows& rows, const PriorityOptions& options) {
     const bool bootstraps = (flags & kTerminated) == 0 && !lost;
     const bool ends = (flags & (kTerminated | kTruncated | kFinal)) != 0;
     // What was lost is taken for what the network expected.
-    reward.push_back(lost ? static_cast<float>(estimators::Invert(transform, rows.value[t]))
-                          : static_cast<float>(options.reward_scale) * rows.reward[t]);
+    reward.push_back(
+        lost ? static_cast<float>(estimators::Invert(transform, rows.value[t]))
+             : static_cast<float>(options.reward_scale *
+                                  estimators::ClippedReward(options.reward_clipping, rows.reward[t],
+                                                            options.reward_limit)));
     discount.push_back(bootstraps ? static_cast<float>(options.gamma) : 0.0F);
     trace.push_back(ends ? 0.0F : 1.0F);
     counts.push_back(!lost && (flags & kFinal) == 0 ? 1 : 0);

@@ -7,12 +7,16 @@
 #include <cstdint>
 #include <span>
 
+#include "rl/estimators/reward_clipping.h"
+
 namespace shoal::inference {
 
 // How the learner will make its targets.
 struct PriorityOptions {
   double gamma = 0.99;
   double reward_scale = 1.0;
+  estimators::RewardClipping reward_clipping = estimators::RewardClipping::kNone;
+  double reward_limit = 1.0;
   std::int64_t n_step = 1;
   // Whether action values are signed-hyperbolic transforms of returns.
   bool transformed = false;

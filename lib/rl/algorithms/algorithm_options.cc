@@ -95,6 +95,15 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("normalise_advantages", normalise_advantages,
                {.help = "to mean 0 and deviation 1 over the batch"});
   visitor.Knob("reward_scale", reward_scale, {.help = "factor on rewards"});
+  visitor.Knob(
+      "reward_clipping", reward_clipping,
+      {.help = "before that factor: symmetric cuts rewards off at reward_limit, asymmetric "
+               "squashes them and makes little of losses",
+       .choices = {"none", "symmetric", "asymmetric"}});
+  visitor.Knob("reward_limit", reward_limit,
+               {.help = "largest size of a reward that is clipped symmetrically", .min = 0});
+  visitor.Knob("normalise_returns", normalise_returns,
+               {.help = "divides rewards by the running deviation of discounted returns"});
 }
 
 absl::StatusOr<training::OptimiserOptions> AlgorithmOptions::optimiser_options() const {

@@ -8,6 +8,7 @@
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/targets.h"
+#include "rl/estimators/reward_clipping.h"
 #include "rl/estimators/vtrace.h"
 #include "rl/training/optimiser_options.h"
 
@@ -76,13 +77,25 @@ struct AlgorithmOptions {
   // Epochs over a batch stop once the KL of an epoch exceeds this; 0 for never.
   double kl_stop = 0.0;
   bool normalise_advantages = true;
-  // A factor on rewards.
+  // A factor on rewards, after what follows.
   double reward_scale = 1.0;
+  // "none", "symmetric" (into [-reward_limit, reward_limit]) or "asymmetric" (losses count little;
+  // estimators/reward_clipping.h).
+  std::string reward_clipping = "none";
+  double reward_limit = 1.0;
+  // Whether rewards are divided by the running deviation of discounted returns
+  // (algorithms/normalisation.h).
+  bool normalise_returns = false;
 
   void Visit(runtime::Visitor& visitor);
 
   TargetOptions targets() const {
     return {.gamma = gamma, .lambda = lambda, .reward_scale = reward_scale};
+  }
+  estimators::RewardClipping clipping() const {
+    if (reward_clipping == "symmetric") return estimators::RewardClipping::kSymmetric;
+    if (reward_clipping == "asymmetric") return estimators::RewardClipping::kAsymmetric;
+    return estimators::RewardClipping::kNone;
   }
   ActionValueTargetOptions action_value_targets() const {
     return {.gamma = gamma,

@@ -20,6 +20,7 @@
 #include "rl/algorithms/batch_tensors.h"
 #include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/minibatch_items.h"
+#include "rl/algorithms/normalisation.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/soft_gradient.h"
 #include "rl/algorithms/targets.h"
@@ -44,6 +45,7 @@ constexpr const char* kParametersFile = "parameters.safetensors";
 constexpr const char* kOptimiserFile = "optimiser.safetensors";
 constexpr const char* kTargetFile = "target.safetensors";
 constexpr const char* kCountersFile = "counters.json";
+constexpr const char* kMomentsFile = "moments.json";
 
 // The number of floats after the gradient, which reduce a minibatch's sums in the same call.
 using model::FloatsOf;
@@ -133,6 +135,12 @@ struct PolicyTrainer::State {
         optimiser(optimiser_options, flat.narrow(0, 0, layout.trainable),
                   reduced.narrow(0, 0, layout.trainable),
                   {{.offset = 0, .size = layout.trainable}}),
+        normalisation(spec,
+                      {.clipping = options.clipping(),
+                       .limit = options.reward_limit,
+                       .normalise_returns = options.normalise_returns,
+                       .gamma = options.gamma},
+                      group),
         rate(options.learning_rate) {
     std::vector<float> initial(static_cast<std::size_t>(layout.total));
     layout.Initialise(seed, initial);
@@ -175,6 +183,7 @@ struct PolicyTrainer::State {
   // With a soft algorithm only.
   std::optional<SoftGradient> soft;
   training::FlatOptimiser optimiser;
+  Normalisation normalisation;
   std::int64_t updates = 0;
   std::int64_t clonings = 0;
   // The learning rate of the next update.
@@ -216,9 +225,11 @@ struct PolicyTrainer::State {
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
   absl::Status RunEpochs(Material& material, UpdateReport& report);
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,
+  absl::StatusOr<UpdateReport> Update(const UnrollBatch& played,
                                       const BehaviourCloningTerm* cloning);
-  absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& demonstrations, double with_rate);
+  absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& recorded, double with_rate);
+  // Renews the moments of observations, for all networks.
+  absl::Status Observe(const UnrollBatch& batch);
   absl::StatusOr<std::string> Restore(const training::Checkpoint& checkpoint);
 };
 
@@ -396,8 +407,27 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   return absl::OkStatus();
 }
 
-absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(
-    const UnrollBatch& demonstrations, double with_rate) {
+absl::Status PolicyTrainer::State::Observe(const UnrollBatch& batch) {
+  if (!normalisation.normalises_observations()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(normalisation.Observe(batch));
+  const auto write = [this](const char* name, const std::vector<float>& numbers) {
+    const model::ParameterInfo* const place = layout.Find(name);
+    const at::Tensor renewed = model::OnDevice(numbers, device);
+    flat.narrow(0, place->offset, place->size).copy_(renewed);
+    if (target.defined()) target.narrow(0, place->offset, place->size).copy_(renewed);
+  };
+  write(model::kObservationMean, normalisation.observation_mean());
+  write(model::kObservationScale, normalisation.observation_scale());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(const UnrollBatch& recorded,
+                                                                   double with_rate) {
+  std::optional<UnrollBatch> shaped;
+  if (normalisation.shapes_rewards()) {
+    SHOAL_ASSIGN_OR_RETURN(shaped, normalisation.Shape(recorded));
+  }
+  const UnrollBatch& demonstrations = shaped ? *shaped : recorded;
   TrainingBatch batch(demonstrations, spec, cloning_algorithm, device);
   batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}), device);
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
@@ -411,18 +441,25 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(
     SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(with_rate));
   }
   ++clonings;
+  SHOAL_RETURN_IF_ERROR(Observe(recorded));
   return report;
 }
 
-absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& batch,
+absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& played,
                                                           const BehaviourCloningTerm* cloning) {
   training::Stopwatch watch;
+  std::optional<UnrollBatch> shaped;
+  if (normalisation.shapes_rewards()) {
+    SHOAL_ASSIGN_OR_RETURN(shaped, normalisation.Shape(played));
+  }
+  const UnrollBatch& batch = shaped ? *shaped : played;
   UpdateReport report;
   if (schedule == Schedule::kLinear) {
     rate = training::LinearRate(options.learning_rate, updates, options.schedule_updates);
   }
   report.update = updates + 1;
   report.learning_rate = rate;
+  report.return_deviation = normalisation.return_deviation();
   Material material{.own = TrainingBatch(batch, spec, *algorithm, device)};
   if (cloning != nullptr) {
     material.demonstrations.emplace(cloning->demonstrations, spec, cloning_term, device);
@@ -443,6 +480,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& bat
     return passed;
   }
   ++updates;
+  SHOAL_RETURN_IF_ERROR(Observe(played));
   if (soft) {
     target.lerp_(flat, options.target_rate);
   } else if (target.defined() && updates % options.target_updates == 0) {
@@ -551,6 +589,9 @@ absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& n
   };
   checkpoint.files[kParametersFile] = file_of(state_->flat);
   if (state_->target.defined()) checkpoint.files[kTargetFile] = file_of(state_->target);
+  if (state_->normalisation.has_moments()) {
+    checkpoint.files[kMomentsFile] = state_->normalisation.Serialise();
+  }
   checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
   checkpoint.files[kCountersFile] =
       counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -587,6 +628,7 @@ absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkp
   const auto clonings_read = counters.value("clonings", std::int64_t{0});
   const auto rate_read = counters.at("learning_rate").get<double>();
   std::string note = counters.at("note").get<std::string>();
+  SHOAL_RETURN_IF_ERROR(normalisation.Restore(file(kMomentsFile)));
   flat.copy_(model::OnDevice(read, device));
   if (target.defined()) target.copy_(model::OnDevice(target_read, device));
   optimiser.Restore({at::from_blob(first.data(), own.first.sizes(), at::kFloat),

@@ -48,6 +48,8 @@ struct UpdateReport {
   double mean_staleness = 0;
   double max_staleness = 0;
   double learning_rate = 0;
+  // By which rewards were divided; 0 unless returns are normalised.
+  double return_deviation = 0;
   std::int64_t update_epochs = 0;
   // With action values or twin critics, the new priorities in replay of this rank's unrolls, [B];
   // otherwise empty.

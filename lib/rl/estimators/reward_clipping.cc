@@ -18,4 +18,16 @@ double AsymmetricReward(double reward) {
   return 0.3 * std::min(squashed, 0.0) + 5 * std::max(squashed, 0.0);
 }
 
+double ClippedReward(RewardClipping clipping, double reward, double limit) {
+  switch (clipping) {
+    case RewardClipping::kNone:
+      break;
+    case RewardClipping::kSymmetric:
+      return ClippedReward(reward, limit);
+    case RewardClipping::kAsymmetric:
+      return AsymmetricReward(reward);
+  }
+  return reward;
+}
+
 }  // namespace shoal::estimators

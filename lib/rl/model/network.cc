@@ -10,6 +10,11 @@
 #include <utility>
 
 namespace shoal::model {
+namespace {
+
+constexpr double kObservationLimit = 10;
+
+}  // namespace
 
 Network::Network(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
                  const at::Tensor& gradient)
@@ -38,7 +43,13 @@ at::Tensor Network::Stack(const std::string& name, std::size_t layers, at::Tenso
 
 at::Tensor Network::Features(const NetworkInputs& inputs) const {
   std::vector<at::Tensor> parts;
-  if (spec_.observation_size > 0) parts.push_back(inputs.observation);
+  if (spec_.normalise_observations) {
+    parts.push_back(inputs.observation.sub(Parameter(kObservationMean))
+                        .mul_(Parameter(kObservationScale))
+                        .clamp_(-kObservationLimit, kObservationLimit));
+  } else if (spec_.observation_size > 0) {
+    parts.push_back(inputs.observation);
+  }
   for (std::size_t i = 0; i < spec_.content_fields.size(); ++i) {
     const std::string& field = spec_.content_fields[i];
     parts.push_back(at::linear(inputs.contents[i].narrow(1, 0, spec_.content_size(field)),

@@ -134,6 +134,11 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   if (spec.has_candidates() && spec.train_keys) add_key();
   builder.layout.trainable = builder.layout.total;
   if (spec.has_candidates() && !spec.train_keys) add_key();
+  if (spec.normalise_observations) {
+    const runtime::Shape shape = {spec.observation_size};
+    builder.Add(kObservationMean, shape, Start::kZero, 0, kObservationMean);
+    builder.Add(kObservationScale, shape, Start::kOne, 0, kObservationScale);
+  }
   return std::move(builder.layout);
 }
 

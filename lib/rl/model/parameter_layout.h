@@ -19,6 +19,11 @@
 
 namespace shoal::model {
 
+// The frozen parameters of a policy that normalises its observations, [O] each. It sees
+// (observation - mean) * scale.
+inline constexpr const char* kObservationMean = "observation.mean";
+inline constexpr const char* kObservationScale = "observation.scale";
+
 struct ParameterInfo {
   enum class Start { kZero, kOne, kOrthogonal, kNormal };
 

@@ -25,9 +25,9 @@ std::int64_t IndexOf(const std::vector<std::string>& names, const std::string& n
 // Parameters older than these knobs behave as with 0, false or an empty text, so these values must
 // not change their digest.
 bool IsLater(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> kLater = {
-      "action_values",    "body_size",       "candidate_marks", "dueling",
-      "similarity_field", "similarity_size", "twin_critics"};
+  static constexpr std::array<std::string_view, 8> kLater = {
+      "action_values",          "body_size",        "candidate_marks", "dueling",
+      "normalise_observations", "similarity_field", "similarity_size", "twin_critics"};
   return std::find(kLater.begin(), kLater.end(), name) != kLater.end();
 }
 
@@ -97,6 +97,9 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
                         "policy (algorithm sac)"});
   visitor.Knob("observation_size", observation_size,
                {.help = "numbers in the numeric observation", .min = 0, .max = kMaxWidth});
+  visitor.Knob("normalise_observations", normalise_observations,
+               {.help = "the network sees observations less their running mean, divided by their "
+                        "running deviation"});
   visitor.Knob("action_count", action_count,
                {.help = "actions of a discrete head, or the dimension of a box",
                 .min = 0,
@@ -162,6 +165,9 @@ absl::Status PolicySpec::Validate() const {
   if (observation_size < 0) return bad("observation_size: negative");
   if (observation_size == 0 && content_fields.empty()) {
     return bad("observation_size: 0, and there are no content_fields: nothing to see");
+  }
+  if (observation_size == 0 && normalise_observations) {
+    return bad("normalise_observations: observation_size is 0");
   }
   const std::set<std::string> names(content_fields.begin(), content_fields.end());
   if (names.size() != content_fields.size() || names.contains("")) {

@@ -28,6 +28,10 @@ struct PolicySpec {
   bool twin_critics = false;
   // The length of a row's numeric observation.
   std::int64_t observation_size = 0;
+  // Whether the network sees each number of the observation less its running mean and divided by
+  // its running deviation, within [-10, 10]. Both are frozen parameters, which the trainer renews
+  // after each update (algorithms/normalisation.h).
+  bool normalise_observations = false;
   // n: the number of actions of a discrete head, or the dimension of a box.
   std::int64_t action_count = 0;
   // The contents of a row, in the order of the environment's spec.

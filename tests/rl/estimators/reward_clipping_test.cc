@@ -22,5 +22,11 @@ TEST_CASE("an asymmetric reward makes much of gains and little of losses") {
   REQUIRE(AsymmetricReward(-1000) == -.3);
 }
 
+TEST_CASE("a kind of clipping is chosen by name") {
+  REQUIRE(ClippedReward(RewardClipping::kNone, 400, 1) == 400);
+  REQUIRE(ClippedReward(RewardClipping::kSymmetric, 400, 2) == 2);
+  REQUIRE(ClippedReward(RewardClipping::kAsymmetric, -400, 1) == AsymmetricReward(-400));
+}
+
 }  // namespace
 }  // namespace shoal::estimators
