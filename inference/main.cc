@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "inference/service/inference_server.h"
+#include "inference/service/target_priorities.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/program.h"
@@ -18,13 +19,7 @@ int main(int argc, char** argv) {
   algorithms::AlgorithmOptions algorithm;
   program.AddSection("algorithm", algorithm);
   if (const auto code = program.Parse(argc, argv)) return *code;
-  config.priority = {.gamma = algorithm.gamma,
-                     .reward_scale = algorithm.reward_scale,
-                     .reward_clipping = algorithm.clipping(),
-                     .reward_limit = algorithm.reward_limit,
-                     .n_step = algorithm.n_step,
-                     .transformed = algorithm.transform_values,
-                     .maximum_share = algorithm.priority_maximum_share};
+  config.priority = inference::TargetPriorities(algorithm);
   config.run = program.run();
   config.cluster = program.cluster();
   config.index = program.index();

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <deque>
 #include <fstream>
+#include <initializer_list>
 #include <string_view>
 
 #include "platform/runtime/log.h"
@@ -27,8 +28,32 @@ namespace {
 constexpr int kExecFailed = 127;
 
 struct Descriptors {
+  // -1 for /dev/null.
+  int in = -1;
   int out = -1;
   int error = -1;
+};
+
+// The pipes to a program with parts: its ends and ours.
+struct Conversation {
+  std::array<int, 2> orders = {-1, -1};
+  std::array<int, 2> answers = {-1, -1};
+
+  // Returns RESOURCE_EXHAUSTED when the process has too many open files.
+  absl::Status Open() {
+    if (::pipe2(orders.data(), O_CLOEXEC) == 0 && ::pipe2(answers.data(), O_CLOEXEC) == 0) {
+      // Neither a program that reads no orders nor one that is silent may stop us.
+      ::fcntl(orders[1], F_SETFL, O_NONBLOCK);
+      ::fcntl(answers[0], F_SETFL, O_NONBLOCK);
+      return absl::OkStatus();
+    }
+    return runtime::ResourceExhausted("no pipe left");
+  }
+  static void Close(std::initializer_list<int> descriptors) {
+    for (const int descriptor : descriptors) {
+      if (descriptor >= 0) ::close(descriptor);
+    }
+  }
 };
 
 std::vector<char*> Arguments(const std::vector<std::string>& command) {
@@ -47,7 +72,8 @@ std::vector<char*> Arguments(const std::vector<std::string>& command) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int input =
+      descriptors.in >= 0 ? descriptors.in : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(input, STDIN_FILENO);
   ::dup2(descriptors.out, STDOUT_FILENO);
   ::dup2(descriptors.error, STDERR_FILENO);
@@ -117,16 +143,30 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ProcessS
   const std::string path = spec.log_path.empty() ? "/dev/null" : spec.log_path;
   const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (log < 0) return runtime::Internal("cannot write " + path + ": " + ::strerror(errno));
-  const absl::StatusOr<pid_t> pid = Spawn(spec.command, {.out = log, .error = log});
-  ::close(log);
-  if (!pid.ok()) return pid.status();
-  return std::unique_ptr<ChildProcess>(new ChildProcess(*pid));
+  Conversation pipes;
+  absl::StatusOr<pid_t> pid = runtime::Internal("not started");
+  if (const absl::Status opened = spec.parts.empty() ? absl::OkStatus() : pipes.Open();
+      !opened.ok()) {
+    pid = opened;
+  } else {
+    pid = Spawn(
+        spec.command,
+        {.in = pipes.orders[0], .out = spec.parts.empty() ? log : pipes.answers[1], .error = log});
+  }
+  Conversation::Close({pipes.orders[0], pipes.answers[1], log});
+  if (pid.ok()) {
+    return std::unique_ptr<ChildProcess>(new ChildProcess(*pid, pipes.orders[1], pipes.answers[0]));
+  }
+  Conversation::Close({pipes.orders[1], pipes.answers[0]});
+  return pid.status();
 }
 
 ChildProcess::~ChildProcess() {
-  if (Poll()) return;
-  Kill();
-  Reap(pid_);
+  if (!Poll()) {
+    Kill();
+    Reap(pid_);
+  }
+  Conversation::Close({orders_, answers_});
 }
 
 std::optional<ExitState> ChildProcess::Poll() {
@@ -146,6 +186,26 @@ void ChildProcess::RequestStop() {
 
 void ChildProcess::Kill() {
   if (!exit_) ::kill(-pid_, SIGKILL);
+}
+
+void ChildProcess::Order(const std::string& order) {
+  const std::string line = order + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(orders_, line.data(), line.size());
+}
+
+std::vector<std::string> ChildProcess::TakeAnswers() {
+  std::array<char, 4096> buffer;
+  ssize_t count = 0;
+  while ((count = ::read(answers_, buffer.data(), buffer.size())) > 0) {
+    unfinished_.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  std::vector<std::string> lines;
+  for (std::size_t end = unfinished_.find('\n'); end != std::string::npos;
+       end = unfinished_.find('\n')) {
+    lines.push_back(unfinished_.substr(0, end));
+    unfinished_.erase(0, end + 1);
+  }
+  return lines;
 }
 
 absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command) {

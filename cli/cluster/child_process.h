@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,11 @@ struct ProcessSpec {
   // Whether exit code 0 means that the program's work is done, so that it must not be started
   // again.
   bool finishes = false;
+  // The parts of the program that can be stopped before the rest of it, by the stage (supervisor.h)
+  // that each belongs to. Such a program takes orders on its standard input, a line "stop NAME"
+  // each, and answers "done stop NAME" on its standard output. There it also says "finished" when
+  // its work is done. Empty for a program without parts, whose output is all in the log.
+  std::map<int, std::string> parts = {};
 };
 
 // How a child ended: exactly one of the two is set.
@@ -58,11 +64,21 @@ class ChildProcess {
   void RequestStop();
   // Sends SIGKILL to the child's whole process group.
   void Kill();
+  // Gives a program with parts an order. What it does not take at once, or ever, is lost.
+  void Order(const std::string& order);
+  // Returns the lines that a program with parts has answered since the last call. Does not wait.
+  std::vector<std::string> TakeAnswers();
 
  private:
-  explicit ChildProcess(pid_t pid) : pid_(pid) {}
+  ChildProcess(pid_t pid, int orders, int answers)
+      : pid_(pid), orders_(orders), answers_(answers) {}
 
   const pid_t pid_;
+  // Our ends of the pipes to a program with parts, or -1.
+  const int orders_;
+  const int answers_;
+  // The beginning of a line whose end has not come yet.
+  std::string unfinished_;
   std::optional<ExitState> exit_;
 };
 

@@ -33,20 +33,41 @@ class Planner {
   void Add(const std::string& program, int index, Stage stage,
            const std::vector<std::pair<std::string, std::string>>& listen,
            const std::vector<std::string>& flags = {}) {
-    PlannedProcess process;
-    process.stage = stage;
-    process.metrics_address = metrics_[processes_.size()];
-    process.spec.name = program + "-" + std::to_string(index);
-    process.spec.log_path = plan_.logs + "/" + process.spec.name + ".log";
+    PlannedProcess process = Begin(program, index, stage);
+    process.metrics.push_back(TakeAddress(process.spec.name));
     std::vector<std::string>& command = process.spec.command;
-    command = {plan_.programs + "/" + program, "--config", plan_.config_path, "--index",
-               std::to_string(index)};
     for (const auto& [key, address] : listen) {
       command.insert(command.end(), {"--set", program + "." + key + "=" + TomlText(address)});
     }
-    command.insert(command.end(),
-                   {"--set", program + ".metrics_listen=" + TomlText(process.metrics_address)});
+    command.insert(
+        command.end(),
+        {"--set", program + ".metrics_listen=" + TomlText(process.metrics.front().address)});
     command.insert(command.end(), flags.begin(), flags.end());
+    processes_.push_back(std::move(process));
+  }
+
+  // Adds the process whose parts are all of the cluster but the mock server.
+  void AddTogether() {
+    PlannedProcess process = Begin("local", 0, kReplay);
+    process.spec.parts = {{kActors, "actors"}, {kLearner, "learner"}};
+    const auto add = [&](const std::string& part, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        process.metrics.push_back(TakeAddress(part + "-" + std::to_string(i)));
+      }
+    };
+    // The order of the program's flag --metrics.
+    add("replay", plan_.cluster.replay.size());
+    add("inference", plan_.cluster.inference.size());
+    add("learner", 1);
+    add("actor", static_cast<std::size_t>(plan_.cluster.actors));
+    std::string metrics;
+    for (const MetricsAddress& part : process.metrics) {
+      metrics += (metrics.empty() ? "" : ",") + part.address;
+    }
+    process.spec.command.insert(process.spec.command.end(), {"--metrics", metrics});
+    // Every part finds its address in [cluster].
+    AppendSettings({"replay.listen=\"\"", "inference.listen=\"\"", "learner.listen=\"\""},
+                   process.spec.command);
     processes_.push_back(std::move(process));
   }
 
@@ -55,8 +76,20 @@ class Planner {
   std::vector<PlannedProcess> Take() { return std::move(processes_); }
 
  private:
+  PlannedProcess Begin(const std::string& program, int index, Stage stage) const {
+    const std::string name = program + "-" + std::to_string(index);
+    return {.spec = {.name = name,
+                     .command = {plan_.programs + "/" + program, "--config", plan_.config_path,
+                                 "--index", std::to_string(index)},
+                     .log_path = plan_.logs + "/" + name + ".log"},
+            .stage = stage};
+  }
+  MetricsAddress TakeAddress(const std::string& name) { return {name, metrics_[taken_++]}; }
+
   const ClusterPlan& plan_;
+  // The free addresses, and how many of them are taken.
   const std::vector<std::string> metrics_;
+  std::size_t taken_ = 0;
   std::vector<PlannedProcess> processes_;
 };
 
@@ -100,6 +133,11 @@ absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan)
   if (plan.mockserver) {
     planner.Add("mockserver", 0, kMockserver,
                 {{"listen", cluster.mockserver}, {"control_listen", cluster.mockserver_control}});
+  }
+  if (plan.in_process) {
+    planner.AddTogether();
+    if (plan.learner_finishes) planner.LastFinishes();
+    return planner.Take();
   }
   for (std::size_t i = 0; i < cluster.replay.size(); ++i) {
     planner.Add("replay", static_cast<int>(i), kReplay, {{"listen", cluster.replay[i]}});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/cluster/child_process.h"
+#include "cli/cluster/metrics_address.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 
@@ -18,8 +19,8 @@ enum Stage : int { kActors = 0, kLearner, kInference, kReplay, kMockserver };
 struct PlannedProcess {
   ProcessSpec spec;
   Stage stage = kActors;
-  // The address at which the process serves metrics.
-  std::string metrics_address;
+  // Where the process serves metrics, or each of its parts does.
+  std::vector<MetricsAddress> metrics = {};
 };
 
 struct ClusterPlan {
@@ -36,6 +37,8 @@ struct ClusterPlan {
   bool actors = true;
   // Whether the learner, and training with it, ends by itself after a number of updates.
   bool learner_finishes = false;
+  // Whether all but the mock server are parts of one process, the program local.
+  bool in_process = false;
 };
 
 // The processes that only some clusters have.

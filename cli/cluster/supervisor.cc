@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <ctime>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "platform/runtime/program.h"
 
 namespace shoal::cli {
 namespace {
+
+constexpr std::string_view kFinished = "finished";
+constexpr std::string_view kDone = "done ";
 
 // Waits until a child ends or 20 ms have passed.
 void WaitForChild() {
@@ -47,13 +51,24 @@ absl::Status Supervisor::Start(ProcessSpec spec, int stage) {
 absl::Status Supervisor::Launch(Supervised& process) {
   SHOAL_ASSIGN_OR_RETURN(process.child, ChildProcess::Start(process.spec));
   process.started = clock_.Now();
+  process.done.clear();
+  for (const std::string& order : process.stopping) process.child->Order(order);
   return absl::OkStatus();
+}
+
+void Supervisor::TakeAnswers(Supervised& process) {
+  if (process.child == nullptr || process.spec.parts.empty()) return;
+  for (const std::string& answer : process.child->TakeAnswers()) {
+    if (answer == kFinished) finished_ = true;
+    if (answer.starts_with(kDone)) process.done.insert(answer.substr(kDone.size()));
+  }
 }
 
 absl::Status Supervisor::Poll() {
   const runtime::TimePoint now = clock_.Now();
   for (const auto& process : processes_) {
     if (process->stopped) continue;
+    TakeAnswers(*process);
     if (process->child != nullptr) {
       if (const auto state = process->child->Poll()) {
         SHOAL_RETURN_IF_ERROR(HandleEnd(*process, *state));
@@ -130,9 +145,28 @@ bool Supervisor::StopUntil(int stage, runtime::TimePoint deadline) {
   return true;
 }
 
+bool Supervisor::StopParts(int stage, runtime::TimePoint deadline) {
+  for (const auto& process : processes_) {
+    const auto part = process->spec.parts.find(stage);
+    if (part == process->spec.parts.end()) continue;
+    const std::string order = "stop " + part->second;
+    process->stopping.insert(order);
+    if (process->child == nullptr) continue;
+    process->child->Order(order);
+    while (!process->done.contains(order) && !process->child->Poll()) {
+      if (clock_.Now() >= deadline) return false;
+      WaitForChild();
+      TakeAnswers(*process);
+    }
+  }
+  return true;
+}
+
 bool Supervisor::StopStage(int stage) {
-  StopUntil(stage, clock_.Now() + options_.stop_within);
-  return KillLeft(stage);
+  const runtime::TimePoint deadline = clock_.Now() + options_.stop_within;
+  const bool parts = StopParts(stage, deadline);
+  StopUntil(stage, deadline);
+  return KillLeft(stage) && parts;
 }
 
 bool Supervisor::Stop() {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,13 +48,15 @@ class Supervisor {
   absl::Status Start(ProcessSpec spec, int stage);
   // Reaps children and restarts what is due. Must be called a few times a second.
   absl::Status Poll();
-  // Stops one stage for good. Returns true when all of its processes ended before SIGKILL.
+  // Stops one stage for good: its processes, and the parts of other processes that belong to it.
+  // Returns true when all of these processes ended before SIGKILL, and the parts in the same time.
   bool StopStage(int stage);
   // Stops everything, stage by stage, within stop_within plus the time that the kernel takes for
   // SIGKILL. Returns true when nothing had to be killed.
   bool Stop();
 
-  // Whether a process whose spec says that it finishes has ended with exit code 0.
+  // Whether a process whose spec says that it finishes has ended with exit code 0, or one with
+  // parts has said that it has finished.
   bool finished() const { return finished_; }
   // The number of restarts of all processes.
   std::int64_t restarts() const { return restarts_; }
@@ -69,12 +72,18 @@ class Supervisor {
     runtime::TimePoint start_at = {};
     runtime::Duration back_off = {};
     int configuration_failures = 0;
+    // The parts that were told to stop. They are told again when the process is started again.
+    std::set<std::string> stopping;
+    // The orders that the process has carried out.
+    std::set<std::string> done;
     bool settled = false;
     bool stopped = false;
   };
 
   absl::Status Launch(Supervised& process);
   absl::Status HandleEnd(Supervised& process, const ExitState& state);
+  void TakeAnswers(Supervised& process);
+  bool StopParts(int stage, runtime::TimePoint deadline);
   bool StopUntil(int stage, runtime::TimePoint deadline);
   bool AnyRuns(int stage);
   bool KillLeft(int stage);

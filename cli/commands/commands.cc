@@ -75,8 +75,12 @@ void AddTrain(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
   train->add_option("--world-size", flags.world_size, "learner ranks");
   train->add_option("--episodes", flags.episodes,
                     "episodes of each goal and capture in the evaluation at the end");
-  train->add_flag("--attach", flags.attach,
-                  "watch and evaluate the cluster that FILE names, start none");
+  train->add_flag("--in-process", flags.in_process,
+                  "actors, inference, replay and the learner are threads of one process");
+  train
+      ->add_flag("--attach", flags.attach,
+                 "watch and evaluate the cluster that FILE names, start none")
+      ->excludes("--in-process");
   train->callback([&flags, &action, started] {
     action = [&flags, started] { return RunTrain(flags, started); };
   });

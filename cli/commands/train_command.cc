@@ -87,12 +87,14 @@ absl::StatusOr<OwnConfig> LoadOwn(const std::string& path,
 absl::StatusOr<EffectiveConfig> GatherAll(const TrainFlags& flags, const OwnConfig& own,
                                           const std::vector<std::string>& overrides) {
   const std::string folder = ProgramFolder();
-  std::vector<std::string> programs = {folder + "/actor"};
-  if (!flags.attach) {
-    for (const char* name : {"/mockserver", "/replay", "/inference", "/learner"}) {
-      programs.push_back(folder + name);
-    }
+  std::vector<std::string> names = {"/actor"};
+  if (flags.in_process) {
+    names = {"/local", "/mockserver"};
+  } else if (!flags.attach) {
+    names = {"/actor", "/mockserver", "/replay", "/inference", "/learner"};
   }
+  std::vector<std::string> programs;
+  for (const std::string& name : names) programs.push_back(folder + name);
   std::vector<std::string> arguments = {"--config", flags.config_path};
   AppendSettings(overrides, arguments);
   return EffectiveConfig::Gather(own.printed, programs, arguments);
@@ -361,10 +363,11 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
                      .mockserver = mockserver,
                      .learner = learns,
                      .actors = learns,
-                     .learner_finishes = config.Integer("learner.updates").value_or(0) > 0}));
+                     .learner_finishes = config.Integer("learner.updates").value_or(0) > 0,
+                     .in_process = flags.in_process}));
     std::vector<MetricsAddress> processes;
     for (const PlannedProcess& process : session.processes) {
-      processes.push_back({process.spec.name, process.metrics_address});
+      processes.insert(processes.end(), process.metrics.begin(), process.metrics.end());
     }
     SHOAL_RETURN_IF_ERROR(directory.Write(kProcessesFile, ToJson(processes)));
   }

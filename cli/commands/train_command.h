@@ -37,6 +37,8 @@ struct TrainFlags {
   std::string hold_out = "";
   std::optional<std::int64_t> world_size = std::nullopt;
   std::optional<std::int64_t> episodes = std::nullopt;
+  // Run the cluster as threads of one process.
+  bool in_process = false;
   // Start only evaluators, as the cluster runs already.
   bool attach = false;
   // The preset whose settings override the file. Empty for none.

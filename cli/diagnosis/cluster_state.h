@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/cluster/metrics_address.h"
 #include "cli/metrics/metric_text.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/cluster.h"
@@ -38,12 +39,6 @@ struct ClusterState {
   std::vector<ShardAnswer> shards;
   // Empty if nobody wrote down where the processes serve metrics.
   std::vector<MeasuredProcess> measured;
-};
-
-// The name and the address for metrics of a process, as the run directory keeps them.
-struct MetricsAddress {
-  std::string name;
-  std::string address;
 };
 
 // Convert the list to and from the text of <run>/processes.json. Parse returns INVALID_ARGUMENT for

@@ -203,7 +203,7 @@ void TrainingSession::Scrape() {
     table_of_metrics_.Update(*samples);
   };
   for (const PlannedProcess& process : options_.processes) {
-    scrape(process.spec.name, process.metrics_address);
+    for (const MetricsAddress& part : process.metrics) scrape(part.name, part.address);
   }
   for (const std::string& address : options_.train.metrics) scrape(address, address);
   progress_ = tracker_.Observe(SecondsSince(training_started_), totals_, table_of_metrics_);

@@ -75,8 +75,8 @@ std::vector<std::string> StalePaths(const fs::path& path, const std::string& tex
 
 TEST_CASE("every source file keeps to the include table") {
   std::string all;
-  for (const char* folder : {"actor", "cli", "encoder", "inference", "learner", "lib", "mockserver",
-                             "replay", "tests"}) {
+  for (const char* folder : {"actor", "cli", "encoder", "inference", "learner", "lib", "local",
+                             "mockserver", "operate", "replay", "tests"}) {
     for (const std::string& breach : BreachesBelow(folder)) all += breach + "\n";
   }
   INFO(all);
@@ -88,8 +88,9 @@ TEST_CASE("every file that a comment of C++ or a document names is there") {
   for (const char* document : {"README.md", "CONTRIBUTING.md"}) {
     for (const std::string& stale : StalePaths(document, Prose(document))) all += stale + "\n";
   }
-  for (const char* folder : {"actor", "cli", "data", "deploy", "docs", "encoder", "inference",
-                             "learner", "lib", "mockserver", "proto", "replay", "tests"}) {
+  for (const char* folder :
+       {"actor", "cli", "data", "deploy", "docs", "encoder", "inference", "learner", "lib", "local",
+        "mockserver", "operate", "proto", "replay", "tests"}) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const fs::path& path = entry.path();
       // A decision tells of the tree as it was.
@@ -143,6 +144,9 @@ TEST_CASE("arrows point up, and processes meet through clients") {
   REQUIRE_FALSE(Breaks("actor/inprocess.cc", "\"mockserver/instance/instance.h\""));
   REQUIRE(Breaks("actor/main.cc", "\"mockserver/proxy/proxy.h\""));
   REQUIRE_FALSE(Breaks("learner/loop.cc", "\"replay/client/sampler.h\""));
+  REQUIRE_FALSE(Breaks("local/thread_cluster.cc", "\"learner/learner.h\""));
+  REQUIRE(Breaks("cli/commands/train_command.cc", "\"local/thread_cluster.h\""));
+  REQUIRE(Breaks("learner/learner.cc", "\"local/thread_cluster.h\""));
   REQUIRE_FALSE(Breaks("tests/actor/loop_test.cc", "\"actor/environment.h\""));
 }
 

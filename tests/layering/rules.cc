@@ -74,6 +74,7 @@ const std::vector<Folder> kTable = {
     {"actor/demonstrations", {kTorch}},
     {"actor/solver", {kTorch}},
     {"actor", {kTorch}},
+    {"local", {kTorch}},
     {"cli/cluster", {kTorch}},
     {"cli/metrics", {kTorch}},
     {"cli/diagnosis", {kTorch}},
@@ -83,7 +84,7 @@ const std::vector<Folder> kTable = {
     {"cli", {kTorch}},
 };
 const std::set<std::string> kProcesses = {"encoder", "mockserver", "replay", "inference",
-                                          "learner", "actor",      "cli"};
+                                          "learner", "actor",      "local",  "cli"};
 // These serve the simulated service over HTTP. Others link only what is behind them.
 const std::vector<std::string> kMockserverFront = {"mockserver/process/", "mockserver/proxy/"};
 const std::set<std::string> kTooMuchTorch = {"torch/torch.h", "torch/script.h", "torch/extension.h",
@@ -128,11 +129,11 @@ bool Matches(Ban ban, const std::string& header) {
 }
 
 // A process may use another one through its client folder. The actor and twins of hosts may also
-// use the simulated service, and cli the actor's solver.
+// use the simulated service, and cli the actor's solver. Only local is made of other processes.
 bool MayUseProcess(const std::string& user, const std::string& header) {
   const std::string used = ProcessOf(FolderOf(header));
   if (!kProcesses.contains(used) || used == ProcessOf(user)) return true;
-  if (header.starts_with(used + "/client/")) return true;
+  if (header.starts_with(used + "/client/") || ProcessOf(user) == "local") return true;
   if (ProcessOf(user) == "cli" && header.starts_with("actor/solver/")) return true;
   return (ProcessOf(user) == "actor" || user == "operate") && used == "mockserver" &&
          std::none_of(kMockserverFront.begin(), kMockserverFront.end(),

@@ -83,6 +83,13 @@ TEST_CASE("the same seed gives the same parameters, bit by bit, on a busy machin
   REQUIRE(DigestOfFiftyUpdates("2") != digest);
 }
 
+TEST_CASE("one process gives the same parameters as programs that talk over the network",
+          "[determinism]") {
+  const std::string digest = DigestOfFiftyUpdates("1");
+  REQUIRE(DigestOfFiftyUpdates("1", {"--in-process"}) == digest);
+  REQUIRE(DigestOfFiftyUpdates("2", {"--in-process"}) != digest);
+}
+
 TEST_CASE("unrolls that overlap travel in chunks and give the same parameters each time",
           "[determinism][chunks]") {
   const std::string digest = DigestOfFiftyUpdates("1", kOverlap);

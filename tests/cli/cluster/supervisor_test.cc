@@ -173,6 +173,70 @@ TEST_CASE("stages that do not end leave the last one time to end by itself") {
   REQUIRE(TextOf(folder.At("last.log")) == "ended\n");
 }
 
+namespace {
+
+// Returns a process that obeys orders as the program local does, and writes them to its log. It
+// ends when it is told to stop `last`.
+ProcessSpec Obedient(const doubles::TemporaryFolder& folder, const std::string& last) {
+  ProcessSpec spec = Shell(folder, "a",
+                           "while read -r order; do echo \"$order\" >&2; echo \"done $order\"; "
+                           "[ \"$order\" = 'stop " +
+                               last + "' ] && exit 1; done; sleep 100");
+  spec.parts = {{0, "actors"}, {1, "learner"}};
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE("a stage that is a part of a process is stopped by an order, and the process goes on") {
+  const doubles::TemporaryFolder folder;
+  Supervisor supervisor(Quick());
+  REQUIRE(supervisor.Start(Obedient(folder, "nothing"), 3).ok());
+  REQUIRE(supervisor.StopStage(0));
+  REQUIRE(TextOf(folder.At("a.log")) == "stop actors\n");
+  REQUIRE(supervisor.StopStage(1));
+  REQUIRE(supervisor.StopStage(2));
+  REQUIRE(TextOf(folder.At("a.log")) == "stop actors\nstop learner\n");
+  REQUIRE(supervisor.Poll().ok());
+  REQUIRE(supervisor.TakeEvents().empty());
+  REQUIRE(supervisor.Stop());
+}
+
+TEST_CASE("a process that is started again is told again which of its parts have stopped") {
+  const doubles::TemporaryFolder folder;
+  Supervisor supervisor(Quick());
+  REQUIRE(supervisor.Start(Obedient(folder, "learner"), 3).ok());
+  REQUIRE(supervisor.StopStage(0));
+  REQUIRE(supervisor.StopStage(1));
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] { return supervisor.restarts() >= 1; }));
+  REQUIRE(Eventually(supervisor, status, [&] {
+    return TextOf(folder.At("a.log")).starts_with("stop actors\nstop learner\nstop actors\n");
+  }));
+}
+
+TEST_CASE("a part that does not stop in time is reported, and nothing waits for it") {
+  const doubles::TemporaryFolder folder;
+  ProcessSpec spec = Shell(folder, "a", "exec sleep 100");
+  spec.parts = {{0, "actors"}};
+  Supervisor supervisor(Quick());
+  REQUIRE(supervisor.Start(spec, 3).ok());
+  REQUIRE_FALSE(supervisor.StopStage(0));
+  REQUIRE(supervisor.Stop());
+}
+
+TEST_CASE("a process with parts says that its work is done, and goes on") {
+  const doubles::TemporaryFolder folder;
+  ProcessSpec spec = Shell(folder, "a", "printf 'fini'; sleep 0.05; echo shed; exec sleep 100");
+  spec.parts = {{0, "actors"}};
+  Supervisor supervisor(Quick());
+  REQUIRE(supervisor.Start(spec, 3).ok());
+  absl::Status status;
+  REQUIRE(Eventually(supervisor, status, [&] { return supervisor.finished(); }));
+  REQUIRE(status.ok());
+  REQUIRE(supervisor.restarts() == 0);
+}
+
 TEST_CASE("a program that is not there is named") {
   Supervisor supervisor;
   const absl::Status status = supervisor.Start({.name = "a", .command = {"/nowhere/actor"}}, 0);
