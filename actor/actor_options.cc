@@ -63,8 +63,6 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("record_episodes", record_episodes,
                {.help = "episodes of each pair that an expert plays", .min = 1, .max = 1e6});
   visitor.Knob("record_output", record_output, {.help = "file of demonstrations"});
-  visitor.Knob("record_fault_rate", record_fault_rate,
-               {.help = "share of the expert's requests answered 503", .min = 0, .max = 0.9});
   visitor.Group("hindsight", hindsight);
 }
 

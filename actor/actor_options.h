@@ -60,8 +60,6 @@ struct ActorOptions {
   // Recording plays this many episodes of each (goal, capture) pair.
   std::int64_t record_episodes = 40;
   std::string record_output = "demonstrations.demos";
-  // Share of the expert's requests that are answered with 503. The expert repeats them.
-  double record_fault_rate = 0;
 
   bool evaluates() const { return mode == "evaluate"; }
   void Visit(runtime::Visitor& visitor);

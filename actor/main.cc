@@ -13,11 +13,9 @@ int main(int argc, char** argv) {
   if (const auto code = program.Parse(argc, argv)) return *code;
 
   if (options.mode == "record") {
-    const absl::Status recorded =
-        shoal::actor::RecordToFile(environment, program.run(),
-                                   {.episodes = static_cast<std::uint64_t>(options.record_episodes),
-                                    .fault_rate = options.record_fault_rate},
-                                   options.record_output);
+    const absl::Status recorded = shoal::actor::RecordToFile(
+        environment, program.run(), static_cast<std::uint64_t>(options.record_episodes),
+        options.record_output);
     return recorded.ok() ? 0 : program.Fail(recorded);
   }
   auto actor = shoal::actor::Actor::Create({.actor = options,

@@ -157,13 +157,6 @@ class Recorder {
   absl::flat_hash_set<ContentKey, ContentKeyHash> lists_;
 };
 
-absl::StatusOr<std::shared_ptr<const mockserver::FaultSet>> BusyAt(double rate) {
-  if (rate <= 0) return std::shared_ptr<const mockserver::FaultSet>();
-  return mockserver::FaultSet::Parse(
-      {{"faults",
-        {{{"name", "busy"}, {"path", "/redfish/v1/**"}, {"status", 503}, {"probability", rate}}}}});
-}
-
 struct PlayedPair {
   // In ascending order, each with its number.
   std::vector<std::pair<std::uint64_t, PlayedEpisode>> episodes;
@@ -202,15 +195,13 @@ PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes
 
 }  // namespace
 
-absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData& data,
-                                                               const RecordingOptions& options) {
-  SHOAL_ASSIGN_OR_RETURN(auto faults, BusyAt(options.fault_rate));
-  PlanPlayer player(data, std::move(faults));
+proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data, std::uint64_t episodes) {
+  PlanPlayer player(data);
   Recorder recorder(*data.tasks);
   for (std::size_t pair = 0; pair < data.tasks->pairs.size(); ++pair) {
-    const PlayedPair played = PlayPair(player, pair, options.episodes);
+    const PlayedPair played = PlayPair(player, pair, episodes);
     for (const auto& [episode, steps] : played.episodes) recorder.Add(pair, episode, steps);
-    const auto left_out = static_cast<std::uint32_t>(options.episodes - played.episodes.size());
+    const auto left_out = static_cast<std::uint32_t>(episodes - played.episodes.size());
     const Pair& names = data.tasks->pairs[pair];
     spdlog::info("event=recorded goal={} capture={} episodes={} left_out={} reason={}",
                  runtime::Quoted(names.goal), names.capture, played.episodes.size(), left_out,
@@ -221,14 +212,14 @@ absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData
 }
 
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
-                          const RecordingOptions& options, const std::string& path) {
+                          std::uint64_t episodes, const std::string& path) {
   const std::uint64_t seed =
       runtime::DeriveSeed(static_cast<std::uint64_t>(run.seed), "demonstrations");
   if (environment.kind != "redfish") {
     SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
                            RecordSimulation({.kind = environment.kind,
                                              .simulation = environment.simulation,
-                                             .episodes = options.episodes,
+                                             .episodes = episodes,
                                              .seed = seed}));
     return demonstrations::WriteDemonstrations(path, recorded);
   }
@@ -240,9 +231,7 @@ absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::
                                           .cluster = cluster,
                                           .seed = seed,
                                           .captures = environment.training_captures()}));
-  SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
-                         RecordDemonstrations(data, options));
-  return demonstrations::WriteDemonstrations(path, recorded);
+  return demonstrations::WriteDemonstrations(path, RecordDemonstrations(data, episodes));
 }
 
 }  // namespace shoal::actor

@@ -19,22 +19,14 @@
 
 namespace shoal::actor {
 
-struct RecordingOptions {
-  // Episodes of each pair.
-  std::uint64_t episodes = 40;
-  // Share of requests that are answered with 503.
-  double fault_rate = 0;
-};
-
-// Returns INVALID_ARGUMENT for a fault rate that is out of range.
-absl::StatusOr<proto::DemonstrationChunk> RecordDemonstrations(const RedfishData& data,
-                                                               const RecordingOptions& options);
+// Plays `episodes` of each pair.
+proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data, std::uint64_t episodes);
 
 // Does the whole job of an actor in mode "record": it loads captures and goals, records, and writes
 // `path`. Services run in process whatever environment.access says, and goal texts have the noise
 // of training. A small task is played by its scripted expert (simulation_recorder.h). Errors name
 // the file, capture, goal or knob.
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
-                          const RecordingOptions& options, const std::string& path);
+                          std::uint64_t episodes, const std::string& path);
 
 }  // namespace shoal::actor

@@ -99,6 +99,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
                {.help = "whether episodes begin with the decisive value in another member, where "
                         "their goal's file says how"});
   visitor.Group("rewards", rewards);
+  visitor.Group("faults", faults);
   visitor.Group("simulation", simulation);
   visitor.Group("host", host);
 }

@@ -8,6 +8,7 @@
 
 #include "actor/environments/classic/simulation_kind.h"
 #include "actor/environments/host_service.h"
+#include "actor/environments/service_faults.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
 
@@ -99,6 +100,8 @@ struct EnvironmentOptions {
   // another member holds the value that decides which request is right.
   bool exchange = false;
   RewardOptions rewards = {};
+  // What goes wrong with services, in training, evaluations and recordings alike.
+  FaultOptions faults = {};
   SimulationOptions simulation = {};
   RealHostOptions host = {};
 

@@ -78,11 +78,17 @@ HttpConnections::HttpConnections(boost::asio::any_io_executor executor, const Op
   control_ = connect(options.control, options.max_waiting);
 }
 
+absl::Status HttpService::SetFaults(const ServiceFaults& faults) {
+  faults_ = ToJson(faults);
+  return absl::OkStatus();
+}
+
 void HttpService::Reset(const std::string& capture, const redfish::Episode& episode,
                         ResetDone done) {
   instance_ = "e" + std::to_string(environment_id_) + "-" + IdOf(capture);
   nlohmann::json body = {{"start", redfish::ToJson(episode.start)}};
   if (episode.watch.has_value()) body["watch"] = episode.watch->ToJson();
+  if (!faults_.is_null()) body["faults"] = faults_;
   auto text = std::make_shared<const std::string>(body.dump());
   if (made_.contains(instance_)) {
     ResetInstance(capture, std::move(text), true, std::move(done));

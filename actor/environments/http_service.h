@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,6 +52,7 @@ class HttpService final : public RedfishService {
   HttpService(std::shared_ptr<HttpConnections> connections, std::uint64_t environment_id)
       : connections_(std::move(connections)), environment_id_(environment_id) {}
 
+  absl::Status SetFaults(const ServiceFaults& faults) override;
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;
@@ -72,6 +74,8 @@ class HttpService final : public RedfishService {
   std::set<std::string> made_;
   // The id of the running episode's instance.
   std::string instance_;
+  // What SetFaults has set, as the control API reads it; null before.
+  nlohmann::json faults_;
   // Callbacks hold a weak pointer to it, which expires with this object.
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

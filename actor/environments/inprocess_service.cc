@@ -16,6 +16,11 @@ Progress ProgressOf(const mockserver::Evaluation& evaluation) {
 
 }  // namespace
 
+absl::Status InProcessService::SetFaults(const ServiceFaults& faults) {
+  SHOAL_ASSIGN_OR_RETURN(faults_, mockserver::FaultSet::Parse(ToJson(faults)));
+  return absl::OkStatus();
+}
+
 void InProcessService::Reset(const std::string& capture, const redfish::Episode& episode,
                              ResetDone done) {
   done(ResetNow(capture, episode));
@@ -30,6 +35,7 @@ absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
     instance = instances_.try_emplace(capture, world->second, options_).first;
   }
   SHOAL_RETURN_IF_ERROR(instance->second.Reset(episode.start, episode.watch));
+  if (faults_ != nullptr) instance->second.SetFaults(faults_);
   current_ = &instance->second;
   others_.clear();
   return ProgressOf(current_->Evaluate());

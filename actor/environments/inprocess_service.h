@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actor/environments/redfish_service.h"
+#include "mockserver/faults/fault.h"
 #include "mockserver/instance/instance.h"
 #include "mockserver/service/world.h"
 
@@ -26,6 +27,7 @@ class InProcessService final : public RedfishService {
     options_.writes_texts = false;
   }
 
+  absl::Status SetFaults(const ServiceFaults& faults) override;
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;
@@ -46,6 +48,8 @@ class InProcessService final : public RedfishService {
   std::map<std::string, mockserver::Instance> instances_;
   mockserver::Instance* current_ = nullptr;
   std::vector<Other> others_;
+  // What SetFaults has set; null before.
+  std::shared_ptr<const mockserver::FaultSet> faults_;
 };
 
 }  // namespace shoal::actor

@@ -25,6 +25,9 @@ class RememberingService final : public RedfishService {
   RememberingService(const Worlds& worlds, mockserver::InstanceOptions options)
       : service_(worlds, std::move(options)) {}
 
+  absl::Status SetFaults(const ServiceFaults& faults) override {
+    return service_.SetFaults(faults);
+  }
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override {
     service_.Reset(capture, episode, std::move(done));
   }
@@ -180,14 +183,10 @@ absl::Status Judge(const Expert& expert, const EpisodeFacts& facts, const absl::
 
 }  // namespace
 
-PlanPlayer::PlanPlayer(const RedfishData& data, std::shared_ptr<const mockserver::FaultSet> faults)
-    : data_(data), faults_(std::move(faults)) {}
-
 absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t episode,
                                                Looks looks) {
   const RedfishTasks& tasks = *data_.tasks;
   mockserver::InstanceOptions options;
-  options.faults = faults_;
   options.seed = runtime::DeriveSeed(
       tasks.seed, "expert " + std::to_string(pair) + " " + std::to_string(episode));
   auto own = std::make_unique<RememberingService>(data_.worlds, std::move(options));

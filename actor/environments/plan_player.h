@@ -15,7 +15,6 @@
 #include "actor/environments/environment.h"
 #include "actor/environments/redfish_source.h"
 #include "actor/environments/response_cache.h"
-#include "mockserver/faults/fault.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::actor {
@@ -43,10 +42,8 @@ struct PlayedEpisode {
 
 class PlanPlayer {
  public:
-  // REQUIRES: `data` has worlds. `data` outlives this. `faults` strike every episode, each in its
-  // own way. Null means no faults.
-  explicit PlanPlayer(const RedfishData& data,
-                      std::shared_ptr<const mockserver::FaultSet> faults = nullptr);
+  // REQUIRES: `data` has worlds. `data` outlives this.
+  explicit PlanPlayer(const RedfishData& data) : data_(data) {}
 
   // REQUIRES: `pair` is an index of the data's pairs. An error says in one sentence why there is no
   // such episode: NOT_FOUND for a request that is no candidate, FAILED_PRECONDITION for a plan that
@@ -56,7 +53,6 @@ class PlanPlayer {
 
  private:
   const RedfishData& data_;
-  const std::shared_ptr<const mockserver::FaultSet> faults_;
   const std::shared_ptr<ResponseCache> response_cache_ = std::make_shared<ResponseCache>();
 };
 

@@ -33,6 +33,8 @@ class RecordedService final : public RedfishService {
   RecordedService(const Recording& recording, std::size_t goal)
       : recording_(recording), goal_(goal) {}
 
+  // The recorded answers tell of the faults of then.
+  absl::Status SetFaults(const ServiceFaults&) override { return absl::OkStatus(); }
   // Begins the recording anew.
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   // FAILED_PRECONDITION if the recording goes on with another request, or not at all.

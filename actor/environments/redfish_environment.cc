@@ -88,6 +88,13 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   others_.clear();
   actions_.clear();
   recording_ = {};
+  if (const FaultOptions& faults = tasks_->options.faults; faults.any()) {
+    runtime::Random random(runtime::DeriveSeed(tasks_->seed, "faults"), number);
+    if (absl::Status set = service_->SetFaults(DrawFaults(faults, random)); !set.ok()) {
+      done(std::move(set));
+      return;
+    }
+  }
   service_->Reset(pair.capture, episode_,
                   [this, number, done = std::move(done)](absl::StatusOr<Progress> progress) {
                     absl::Status status = progress.status();

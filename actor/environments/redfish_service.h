@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/environments/service_faults.h"
 #include "platform/runtime/status.h"
 #include "redfish/goals/goal.h"
 
@@ -67,6 +68,11 @@ class RedfishService {
 
   virtual ~RedfishService() = default;
 
+  // Has the service misbehave so from the next Reset on, in place of whatever it did before.
+  // UNIMPLEMENTED where nobody can make it misbehave.
+  virtual absl::Status SetFaults(const ServiceFaults&) {
+    return absl::UnimplementedError("this service cannot be made to fail");
+  }
   // Resets to a fresh service of `capture` with the start and the watch of `episode`. Errors are
   // UNAVAILABLE when the service cannot be reached, and INVALID_ARGUMENT or NOT_FOUND when it
   // refuses the start.

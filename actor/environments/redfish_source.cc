@@ -114,7 +114,8 @@ ExpertEpisodes PlayExpert(PlanPlayer& expert, std::size_t pair) {
 // Sets the limit of each pair. It depends on the pair alone, not on the seed, the noise in texts or
 // the other captures, as all processes of a run and later evaluations must agree on it.
 void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
-  const double factor = tasks.options.limit_per_expert_request;
+  // Where a share of requests fails, as many more have to be sent.
+  const double factor = tasks.options.limit_per_expert_request / (1 - tasks.options.faults.rate);
   const std::int64_t highest = tasks.options.episode_limit;
   tasks.limits.assign(tasks.pairs.size(), highest);
   if (!IsLimitedByExperts(tasks.options)) return;
@@ -123,6 +124,7 @@ void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
   played->options.ablate.clear();
   played->options.word_dropout = 0;
   played->options.typos = 0;
+  played->options.faults = {};
   const RedfishData data{.tasks = std::move(played), .captures = {}, .worlds = worlds};
   PlanPlayer expert(data);
   for (std::size_t pair = 0; pair < tasks.pairs.size(); ++pair) {
@@ -205,6 +207,12 @@ absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
     return runtime::InvalidArgument(
         "environment.access is host: environment.captures must name the capture of that host and "
         "no other, and a fleet cannot be one");
+  }
+  if (config.environment.faults.any()) {
+    return runtime::InvalidArgument(
+        "environment.access is host: a real host cannot be made to fail, so "
+        "environment.faults.rate "
+        "and environment.faults.latency_ms must be 0");
   }
   SHOAL_ASSIGN_OR_RETURN(addresses.host, TermsOf(config.environment.host));
   return addresses;

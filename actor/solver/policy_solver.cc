@@ -164,6 +164,7 @@ absl::Status PolicySolver::Solve(const redfish::AppliedGoal& goal, const redfish
   auto tasks = std::make_shared<RedfishTasks>();
   tasks->options = options_.environment;
   tasks->options.ablate.clear();
+  tasks->options.faults = {};
   const std::string& name = twin.capture().name();
   tasks->pairs = {{.goal = goal.goal().name(), .capture = name}};
   tasks->limits = {options_.environment.episode_limit};

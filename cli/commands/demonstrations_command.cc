@@ -38,8 +38,9 @@ void AddRecord(CLI::App& demonstrations, std::function<int()>& action) {
   record->add_option("--seed", flags->seed, "starts and values are functions of it")
       ->capture_default_str();
   record
-      ->add_option("--fault-rate", flags->fault_rate,
-                   "share of requests that the service answers 503, to be repeated")
+      ->add_option(
+          "--fault-rate", flags->fault_rate,
+          "largest share of requests that the service answers 503; each episode draws its own")
       ->check(CLI::Range(0.0, 0.9));
   record->callback([flags, &action] {
     action = [flags] { return PrintResult(RecordDemonstrations(*flags, ProgramFolder())); };
@@ -68,14 +69,16 @@ absl::StatusOr<std::string> RecordDemonstrations(const RecordFlags& flags,
   if (!flags.config_path.empty()) {
     command.insert(command.end(), {"--config", flags.config_path});
   }
-  std::vector<std::string> settings = {
-      "actor.mode=\"record\"", "actor.record_output=" + TomlText(flags.out),
-      "actor.record_episodes=" + std::to_string(flags.episodes),
-      "actor.record_fault_rate=" + std::to_string(flags.fault_rate),
-      "run.seed=" + std::to_string(flags.seed)};
+  std::vector<std::string> settings = {"actor.mode=\"record\"",
+                                       "actor.record_output=" + TomlText(flags.out),
+                                       "actor.record_episodes=" + std::to_string(flags.episodes),
+                                       "run.seed=" + std::to_string(flags.seed)};
   if (!flags.goals.empty()) settings.push_back("environment.goals=[" + flags.goals + "]");
   if (!flags.captures.empty()) {
     settings.push_back("environment.captures=" + TomlList(flags.captures));
+  }
+  if (flags.fault_rate) {
+    settings.push_back("environment.faults.rate=" + std::to_string(*flags.fault_rate));
   }
   AppendSettings(settings, command);
   const absl::StatusOr<std::string> recorded = RunToEnd(command);

@@ -8,6 +8,7 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct RecordFlags {
   std::vector<std::string> captures;
   std::int64_t episodes = 40;
   std::int64_t seed = 1;
-  double fault_rate = 0;
+  // Nothing means that of the configuration.
+  std::optional<double> fault_rate = {};
   std::string out;
 };
 

@@ -61,7 +61,11 @@ absl::StatusOr<InstanceOptions> ParseOptions(const Json& body, InstanceOptions o
 }
 
 absl::Status Reset(Instance& instance, Json body) {
-  SHOAL_RETURN_IF_ERROR(CheckMembers(body, {"start", "watch"}));
+  SHOAL_RETURN_IF_ERROR(CheckMembers(body, {"start", "watch", "faults"}));
+  std::shared_ptr<const FaultSet> faults = instance.faults();
+  if (const auto found = body.find("faults"); found != body.end()) {
+    SHOAL_ASSIGN_OR_RETURN(faults, FaultSet::Parse(*found));
+  }
   std::vector<redfish::StartOperation> start;
   if (const auto found = body.find("start"); found != body.end()) {
     SHOAL_ASSIGN_OR_RETURN(start, redfish::ParseStart(*found));
@@ -70,7 +74,9 @@ absl::Status Reset(Instance& instance, Json body) {
   if (const auto found = body.find("watch"); found != body.end()) {
     SHOAL_ASSIGN_OR_RETURN(watch, redfish::Watch::Parse(std::move(*found)));
   }
-  return instance.Reset(start, std::move(watch));
+  SHOAL_RETURN_IF_ERROR(instance.Reset(start, std::move(watch)));
+  instance.SetFaults(std::move(faults));
+  return absl::OkStatus();
 }
 
 absl::Status Advance(Instance& instance, const Json& body) {

@@ -13,7 +13,8 @@
 //                                              "port"?: 0} -> 201 {"id", "capture", "address"?}
 //   DELETE /shoal/v1/instances/<id>           204
 //   POST   /shoal/v1/instances/<id>/reset     {"start"?: [{"uri", "pointer", "value"}],
-//                                              "watch"?: {"predicate", "milestones", "allowed"}}
+//                                              "watch"?: {"predicate", "milestones", "allowed"},
+//                                              "faults"?: {"faults": [..], "seed"?}}
 //   POST   /shoal/v1/instances/<id>/advance   {"milliseconds": 1000}
 //   POST   /shoal/v1/instances/<id>/evaluate  {} or nothing
 //   GET    /shoal/v1/instances/<id>/history   {"now", "records": [{"kind", "uri", "detail",
@@ -33,10 +34,11 @@
 //   {"satisfied": false, "milestones": 3, "collateral": 0}
 // The formats are those of redfish/goals/watch.h for `watch`, rules.h for rules, fault.h for faults
 // and external_handlers.h for a handler, whose "url" must be on this machine or on one of
-// external_handler_hosts. POST of a handler replaces the one of the same "name". Rules, faults and
-// handlers stay through reset. Creating an instance with an existing "id" replaces it, so a client
-// that restarts gets its own instance. With "port" the instance gets a port of its own on the
-// services' host (0 selects a free one), and "address" says where (instance_ports.h).
+// external_handler_hosts. POST of a handler replaces the one of the same "name". Rules, handlers
+// and faults that a reset does not replace stay through it. Creating an instance with an existing
+// "id" replaces it, so a client that restarts gets its own instance. With "port" the instance gets
+// a port of its own on the services' host (0 selects a free one), and "address" says where
+// (instance_ports.h).
 //
 // Errors are {"error": {"code", "message"}} with 400, 404, 405, or 429 for too many instances,
 // ports or savepoints. A 404 for an unknown instance also has the header Shoal-Error:

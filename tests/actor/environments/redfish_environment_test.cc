@@ -51,9 +51,10 @@ std::int64_t ResetTo(const std::string& type) {
 class Player {
  public:
   explicit Player(std::unique_ptr<RedfishService> service,
-                  boost::asio::io_context* context = nullptr)
+                  boost::asio::io_context* context = nullptr,
+                  std::shared_ptr<const RedfishTasks> tasks = Data().tasks)
       : context_(context),
-        environment_(Data().tasks, std::move(service), std::make_shared<ResponseCache>()) {}
+        environment_(std::move(tasks), std::move(service), std::make_shared<ResponseCache>()) {}
   Player() : Player(std::make_unique<InProcessService>(Data().worlds)) {}
 
   Transition Reset(const EpisodeStart& start) {
@@ -164,6 +165,47 @@ TEST_CASE("A service over HTTP and one in process give the same trajectory") {
   Player over_http(std::make_unique<HttpService>(connections, 9), &context);
   Player in_process;
   REQUIRE(Walk(over_http, 9, 12) == Walk(in_process, 9, 12));
+}
+
+std::shared_ptr<const RedfishTasks> TasksWith(const FaultOptions& faults) {
+  auto tasks = std::make_shared<RedfishTasks>(*Data().tasks);
+  tasks->options.faults = faults;
+  return tasks;
+}
+
+TEST_CASE("Services that fail do so alike over HTTP and in process, and unlike those that do not") {
+  const auto tasks = TasksWith({.rate = 0.8, .latency_ms = 20'000});
+  HttpServers servers(Data().worlds);
+  boost::asio::io_context context;
+  const auto connections = servers.Connect(context, 1);
+  Player over_http(std::make_unique<HttpService>(connections, 9), &context, tasks);
+  Player in_process(std::make_unique<InProcessService>(Data().worlds), nullptr, tasks);
+  Player sound;
+  const auto trace = Walk(in_process, 9, 12);
+  REQUIRE(Walk(over_http, 9, 12) == trace);
+  REQUIRE(Walk(sound, 9, 12) != trace);
+}
+
+TEST_CASE("Each episode has a rate of failures of its own, the same whenever it is played") {
+  Player player(std::make_unique<InProcessService>(Data().worlds), nullptr,
+                TasksWith({.rate = 0.9}));
+  // Whatever the goal, none is reached by reading the system, unless it holds.
+  const auto failures = [&](std::uint64_t episode) {
+    int failed = 0;
+    Transition transition = player.Reset({.environment_id = 1, .episode = episode});
+    while (transition.end == End::kNone) {
+      transition = player.Step(GetSystem());
+      if (player.environment().last_status() == 503) ++failed;
+    }
+    return failed;
+  };
+  std::set<int> seen;
+  for (std::uint64_t episode = 0; episode < 20; ++episode) {
+    const int failed = failures(episode);
+    REQUIRE(failures(episode) == failed);
+    seen.insert(failed);
+  }
+  REQUIRE(seen.size() >= 5);
 }
 
 TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {

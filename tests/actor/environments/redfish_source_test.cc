@@ -75,6 +75,35 @@ TEST_CASE("An episode's limit follows from what the expert of its pair needs, wh
   REQUIRE(plain.tasks->limits == std::vector<std::int64_t>(3, options.episode_limit));
 }
 
+TEST_CASE("Where half of the requests may fail, an episode's limit is twice as high") {
+  EnvironmentOptions options;
+  options.captures = {"dmtf-rackmount1"};
+  options.goals = {8};
+  options.episode_limit = 200;
+  options.limit_per_expert_request = 10.5;
+  const std::int64_t sound = LoadInProcess(options).tasks->limits.at(0);
+  options.faults.rate = 0.5;
+  const std::int64_t failing = LoadInProcess(options).tasks->limits.at(0);
+  REQUIRE(sound > kShortestLimit);
+  REQUIRE(sound < options.episode_limit / 2);
+  REQUIRE(failing <= 2 * sound);
+  // Both are rounded up.
+  REQUIRE(failing >= 2 * sound - 1);
+}
+
+TEST_CASE("A real host is not made to fail") {
+  EnvironmentOptions options;
+  options.captures = {"openbmc-stock"};
+  options.access = "host";
+  options.host.url = "https://127.0.0.1:1";
+  const runtime::ClusterOptions cluster;
+  REQUIRE(FindAddresses(ConfigOf(options)).ok());
+  options.faults.latency_ms = 1;
+  const absl::Status refused = FindAddresses(ConfigOf(options)).status();
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(runtime::Message(refused).find("environment.faults.latency_ms") != std::string::npos);
+}
+
 TEST_CASE("A number that is neither a goal's nor a sequence's is named") {
   const absl::Status unknown = Load({3, 77}).status();
   REQUIRE(unknown.code() == absl::StatusCode::kNotFound);

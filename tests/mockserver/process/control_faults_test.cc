@@ -58,6 +58,23 @@ TEST_CASE("Faults are set, told and taken away through the control API") {
   REQUIRE(running.Control("PUT", "instances/none/faults", Body("")).status == 404);
 }
 
+TEST_CASE("A reset may bring other faults, and keeps them where it brings none") {
+  Running running;
+  REQUIRE(running.Control("POST", "instances", R"({"id":"a"})").status == 201);
+  const std::string down = Body(R"({"name":"down","path":"/**","status":500})");
+  const std::string resets = "instances/a/reset";
+  REQUIRE(running.Control("POST", resets, R"({"faults":)" + down + "}").status == 200);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 500);
+  REQUIRE(running.Control("POST", resets).status == 200);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 500);
+  REQUIRE(running.Control("POST", resets, R"({"faults":)" + Body("") + "}").status == 200);
+  REQUIRE(running.Service("GET", "/i/a" + kOpenBmcSystem).status == 200);
+
+  const auto wrong = running.Control("POST", resets, R"({"faults":{"faults":[{"name":"down"}]}})");
+  REQUIRE(wrong.status == 400);
+  REQUIRE(wrong.body.find("fault down: needs a \\\"path\\\"") != std::string::npos);
+}
+
 TEST_CASE("An instance may be made with faults") {
   Running running;
   REQUIRE(running

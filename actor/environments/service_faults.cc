@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/service_faults.h"
+
+#include <nlohmann/json.hpp>
+
+namespace shoal::actor {
+namespace {
+
+constexpr const char* kEverything = "/redfish/v1/**";
+
+}  // namespace
+
+void FaultOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("rate", rate,
+               {.help = "largest share of requests answered 503; each episode draws its own",
+                .min = 0,
+                .max = 0.9});
+  visitor.Knob("latency_ms", latency_ms,
+               {.help = "longest delay of answers on the service's clock; each episode draws its "
+                        "own",
+                .unit = "ms",
+                .min = 0,
+                .max = 600'000});
+}
+
+ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random) {
+  ServiceFaults faults;
+  faults.rate = options.rate * random.Uniform();
+  faults.latency =
+      std::chrono::milliseconds(random.Below(static_cast<std::uint64_t>(options.latency_ms) + 1));
+  // The mock server's seeds are signed numbers.
+  faults.seed = random() >> 1;
+  return faults;
+}
+
+nlohmann::json ToJson(const ServiceFaults& faults) {
+  nlohmann::json set = {{"seed", faults.seed}, {"faults", nlohmann::json::array()}};
+  if (faults.rate > 0) {
+    set["faults"].push_back(
+        {{"name", "busy"}, {"path", kEverything}, {"status", 503}, {"probability", faults.rate}});
+  }
+  if (faults.latency.count() > 0) {
+    set["faults"].push_back(
+        {{"name", "slow"}, {"path", kEverything}, {"latency_ms", faults.latency.count()}});
+  }
+  return set;
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/service_faults.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <variant>
+
+#include "mockserver/faults/fault.h"
+
+namespace shoal::actor {
+
+TEST_CASE("Episodes meet faults of any rate and latency up to those of the knobs") {
+  const FaultOptions worst{.rate = 0.4, .latency_ms = 100};
+  double least = 1;
+  double most = 0;
+  std::int64_t slowest = 0;
+  for (std::uint64_t episode = 0; episode < 200; ++episode) {
+    runtime::Random random(7, episode);
+    const ServiceFaults faults = DrawFaults(worst, random);
+    REQUIRE(faults.rate <= worst.rate);
+    REQUIRE(faults.latency.count() >= 0);
+    REQUIRE(faults.latency.count() <= worst.latency_ms);
+    least = std::min(least, faults.rate);
+    most = std::max(most, faults.rate);
+    slowest = std::max<std::int64_t>(slowest, faults.latency.count());
+  }
+  // One of 200 uniform draws falls in each tenth, but for a chance of 1e-9.
+  REQUIRE(least < 0.04);
+  REQUIRE(most > 0.36);
+  REQUIRE(slowest > 90);
+}
+
+TEST_CASE("An episode's faults are a function of its draws") {
+  const FaultOptions worst{.rate = 0.4, .latency_ms = 100};
+  const auto draw = [&](std::uint64_t episode) {
+    runtime::Random random(7, episode);
+    return ToJson(DrawFaults(worst, random));
+  };
+  REQUIRE(draw(1) == draw(1));
+  REQUIRE(draw(1) != draw(2));
+}
+
+TEST_CASE("The mock server reads faults of any seed") {
+  const auto read = mockserver::FaultSet::Parse(ToJson(
+      {.rate = 0.25, .latency = std::chrono::milliseconds(30), .seed = ~std::uint64_t{0} >> 1}));
+  INFO(read.status());
+  REQUIRE(read.ok());
+  REQUIRE((*read)->seed() == ~std::uint64_t{0} >> 1);
+  REQUIRE((*read)->faults().size() == 2);
+  const mockserver::Fault& busy = (*read)->faults()[0];
+  REQUIRE(busy.probability == 0.25);
+  REQUIRE(std::get<mockserver::StatusFault>(busy.effect).status == 503);
+  const mockserver::Fault& slow = (*read)->faults()[1];
+  REQUIRE(std::get<mockserver::LatencyFault>(slow.effect).latency.count() == 30);
+  for (const mockserver::Fault& fault : (*read)->faults()) {
+    REQUIRE(fault.Fits(mockserver::ParseMethod("POST"), "/redfish/v1/Systems/1"));
+  }
+}
+
+TEST_CASE("An episode without faults clears those of the one before") {
+  const auto read = mockserver::FaultSet::Parse(ToJson({}));
+  REQUIRE(read.ok());
+  REQUIRE((*read)->faults().empty());
+}
+
+}  // namespace shoal::actor
