@@ -20,9 +20,10 @@ int main(int argc, char** argv) {
   using namespace shoal;
   absl::Status status;
 #ifdef SHOAL_TORCH
-  const auto launched = collectives::LaunchRanks(collectives::WorldSizeFlag(argc, argv));
-  if (launched.ok() && launched->has_value()) return **launched;
-  status = launched.status();
+  const collectives::LaunchOptions launch = collectives::LaunchFlags("encoder", argc, argv);
+  const auto launched = collectives::LaunchRanks(launch);
+  if (launched.ok() && launched->exit_code) return *launched->exit_code;
+  if (!launched.ok()) status = launched.status();
 #endif
   CLI::App app("Makes and shows what texts become: tokens, vectors, datasets, a language model.",
                "encoder");
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
   encoder::AddTokenizerCommands(app, action);
   encoder::AddDatasetCommands(app, action);
 #ifdef SHOAL_TORCH
-  encoder::AddPretrainingCommand(app, action);
+  encoder::AddPretrainingCommand(app, launch, launched.value_or(collectives::Launched()), action);
   encoder::AddTrainStateCommand(app, action);
   encoder::AddEvaluateCommand(app, action);
   encoder::AddTuneCommand(app, action);

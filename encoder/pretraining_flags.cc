@@ -113,18 +113,27 @@ void AddGroup(CLI::App& train, collectives::GroupOptions& group) {
 
 }  // namespace
 
-void AddPretrainingCommand(CLI::App& app, Action& action) {
+void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& launch,
+                           const collectives::Launched& launched, Action& action) {
   auto options = std::make_shared<PretrainingOptions>();
-  auto world_size = std::make_shared<std::int64_t>(1);
+  options->group.progress = launched.progress;
+  const bool again = !launched.failures.empty();
+  auto flags = std::make_shared<collectives::LaunchOptions>(launch);
   CLI::App* train =
       app.add_subcommand("train", "Trains a language model on a dataset, or goes on training one");
   AddMaterial(*train, *options);
   AddOptimiser(*train, *options);
   AddCourse(*train, *options);
   AddGroup(*train, options->group);
-  train->add_option("--world-size", *world_size, "Ranks to start on this node")
+  train->add_option("--world-size", flags->world_size, "Ranks to start on this node")
       ->capture_default_str();
-  train->callback([&action, options, world_size] {
+  train
+      ->add_option("--max-restarts", flags->supervision.max_restarts,
+                   "How often in a row all ranks are started again, from the latest checkpoint, "
+                   "after one failed; a minute of work restores them")
+      ->capture_default_str();
+  train->callback([&action, options, flags, again] {
+    options->resume = options->resume || again;
     action = [options](std::ostream& out) { return TrainOnDataset(*options, out); };
   });
 }

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "encoder/tokenizer_commands.h"
+#include "rl/collectives/launch.h"
 
 namespace shoal::encoder {
 
-// Adds `train` to `app`, which sets `action` as in AddTokenizerCommands. `--world-size` is only
-// described here: the caller has read it and forked the ranks already (collectives::WorldSizeFlag).
-void AddPretrainingCommand(CLI::App& app, Action& action);
+// Adds `train` to `app`, which sets `action` as in AddTokenizerCommands. `--world-size` and
+// `--max-restarts` are only described here: the caller has read them as `launch` and forked the
+// ranks already. A group that was started again goes on from its latest checkpoint.
+void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& launch,
+                           const collectives::Launched& launched, Action& action);
 
 }  // namespace shoal::encoder

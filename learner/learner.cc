@@ -164,6 +164,7 @@ absl::Status Learner::Start() {
   if (rank() == 0) {
     SHOAL_ASSIGN_OR_RETURN(
         parts.reports, LearnerMetrics::Create(setup_.run.path() + "/learner.jsonl", parts.metrics));
+    parts.reports->RecordGroupFailures(setup_.group_failures);
     SHOAL_RETURN_IF_ERROR(parts.metrics.Expose(options.metrics_listen));
     SHOAL_ASSIGN_OR_RETURN(
         parts.publication,

@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,9 @@ struct LearnerSetup {
   runtime::ClusterOptions cluster;
   // The number of this process among the ranks of its machine, which share the GPUs.
   std::int64_t local_rank = 0;
+  // How often the group of ranks has failed and was started again, by cause
+  // (collectives::Launched).
+  std::map<std::string, std::int64_t> group_failures = {};
 };
 
 class Learner {

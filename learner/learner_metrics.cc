@@ -147,6 +147,16 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
 
+void LearnerMetrics::RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause) {
+  for (const auto& [cause, failures] : by_cause) {
+    runtime::MetricInfo info =
+        Metric("group_failures", "failures", "failures of the group of ranks",
+               "Failures after which the supervisor started all ranks again, by cause.");
+    info.draw = runtime::Draw::kLabels;
+    metrics_.Gauge(info, {{"cause", cause}}).Set(static_cast<double>(failures));
+  }
+}
+
 void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report) {
   metrics_
       .Gauge(Metric("cloning_loss_nats", "nats", "loss of behaviour cloning",

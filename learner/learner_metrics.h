@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ class LearnerMetrics {
   void RecordCloning(const algorithms::CloningReport& report);
   // Counts an update whose loss was not finite.
   void RecordFailure();
+  // Shows how often the group of ranks has failed since its supervisor started.
+  void RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause);
 
  private:
   LearnerMetrics(std::ofstream file, runtime::Metrics& metrics);

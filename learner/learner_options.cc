@@ -105,7 +105,8 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
       {.help = "time in which all ranks have to start", .unit = "seconds", .min = 0.1, .max = 1e6});
   visitor.Knob("reduction_timeout_seconds", reduction_timeout_seconds,
                {.help = "time by which one rank may be later than another in a reduction before "
-                        "all ranks end with an error that names it",
+                        "all ranks end with an error that names it; their supervisor also ends a "
+                        "group without any reduction for twice this time, and starts all again",
                 .unit = "seconds",
                 .min = 0.1,
                 .max = 1e6});

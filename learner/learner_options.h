@@ -60,7 +60,8 @@ struct LearnerOptions {
   std::string reduction = "socket";
   // The time within which all ranks must have started.
   double join_timeout_seconds = 120;
-  // How much later than the others a rank may come to a reduction before the group gives it up.
+  // How much later than the others a rank may come to a reduction before the group gives it up. A
+  // group without any reduction for twice this time is given up by its supervisor.
   double reduction_timeout_seconds = 300;
   // If true, all ranks compare the digests of their parameters after every update and stop if they
   // differ.

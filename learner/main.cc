@@ -12,9 +12,9 @@
 
 int main(int argc, char** argv) {
   using namespace shoal;
-  std::int64_t world_size = collectives::WorldSizeFlag(argc, argv);
-  const auto launched = collectives::LaunchRanks(world_size);
-  if (launched.ok() && launched->has_value()) return **launched;
+  collectives::LaunchOptions launch = collectives::LaunchFlags("learner", argc, argv);
+  const auto launched = collectives::LaunchRanks(launch);
+  if (launched.ok() && launched->exit_code) return *launched->exit_code;
   if (const char* rank = std::getenv("RANK")) ::setenv("SHOAL_INDEX", rank, 0);
 
   runtime::Program program("learner", "Trains the policy on unrolls and publishes parameters.");
@@ -22,7 +22,11 @@ int main(int argc, char** argv) {
   program.AddSection("learner", setup.learner);
   program.AddSection("policy", setup.policy);
   program.AddSection("algorithm", setup.algorithm);
-  program.AddFlag("--world-size", world_size, "ranks to start on this node");
+  program.AddFlag("--world-size", launch.world_size,
+                  "ranks to start on this node; more than one get a supervisor");
+  program.AddFlag("--max-restarts", launch.supervision.max_restarts,
+                  "how often in a row the supervisor starts all ranks again after one failed; a "
+                  "minute of work restores them");
   if (const auto code = program.Parse(argc, argv)) return *code;
   if (!launched.ok()) return program.Fail(launched.status());
   setup.run = program.run();
@@ -31,13 +35,18 @@ int main(int argc, char** argv) {
   const auto environment = collectives::ReadRankEnvironment();
   if (!environment.ok()) return program.Fail(environment.status());
   setup.local_rank = environment->local_rank;
-  auto group = collectives::JoinGroup(setup.learner.group());
+  setup.group_failures = launched->failures;
+  collectives::GroupOptions options = setup.learner.group();
+  options.progress = launched->progress;
+  auto group = collectives::JoinGroup(options);
   if (!group.ok()) return program.Fail(group.status());
   auto learner = learner::Learner::Create(setup, *std::move(group));
   if (!learner.ok()) return program.Fail(learner.status());
+  int failure = 0;
   runtime::Thread loop("learner", [&] {
     const absl::Status end = (*learner)->Run();
-    program.RequestStop(end.ok() ? 0 : program.Fail(end));
+    if (!end.ok()) failure = program.Fail(end);
+    program.RequestStop(failure);
   });
   const int code = program.WaitForStop();
   (*learner)->Stop();
@@ -45,5 +54,6 @@ int main(int argc, char** argv) {
   if ((*learner)->finished() && (*learner)->rank() == 0) {
     std::printf("digest=%s\n", (*learner)->Digest().c_str());
   }
-  return code;
+  // A signal that comes while a failure is on its way out must not hide it.
+  return failure != 0 ? failure : code;
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "platform/runtime/atomic_file.h"
 #include "shoal_run.h"
 
 namespace shoal::tests {
@@ -81,6 +85,76 @@ void RequireUses(ShoalRun& run, int most) {
   REQUIRE(most_seen == most);
 }
 
+std::size_t Count(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// The learner's supervisor and its ranks.
+struct Group {
+  pid_t supervisor = 0;
+  std::vector<pid_t> ranks;
+};
+
+pid_t ParentOf(pid_t pid) {
+  const std::string stat = runtime::ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? 0 : std::atoi(stat.c_str() + name_end + 4);
+}
+
+Group LearnerGroup(const ShoalRun& run) {
+  Group group;
+  const std::vector<pid_t> pids = run.Children("learner");
+  for (const pid_t pid : pids) {
+    const bool forked = std::find(pids.begin(), pids.end(), ParentOf(pid)) != pids.end();
+    if (forked) {
+      group.ranks.push_back(pid);
+    } else {
+      group.supervisor = pid;
+    }
+  }
+  return group;
+}
+
+// Does `fault` to the group of two ranks, and requires that its supervisor notices it within
+// `bound`, calls it `cause`, and that two other ranks then go on with the work.
+void Strike(ShoalRun& run, const std::string& cause, seconds bound,
+            const std::function<void(const Group&)>& fault) {
+  const Group before = LearnerGroup(run);
+  INFO(cause << "\n" << run.File("logs/learner-0.log"));
+  REQUIRE(before.ranks.size() == 2);
+  const std::string event = "event=group_restarts cause=" + cause;
+  const std::size_t seen = Count(run.File("logs/learner-0.log"), event);
+  fault(before);
+  REQUIRE(
+      Eventually(bound, [&] { return Count(run.File("logs/learner-0.log"), event) == seen + 1; }));
+  REQUIRE(Flows(run, After(seconds(30))));
+  const Group after = LearnerGroup(run);
+  REQUIRE(after.supervisor == before.supervisor);
+  REQUIRE(after.ranks.size() == 2);
+  for (const pid_t rank : before.ranks) {
+    REQUIRE(std::find(after.ranks.begin(), after.ranks.end(), rank) == after.ranks.end());
+  }
+}
+
+void KillAll(const std::vector<pid_t>& pids) {
+  for (const pid_t pid : pids) REQUIRE(::kill(pid, SIGKILL) == 0);
+}
+
+// Returns what each evaluation during training returned so far.
+std::vector<double> EvaluatedReturns(const ShoalRun& run) {
+  std::vector<double> returns;
+  std::istringstream lines(run.File("evaluations.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line, nullptr, false);
+    if (row.is_object()) returns.push_back(row.value("return", 0.0));
+  }
+  return returns;
+}
+
 }  // namespace
 
 TEST_CASE("any one process may be killed: the flow goes on, and no unroll is trained twice",
@@ -106,6 +180,58 @@ TEST_CASE("a table that gives unrolls out twice has each trained at most twice, 
   REQUIRE(Flows(run, After(seconds(60))));
   for (const char* kind : {"replay", "learner", "replay"}) KillOne(run, kind);
   RequireUses(run, 2);
+}
+
+TEST_CASE(
+    "two ranks are killed, stopped, starved and orphaned, and CartPole is learned all the same",
+    "[ranks]") {
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", "1", "--world-size", "2",
+                "--minutes", "5", "--set", "train.stop_evaluations=1000", "--set",
+                "train.baselines=[]", "--set", "learner.verify_ranks=true", "--set",
+                "learner.checkpoint_every_updates=10"});
+  REQUIRE(Flows(run, After(seconds(60))));
+  Strike(run, "signal", seconds(10), [](const Group& group) { KillAll({group.ranks.back()}); });
+  // The first rank alone opens files, so it gets an error that the other does not have.
+  Strike(run, "exit", seconds(10), [](const Group& group) {
+    const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+    for (const pid_t rank : group.ranks) {
+      REQUIRE(::prlimit(rank, RLIMIT_NOFILE, &none, nullptr) == 0);
+    }
+  });
+  Strike(run, "stopped", seconds(20),
+         [](const Group& group) { REQUIRE(::kill(group.ranks.front(), SIGSTOP) == 0); });
+
+  for (const char* cause : {"signal", "exit", "stopped"}) {
+    INFO(cause);
+    REQUIRE(run.File("metrics.jsonl")
+                .find("\"learner_group_failures/" + std::string(cause) + "\":1.0") !=
+            std::string::npos);
+  }
+
+  const Group orphaned = LearnerGroup(run);
+  KillAll({orphaned.supervisor});
+  REQUIRE(Eventually(seconds(10), [&] {
+    const std::vector<pid_t> now = run.Children("learner");
+    return now.size() == 3 && std::none_of(now.begin(), now.end(), [&](pid_t pid) {
+             return pid == orphaned.supervisor || pid == orphaned.ranks[0] ||
+                    pid == orphaned.ranks[1];
+           });
+  }));
+  REQUIRE(Flows(run, After(seconds(30))));
+  Strike(run, "signal", seconds(10), [](const Group& group) { KillAll(group.ranks); });
+
+  REQUIRE(run.File("epoch") == "6\n");
+  // One evaluation may have begun before the last kill.
+  const std::size_t before = EvaluatedReturns(run).size() + 1;
+  const bool reached = Eventually(seconds(90), [&] {
+    const std::vector<double> returns = EvaluatedReturns(run);
+    return std::any_of(
+        returns.begin() + static_cast<std::ptrdiff_t>(std::min(before, returns.size())),
+        returns.end(), [](double value) { return value >= 475; });
+  });
+  INFO(run.output());
+  REQUIRE(reached);
+  RequireUses(run, 1);
 }
 
 TEST_CASE("a kill during the final evaluation does not cost the result", "[kills]") {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rl/collectives/launch.h"
+#include "rl/collectives/measured_reducer.h"
 #include "rl/collectives/socket_reducer.h"
 #ifdef SHOAL_CUDA
 #include "rl/collectives/nccl_reducer.h"
@@ -22,6 +23,16 @@ absl::StatusOr<std::unique_ptr<GradientReducer>> CreateNcclReducer(std::unique_p
 }
 #endif
 
+absl::StatusOr<std::unique_ptr<GradientReducer>> Connect(const RankEnvironment& environment,
+                                                         const GroupOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<SocketReducer> reducer,
+                         SocketReducer::Create(environment, options));
+  if (options.reduction == Reduction::kNccl) {
+    return CreateNcclReducer(std::move(reducer), static_cast<int>(environment.local_rank), options);
+  }
+  return std::unique_ptr<GradientReducer>(std::move(reducer));
+}
+
 }  // namespace
 
 absl::Status SharedFailure(std::string message) {
@@ -35,12 +46,13 @@ bool IsShared(const absl::Status& status) { return status.GetPayload(kSharedMark
 absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup(const GroupOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(const RankEnvironment environment, ReadRankEnvironment());
   if (environment.world_size == 1) return std::make_unique<SingleRank>();
-  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<SocketReducer> reducer,
-                         SocketReducer::Create(environment, options));
-  if (options.reduction == Reduction::kNccl) {
-    return CreateNcclReducer(std::move(reducer), static_cast<int>(environment.local_rank), options);
+  auto reducer = Connect(environment, options);
+  if (!reducer.ok()) {
+    if (options.progress != nullptr) options.progress->failure = reducer.status().code();
+    return reducer.status();
   }
-  return std::unique_ptr<GradientReducer>(std::move(reducer));
+  return std::make_unique<MeasuredReducer>(*std::move(reducer), options.progress,
+                                           options.call_timeout);
 }
 
 }  // namespace shoal::collectives

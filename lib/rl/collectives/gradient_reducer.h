@@ -26,8 +26,18 @@
 #include <string>
 
 #include "platform/runtime/status.h"
+#include "rl/collectives/rank_progress.h"
 
 namespace shoal::collectives {
+
+// What a rank has spent on collective calls since it joined.
+struct Communication {
+  std::uint64_t calls = 0;
+  // Of the arrays that were passed in. What a transport makes of them is its own matter.
+  std::uint64_t bytes = 0;
+  // Time within calls, so time in which this rank did nothing else.
+  double seconds = 0;
+};
 
 class GradientReducer {
  public:
@@ -48,6 +58,9 @@ class GradientReducer {
   // Tells every other rank that this rank has failed alone, and why. Does nothing when the group
   // has failed already. Returns soon, whatever the others do.
   virtual void Abort(const absl::Status& reason) = 0;
+  // Returns zeros for a reducer that does not measure. The one that JoinGroup returns for several
+  // ranks does.
+  virtual Communication communication() const { return {}; }
 };
 
 // A group of one rank, in which every call is the identity.
@@ -83,11 +96,15 @@ struct GroupOptions {
   // The time within which every rank must do its part of one call. It bounds how far one rank may
   // fall behind another between two calls, its own work included.
   std::chrono::milliseconds call_timeout = std::chrono::seconds(600);
+  // Where a launched rank reports its calls (Launched::progress in launch.h), or null.
+  RankProgress* progress = nullptr;
 };
 
 // Joins the group that RANK, WORLD_SIZE, MASTER_ADDR, ... describe (launch.h) and waits until all
 // ranks are there. Returns a SingleRank when there is no group or it has one member, and
-// FAILED_PRECONDITION for several ranks over kNccl in a build without SHOAL_CUDA.
+// FAILED_PRECONDITION for several ranks over kNccl in a build without SHOAL_CUDA. Besides the
+// errors of a call it returns ABORTED when this rank is of an older epoch than the group, which a
+// restart has left behind.
 absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup(const GroupOptions& options = {});
 
 }  // namespace shoal::collectives

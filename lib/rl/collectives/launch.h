@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the ranks of one node, and tells a process which rank it is.
 //
-//   SHOAL_ASSIGN_OR_RETURN(std::optional<int> exit_code, LaunchRanks(WorldSizeFlag(argc, argv)));
-//   if (exit_code) return *exit_code;     // the parent, after all ranks ended
-//   ...                                   // a rank
-//   auto reducer = JoinGroup();
+//   SHOAL_ASSIGN_OR_RETURN(const Launched launched, LaunchRanks(LaunchFlags("learner", argc,
+//   argv))); if (launched.exit_code) return *launched.exit_code;     // the supervisor, at its end
+//   ...                                                     // a rank
+//   auto reducer = JoinGroup({.progress = launched.progress});
 //
 // The environment variables have torchrun's names: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR,
-// MASTER_PORT.
+// MASTER_PORT. Ranks of several nodes that a job controller starts again at the same address should
+// also have SHOAL_GROUP_EPOCH: the same number on all ranks, and a larger one after each restart.
+// torchrun's TORCHELASTIC_RESTART_COUNT is no such number, since each node counts for itself.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "platform/runtime/status.h"
+#include "rl/collectives/rank_progress.h"
+#include "rl/collectives/rank_supervisor.h"
 
 namespace shoal::collectives {
 
@@ -24,6 +29,8 @@ struct RankEnvironment {
   std::int64_t local_rank = 0;
   std::string master_address = "127.0.0.1";
   std::uint16_t master_port = 0;
+  // Grows with each start of the group. Ranks of different epochs do not join each other.
+  std::uint64_t epoch = 0;
   // The listening socket that the launcher bound for rank 0, or -1 when rank 0 binds master_port.
   int master_listener = -1;
 };
@@ -31,23 +38,40 @@ struct RankEnvironment {
 // Returns a group of one when RANK is not set; INVALID_ARGUMENT names a variable with a bad value.
 absl::StatusOr<RankEnvironment> ReadRankEnvironment();
 
+// Sets the variables of this process so that ReadRankEnvironment returns `environment`.
+void WriteRankEnvironment(const RankEnvironment& environment);
+
 // The limit on the ranks of one node.
 inline constexpr std::int64_t kMaxLocalRanks = 64;
 
-// Returns N of "--world-size N" or "--world-size=N" among the arguments, 1 without the flag, 0 when
-// the value is not a number. It is read ahead of all other flags, since ranks are forked before
-// anything else happens.
-std::int64_t WorldSizeFlag(int argc, const char* const* argv);
+struct LaunchOptions {
+  // The name of the program in the supervisor's log.
+  std::string program;
+  std::int64_t world_size = 1;
+  SupervisionOptions supervision = {};
+};
 
-// Forks `world_size` ranks of this process. Call it while the process has one thread, before any
-// use of torch or gRPC. Nothing is forked for 1, or when RANK is already set (the process is a rank
-// of a larger group). A result of nullopt means: go on as the rank that the environment now
-// describes. A number is returned in the parent after all ranks ended: exit with it. Returns
-// INVALID_ARGUMENT when `world_size` is not from 1 to kMaxLocalRanks.
-//
-// The parent forwards SIGTERM and SIGINT. When a rank fails, the others get SIGTERM, then SIGKILL
-// five seconds later; the result is the failed rank's exit code (128 + signal for a signal). Ranks
-// die with their parent.
-absl::StatusOr<std::optional<int>> LaunchRanks(std::int64_t world_size);
+// Returns what "--world-size N" and "--max-restarts N" among the arguments say; "--flag=N" is the
+// same. A value that is not a number reads as 0. They are read ahead of all other flags, since
+// ranks are forked before anything else happens; the program declares them again and refuses bad
+// values.
+LaunchOptions LaunchFlags(std::string program, int argc, const char* const* argv);
+
+struct Launched {
+  // Set in the process that supervised the ranks, after their end: it exits with this code.
+  std::optional<int> exit_code;
+  // In a rank that was launched: where it reports its calls (GroupOptions::progress).
+  RankProgress* progress = nullptr;
+  // In a rank that was launched: how often its group has failed before, by cause (rank_group.h).
+  std::map<std::string, std::int64_t> failures = {};
+};
+
+// Forks the ranks of this node and supervises them (rank_supervisor.h). It returns in each rank,
+// and in the supervisor at the end. Call it while the process has one thread, before any use of
+// torch or gRPC. It forks nothing for a world of 1, or when RANK is already set (the process is a
+// rank of a larger group, which somebody else supervises). Returns INVALID_ARGUMENT when
+// `world_size` is not from 1 to kMaxLocalRanks or max_restarts is negative, and the errors of
+// RankSupervisor::Run.
+absl::StatusOr<Launched> LaunchRanks(const LaunchOptions& options);
 
 }  // namespace shoal::collectives

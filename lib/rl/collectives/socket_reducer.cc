@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "platform/runtime/log.h"
 #include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
@@ -15,11 +17,13 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x53484f4c;
 
-// The first message of a rank to rank 0.
+// The first message of a rank to rank 0, and the answer.
 struct Hello {
   std::uint32_t magic = kMagic;
   std::uint32_t rank = 0;
+  std::uint64_t epoch = 0;
   std::uint32_t world_size = 0;
+  std::uint32_t unused = 0;
 };
 
 enum Kind : std::uint32_t { kSumFloat = 1, kSumDouble, kMax, kMin, kBroadcast, kBarrier, kFailure };
@@ -28,6 +32,8 @@ enum Kind : std::uint32_t { kSumFloat = 1, kSumDouble, kMax, kMin, kBroadcast, k
 constexpr std::size_t kMaxFailureText = 4096;
 // The time allowed for telling one rank of a failure.
 constexpr std::chrono::seconds kTellTime{2};
+// The time between two tries of a rank to join a group whose rank 0 is older.
+constexpr std::chrono::milliseconds kAskAgainAfter{50};
 
 template <typename T>
 std::span<std::byte> Bytes(T& value) {
@@ -51,12 +57,12 @@ struct SocketReducer::Header {
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-SocketReducer::SocketReducer(std::int64_t rank, std::int64_t world_size,
-                             const GroupOptions& options)
-    : rank_(rank),
-      world_size_(world_size),
+SocketReducer::SocketReducer(const RankEnvironment& environment, const GroupOptions& options)
+    : rank_(environment.rank),
+      world_size_(environment.world_size),
+      epoch_(environment.epoch),
       options_(options),
-      peers_(static_cast<std::size_t>(world_size), -1) {}
+      peers_(static_cast<std::size_t>(environment.world_size), -1) {}
 
 SocketReducer::~SocketReducer() {
   for (const int peer : peers_) {
@@ -66,8 +72,7 @@ SocketReducer::~SocketReducer() {
 
 absl::StatusOr<std::unique_ptr<SocketReducer>> SocketReducer::Create(
     const RankEnvironment& environment, const GroupOptions& options) {
-  std::unique_ptr<SocketReducer> reducer(
-      new SocketReducer(environment.rank, environment.world_size, options));
+  std::unique_ptr<SocketReducer> reducer(new SocketReducer(environment, options));
   if (environment.rank != 0) {
     SHOAL_RETURN_IF_ERROR(reducer->Connect(environment));
     return reducer;
@@ -85,7 +90,7 @@ absl::StatusOr<std::unique_ptr<SocketReducer>> SocketReducer::Create(
 
 absl::Status SocketReducer::AcceptAll(int listener) {
   const Deadline deadline = After(options_.join_timeout);
-  for (std::int64_t joined = 1; joined < world_size_; ++joined) {
+  for (std::int64_t joined = 1; joined < world_size_;) {
     const absl::StatusOr<int> peer = Accept(listener, deadline);
     if (!peer.ok()) {
       std::string missing;
@@ -94,26 +99,38 @@ absl::Status SocketReducer::AcceptAll(int listener) {
       }
       return runtime::Annotate(peer.status(), "ranks missing:" + missing);
     }
-    SHOAL_RETURN_IF_ERROR(Introduce(*peer));
+    SHOAL_ASSIGN_OR_RETURN(const bool introduced, Introduce(*peer));
+    if (introduced) ++joined;
   }
   for (std::int64_t rank = 1; rank < world_size_; ++rank) {
-    Hello answer{.world_size = static_cast<std::uint32_t>(world_size_)};
+    Hello answer{.epoch = epoch_, .world_size = static_cast<std::uint32_t>(world_size_)};
     SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), Bytes(answer), deadline, Peer(rank)));
   }
   return absl::OkStatus();
 }
 
-absl::Status SocketReducer::Introduce(int peer) {
+absl::StatusOr<bool> SocketReducer::Introduce(int peer) {
   Hello hello;
   const absl::Status received =
       ReceiveAll(peer, Bytes(hello), After(options_.join_timeout), "a joining rank");
-  if (received.ok() && hello.magic == kMagic && hello.world_size == world_size_ &&
-      hello.rank >= 1 && hello.rank < peers_.size() && peers_[hello.rank] < 0) {
+  const bool member = received.ok() && hello.magic == kMagic && hello.world_size == world_size_ &&
+                      hello.rank >= 1 && hello.rank < peers_.size();
+  if (member && hello.epoch == epoch_ && peers_[hello.rank] < 0) {
     peers_[hello.rank] = peer;
-    return absl::OkStatus();
+    return true;
+  }
+  if (member && hello.epoch != epoch_) {
+    Hello answer{.epoch = epoch_, .world_size = hello.world_size};
+    (void)SendAll(peer, Bytes(answer), After(kTellTime), Peer(hello.rank));
   }
   ::close(peer);
   SHOAL_RETURN_IF_ERROR(received);
+  if (member && hello.epoch > epoch_) return LeftBehind(hello.epoch, Peer(hello.rank));
+  if (member && hello.epoch < epoch_) {
+    spdlog::warn("event=straggler_refused rank={} epoch={} own_epoch={}", hello.rank, hello.epoch,
+                 epoch_);
+    return false;
+  }
   return runtime::FailedPrecondition("a peer says it is rank " + std::to_string(hello.rank) +
                                      " of " + std::to_string(hello.world_size) +
                                      ", which does not fit a group of " +
@@ -122,17 +139,40 @@ absl::Status SocketReducer::Introduce(int peer) {
 
 absl::Status SocketReducer::Connect(const RankEnvironment& environment) {
   const Deadline deadline = After(options_.join_timeout);
+  for (;;) {
+    SHOAL_ASSIGN_OR_RETURN(const std::uint64_t epoch, Ask(environment, deadline));
+    if (epoch == epoch_) return absl::OkStatus();
+    if (epoch > epoch_) return LeftBehind(epoch, Peer(0));
+    // Rank 0 of an older group ends when it hears of a newer one, and makes room for its successor.
+    std::this_thread::sleep_for(kAskAgainAfter);
+  }
+}
+
+absl::StatusOr<std::uint64_t> SocketReducer::Ask(const RankEnvironment& environment,
+                                                 Deadline deadline) {
   SHOAL_ASSIGN_OR_RETURN(const int socket,
                          ConnectTo(environment.master_address, environment.master_port, deadline));
-  peers_[0] = socket;
   Hello hello{.rank = static_cast<std::uint32_t>(rank_),
+              .epoch = epoch_,
               .world_size = static_cast<std::uint32_t>(world_size_)};
-  SHOAL_RETURN_IF_ERROR(SendAll(socket, Bytes(hello), deadline, Peer(0)));
-  SHOAL_RETURN_IF_ERROR(ReceiveAll(socket, Bytes(hello), deadline, Peer(0)));
-  if (hello.magic != kMagic || hello.world_size != world_size_) {
-    return runtime::FailedPrecondition("rank 0 is of another group");
+  absl::Status told = SendAll(socket, Bytes(hello), deadline, Peer(0));
+  if (told.ok()) told = ReceiveAll(socket, Bytes(hello), deadline, Peer(0));
+  if (told.ok() && (hello.magic != kMagic || hello.world_size != world_size_)) {
+    told = runtime::FailedPrecondition("rank 0 is of another group");
   }
-  return absl::OkStatus();
+  if (told.ok() && hello.epoch == epoch_) {
+    peers_[0] = socket;
+    return epoch_;
+  }
+  ::close(socket);
+  SHOAL_RETURN_IF_ERROR(told);
+  return hello.epoch;
+}
+
+absl::Status SocketReducer::LeftBehind(std::uint64_t newer, const std::string& peer) const {
+  return absl::AbortedError(Peer(rank_) + " is of epoch " + std::to_string(epoch_) +
+                            " of its group, " + peer + " is of epoch " + std::to_string(newer) +
+                            ": the group was started again without this rank");
 }
 
 std::vector<std::int64_t> SocketReducer::Connected() const {

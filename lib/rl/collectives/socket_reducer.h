@@ -21,7 +21,9 @@ class SocketReducer final : public GradientReducer {
  public:
   // Blocks until all ranks are there. DEADLINE_EXCEEDED names the missing ranks;
   // FAILED_PRECONDITION means that the address cannot be bound or that a rank of another world size
-  // came.
+  // came. Ranks of different epochs do not join: rank 0 turns older ones away and goes on waiting,
+  // and each older one ends with ABORTED, rank 0 included. A newer rank tries again until a rank 0
+  // of its epoch listens.
   static absl::StatusOr<std::unique_ptr<SocketReducer>> Create(const RankEnvironment& environment,
                                                                const GroupOptions& options);
   ~SocketReducer() override;
@@ -42,11 +44,16 @@ class SocketReducer final : public GradientReducer {
  private:
   struct Header;
 
-  SocketReducer(std::int64_t rank, std::int64_t world_size, const GroupOptions& options);
+  SocketReducer(const RankEnvironment& environment, const GroupOptions& options);
 
   absl::Status AcceptAll(int listener);
-  absl::Status Introduce(int peer);
+  // Returns whether `peer` has become one of peers_. Otherwise it is closed.
+  absl::StatusOr<bool> Introduce(int peer);
   absl::Status Connect(const RankEnvironment& environment);
+  // Returns the error of a rank that a restart of its group has left behind.
+  absl::Status LeftBehind(std::uint64_t newer, const std::string& peer) const;
+  // Asks rank 0 to let this rank in. Returns the epoch of its group.
+  absl::StatusOr<std::uint64_t> Ask(const RankEnvironment& environment, Deadline deadline);
   template <typename T, typename Combine>
   absl::Status AllReduce(std::span<T> values, std::uint32_t kind, Combine combine);
   // Rank 0 calls this: it receives the parts of all others and sends them the result.
@@ -66,6 +73,7 @@ class SocketReducer final : public GradientReducer {
 
   const std::int64_t rank_;
   const std::int64_t world_size_;
+  const std::uint64_t epoch_;
   const GroupOptions options_;
   // Sockets by rank, -1 where there is none. Rank 0 is connected to every other rank; the others
   // are connected to rank 0 only.

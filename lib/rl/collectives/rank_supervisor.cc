@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/collectives/rank_supervisor.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
+
+namespace shoal::collectives {
+RankSupervisor::RankSupervisor(std::int64_t ranks, const SupervisionOptions& options)
+    : ranks_(ranks), options_(options), back_off_(options.min_back_off) {}
+
+absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
+  SHOAL_RETURN_IF_ERROR(MapProgress());
+  const sigset_t signals = WatchedSignals();
+  sigset_t before;
+  ::sigprocmask(SIG_BLOCK, &signals, &before);
+  auto end = RunGroups(before);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  return end;
+}
+
+absl::Status RankSupervisor::MapProgress() {
+  const auto bytes = static_cast<std::size_t>(ranks_) * sizeof(RankProgress);
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return runtime::ResourceExhausted(std::string("memory shared by ranks: ") + ::strerror(errno));
+  }
+  progress_ = static_cast<RankProgress*>(memory);
+  std::uninitialized_default_construct_n(progress_, ranks_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<int>> RankSupervisor::RunGroups(const sigset_t& mask) {
+  runtime::Clock& clock = runtime::SystemClock();
+  for (;;) {
+    // Milliseconds of the clock make it larger than any epoch of another supervisor before this
+    // one.
+    epoch_ = std::max(epoch_ + 1, clock.UnixNanos() / 1'000'000);
+    RankGroup group(ranks_, epoch_, options_.limits, progress_);
+    SHOAL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> rank, group.Start(mask));
+    if (rank) {
+      own_progress_ = progress_ + *rank;
+      return std::nullopt;
+    }
+    const std::optional<GroupFailure> failure = group.Watch();
+    if (!failure) return 0;
+    if (group.asked_to_end() || !MayRestart(group, *failure)) return failure->exit_code;
+    const runtime::TimePoint restart_at = clock.Now() + back_off_;
+    while (clock.Now() < restart_at) {
+      if (AwaitStopSignal(restart_at)) return 0;
+    }
+  }
+}
+
+bool RankSupervisor::MayRestart(const RankGroup& group, const GroupFailure& failure) {
+  const auto joined = group.joined_since();
+  ever_joined_ = ever_joined_ || joined;
+  if (joined && runtime::SystemClock().Now() - *joined >= options_.settled_after) {
+    restarts_in_a_row_ = 0;
+  }
+  const std::string cause = ToString(failure.cause);
+  ++failures_[cause];
+  if (const auto reason = Hopeless(failure)) {
+    spdlog::error("event=group_given_up cause={} rank={} exit_code={} reason={}", cause,
+                  failure.rank, failure.exit_code, runtime::Quoted(*reason));
+    return false;
+  }
+  back_off_ = restarts_in_a_row_ == 0 ? options_.min_back_off
+                                      : std::min(2 * back_off_, options_.max_back_off);
+  ++restarts_in_a_row_;
+  spdlog::warn("event=group_restarts cause={} rank={} exit_code={} restart={} of={} back_off_ms={}",
+               cause, failure.rank, failure.exit_code, restarts_in_a_row_, options_.max_restarts,
+               std::chrono::ceil<std::chrono::milliseconds>(back_off_).count());
+  return true;
+}
+
+std::optional<std::string> RankSupervisor::Hopeless(const GroupFailure& failure) const {
+  if (failure.cause == FailureCause::kExit) {
+    if (failure.exit_code == runtime::kExitConfiguration ||
+        failure.exit_code == runtime::kExitPermanent) {
+      return "no restart helps after this exit code";
+    }
+    if (!ever_joined_) return "the ranks have never joined";
+  }
+  if (restarts_in_a_row_ < options_.max_restarts) return std::nullopt;
+  return "it was started again " + std::to_string(restarts_in_a_row_) + " times in vain";
+}
+
+}  // namespace shoal::collectives
