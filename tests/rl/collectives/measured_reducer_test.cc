@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/collectives/measured_reducer.h"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+
+namespace shoal::collectives {
+namespace {
+
+constexpr std::chrono::milliseconds kTimeout{1500};
+
+// Answers each call with what `answer` returns at that time.
+class AnsweringReducer final : public GradientReducer {
+ public:
+  explicit AnsweringReducer(std::function<absl::Status()> answer) : answer_(std::move(answer)) {}
+  std::int64_t rank() const override { return 1; }
+  std::int64_t world_size() const override { return 2; }
+  absl::Status AllReduceSum(std::span<float>) override { return answer_(); }
+  absl::Status AllReduceSum(std::span<double>) override { return answer_(); }
+  absl::Status AllReduceMax(std::span<double>) override { return answer_(); }
+  absl::Status AllReduceMin(std::span<double>) override { return answer_(); }
+  absl::Status Broadcast(std::span<std::byte>) override { return answer_(); }
+  absl::Status Barrier() override { return answer_(); }
+  void Abort(const absl::Status&) override {}
+
+ private:
+  const std::function<absl::Status()> answer_;
+};
+
+}  // namespace
+
+TEST_CASE("each collective call is counted with the bytes that it was given") {
+  MeasuredReducer reducer(std::make_unique<AnsweringReducer>([] { return absl::OkStatus(); }),
+                          nullptr, kTimeout);
+  std::array<float, 3> floats{};
+  std::array<double, 5> doubles{};
+  std::array<std::byte, 7> bytes{};
+  REQUIRE(reducer.AllReduceSum(std::span<float>(floats)).ok());
+  REQUIRE(reducer.AllReduceSum(std::span<double>(doubles)).ok());
+  REQUIRE(reducer.AllReduceMax(std::span<double>(doubles)).ok());
+  REQUIRE(reducer.AllReduceMin(std::span<double>(doubles)).ok());
+  REQUIRE(reducer.Broadcast(std::span<std::byte>(bytes)).ok());
+  REQUIRE(reducer.Barrier().ok());
+  REQUIRE(reducer.communication().calls == 6);
+  REQUIRE(reducer.communication().bytes == 3 * 4 + 3 * 5 * 8 + 7);
+  REQUIRE(reducer.communication().seconds > 0);
+}
+
+TEST_CASE(
+    "a launcher sees that a rank has joined, begins a call, ends it, and why it failed first") {
+  RankProgress progress;
+  std::int64_t within = 0;
+  absl::Status answer;
+  MeasuredReducer reducer(std::make_unique<AnsweringReducer>([&] {
+                            within = progress.calls;
+                            return answer;
+                          }),
+                          &progress, kTimeout);
+  REQUIRE(progress.call_timeout_ms == 1500);
+  REQUIRE(progress.calls == 0);
+  REQUIRE(reducer.Barrier().ok());
+  REQUIRE(within == 1);
+  REQUIRE(progress.calls == 2);
+  REQUIRE(progress.failure == absl::StatusCode::kOk);
+  answer = absl::DeadlineExceededError("rank 0");
+  REQUIRE(absl::IsDeadlineExceeded(reducer.Barrier()));
+  answer = absl::UnavailableError("rank 0");
+  REQUIRE(absl::IsUnavailable(reducer.Barrier()));
+  REQUIRE(progress.failure == absl::StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace shoal::collectives
