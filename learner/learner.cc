@@ -18,6 +18,7 @@
 #include "learner/epoch_file.h"
 #include "learner/learner_metrics.h"
 #include "learner/publication.h"
+#include "learner/rank_times.h"
 #include "learner/unrolls/batch_builder.h"
 #include "learner/unrolls/content_table.h"
 #include "learner/unrolls/episode_returns.h"
@@ -403,6 +404,7 @@ absl::StatusOr<bool> Learner::RunRound() {
 absl::Status Learner::Train() {
   Parts& parts = *parts_;
   const auto begin = runtime::SystemClock().Now();
+  RankStopwatch stopwatch(*parts.reducer, runtime::SystemClock());
   if (parts.cloning != nullptr) {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
@@ -423,6 +425,7 @@ absl::Status Learner::Train() {
   parts.record.report = *std::move(report);
   const auto updated = runtime::SystemClock().Now();
   parts.record.updating_seconds = Seconds(updated - begin);
+  SHOAL_ASSIGN_OR_RETURN(parts.record.ranks, stopwatch.Stop());
 
   if (off_policy) {
     parts.environment_steps = parts.earlier_environment_steps +

@@ -124,6 +124,11 @@ nlohmann::ordered_json ToJson(const UpdateRecord& record) {
   nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()}, {"update", record.report.update}};
   for (const UpdateNumber& number : UpdateNumbers()) line[number.key] = number.value(record);
   for (const auto& [name, value] : record.report.algorithm_metrics) line[name] = value;
+  if (record.ranks.working_seconds.empty()) return line;
+  line["rank_working_seconds"] = record.ranks.working_seconds;
+  line["communication_seconds"] = record.ranks.communication_seconds;
+  line["communication_bytes"] = record.ranks.communication_bytes;
+  line["straggler_ratio"] = record.ranks.straggler_ratio();
   return line;
 }
 
@@ -176,6 +181,29 @@ void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report) {
   file_ << line.dump() << std::endl;
 }
 
+void LearnerMetrics::RecordRanks(const RankTimes& times) {
+  runtime::MetricInfo working =
+      Metric("rank_working_seconds", "s", "work of each rank in an update",
+             "Time of each rank outside collective calls in the last update.");
+  working.draw = runtime::Draw::kLabels;
+  for (std::size_t rank = 0; rank < times.working_seconds.size(); ++rank) {
+    metrics_.Gauge(working, {{"rank", std::to_string(rank)}}).Set(times.working_seconds[rank]);
+  }
+  metrics_
+      .Gauge(Metric("communication_seconds", "s", "communication in an update",
+                    "Time of the first rank within collective calls in the last update."))
+      .Set(times.communication_seconds);
+  metrics_
+      .Gauge(Metric("communication_bytes", "bytes", "bytes reduced in an update",
+                    "Bytes of the arrays that a rank passed to collective calls in the last "
+                    "update."))
+      .Set(times.communication_bytes);
+  metrics_
+      .Gauge(Metric("straggler_ratio", "", "slowest rank over the mean",
+                    "Working time of the slowest rank in the last update, over the mean of all."))
+      .Set(times.straggler_ratio());
+}
+
 void LearnerMetrics::Record(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;
   updates_.Increment();
@@ -198,6 +226,7 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
                 .title = "return of the episodes learned from"})
         .Set(record.episodes.mean_return);
   }
+  if (!record.ranks.working_seconds.empty()) RecordRanks(record.ranks);
   const std::initializer_list<std::pair<const char*, double>> phases = {
       {"waiting", record.waiting_seconds},
       {"decoding", record.decoding_seconds},

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "learner/rank_times.h"
 #include "learner/unrolls/episode_returns.h"
 #include "learner/unrolls/round.h"
 #include "platform/runtime/metrics.h"
@@ -37,6 +38,7 @@ struct UpdateRecord {
   double decoding_seconds = 0;
   double updating_seconds = 0;
   double publishing_seconds = 0;
+  RankTimes ranks;
 };
 
 class LearnerMetrics {
@@ -55,6 +57,7 @@ class LearnerMetrics {
 
  private:
   LearnerMetrics(std::ofstream file, runtime::Metrics& metrics);
+  void RecordRanks(const RankTimes& times);
 
   std::ofstream file_;
   runtime::Metrics& metrics_;

@@ -16,6 +16,7 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/log.h"
@@ -387,9 +388,13 @@ TEST_CASE("when the supervisor is killed no rank outlives it, not even a stopped
   REQUIRE(Eventually([&] { return run.traces().ready == 2 && IsStopped(pids[1]); }));
   REQUIRE(::kill(run.pid(), SIGKILL) == 0);
   REQUIRE(run.ExitCode() == 128 + SIGKILL);
+  std::vector<int> ends;
   for (const auto& pid : pids) {
     int status = 0;
-    REQUIRE(Eventually([&] { return ::waitpid(pid, &status, WNOHANG) == pid; }));
+    if (!Eventually([&] { return ::waitpid(pid, &status, WNOHANG) == pid; })) ::kill(pid, SIGKILL);
+    ends.push_back(status);
+  }
+  for (const int status : ends) {
     REQUIRE(WIFSIGNALED(status));
     REQUIRE(WTERMSIG(status) == SIGKILL);
   }

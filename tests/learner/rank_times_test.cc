@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/rank_times.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "tests/doubles/manual_clock.h"
+
+namespace shoal::learner {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Rank 1 of three. The others work for 200 and 400 ms in each update.
+class MiddleRank final : public collectives::GradientReducer {
+ public:
+  std::int64_t rank() const override { return 1; }
+  std::int64_t world_size() const override { return 3; }
+  absl::Status AllReduceSum(std::span<float>) override { return absl::OkStatus(); }
+  absl::Status AllReduceSum(std::span<double> values) override {
+    ++sums;
+    values[0] += 0.2;
+    values[2] += 0.4;
+    return end;
+  }
+  absl::Status AllReduceMax(std::span<double>) override { return absl::OkStatus(); }
+  absl::Status AllReduceMin(std::span<double>) override { return absl::OkStatus(); }
+  absl::Status Broadcast(std::span<std::byte>) override { return absl::OkStatus(); }
+  absl::Status Barrier() override { return absl::OkStatus(); }
+  void Abort(const absl::Status&) override {}
+  collectives::Communication communication() const override { return spent; }
+
+  collectives::Communication spent = {.calls = 10, .bytes = 1000, .seconds = 5};
+  absl::Status end;
+  int sums = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the time of an update is divided into work, by rank, and communication") {
+  doubles::ManualClock clock;
+  MiddleRank group;
+  RankStopwatch stopwatch(group, clock);
+  clock.Advance(milliseconds(1000));
+  group.spent = {.calls = 13, .bytes = 1600, .seconds = 5.7};
+  const RankTimes times = stopwatch.Stop().value();
+  REQUIRE(times.communication_seconds == Approx(0.7));
+  REQUIRE(times.communication_bytes == 600);
+  REQUIRE(times.working_seconds.size() == 3);
+  REQUIRE(times.working_seconds[0] == Approx(0.2));
+  REQUIRE(times.working_seconds[1] == Approx(0.3));
+  REQUIRE(times.working_seconds[2] == Approx(0.4));
+  REQUIRE(times.straggler_ratio() == Approx(4.0 / 3.0));
+  REQUIRE(group.sums == 1);
+}
+
+TEST_CASE("times that cannot be exchanged are the group's error") {
+  const doubles::ManualClock clock;
+  MiddleRank group;
+  group.end = absl::UnavailableError("rank 2 was lost");
+  REQUIRE(absl::IsUnavailable(RankStopwatch(group, clock).Stop().status()));
+}
+
+TEST_CASE("a rank alone has nothing to exchange and no straggler") {
+  const doubles::ManualClock clock;
+  collectives::SingleRank alone;
+  const RankTimes times = RankStopwatch(alone, clock).Stop().value();
+  REQUIRE(times.working_seconds.empty());
+  REQUIRE(times.straggler_ratio() == 1);
+}
+
+}  // namespace shoal::learner
