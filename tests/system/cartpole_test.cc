@@ -124,8 +124,12 @@ TEST_CASE("two learner ranks learn CartPole and agree in every bit after every u
   INFO(run.output());
   REQUIRE(run.exit().code == 0);
   REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
-  // A rank with different parameters would have ended the learner.
+  // A rank with different parameters would have ended the group.
   REQUIRE(run.output().find("event=ended") == std::string::npos);
+  REQUIRE(run.File("logs/learner-0.log").find("event=rank_ended") == std::string::npos);
+  REQUIRE(run.Last("learner.jsonl", "straggler_ratio") >= 1);
+  REQUIRE(run.Last("learner.jsonl", "communication_seconds") > 0);
+  REQUIRE(run.Last("learner.jsonl", "communication_bytes") > 0);
 }
 
 TEST_CASE("REINFORCE learns CartPole in four minutes", "[cartpole]") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests `encoder train` as a person starts and ends it.
+#include <signal.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -100,6 +102,42 @@ TEST_CASE("a run that is ended by a signal saves its last step, and goes on afte
         REQUIRE(steps[i] == static_cast<std::int64_t>(i) + 1);
       }
     }
+  }
+}
+
+TEST_CASE("when one of two ranks is killed all start again, and go on from the checkpoint",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  const std::string run = folder.path() + "/run";
+  auto process = cli::ChildProcess::Start(
+      {.name = "encoder",
+       .command = {kEncoder, "train", "--dataset", dataset, "--output", run, "--steps", "100000",
+                   "--threads", "1", "--world-size", "2", "--batch-tokens", "256",
+                   "--checkpoint-every", "1"},
+       .log_path = run + ".log"});
+  REQUIRE(process.ok());
+  REQUIRE(Eventually(seconds(60), [&] { return StepsOf(run).size() >= 3; }));
+  const std::string supervisor = std::to_string((*process)->pid());
+  std::istringstream children(
+      runtime::ReadFile("/proc/" + supervisor + "/task/" + supervisor + "/children").value_or(""));
+  pid_t first = 0;
+  pid_t second = 0;
+  REQUIRE(children >> first >> second);
+  REQUIRE(::kill(second, SIGKILL) == 0);
+  const auto said = [&] { return runtime::ReadFile(run + ".log").value_or(""); };
+  const bool restarted = Eventually(
+      seconds(10), [&] { return said().find("event=group_restarts") != std::string::npos; });
+  INFO(said());
+  REQUIRE(restarted);
+  const std::size_t before = StepsOf(run).size();
+  REQUIRE(Eventually(seconds(60), [&] { return StepsOf(run).size() >= before + 3; }));
+  (*process)->RequestStop();
+  REQUIRE(Eventually(seconds(30), [&] { return (*process)->Poll().has_value(); }));
+  REQUIRE((*process)->Poll()->code == 0);
+  const auto steps = StepsOf(run);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    REQUIRE(steps[i] == static_cast<std::int64_t>(i) + 1);
   }
 }
 
