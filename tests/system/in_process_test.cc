@@ -27,14 +27,6 @@ bool Flows(const ShoalRun& run) {
   return Eventually(seconds(60), [&] { return run.updates() >= updates + 2; });
 }
 
-std::size_t Count(const std::string& text, const std::string& words) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
-    ++count;
-  }
-  return count;
-}
-
 }  // namespace
 
 TEST_CASE("CartPole is learned in one process, with the run directory of a cluster of programs",

@@ -85,14 +85,6 @@ void RequireUses(ShoalRun& run, int most) {
   REQUIRE(most_seen == most);
 }
 
-std::size_t Count(const std::string& text, const std::string& words) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
-    ++count;
-  }
-  return count;
-}
-
 // The learner's supervisor and its ranks.
 struct Group {
   pid_t supervisor = 0;

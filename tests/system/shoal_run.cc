@@ -130,4 +130,12 @@ double NumberIn(const std::string& line, const std::string& key) {
   return std::strtod(line.c_str() + at + key.size() + 2, nullptr);
 }
 
+std::size_t Count(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace shoal::tests

@@ -78,5 +78,7 @@ bool Eventually(std::chrono::steady_clock::time_point deadline,
 
 // Returns the number after `key`= in a result line, or -1 if it is not there.
 double NumberIn(const std::string& line, const std::string& key);
+// Returns how often `words` begin in `text`.
+std::size_t Count(const std::string& text, const std::string& words);
 
 }  // namespace shoal::tests

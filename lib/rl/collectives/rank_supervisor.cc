@@ -12,6 +12,7 @@
 #include "platform/runtime/program.h"
 
 namespace shoal::collectives {
+
 RankSupervisor::RankSupervisor(std::int64_t ranks, const SupervisionOptions& options)
     : ranks_(ranks), options_(options), back_off_(options.min_back_off) {}
 
