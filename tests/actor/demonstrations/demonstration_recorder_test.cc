@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -13,6 +12,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "redfish/goals/plan.h"
 #include "rl/demonstrations/demonstration_check.h"
+#include "tests/actor/demonstrations/columns.h"
 #include "tests/actor/demonstrations/played.h"
 #include "tests/doubles/temporary_folder.h"
 
@@ -50,17 +50,6 @@ PlayedEpisode PlayOpen(PlanPlayer& player, const std::string& goal) {
     if (played->facts.optimum > 1) return *std::move(played);
   }
   throw std::runtime_error("no such episode");
-}
-
-template <typename T>
-std::vector<T> ColumnOf(const proto::Unroll& unroll, const std::string& name) {
-  for (const proto::NamedTensor& column : unroll.step_columns()) {
-    if (column.name() != name) continue;
-    std::vector<T> values(column.tensor().data().size() / sizeof(T));
-    std::memcpy(values.data(), column.tensor().data().data(), column.tensor().data().size());
-    return values;
-  }
-  throw std::runtime_error("no column " + name);
 }
 
 }  // namespace

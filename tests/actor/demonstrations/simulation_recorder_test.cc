@@ -2,31 +2,16 @@
 #include "actor/demonstrations/simulation_recorder.h"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "actor/demonstrations/demonstration_recorder.h"
 #include "actor/environments/classic/mountain_car.h"
 #include "rl/demonstrations/demonstration_file.h"
+#include "tests/actor/demonstrations/columns.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::actor {
-namespace {
-
-template <typename T>
-std::vector<T> NumbersOf(const proto::Unroll& unroll, const std::string& name) {
-  for (const proto::NamedTensor& column : unroll.step_columns()) {
-    if (column.name() != name) continue;
-    std::vector<T> values(column.tensor().data().size() / sizeof(T));
-    std::memcpy(values.data(), column.tensor().data().data(), column.tensor().data().size());
-    return values;
-  }
-  throw std::runtime_error("no column " + name);
-}
-
-}  // namespace
-
 TEST_CASE("Twenty demonstrations drive the car up the hill, from different starts") {
   const auto recorded = RecordSimulation({.kind = "mountain_car", .episodes = 20, .seed = 7});
   REQUIRE(recorded.ok());
@@ -36,8 +21,8 @@ TEST_CASE("Twenty demonstrations drive the car up the hill, from different start
   for (const proto::Demonstration& demonstration : recorded->demonstrations()) {
     const proto::Unroll& unroll = demonstration.unroll();
     REQUIRE(unroll.length() <= 130);
-    const auto seen = NumbersOf<float>(unroll, "observation/numeric");
-    const auto actions = NumbersOf<std::int64_t>(unroll, "action");
+    const auto seen = ColumnOf<float>(unroll, "observation/numeric");
+    const auto actions = ColumnOf<std::int64_t>(unroll, "action");
     REQUIRE(seen.size() == 2 * (actions.size() + 1));
     // The rows are the ones that the task's physics makes of the actions, up to its end.
     MountainCarState state{.position = seen[0], .velocity = seen[1]};
@@ -47,10 +32,10 @@ TEST_CASE("Twenty demonstrations drive the car up the hill, from different start
       state = AdvanceMountainCar(state, actions[step]);
     }
     REQUIRE(state.position >= 0.5 - 1e-4);
-    const auto flags = NumbersOf<std::uint8_t>(unroll, "flags");
+    const auto flags = ColumnOf<std::uint8_t>(unroll, "flags");
     REQUIRE(flags.front() == proto::ROW_FLAG_FIRST);
     REQUIRE(flags[actions.size() - 1] == proto::ROW_FLAG_TERMINATED);
-    REQUIRE(NumbersOf<float>(unroll, "reward") == std::vector<float>(actions.size(), -1));
+    REQUIRE(ColumnOf<float>(unroll, "reward") == std::vector<float>(actions.size(), -1));
     REQUIRE(seen[0] != first_start);
     first_start = seen[0];
   }

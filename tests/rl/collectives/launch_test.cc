@@ -40,8 +40,7 @@ class Variables {
 int Launch(std::int64_t world_size, const std::function<int()>& body) {
   const pid_t launcher = ::fork();
   if (launcher == 0) {
-    const auto launched =
-        LaunchRanks({.program = "test", .world_size = world_size});
+    const auto launched = LaunchRanks({.program = "test", .world_size = world_size});
     if (!launched.ok()) ::_exit(99);
     ::_exit(launched->exit_code ? *launched->exit_code : body());
   }
