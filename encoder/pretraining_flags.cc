@@ -125,7 +125,7 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
   AddOptimiser(*train, *options);
   AddCourse(*train, *options);
   AddGroup(*train, options->group);
-  train->add_option("--world-size", flags->world_size, "Ranks to start on this node")
+  train->add_option("--world-size", flags->local_ranks, "Ranks to start on this node")
       ->capture_default_str();
   train
       ->add_option("--max-restarts", flags->supervision.max_restarts,

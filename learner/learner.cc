@@ -29,6 +29,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
+#include "platform/transport/server.h"
 #include "replay/client/sampler.h"
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_reducer.h"
@@ -82,8 +83,9 @@ struct Learner::Parts {
   std::unique_ptr<collectives::GradientReducer> reducer;
   std::unique_ptr<algorithms::PolicyTrainer> trainer;
   std::unique_ptr<UnrollLedger> ledger;
-  std::unique_ptr<LearnerMetrics> reports;   // rank 0
-  std::unique_ptr<Publication> publication;  // rank 0
+  std::unique_ptr<LearnerMetrics> reports;    // rank 0
+  std::unique_ptr<Publication> publication;   // rank 0
+  std::unique_ptr<transport::Server> health;  // the first rank of a node, if it is to say so
   std::unique_ptr<ContentTable> contents;
   std::unique_ptr<Cloning> cloning;                    // null without demonstrations
   std::unique_ptr<DemonstrationTable> demonstrations;  // null without a demonstration ratio
@@ -211,7 +213,12 @@ absl::Status Learner::Start() {
                                            .off_policy = parts.trainer->requirements().off_policy,
                                            .deterministic = setup_.run.deterministic},
                               *parts.source, *parts.decoder, *parts.ledger, runtime::SystemClock());
-  return Publish(/*save=*/true);
+  SHOAL_RETURN_IF_ERROR(Publish(/*save=*/true));
+  if (setup_.local_rank != 0 || options.health_listen.empty()) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(parts.health,
+                         transport::Server::Create({.listen = options.health_listen}, {}));
+  parts.health->SetServing(true);
+  return absl::OkStatus();
 }
 
 absl::Status Learner::Resume() {
@@ -348,6 +355,7 @@ absl::Status Learner::RunRounds() {
     if (!go_on) break;
   }
   spdlog::info("event=digest update={} digest={}", parts_->trainer->updates(), Digest());
+  if (parts_->health != nullptr) parts_->health->SetServing(false);
   parts_->sampler->Close();
   absl::Status saved = SaveCheckpoint();
   if (rank() == 0) {

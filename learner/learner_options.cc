@@ -16,6 +16,9 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                         "cluster.learner, or a free port of 127.0.0.1"});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "host:port of rank 0's Prometheus endpoint; empty: none"});
+  visitor.Knob("health_listen", health_listen,
+               {.help = "host:port of the gRPC health service of each node's first rank, which "
+                        "serves once its start is over; empty: none"});
   visitor.Knob("policy_id", policy_id,
                {.help = "policy that is trained, of several that are trained side by side; unrolls "
                         "of another are dropped",

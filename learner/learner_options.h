@@ -18,6 +18,9 @@ struct LearnerOptions {
   std::string listen = "";
   // The address of rank 0's Prometheus endpoint. If empty, there is none.
   std::string metrics_listen = "";
+  // The address of a health service of the first rank of each node, which says whether its start is
+  // over. If empty, there is none.
+  std::string health_listen = "";
   // The policy that is trained, where several are trained side by side. Unrolls of others are
   // dropped.
   std::int64_t policy_id = 0;

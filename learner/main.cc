@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   program.AddSection("learner", setup.learner);
   program.AddSection("policy", setup.policy);
   program.AddSection("algorithm", setup.algorithm);
-  program.AddFlag("--world-size", launch.world_size,
+  program.AddFlag("--world-size", launch.local_ranks,
                   "ranks to start on this node; more than one get a supervisor");
   program.AddFlag("--max-restarts", launch.supervision.max_restarts,
                   "how often in a row the supervisor starts all ranks again after one failed; a "

@@ -3,7 +3,9 @@
 
 #include <absl/strings/str_split.h>
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -13,6 +15,8 @@
 
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/transport/channel.h"
+#include "platform/transport/health_client.h"
 #include "replay/wire.h"
 #include "rl/demonstrations/demonstration_file.h"
 #include "rl/training/checkpoint.h"
@@ -199,6 +203,28 @@ TEST_CASE("a learner of action values draws a part of its unrolls from demonstra
   setup.run.directory = folder.At("other");
   REQUIRE(runtime::Message(ends(setup)) ==
           "learner.demonstration_ratio: algorithm ppo trains on what its own policy did alone");
+}
+
+TEST_CASE("the first rank of each node says that it serves once it has started") {
+  const doubles::TemporaryFolder folder;
+  const LearnerSetup setup = Setup(folder, "127.0.0.1:1");
+  const std::array<std::string, 2> sockets = {"unix:" + folder.At("first"),
+                                              "unix:" + folder.At("second")};
+  const auto ask = [](const std::string& address) {
+    return transport::CheckHealth(transport::CreateChannel(address), std::chrono::seconds(10));
+  };
+  // Ranks 0 and 1 are alone on their nodes, and rank 2 is the second one of node 1.
+  doubles::RunRanks(3, [&](std::size_t rank, collectives::GradientReducer& group) -> absl::Status {
+    LearnerSetup own = setup;
+    own.local_rank = rank == 2 ? 1 : 0;
+    own.learner.health_listen = sockets.at(rank == 0 ? 0 : 1);
+    SHOAL_ASSIGN_OR_RETURN(const auto learner,
+                           Learner::Create(own, std::make_unique<ThrowingReducer>(group, 0)));
+    SHOAL_RETURN_IF_ERROR(group.Barrier());
+    for (const std::string& socket : sockets) SHOAL_RETURN_IF_ERROR(ask(socket));
+    return group.Barrier();
+  });
+  REQUIRE_FALSE(ask(sockets[0]).ok());
 }
 
 }  // namespace shoal::learner

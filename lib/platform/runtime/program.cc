@@ -69,6 +69,7 @@ struct Program::Flags {
   std::string config_file;
   std::vector<std::string> overrides;
   std::int64_t index = -1;
+  int stop_code = 0;
   bool print_config = false;
 };
 
@@ -85,6 +86,9 @@ Program::Program(std::string name, std::string description)
   app.add_option("--set", flags_->overrides, "section.key=value, over the file; repeatable")
       ->allow_extra_args(false);
   app.add_option("--index", flags_->index, "which of several processes of this kind this is");
+  app.add_option("--stop-code", flags_->stop_code,
+                 "exit code after SIGTERM or SIGINT, for those who take 0 as the end of the work")
+      ->check(CLI::Range(0, 255));
   app.add_flag("--print-config", flags_->print_config,
                "print the effective configuration and stop");
   app.set_version_flag("--version", GitRevision());
@@ -155,11 +159,11 @@ int Program::Fail(const absl::Status& status) const {
 void Program::WatchStart() {
   watch_end_fd_ = ::eventfd(0, EFD_CLOEXEC);
   SHOAL_CHECK(watch_end_fd_ >= 0);
-  watch_ = Thread("start", [end = watch_end_fd_] {
+  watch_ = Thread("start", [end = watch_end_fd_, code = flags_->stop_code] {
     if (!SignalBefore(end)) return;
     spdlog::info("event=stop reason=signal while=starting");
     spdlog::default_logger()->flush();
-    std::_Exit(0);
+    std::_Exit(code);
   });
 }
 
@@ -181,7 +185,7 @@ int Program::WaitForStop() {
     return exit_code;
   }
   spdlog::info("event=stop reason=signal");
-  return 0;
+  return flags_->stop_code;
 }
 
 void Program::RequestStop(int exit_code) {

@@ -9,8 +9,9 @@
 //   ... tear down in reverse ...
 //
 // Parse blocks SIGINT and SIGTERM before any thread exists, and WaitForStop reads them. A signal
-// that comes before WaitForStop, while the process is being put together, ends it at once with exit
-// code 0. No code runs in a signal handler. All methods except RequestStop are for the main thread.
+// that comes before WaitForStop, while the process is being put together, ends it at once. The exit
+// code after a signal is that of --stop-code, 0 by default. No code runs in a signal handler. All
+// methods except RequestStop are for the main thread.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@
 namespace shoal::runtime {
 
 // Exit codes:
-//   0   The work is done, or somebody asked the process to stop.
+//   0   The work is done, or somebody asked the process to stop (unless --stop-code says another).
 //   1   The process failed at run time, and a restart may help.
 //   2   Its flags or its configuration are wrong, or something blocks the start, such as a port in
 //       use or a damaged file. A restart helps only where the obstacle goes away.
@@ -57,16 +58,16 @@ class Program {
   void AddFlag(const std::string& name, std::string& value, const std::string& help);
 
   // Reads --config FILE, --set section.key=value (repeatable), --index N (or SHOAL_INDEX, or the
-  // ordinal at the end of HOSTNAME when SHOAL_INDEX=hostname), --print-config, --version, --help
-  // and the program's own flags. Sets up the log, and logs the git revision and the effective
-  // configuration. Returns an exit code when there is nothing to run.
+  // ordinal at the end of HOSTNAME when SHOAL_INDEX=hostname), --stop-code CODE, --print-config,
+  // --version, --help and the program's own flags. Sets up the log, and logs the git revision and
+  // the effective configuration. Returns an exit code when there is nothing to run.
   std::optional<int> Parse(int argc, char** argv);
 
   // Logs `status` and returns the exit code that fits it.
   int Fail(const absl::Status& status) const;
 
   // Blocks until SIGINT, SIGTERM or RequestStop. Returns the exit code passed to RequestStop, or
-  // else 0.
+  // else that of --stop-code.
   int WaitForStop();
   // Thread-safe. Only the first call takes effect.
   void RequestStop(int exit_code);

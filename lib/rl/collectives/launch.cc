@@ -12,8 +12,10 @@
 namespace shoal::collectives {
 namespace {
 
+constexpr std::int64_t kMaxRanks = 65536;
 constexpr const char* kListenerName = "SHOAL_MASTER_LISTENER";
 constexpr const char* kEpochName = "SHOAL_GROUP_EPOCH";
+constexpr std::int64_t kMaxEpoch = std::numeric_limits<std::int64_t>::max();
 
 absl::Status ReadNumber(const char* name, std::int64_t min, std::int64_t max, std::int64_t& value) {
   const char* const text = std::getenv(name);
@@ -28,6 +30,32 @@ absl::Status ReadNumber(const char* name, std::int64_t min, std::int64_t max, st
   }
   value = parsed;
   return absl::OkStatus();
+}
+
+absl::StatusOr<NodePlace> ReadPlace(std::int64_t local_ranks) {
+  NodePlace place{.local_ranks = local_ranks, .world_size = local_ranks};
+  if (std::getenv("GROUP_RANK") == nullptr) return place;
+  for (const char* const name : {"WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    if (std::getenv(name) != nullptr) continue;
+    return runtime::InvalidArgument(std::string("GROUP_RANK is set, ") + name + " is not");
+  }
+  SHOAL_RETURN_IF_ERROR(ReadNumber("WORLD_SIZE", local_ranks, kMaxRanks, place.world_size));
+  if (place.world_size % local_ranks != 0) {
+    return runtime::InvalidArgument("WORLD_SIZE='" + std::to_string(place.world_size) +
+                                    "' is no multiple of the " + std::to_string(local_ranks) +
+                                    " ranks of a node");
+  }
+  std::int64_t node = 0;
+  std::int64_t port = 0;
+  std::int64_t epoch = 0;
+  SHOAL_RETURN_IF_ERROR(ReadNumber("GROUP_RANK", 0, place.world_size / local_ranks - 1, node));
+  SHOAL_RETURN_IF_ERROR(ReadNumber("MASTER_PORT", 1, 65535, port));
+  SHOAL_RETURN_IF_ERROR(ReadNumber(kEpochName, 0, kMaxEpoch, epoch));
+  place.first_rank = node * local_ranks;
+  place.master = NodePlace::Master{.address = std::getenv("MASTER_ADDR"),
+                                   .port = static_cast<std::uint16_t>(port),
+                                   .epoch = static_cast<std::uint64_t>(epoch)};
+  return place;
 }
 
 std::optional<std::int64_t> NumberOfFlag(std::string_view flag, int argc, const char* const* argv) {
@@ -46,7 +74,6 @@ std::optional<std::int64_t> NumberOfFlag(std::string_view flag, int argc, const 
 absl::StatusOr<RankEnvironment> ReadRankEnvironment() {
   RankEnvironment environment;
   if (std::getenv("RANK") == nullptr) return environment;
-  constexpr std::int64_t kMaxRanks = 65536;
   std::int64_t port = 0;
   std::int64_t listener = -1;
   std::int64_t epoch = 0;
@@ -55,7 +82,7 @@ absl::StatusOr<RankEnvironment> ReadRankEnvironment() {
   SHOAL_RETURN_IF_ERROR(ReadNumber("LOCAL_RANK", 0, kMaxRanks, environment.local_rank));
   SHOAL_RETURN_IF_ERROR(ReadNumber("MASTER_PORT", 1, 65535, port));
   SHOAL_RETURN_IF_ERROR(ReadNumber(kListenerName, -1, 1 << 20, listener));
-  SHOAL_RETURN_IF_ERROR(ReadNumber(kEpochName, 0, std::numeric_limits<std::int64_t>::max(), epoch));
+  SHOAL_RETURN_IF_ERROR(ReadNumber(kEpochName, 0, kMaxEpoch, epoch));
   environment.epoch = static_cast<std::uint64_t>(epoch);
   if (const char* const address = std::getenv("MASTER_ADDR")) environment.master_address = address;
   if (port == 0 && environment.world_size > 1) {
@@ -81,25 +108,36 @@ void WriteRankEnvironment(const RankEnvironment& environment) {
 
 LaunchOptions LaunchFlags(std::string program, int argc, const char* const* argv) {
   LaunchOptions options{.program = std::move(program)};
-  options.world_size = NumberOfFlag("--world-size", argc, argv).value_or(options.world_size);
+  options.local_ranks = NumberOfFlag("--world-size", argc, argv).value_or(options.local_ranks);
   std::int64_t& restarts = options.supervision.max_restarts;
   restarts = NumberOfFlag("--max-restarts", argc, argv).value_or(restarts);
   return options;
 }
 
 absl::StatusOr<Launched> LaunchRanks(const LaunchOptions& options) {
-  if (options.world_size < 1 || options.world_size > kMaxLocalRanks) {
-    return runtime::InvalidArgument("world size " + std::to_string(options.world_size) +
+  if (options.local_ranks < 1 || options.local_ranks > kMaxLocalRanks) {
+    return runtime::InvalidArgument("world size " + std::to_string(options.local_ranks) +
                                     " is not from 1 to " + std::to_string(kMaxLocalRanks));
   }
   if (options.supervision.max_restarts < 0) {
     return runtime::InvalidArgument("a number of restarts cannot be negative: " +
                                     std::to_string(options.supervision.max_restarts));
   }
-  if (options.world_size == 1 || std::getenv("RANK") != nullptr) return Launched{};
+  if (std::getenv("RANK") != nullptr) return Launched{};
+  SHOAL_ASSIGN_OR_RETURN(const NodePlace place, ReadPlace(options.local_ranks));
+  if (place.local_ranks == 1) {
+    if (place.master) {
+      WriteRankEnvironment({.rank = place.first_rank,
+                            .world_size = place.world_size,
+                            .master_address = place.master->address,
+                            .master_port = place.master->port,
+                            .epoch = place.master->epoch});
+    }
+    return Launched{};
+  }
   const auto log = spdlog::default_logger();
   SHOAL_RETURN_IF_ERROR(runtime::SetUpLog(options.program + "-supervisor", 0, "info"));
-  RankSupervisor supervisor(options.world_size, options.supervision);
+  RankSupervisor supervisor(place, options.supervision);
   const auto exit_code = supervisor.Run();
   spdlog::set_default_logger(log);
   SHOAL_RETURN_IF_ERROR(exit_code.status());

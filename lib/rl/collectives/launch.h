@@ -7,9 +7,10 @@
 //   auto reducer = JoinGroup({.progress = launched.progress});
 //
 // The environment variables have torchrun's names: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR,
-// MASTER_PORT. Ranks of several nodes that a job controller starts again at the same address should
-// also have SHOAL_GROUP_EPOCH: the same number on all ranks, and a larger one after each restart.
-// torchrun's TORCHELASTIC_RESTART_COUNT is no such number, since each node counts for itself.
+// MASTER_PORT; and GROUP_RANK, the number of a node among those of the group. Ranks of several
+// nodes that a job controller starts again at the same address should also have SHOAL_GROUP_EPOCH:
+// the same number on all ranks, and a larger one after each restart. torchrun's
+// TORCHELASTIC_RESTART_COUNT is no such number, since each node counts for itself.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ inline constexpr std::int64_t kMaxLocalRanks = 64;
 struct LaunchOptions {
   // The name of the program in the supervisor's log.
   std::string program;
-  std::int64_t world_size = 1;
+  // The ranks of this node.
+  std::int64_t local_ranks = 1;
   SupervisionOptions supervision = {};
 };
 
@@ -68,9 +70,16 @@ struct Launched {
 
 // Forks the ranks of this node and supervises them (rank_supervisor.h). It returns in each rank,
 // and in the supervisor at the end. Call it while the process has one thread, before any use of
-// torch or gRPC. It forks nothing for a world of 1, or when RANK is already set (the process is a
-// rank of a larger group, which somebody else supervises). Returns INVALID_ARGUMENT when
-// `world_size` is not from 1 to kMaxLocalRanks or max_restarts is negative, and the errors of
+// torch or gRPC. It forks nothing for one rank, or when RANK is already set (the process is a rank
+// of a larger group, which somebody else supervises).
+//
+// Without GROUP_RANK these ranks are the whole group. With it, the group is WORLD_SIZE ranks on
+// nodes of `local_ranks` each, and this node has those from GROUP_RANK * `local_ranks` on; rank 0
+// listens on MASTER_ADDR and MASTER_PORT, where the others look for it. A node whose ranks failed
+// then ends, and no rank is started again here: whoever starts the nodes has to start all of them.
+//
+// Returns INVALID_ARGUMENT when `local_ranks` is not from 1 to kMaxLocalRanks or max_restarts is
+// negative, and names a variable that is missing or does not fit the others; also the errors of
 // RankSupervisor::Run.
 absl::StatusOr<Launched> LaunchRanks(const LaunchOptions& options);
 

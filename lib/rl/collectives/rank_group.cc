@@ -75,9 +75,9 @@ bool AwaitStopSignal(runtime::TimePoint deadline) {
   return signal == SIGTERM || signal == SIGINT;
 }
 
-RankGroup::RankGroup(std::int64_t size, std::uint64_t epoch, const GroupLimits& limits,
+RankGroup::RankGroup(NodePlace place, std::uint64_t epoch, const GroupLimits& limits,
                      RankProgress* progress)
-    : size_(size), epoch_(epoch), limits_(limits), progress_(progress) {}
+    : place_(std::move(place)), epoch_(epoch), limits_(limits), progress_(progress) {}
 
 absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mask) {
   for (std::int64_t rank = 0; rank < size_; ++rank) {
@@ -85,30 +85,39 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
     progress_[rank].calls = 0;
     progress_[rank].failure = absl::StatusCode::kOk;
   }
-  RankEnvironment environment{.world_size = size_, .epoch = epoch_};
-  SHOAL_ASSIGN_OR_RETURN(const int listener,
-                         Listen(environment.master_address, environment.master_port));
+  RankEnvironment environment{.world_size = place_.world_size, .epoch = epoch_};
+  int listener = -1;
+  if (place_.master) {
+    environment.master_address = place_.master->address;
+    environment.master_port = place_.master->port;
+  } else {
+    SHOAL_ASSIGN_OR_RETURN(listener, Listen(environment.master_address, environment.master_port));
+  }
+  const auto close_listener = [listener] {
+    if (listener >= 0) ::close(listener);
+  };
   const pid_t parent = ::getpid();
   for (std::int64_t rank = 0; rank < size_; ++rank) {
     const pid_t child = ::fork();
     if (child == 0) {
       BecomeRank(mask, parent);
-      if (rank != 0) ::close(listener);
-      environment.rank = environment.local_rank = rank;
+      if (rank != 0) close_listener();
+      environment.rank = place_.first_rank + rank;
+      environment.local_rank = rank;
       environment.master_listener = rank == 0 ? listener : -1;
       WriteRankEnvironment(environment);
       return rank;
     }
     if (child < 0) {
       const std::string reason = ::strerror(errno);
-      ::close(listener);
+      close_listener();
       End();
       Watch();
       return runtime::ResourceExhausted("cannot fork rank " + std::to_string(rank) + ": " + reason);
     }
     ranks_.push_back({.pid = child});
   }
-  ::close(listener);
+  close_listener();
   spdlog::info("event=group_started epoch={} ranks={}", epoch_, size_);
   return std::nullopt;
 }

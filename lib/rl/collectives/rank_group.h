@@ -27,6 +27,23 @@
 
 namespace shoal::collectives {
 
+// Where the ranks of this node stand among those of the whole group.
+struct NodePlace {
+  struct Master {
+    std::string address;
+    std::uint16_t port = 0;
+    // The same number on all nodes, and a larger one after each start (SHOAL_GROUP_EPOCH).
+    std::uint64_t epoch = 0;
+  };
+
+  std::int64_t local_ranks = 1;
+  std::int64_t first_rank = 0;
+  std::int64_t world_size = 1;
+  // Where rank 0 listens, when there are other nodes. Nothing for a group of this node alone, which
+  // gets a free port and an epoch of its own.
+  std::optional<Master> master = {};
+};
+
 struct GroupLimits {
   // The time from SIGTERM to SIGKILL.
   runtime::Duration stop_grace = std::chrono::seconds(5);
@@ -57,10 +74,11 @@ class RankGroup {
  public:
   // `progress` has a cell for each rank, in memory that outlives this and is shared with children.
   // The caller has blocked SIGCHLD, SIGTERM and SIGINT.
-  RankGroup(std::int64_t size, std::uint64_t epoch, const GroupLimits& limits,
+  RankGroup(NodePlace place, std::uint64_t epoch, const GroupLimits& limits,
             RankProgress* progress);
 
-  // Forks the ranks. Returns nothing in the caller, and in each rank its number; the rank then has
+  // Forks the ranks. Returns nothing in the caller, and in each rank its number on this
+  // node; the rank then has
   // its environment variables (launch.h) and the signal mask `mask`. After an error no rank is
   // left: RESOURCE_EXHAUSTED when the system refuses a process, FAILED_PRECONDITION when it refuses
   // a port.
@@ -100,7 +118,8 @@ class RankGroup {
   std::optional<runtime::Duration> StallLimit() const;
   std::optional<GroupFailure> Judge() const;
 
-  const std::int64_t size_;
+  const NodePlace place_;
+  const std::int64_t size_ = place_.local_ranks;
   const std::uint64_t epoch_;
   const GroupLimits limits_;
   RankProgress* const progress_;

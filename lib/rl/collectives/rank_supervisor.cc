@@ -7,14 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <utility>
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 
 namespace shoal::collectives {
 
-RankSupervisor::RankSupervisor(std::int64_t ranks, const SupervisionOptions& options)
-    : ranks_(ranks), options_(options), back_off_(options.min_back_off) {}
+RankSupervisor::RankSupervisor(NodePlace place, const SupervisionOptions& options)
+    : place_(std::move(place)), options_(options), back_off_(options.min_back_off) {}
 
 absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
   SHOAL_RETURN_IF_ERROR(MapProgress());
@@ -27,14 +28,14 @@ absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
 }
 
 absl::Status RankSupervisor::MapProgress() {
-  const auto bytes = static_cast<std::size_t>(ranks_) * sizeof(RankProgress);
+  const auto bytes = static_cast<std::size_t>(place_.local_ranks) * sizeof(RankProgress);
   void* const memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return runtime::ResourceExhausted(std::string("memory shared by ranks: ") + ::strerror(errno));
   }
   progress_ = static_cast<RankProgress*>(memory);
-  std::uninitialized_default_construct_n(progress_, ranks_);
+  std::uninitialized_default_construct_n(progress_, place_.local_ranks);
   return absl::OkStatus();
 }
 
@@ -43,8 +44,9 @@ absl::StatusOr<std::optional<int>> RankSupervisor::RunGroups(const sigset_t& mas
   for (;;) {
     // Milliseconds of the clock make it larger than any epoch of another supervisor before this
     // one.
-    epoch_ = std::max(epoch_ + 1, clock.UnixNanos() / 1'000'000);
-    RankGroup group(ranks_, epoch_, options_.limits, progress_);
+    epoch_ =
+        place_.master ? place_.master->epoch : std::max(epoch_ + 1, clock.UnixNanos() / 1'000'000);
+    RankGroup group(place_, epoch_, options_.limits, progress_);
     SHOAL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> rank, group.Start(mask));
     if (rank) {
       own_progress_ = progress_ + *rank;
@@ -90,6 +92,7 @@ std::optional<std::string> RankSupervisor::Hopeless(const GroupFailure& failure)
     }
     if (!ever_joined_) return "the ranks have never joined";
   }
+  if (place_.master) return "the ranks of the other nodes would have to start again, too";
   if (restarts_in_a_row_ < options_.max_restarts) return std::nullopt;
   return "it was started again " + std::to_string(restarts_in_a_row_) + " times in vain";
 }

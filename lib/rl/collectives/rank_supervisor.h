@@ -8,6 +8,7 @@
 // No restart follows
 //   - when a rank ended with runtime::kExitConfiguration or kExitPermanent;
 //   - when a rank ended with any exit code before the ranks had ever joined, as with a wrong flag;
+//   - when the group has ranks on other nodes, which would have to start again too;
 //   - when `max_restarts` groups in a row were started in vain. A group that works for
 //     `settled_after` gets all restarts and the shortest back-off back.
 //
@@ -42,7 +43,7 @@ struct SupervisionOptions {
 
 class RankSupervisor {
  public:
-  RankSupervisor(std::int64_t ranks, const SupervisionOptions& options);
+  RankSupervisor(NodePlace place, const SupervisionOptions& options);
 
   // Returns nothing in each rank, which goes on as that rank. In the supervisor it returns an exit
   // code once no group runs and none is started again: 0 when every rank ended with 0, or when a
@@ -64,7 +65,7 @@ class RankSupervisor {
   // Returns why no group is started after `failure`, or nothing.
   std::optional<std::string> Hopeless(const GroupFailure& failure) const;
 
-  const std::int64_t ranks_;
+  const NodePlace place_;
   const SupervisionOptions options_;
   // One for each rank; mapped until the process ends.
   RankProgress* progress_ = nullptr;

@@ -6,23 +6,27 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 namespace shoal::runtime {
 namespace {
 
-// Runs a process that parses its flags, writes a byte and calls `then`. Sends it SIGTERM after the
-// byte and returns its exit code.
+// Runs a process that parses its `flags`, writes a byte and calls `then`. Sends it SIGTERM after
+// the byte and returns its exit code.
 template <typename Then>
-int ExitCodeAfterSignal(const Then& then) {
+int ExitCodeAfterSignal(std::vector<std::string> flags, const Then& then) {
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
     Program program("test", "A process that is asked to end.");
-    char name[] = "test";
-    char* arguments[] = {name, nullptr};
-    if (program.Parse(1, arguments)) ::_exit(99);
+    flags.insert(flags.begin(), "test");
+    std::vector<char*> arguments;
+    for (std::string& flag : flags) arguments.push_back(flag.data());
+    arguments.push_back(nullptr);
+    if (program.Parse(static_cast<int>(flags.size()), arguments.data())) ::_exit(99);
     if (::write(ready[1], "x", 1) != 1) ::_exit(98);
     ::_exit(then(program));
   }
@@ -39,10 +43,18 @@ int ExitCodeAfterSignal(const Then& then) {
 }  // namespace
 
 TEST_CASE("a stop request ends a process that is still starting") {
-  REQUIRE(ExitCodeAfterSignal([](Program&) {
-            for (;;) ::pause();
-            return 7;
-          }) == 0);
+  const auto start_forever = [](Program&) {
+    for (;;) ::pause();
+    return 7;
+  };
+  REQUIRE(ExitCodeAfterSignal({}, start_forever) == 0);
+  REQUIRE(ExitCodeAfterSignal({"--stop-code", "143"}, start_forever) == 143);
+}
+
+TEST_CASE("the exit code after a stop request is 0, or the one that was asked for") {
+  const auto wait = [](Program& program) { return program.WaitForStop(); };
+  REQUIRE(ExitCodeAfterSignal({}, wait) == 0);
+  REQUIRE(ExitCodeAfterSignal({"--stop-code", "143"}, wait) == 143);
 }
 
 }  // namespace shoal::runtime

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -13,13 +14,14 @@
 #include <vector>
 
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
 namespace {
 
 constexpr const char* kNames[] = {
-    "RANK",        "WORLD_SIZE",        "LOCAL_RANK",           "MASTER_ADDR",
-    "MASTER_PORT", "SHOAL_GROUP_EPOCH", "SHOAL_MASTER_LISTENER"};
+    "RANK",        "WORLD_SIZE",  "LOCAL_RANK",        "GROUP_RANK",
+    "MASTER_ADDR", "MASTER_PORT", "SHOAL_GROUP_EPOCH", "SHOAL_MASTER_LISTENER"};
 
 // Sets exactly these variables while it lives, and none afterwards.
 class Variables {
@@ -36,11 +38,11 @@ class Variables {
   }
 };
 
-// Runs a process that launches `world_size` ranks of `body`, and returns its exit code.
-int Launch(std::int64_t world_size, const std::function<int()>& body) {
+// Runs a process that launches `local_ranks` ranks of `body`, and returns its exit code.
+int Launch(std::int64_t local_ranks, const std::function<int()>& body) {
   const pid_t launcher = ::fork();
   if (launcher == 0) {
-    const auto launched = LaunchRanks({.program = "test", .world_size = world_size});
+    const auto launched = LaunchRanks({.program = "test", .local_ranks = local_ranks});
     if (!launched.ok()) ::_exit(99);
     ::_exit(launched->exit_code ? *launched->exit_code : body());
   }
@@ -54,9 +56,9 @@ LaunchOptions Flags(std::vector<const char*> arguments) {
   return LaunchFlags("learner", static_cast<int>(arguments.size()), arguments.data());
 }
 
-absl::Status Refused(std::int64_t world_size, std::int64_t max_restarts = 3) {
+absl::Status Refused(std::int64_t local_ranks, std::int64_t max_restarts = 3) {
   return LaunchRanks({.program = "test",
-                      .world_size = world_size,
+                      .local_ranks = local_ranks,
                       .supervision = {.max_restarts = max_restarts}})
       .status();
 }
@@ -94,6 +96,59 @@ TEST_CASE("launched ranks find each other and their exit code is the launcher's"
           }) == 0);
 }
 
+TEST_CASE("the ranks of several nodes form one group, whichever node starts first") {
+  std::uint16_t port = 0;
+  const auto free = Listen("127.0.0.1", port);
+  REQUIRE(free.ok());
+  ::close(*free);
+  const auto node = [port](int group_rank, std::int64_t local_ranks) {
+    const Variables variables({{"GROUP_RANK", std::to_string(group_rank)},
+                               {"WORLD_SIZE", std::to_string(2 * local_ranks)},
+                               {"MASTER_ADDR", "127.0.0.1"},
+                               {"MASTER_PORT", std::to_string(port)}});
+    return Launch(local_ranks, [&] {
+      const RankEnvironment environment = ReadRankEnvironment().value();
+      if (environment.rank != group_rank * local_ranks + environment.local_rank) return 1;
+      auto group = JoinGroup();
+      if (!group.ok()) return 2;
+      std::array<double, 1> digits = {std::pow(10.0, static_cast<double>((*group)->rank()))};
+      if (!(*group)->AllReduceSum(std::span<double>(digits)).ok()) return 3;
+      return digits[0] == (local_ranks == 1 ? 11 : 1111) ? 0 : 4;
+    });
+  };
+  for (const std::int64_t local_ranks : {std::int64_t{2}, std::int64_t{1}}) {
+    INFO(local_ranks << " ranks a node");
+    const pid_t second = ::fork();
+    if (second == 0) ::_exit(node(1, local_ranks));
+    REQUIRE(node(0, local_ranks) == 0);
+    int status = 0;
+    REQUIRE(::waitpid(second, &status, 0) == second);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) == 0);
+  }
+}
+
+TEST_CASE("a node that does not fit its group is refused before anything is forked") {
+  const std::map<std::string, std::string> good = {
+      {"GROUP_RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "9"}};
+  const auto error = [&](const std::string& name, const std::string& value) {
+    std::map<std::string, std::string> values = good;
+    values.erase(name);
+    if (!value.empty()) values[name] = value;
+    const Variables set(values);
+    const absl::Status status = LaunchRanks({.program = "test", .local_ranks = 2}).status();
+    REQUIRE(absl::IsInvalidArgument(status));
+    return std::string(status.message());
+  };
+  REQUIRE(error("GROUP_RANK", "2").find("GROUP_RANK='2'") == 0);
+  REQUIRE(error("GROUP_RANK", "x").find("GROUP_RANK='x'") == 0);
+  REQUIRE(error("WORLD_SIZE", "1").find("WORLD_SIZE='1'") == 0);
+  REQUIRE(error("WORLD_SIZE", "5").find("no multiple of the 2 ranks") != std::string::npos);
+  for (const char* const name : {"WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    REQUIRE(error(name, "") == std::string("GROUP_RANK is set, ") + name + " is not");
+  }
+}
+
 TEST_CASE("a number of ranks that no node has is refused before anything is forked") {
   const Variables none({});
   REQUIRE(absl::IsInvalidArgument(Refused(0)));
@@ -102,16 +157,16 @@ TEST_CASE("a number of ranks that no node has is refused before anything is fork
 }
 
 TEST_CASE("ranks and restarts are read from the flags in both ways of writing them") {
-  REQUIRE(Flags({}).world_size == 1);
+  REQUIRE(Flags({}).local_ranks == 1);
   REQUIRE(Flags({}).supervision.max_restarts == SupervisionOptions().max_restarts);
   const LaunchOptions apart = Flags({"--max-restarts", "7", "--world-size", "4"});
-  REQUIRE(apart.world_size == 4);
+  REQUIRE(apart.local_ranks == 4);
   REQUIRE(apart.supervision.max_restarts == 7);
   const LaunchOptions together = Flags({"--world-size=2", "--max-restarts=0"});
-  REQUIRE(together.world_size == 2);
+  REQUIRE(together.local_ranks == 2);
   REQUIRE(together.supervision.max_restarts == 0);
-  REQUIRE(Flags({"--world-sizes=2"}).world_size == 1);
-  REQUIRE(Flags({"--world-size", "many"}).world_size == 0);
+  REQUIRE(Flags({"--world-sizes=2"}).local_ranks == 1);
+  REQUIRE(Flags({"--world-size", "many"}).local_ranks == 0);
 }
 
 TEST_CASE("what is written as a rank's environment is read back") {
@@ -146,8 +201,8 @@ TEST_CASE("ranks over NCCL are refused by a build without it") {
 
 TEST_CASE("a world of one and a process that is a rank already fork nothing") {
   const Variables none({});
-  const auto launch = [](std::int64_t world_size) {
-    return LaunchRanks({.program = "test", .world_size = world_size}).value();
+  const auto launch = [](std::int64_t local_ranks) {
+    return LaunchRanks({.program = "test", .local_ranks = local_ranks}).value();
   };
   REQUIRE_FALSE(launch(1).exit_code.has_value());
   REQUIRE(launch(1).progress == nullptr);

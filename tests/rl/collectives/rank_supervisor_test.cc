@@ -119,7 +119,7 @@ class Supervised {
     const int log = ::open(log_.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
     ::dup2(log, STDERR_FILENO);
     if (!runtime::SetUpLog("test", 0, "info").ok()) return 98;
-    RankSupervisor supervisor(kRanks, options);
+    RankSupervisor supervisor({.local_ranks = kRanks, .world_size = kRanks}, options);
     const auto exit_code = supervisor.Run();
     if (!exit_code.ok()) return 99;
     if (*exit_code) return **exit_code;
