@@ -40,6 +40,8 @@ BUILD_PACKAGES=(
 WHEEL_PACKAGES=(ca-certificates python3-pip)
 # The tests that drive the mock server with other people's Redfish clients need these.
 CLIENT_PACKAGES=(openssl python3-venv)
+# The tests that run the commands of Kubernetes' manifests need these.
+KUBERNETES_PACKAGES=(iproute2)
 # The lanes of .ci/run need these.
 # shellcheck disable=SC2034  # used by .ci/run
 CI_PACKAGES=(chromium clang-14 clang-format-14 libclang-rt-14-dev)
@@ -93,13 +95,19 @@ has_libtorch() {
 }
 
 # fetch_wheels <folder> <wheels>: fetches exactly these wheels into a new folder.
-fetch_wheels() {
+fetch_wheels() { fetch_with_pip "$1" --no-deps "${@:2}"; }
+
+# fetch_cuda <folder>: fetches the libtorch wheel into a new folder, with all of CUDA that it needs (5 GB).
+fetch_cuda() { fetch_with_pip "$1" "${WHEELS[@]}"; }
+
+# fetch_with_pip <folder> <flags and wheels>
+fetch_with_pip() {
   local folder="$1" python=python3
   shift
   "$python" -m pip --version >/dev/null 2>&1 || install_packages "${WHEEL_PACKAGES[@]}"
   "$python" -m pip --version >/dev/null 2>&1 || python=/usr/bin/python3
   PIP_BREAK_SYSTEM_PACKAGES=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
-    "$python" -m pip install --quiet --no-cache-dir --target "$folder" --no-deps "$@" >&2 || fail "pip could not fetch $*"
+    "$python" -m pip install --quiet --no-cache-dir --target "$folder" "$@" >&2 || fail "pip could not fetch $*"
 }
 
 # Fetches the libtorch wheel (0.5 GB) and its two CUDA runtime wheels into .deps/, all of them or none.
@@ -156,6 +164,12 @@ make_environment() {
 
 # tests/clients needs it.
 install_clients() { make_environment clients "$ROOT/tests/clients/requirements.txt" "Redfish clients"; }
+
+# tests/kubernetes needs it.
+install_kubernetes() {
+  install_packages "${KUBERNETES_PACKAGES[@]}"
+  make_environment kubernetes "$ROOT/tests/kubernetes/requirements.txt" "kubectl and validators of manifests, 0.2 GB,"
+}
 
 # tests/golden and tests/bench/peers/huggingface.sh need it, but ./test does not.
 install_tokenizers() { make_environment tokenizers "$ROOT/tests/golden/requirements.txt" "Hugging Face's tokenizers"; }

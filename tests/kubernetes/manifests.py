@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manifests of an overlay, and the pods, names and environments that a cluster would make of them."""
+
+import functools
+import pathlib
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "deploy/kubernetes"
+OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
+DOMAIN = "svc.cluster.local"
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+
+Object = dict[str, Any]
+
+
+@functools.cache
+def build_text(overlay: str) -> str:
+    """Returns what `kubectl apply -k` would send for an overlay."""
+    kubectl = pathlib.Path(sys.executable).parent / "kubectl"
+    done = subprocess.run(
+        [kubectl, "kustomize", FOLDER / "overlays" / overlay], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(f"overlay {overlay}: {done.stderr}")
+    return done.stdout
+
+
+def build(overlay: str) -> list[Object]:
+    """Returns the overlay's objects, which the caller may change."""
+    return list(yaml.safe_load_all(build_text(overlay)))
+
+
+def of_kind(objects: list[Object], *kinds: str) -> list[Object]:
+    return [one for one in objects if one["kind"] in kinds]
+
+
+def find(objects: list[Object], kind: str, name: str) -> Object | None:
+    return next((one for one in of_kind(objects, kind) if one["metadata"]["name"] == name), None)
+
+
+@dataclass(frozen=True)
+class Pod:
+    """One pod as its controller would make it."""
+
+    name: str
+    namespace: str
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    spec: Object
+    # StatefulSet, Deployment, Job or JobSet.
+    owner: Object
+    # The headless Service that gives the pod a name of its own, or none.
+    subdomain: str
+
+    @property
+    def component(self) -> str:
+        return self.labels.get("app.kubernetes.io/component", "")
+
+    @property
+    def runs_to_completion(self) -> bool:
+        return self.owner["kind"] in ("Job", "JobSet")
+
+    @property
+    def containers(self) -> list[Object]:
+        return self.spec.get("initContainers", []) + self.spec["containers"]
+
+    def names(self) -> list[str]:
+        """Returns the names by which pods of the namespace find this one alone."""
+        if not self.subdomain:
+            return []
+        name = f"{self.name}.{self.subdomain}"
+        return [name, f"{name}.{self.namespace}.{DOMAIN}"]
+
+    def ports(self) -> dict[str, int]:
+        return {
+            port["name"]: port["containerPort"]
+            for container in self.spec["containers"] for port in container.get("ports", [])
+        }
+
+
+def _pod(owner: Object, template: Object, name: str, subdomain: str = "", index: int | None = None) -> Pod:
+    metadata = template.get("metadata", {})
+    labels = dict(metadata.get("labels", {}))
+    annotations = dict(metadata.get("annotations", {}))
+    if index is not None:
+        labels[COMPLETION_INDEX] = annotations[COMPLETION_INDEX] = str(index)
+    return Pod(name, owner["metadata"].get("namespace", "default"), labels, annotations, template["spec"], owner, subdomain)
+
+
+def replicas(objects: list[Object], workload: Object) -> int:
+    """Returns how many pods a workload begins with. An autoscaler's least number replaces the workload's own."""
+    for scaler in of_kind(objects, "HorizontalPodAutoscaler"):
+        target = scaler["spec"]["scaleTargetRef"]
+        if (target["kind"], target["name"]) == (workload["kind"], workload["metadata"]["name"]):
+            return scaler["spec"]["minReplicas"]
+    return workload["spec"].get("replicas", 1)
+
+
+def pods(objects: list[Object]) -> list[Pod]:
+    made = []
+    for one in objects:
+        name, spec = one["metadata"]["name"], one.get("spec", {})
+        if one["kind"] == "StatefulSet":
+            made += [
+                _pod(one, spec["template"], f"{name}-{i}", spec["serviceName"])
+                for i in range(replicas(objects, one))
+            ]
+        elif one["kind"] == "Deployment":
+            made += [_pod(one, spec["template"], f"{name}-{i}") for i in range(replicas(objects, one))]
+        elif one["kind"] == "Job":
+            made.append(_pod(one, spec["template"], name))
+        elif one["kind"] == "JobSet":
+            for job in spec["replicatedJobs"]:
+                for replica in range(job.get("replicas", 1)):
+                    made += [
+                        _pod(one, job["template"]["spec"]["template"], f"{name}-{job['name']}-{replica}-{i}",
+                             spec["network"]["subdomain"], i)
+                        for i in range(job["template"]["spec"]["completions"])
+                    ]
+    return made
+
+
+def matches(selector: Object, labels: dict[str, str]) -> bool:
+    """Whether a label selector, matchLabels and matchExpressions, selects an object of these labels."""
+    for key, value in selector.get("matchLabels", {}).items():
+        if labels.get(key) != value:
+            return False
+    for rule in selector.get("matchExpressions", []):
+        if rule["operator"] not in ("In", "NotIn"):
+            raise ValueError(f"operator {rule['operator']}")
+        if (labels.get(rule["key"]) in rule["values"]) != (rule["operator"] == "In"):
+            return False
+    return True
+
+
+def behind(service: Object, made: list[Pod]) -> list[Pod]:
+    """Returns the pods that a Service selects."""
+    return [pod for pod in made if matches({"matchLabels": service["spec"]["selector"]}, pod.labels)]
+
+
+def hosts(objects: list[Object]) -> dict[str, list[Pod]]:
+    """Returns every name of the cluster's DNS, and the pods that it leads to."""
+    made = pods(objects)
+    table = {name: [pod] for pod in made for name in pod.names()}
+    for service in of_kind(objects, "Service"):
+        name = service["metadata"]["name"]
+        for text in (name, f"{name}.{service['metadata'].get('namespace', 'default')}.{DOMAIN}"):
+            table[text] = behind(service, made)
+    return table
+
+
+def environment(objects: list[Object], pod: Pod, container: Object) -> dict[str, str]:
+    """Returns the variables of a container. A field or ConfigMap that is not there is a KeyError that names it."""
+    variables = {}
+    for source in container.get("envFrom", []):
+        name = source["configMapRef"]["name"]
+        config = find(objects, "ConfigMap", name)
+        if config is None:
+            raise KeyError(f"ConfigMap {name}")
+        variables |= config["data"]
+    for variable in container.get("env", []):
+        if "value" in variable:
+            variables[variable["name"]] = variable["value"]
+            continue
+        path = variable["valueFrom"]["fieldRef"]["fieldPath"]
+        where, key = re.fullmatch(r"metadata\.(labels|annotations)\['(.+)'\]", path).groups()
+        values = pod.labels if where == "labels" else pod.annotations
+        if key not in values:
+            raise KeyError(path)
+        variables[variable["name"]] = values[key]
+    return variables
+
+
+def arguments(objects: list[Object], pod: Pod, container: Object) -> list[str]:
+    """Returns a container's arguments with the values of $(NAME). A name without a value is a KeyError."""
+    variables = environment(objects, pod, container)
+    return [re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], text) for text in container.get("args", [])]
+
+
+@functools.cache
+def images() -> dict[str, str]:
+    """Returns the program of each image that the Dockerfile makes, by the image's name."""
+    # The observer's image is called after what it does in a cluster.
+    program, name, text = {}, "", (ROOT / "deploy/docker/Dockerfile").read_text()
+    for line in text.splitlines():
+        if found := re.match(r"FROM \S+ AS (\S+)", line):
+            name = "shoal-observer" if found[1] == "shoal" else f"shoal-{found[1]}"
+        elif found := re.match(r'ENTRYPOINT \["(\S+)"\]', line):
+            program[name] = found[1]
+    return program

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node of a cluster as far as one machine has it: each pod is a process with namespaces of its own and an address,
+behind one bridge. It runs the commands of manifests as they stand. A file of hosts takes the place of DNS."""
+
+import functools
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+
+from manifests import ROOT, Object, Pod, arguments, environment, find, hosts, images, pods
+
+PROGRAMS = pathlib.Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin")).resolve()
+NETWORK = "10.99.0"
+ESTABLISHED = "01"
+# What ctest takes for "skipped".
+SKIPPED = 77
+INSIDE = "SHOAL_INSIDE_A_NODE"
+
+
+def enter() -> None:
+    """Starts this script again in namespaces of a node, unless it is there already. Without the right it ends."""
+    if os.environ.get(INSIDE):
+        return
+    unshare = ["unshare", "--net", "--mount", "--propagation", "private"]
+    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
+        print("skipped: this user may not make namespaces of networks and mounts")
+        sys.exit(SKIPPED)
+    os.execvpe("unshare", [*unshare, sys.executable, *sys.argv], os.environ | {INSIDE: "1"})
+
+
+def run(*words: object) -> None:
+    subprocess.run([str(word) for word in words], check=True)
+
+
+def eventually(holds: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return holds()
+
+
+@functools.cache
+def libraries() -> list[pathlib.Path]:
+    """Returns the folders of the programs' libraries outside the system's."""
+    text = subprocess.run(["ldd", PROGRAMS / "learner"], capture_output=True, text=True, check=True).stdout
+    paths = [pathlib.Path(path) for path in re.findall(r"=> (/\S+)", text)]
+    return sorted({path.resolve().parent for path in paths if path.parts[1] not in ("lib", "lib64", "usr")})
+
+
+class Process:
+    """A pod that runs."""
+
+    def __init__(self, pod: Pod, address: str, child: subprocess.Popen, log: pathlib.Path):
+        self.pod = pod
+        self.address = address
+        self.child = child
+        self.log = log
+
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def stop(self) -> int | None:
+        """Ends the pod as Kubernetes does, and returns its exit code, or None when it had to be killed."""
+        children = pathlib.Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
+        for child in children:
+            os.kill(int(child), signal.SIGTERM)
+        try:
+            return self.child.wait(self.pod.spec["terminationGracePeriodSeconds"])
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+            return None
+
+    def ready(self, kind: str) -> bool:
+        """Whether a probe of the manifest succeeds, asked from the node."""
+        probe = self.pod.spec["containers"][0][kind]
+        handler = probe.get("grpc") or probe["httpGet"]
+        port = self.pod.ports().get(handler["port"], handler["port"])
+        timeout = probe.get("timeoutSeconds", 1)
+        if "grpc" in probe:
+            asked = [PROGRAMS / "shoal", "health", f"{self.address}:{port}", "--timeout", str(timeout)]
+            return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+        try:
+            with urllib.request.urlopen(f"http://{self.address}:{port}{handler['path']}", timeout=timeout) as answer:
+                return answer.status < 400
+        except OSError:
+            return False
+
+    def connections(self) -> Iterator[tuple[str, int]]:
+        """Returns the address and port at the other end of each connection of the pod's processes."""
+        for table in ("tcp", "tcp6"):
+            try:
+                lines = pathlib.Path(f"/proc/{self.child.pid}/net/{table}").read_text().splitlines()[1:]
+            except OSError:
+                continue
+            for line in lines:
+                remote, state = line.split()[2:4]
+                if state != ESTABLISHED:
+                    continue
+                host, port = remote.split(":")
+                # The last 32 bits are the IPv4 address, in the order of this machine.
+                yield ".".join(str(byte) for byte in bytes.fromhex(host[-8:])[::-1]), int(port, 16)
+
+
+class Node:
+    """Runs the pods of an overlay in `folder`. Everything ends with it."""
+
+    def __init__(self, objects: list[Object], folder: pathlib.Path):
+        self.objects = objects
+        self.folder = folder
+        # The pods' users must reach it.
+        folder.chmod(0o755)
+        self.processes: list[Process] = []
+        made = pods(objects)
+        self.address = {pod.name: f"{NETWORK}.{10 + i}" for i, pod in enumerate(made)}
+        self.hosts = {name: self.address[found[0].name] for name, found in hosts(objects).items() if found}
+        run("ip", "link", "set", "lo", "up")
+        run("ip", "link", "add", "pods", "type", "bridge")
+        run("ip", "address", "add", f"{NETWORK}.1/24", "dev", "pods")
+        run("ip", "link", "set", "pods", "up")
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.child.kill()
+            process.child.wait()
+
+    def start(self, pod: Pod) -> Process:
+        """Starts a pod, or a new one in the place of one that has ended."""
+        if "initContainers" in pod.spec or len(pod.spec["containers"]) != 1:
+            raise ValueError(f"{pod.name}: only pods of one container are run here")
+        container = pod.spec["containers"][0]
+        user = pod.spec["securityContext"]["runAsUser"]
+        number = len(self.processes)
+        own = self.folder / f"{pod.name}.{number}"
+        root = own / "root"
+        root.mkdir(parents=True)
+        spec = {
+            "address": self.address[pod.name],
+            "interface": f"pod{number}",
+            "hosts": {"localhost": "127.0.0.1", pod.name: self.address[pod.name]} | self.hosts,
+            "root": str(root),
+            "mounts": self._image() + [self._volume(pod, mount, own) for mount in container["volumeMounts"]],
+            "user": user,
+            "program": images()[container["image"]],
+            "arguments": arguments(self.objects, pod, container),
+            # A container runtime sets HOSTNAME, and the image PATH. Programs that were not installed look for libraries
+            # where they were built.
+            "environment": {"HOSTNAME": pod.name, "PATH": "/shoal/bin:/usr/bin:/bin",
+                            "LD_LIBRARY_PATH": ":".join(target for _, target in self._libraries())}
+                           | environment(self.objects, pod, container),
+        }
+        (own / "spec.json").write_text(json.dumps(spec))
+        log = own / "log"
+        with log.open("wb") as output:
+            child = subprocess.Popen(
+                ["unshare", "--net", "--mount", "--pid", "--propagation", "private", "--fork", "--kill-child",
+                 sys.executable, pathlib.Path(__file__).parent / "container.py", own / "spec.json"],
+                stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT)
+        process = Process(pod, spec["address"], child, log)
+        self.processes.append(process)
+        # The child is in its own network only once it has started.
+        here = os.readlink("/proc/self/ns/net")
+        if not eventually(lambda: os.readlink(f"/proc/{child.pid}/ns/net") != here, 10):
+            raise RuntimeError(f"{pod.name} has no network of its own")
+        run("ip", "link", "add", f"node{number}", "type", "veth", "peer", "name", f"pod{number}", "netns", child.pid)
+        run("ip", "link", "set", f"node{number}", "master", "pods", "up")
+        child.stdin.write(b"\n")
+        child.stdin.close()
+        return process
+
+    def await_probe(self, process: Process, kind: str, seconds: float) -> None:
+        """Returns once a probe of a pod succeeds. Raises with all logs when it does not, or the pod has ended."""
+        def settled() -> bool:
+            return process.child.poll() is not None or process.ready(kind)
+
+        if not eventually(settled, seconds) or process.child.returncode is not None:
+            raise AssertionError(f"{kind} of {process.pod.name} does not succeed\n{self.logs()}")
+
+    def logs(self) -> str:
+        return "\n".join(f"== {one.pod.name}\n{one.output()[-1500:]}" for one in self.processes)
+
+    def connections(self) -> set[tuple[str, str, int]]:
+        """Returns who is connected to which port of whom."""
+        name = {address: pod for pod, address in self.address.items()}
+        listening = {process.pod.name: set(process.pod.ports().values()) for process in self.processes}
+        return {
+            (process.pod.name, name[address], port)
+            for process in self.processes for address, port in process.connections()
+            if address in name and port in listening.get(name[address], set())
+        }
+
+    @staticmethod
+    def _libraries() -> list[tuple[pathlib.Path, str]]:
+        return [(path, f"/shoal/lib/{i}") for i, path in enumerate(libraries())]
+
+    def _image(self) -> list[Object]:
+        trees = [(PROGRAMS, "/shoal/bin"), (ROOT / "data", "/shoal/data"), *self._libraries()]
+        return [{"source": str(source), "target": target, "writable": False} for source, target in trees]
+
+    def _volume(self, pod: Pod, mount: Object, own: pathlib.Path) -> Object:
+        volume = next(one for one in pod.spec["volumes"] if one["name"] == mount["name"])
+        claim = volume.get("persistentVolumeClaim")
+        source = self.claim(claim["claimName"]) if claim else own / mount["name"]
+        source.mkdir(parents=True, exist_ok=True)
+        if "configMap" in volume:
+            for key, value in find(self.objects, "ConfigMap", volume["configMap"]["name"])["data"].items():
+                (source / key).write_text(value)
+        os.chown(source, -1, pod.spec["securityContext"]["fsGroup"])
+        source.chmod(0o2775)
+        return {"source": str(source), "target": mount["mountPath"], "writable": not mount.get("readOnly", False)}
+
+    def claim(self, name: str) -> pathlib.Path:
+        """Returns the folder that is the volume of a claim."""
+        return self.folder / "claims" / name
