@@ -21,19 +21,18 @@ Object = dict[str, Any]
 
 
 @functools.cache
-def build_text(overlay: str) -> str:
-    """Returns what `kubectl apply -k` would send for an overlay."""
+def _build(folder: pathlib.Path) -> str:
+    """Returns what `kubectl apply -k` would send for a folder."""
     kubectl = pathlib.Path(sys.executable).parent / "kubectl"
-    done = subprocess.run(
-        [kubectl, "kustomize", FOLDER / "overlays" / overlay], capture_output=True, text=True, check=False)
+    done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise ValueError(f"overlay {overlay}: {done.stderr}")
+        raise ValueError(f"{folder}: {done.stderr}")
     return done.stdout
 
 
-def build(overlay: str) -> list[Object]:
-    """Returns the overlay's objects, which the caller may change."""
-    return list(yaml.safe_load_all(build_text(overlay)))
+def build(overlay: str | pathlib.Path) -> list[Object]:
+    """Returns the objects of an overlay, or of a folder with one, which the caller may change."""
+    return list(yaml.safe_load_all(_build(FOLDER / "overlays" / overlay)))
 
 
 def of_kind(objects: list[Object], *kinds: str) -> list[Object]:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every overlay builds, and keeps every rule of breaches.py."""
 
+import os
+import pathlib
 import re
+import tempfile
 import unittest
 
 from breaches import RULES
-from manifests import OVERLAYS, ROOT, build, pods
+from manifests import FOLDER, OVERLAYS, ROOT, build, find, images, pods
 
 
 class Overlays(unittest.TestCase):
@@ -19,6 +22,37 @@ class Overlays(unittest.TestCase):
             for rule in RULES:
                 with self.subTest(overlay=overlay, rule=rule.__name__):
                     self.assertEqual(rule(objects), [])
+
+
+class Readme(unittest.TestCase):
+    text = (FOLDER / "README.md").read_text()
+
+    def test_its_overlay_of_ones_own_builds_and_trains_ones_own_job(self) -> None:
+        overlay = re.search(r"```yaml\n(.+?)```", self.text, re.DOTALL)[1]
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "my.toml").write_text("[run]\n")
+            shipped = os.path.relpath(FOLDER / "overlays", folder.resolve())
+            (folder / "kustomization.yaml").write_text(overlay.replace("../single-gpu", f"{shipped}/single-gpu"))
+            objects = build(folder)
+        self.assertIn("registry.example.org/shoal-replay:1.0", str(objects))
+        learner = next(pod for pod in pods(objects) if pod.component == "learner")
+        jobs = next(one["configMap"]["name"] for one in learner.spec["volumes"] if one["name"] == "jobs")
+        self.assertEqual(find(objects, "ConfigMap", jobs)["data"]["my.toml"], "[run]\n")
+        cluster = next(one["data"] for one in objects if one["metadata"]["name"].startswith("cluster-"))
+        self.assertEqual(cluster["JOB"], "my.toml")
+
+    def test_its_commands_name_what_the_overlay_has(self) -> None:
+        objects = build("dev")
+        loaded = re.search(r"kind load docker-image (.+)", self.text)[1].split()
+        self.assertEqual(set(loaded), {one["image"] for pod in pods(objects) for one in pod.containers})
+        self.assertIsNotNone(find(objects, "Namespace", re.search(r"kubectl -n (\S+)", self.text)[1]))
+        self.assertIsNotNone(find(objects, "Job", re.search(r"wait .+ job/(\S+)", self.text)[1]))
+        pod, folder = re.search(r"kubectl -n \S+ cp (\S+):(\S+)", self.text).groups()
+        learner = next(one for one in pods(objects) if one.name == pod)
+        self.assertIn(folder, [mount["mountPath"] for mount in learner.spec["containers"][0]["volumeMounts"]])
+        for image in re.findall(r"-t (\S+-cuda)", self.text):
+            self.assertIn(image, images())
 
 
 class Images(unittest.TestCase):
