@@ -13,7 +13,21 @@ from typing import Any
 
 import kubernetes_validate
 import yaml
-from manifests import FOLDER, ROOT, Object, Pod, arguments, behind, environment, find, hosts, images, matches, of_kind, pods
+from manifests import (
+    FOLDER,
+    ROOT,
+    Object,
+    Pod,
+    arguments,
+    behind,
+    environment,
+    find,
+    hosts,
+    images,
+    matches,
+    of_kind,
+    pods,
+)
 from network_policies import may_connect, may_receive, may_send
 
 PROGRAMS = pathlib.Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin")).resolve()
@@ -22,6 +36,8 @@ SCHEMAS = {("JobSet", "jobset.x-k8s.io/v1alpha2"): pathlib.Path(__file__).parent
 CHECK_JSONSCHEMA = pathlib.Path(os.sys.executable).parent / "check-jsonschema"
 ADDRESS = re.compile(r"(?<![\w.-])([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*):([0-9]{2,5})(?![\w.])")
 VERSION = "1.37"
+# Where a run's folder is in the images.
+RUNS = "/shoal/runs"
 # A port that no manifest names.
 UNDECLARED_PORT = 1
 
@@ -54,7 +70,9 @@ def schema(objects: list[Object]) -> list[str]:
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as text:
             yaml.safe_dump(one, text)
             text.flush()
-            done = subprocess.run([CHECK_JSONSCHEMA, "--schemafile", file, text.name], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [CHECK_JSONSCHEMA, "--schemafile", file, text.name], capture_output=True, text=True, check=False
+            )
         if done.returncode != 0:
             found.append(f"{where}: {done.stdout}{done.stderr}")
         # What a set is made of are Jobs, of which Kubernetes' own schema tells more.
@@ -166,6 +184,9 @@ def references(objects: list[Object]) -> list[str]:
         except KeyError as missing:
             found.append(f"{where}: there is no {missing.args[0]}")
             continue
+        if any(text == "train" or text.startswith("--set=run.name=") for text in texts):
+            if not any(mount["mountPath"] == RUNS and not mount.get("readOnly") for mount in mounts):
+                found.append(f"{where}: it has a run, but nothing that it may write is at {RUNS}")
         for path in (path for text in texts for path in re.findall(r"(?:^|=)(/\S+)", text)):
             mount = next((one for one in mounts if path.startswith(one["mountPath"] + "/")), None)
             if mount is None:
@@ -231,7 +252,10 @@ def addresses(objects: list[Object]) -> list[str]:
     actors = [pod for pod in made if pod.component == "actor"]
     listed = told(objects)[actors[0].name] if actors else set()
     shards = find(objects, "ConfigMap", "replay-shards")["data"]["shards"].split()
-    for component, names in (("inference", {host for host, _ in listed}), ("replay", {one.split(":")[0] for one in shards})):
+    for component, names in (
+        ("inference", {host for host, _ in listed}),
+        ("replay", {one.split(":")[0] for one in shards}),
+    ):
         for pod in made:
             if pod.component == component and names.isdisjoint(pod.names()):
                 found.append(f"nobody is told of {pod.name}")
@@ -244,8 +268,11 @@ def network(objects: list[Object]) -> list[str]:
     found, table, made = [], hosts(objects), pods(objects)
     component = {pod.name: pod.component for pod in made}
     wanted = {
-        (name, pod.name, port) for name, known in told(objects).items() for host, port in known
-        for pod in table.get(host, []) if pod.name != name
+        (name, pod.name, port)
+        for name, known in told(objects).items()
+        for host, port in known
+        for pod in table.get(host, [])
+        if pod.name != name
     }
     roles = {(component[source], component[target], port) for source, target, port in wanted}
     for source in made:
@@ -271,7 +298,9 @@ def network(objects: list[Object]) -> list[str]:
 
 
 @functools.cache
-def _print_config(program: str, texts: tuple[str, ...], files: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], str]:
+def _print_config(
+    program: str, texts: tuple[str, ...], files: tuple[tuple[str, str], ...]
+) -> tuple[dict[str, Any], str]:
     """Asks a program for the configuration that it makes of its arguments. `files` are their paths and contents."""
     with tempfile.TemporaryDirectory() as folder:
         for path, text in files:
@@ -280,7 +309,8 @@ def _print_config(program: str, texts: tuple[str, ...], files: tuple[tuple[str, 
             file.write_text(text)
             texts = tuple(one.replace(path, str(file)) for one in texts)
         done = subprocess.run(
-            [PROGRAMS / program, *texts, "--print-config"], capture_output=True, text=True, check=False, cwd=ROOT)
+            [PROGRAMS / program, *texts, "--print-config"], capture_output=True, text=True, check=False, cwd=ROOT
+        )
     return (tomllib.loads(done.stdout), "") if done.returncode == 0 else ({}, done.stderr.strip())
 
 

@@ -58,11 +58,19 @@ class Dev(unittest.TestCase):
         for source, target, port in sorted(self.seen):
             self.assertTrue(
                 may_connect(self.objects, self.pods[source], self.pods[target], port),
-                f"{source} connected to {target}:{port}, which no policy allows")
+                f"{source} connected to {target}:{port}, which no policy allows",
+            )
         components = {(self.pods[source].component, self.pods[target].component) for source, target, _ in self.seen}
         self.assertLessEqual(
-            {("actor", "inference"), ("inference", "learner"), ("inference", "replay"), ("learner", "replay"),
-             ("observer", "inference")}, components)
+            {
+                ("actor", "inference"),
+                ("inference", "learner"),
+                ("inference", "replay"),
+                ("learner", "replay"),
+                ("observer", "inference"),
+            },
+            components,
+        )
 
     def test_5_the_learner_counts_what_the_autoscaler_reads(self) -> None:
         address = self.processes["learner-0"].address

@@ -79,7 +79,8 @@ class Pod:
     def ports(self) -> dict[str, int]:
         return {
             port["name"]: port["containerPort"]
-            for container in self.spec["containers"] for port in container.get("ports", [])
+            for container in self.spec["containers"]
+            for port in container.get("ports", [])
         }
 
 
@@ -89,7 +90,9 @@ def _pod(owner: Object, template: Object, name: str, subdomain: str = "", index:
     annotations = dict(metadata.get("annotations", {}))
     if index is not None:
         labels[COMPLETION_INDEX] = annotations[COMPLETION_INDEX] = str(index)
-    return Pod(name, owner["metadata"].get("namespace", "default"), labels, annotations, template["spec"], owner, subdomain)
+    return Pod(
+        name, owner["metadata"].get("namespace", "default"), labels, annotations, template["spec"], owner, subdomain
+    )
 
 
 def replicas(objects: list[Object], workload: Object) -> int:
@@ -107,8 +110,7 @@ def pods(objects: list[Object]) -> list[Pod]:
         name, spec = one["metadata"]["name"], one.get("spec", {})
         if one["kind"] == "StatefulSet":
             made += [
-                _pod(one, spec["template"], f"{name}-{i}", spec["serviceName"])
-                for i in range(replicas(objects, one))
+                _pod(one, spec["template"], f"{name}-{i}", spec["serviceName"]) for i in range(replicas(objects, one))
             ]
         elif one["kind"] == "Deployment":
             made += [_pod(one, spec["template"], f"{name}-{i}") for i in range(replicas(objects, one))]
@@ -118,8 +120,13 @@ def pods(objects: list[Object]) -> list[Pod]:
             for job in spec["replicatedJobs"]:
                 for replica in range(job.get("replicas", 1)):
                     made += [
-                        _pod(one, job["template"]["spec"]["template"], f"{name}-{job['name']}-{replica}-{i}",
-                             spec["network"]["subdomain"], i)
+                        _pod(
+                            one,
+                            job["template"]["spec"]["template"],
+                            f"{name}-{job['name']}-{replica}-{i}",
+                            spec["network"]["subdomain"],
+                            i,
+                        )
                         for i in range(job["template"]["spec"]["completions"])
                     ]
     return made

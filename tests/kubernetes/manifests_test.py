@@ -57,7 +57,9 @@ class Readme(unittest.TestCase):
 
 class Images(unittest.TestCase):
     def test_the_context_of_their_build_holds_what_is_built_and_copied(self) -> None:
-        context = {line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"}
+        context = {
+            line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"
+        }
         built = re.findall(r"add_subdirectory\((\w+)", (ROOT / "CMakeLists.txt").read_text())
         copied = re.findall(r"^COPY (\w+)", (ROOT / "deploy/docker/Dockerfile").read_text(), re.MULTILINE)
         self.assertIn("learner", built)

@@ -18,13 +18,16 @@ def _selects(peer: Object, namespace: str, labels: dict[str, str], own_namespace
     return matches(peer.get("podSelector", {}), labels)
 
 
-def _allows(objects: list[Object], pod: Pod, direction: str, namespace: str, labels: dict[str, str], port: int,
-            protocol: str) -> bool:
+def _allows(
+    objects: list[Object], pod: Pod, direction: str, namespace: str, labels: dict[str, str], port: int, protocol: str
+) -> bool:
     rules, peers = {"Ingress": ("ingress", "from"), "Egress": ("egress", "to")}[direction]
     selecting = [
-        policy for policy in of_kind(objects, "NetworkPolicy")
+        policy
+        for policy in of_kind(objects, "NetworkPolicy")
         if policy["metadata"].get("namespace", "default") == pod.namespace
-        and direction in policy["spec"]["policyTypes"] and matches(policy["spec"]["podSelector"], pod.labels)
+        and direction in policy["spec"]["policyTypes"]
+        and matches(policy["spec"]["podSelector"], pod.labels)
     ]
     if not selecting:
         return True
@@ -40,12 +43,14 @@ def _allows(objects: list[Object], pod: Pod, direction: str, namespace: str, lab
 
 
 def may_connect(objects: list[Object], source: Pod, target: Pod, port: int) -> bool:
-    return (_allows(objects, source, "Egress", target.namespace, target.labels, port, "TCP")
-            and _allows(objects, target, "Ingress", source.namespace, source.labels, port, "TCP"))
+    return _allows(objects, source, "Egress", target.namespace, target.labels, port, "TCP") and _allows(
+        objects, target, "Ingress", source.namespace, source.labels, port, "TCP"
+    )
 
 
-def may_send(objects: list[Object], source: Pod, namespace: str, labels: dict[str, str], port: int,
-             protocol: str = "TCP") -> bool:
+def may_send(
+    objects: list[Object], source: Pod, namespace: str, labels: dict[str, str], port: int, protocol: str = "TCP"
+) -> bool:
     """Whether a pod may send to a pod of another namespace, of whose own policies nothing is known."""
     return _allows(objects, source, "Egress", namespace, labels, port, protocol)
 

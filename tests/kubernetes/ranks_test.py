@@ -23,7 +23,8 @@ def without_gpus(objects: list[Object]) -> None:
     del learner["initContainers"]
     container = learner["containers"][0]
     container["args"] = [
-        text.replace("--world-size=4", f"--world-size={RANKS_OF_A_NODE}") for text in container["args"]
+        text.replace("--world-size=4", f"--world-size={RANKS_OF_A_NODE}")
+        for text in container["args"]
         if not text.startswith(("--set=learner.device=", "--set=learner.demonstrations="))
     ]
     next(one for one in container["env"] if one["name"] == "WORLD_SIZE")["value"] = str(2 * RANKS_OF_A_NODE)

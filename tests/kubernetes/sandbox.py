@@ -154,17 +154,34 @@ class Node:
             "arguments": arguments(self.objects, pod, container),
             # A container runtime sets HOSTNAME, and the image PATH. Programs that were not installed look for libraries
             # where they were built.
-            "environment": {"HOSTNAME": pod.name, "PATH": "/shoal/bin:/usr/bin:/bin",
-                            "LD_LIBRARY_PATH": ":".join(target for _, target in self._libraries())}
-                           | environment(self.objects, pod, container),
+            "environment": {
+                "HOSTNAME": pod.name,
+                "PATH": "/shoal/bin:/usr/bin:/bin",
+                "LD_LIBRARY_PATH": ":".join(target for _, target in self._libraries()),
+            }
+            | environment(self.objects, pod, container),
         }
         (own / "spec.json").write_text(json.dumps(spec))
         log = own / "log"
         with log.open("wb") as output:
             child = subprocess.Popen(
-                ["unshare", "--net", "--mount", "--pid", "--propagation", "private", "--fork", "--kill-child",
-                 sys.executable, pathlib.Path(__file__).parent / "container.py", own / "spec.json"],
-                stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT)
+                [
+                    "unshare",
+                    "--net",
+                    "--mount",
+                    "--pid",
+                    "--propagation",
+                    "private",
+                    "--fork",
+                    "--kill-child",
+                    sys.executable,
+                    pathlib.Path(__file__).parent / "container.py",
+                    own / "spec.json",
+                ],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
         process = Process(pod, spec["address"], child, log)
         self.processes.append(process)
         # The child is in its own network only once it has started.
@@ -179,6 +196,7 @@ class Node:
 
     def await_probe(self, process: Process, kind: str, seconds: float) -> None:
         """Returns once a probe of a pod succeeds. Raises with all logs when it does not, or the pod has ended."""
+
         def settled() -> bool:
             return process.child.poll() is not None or process.ready(kind)
 
@@ -194,7 +212,8 @@ class Node:
         listening = {process.pod.name: set(process.pod.ports().values()) for process in self.processes}
         return {
             (process.pod.name, name[address], port)
-            for process in self.processes for address, port in process.connections()
+            for process in self.processes
+            for address, port in process.connections()
             if address in name and port in listening.get(name[address], set())
         }
 
