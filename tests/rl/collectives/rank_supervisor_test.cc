@@ -200,9 +200,10 @@ TEST_CASE("when all ranks are killed at once all start again") {
   REQUIRE(run.groups() == 2);
 }
 
-TEST_CASE("a rank that stays stopped is killed, and all start again") {
+TEST_CASE("a rank that stays stopped is killed without being asked, and all start again") {
   SupervisionOptions options = Quick();
   options.limits.stopped = milliseconds(20);
+  options.limits.stop_grace = hours(1);
   Supervised run(options, [](const Member& member) {
     if (member.group == 1) return member.failures == "stopped=1 " ? 0 : 60;
     if (member.rank == 1) ::raise(SIGSTOP);
