@@ -16,6 +16,7 @@ FOLDER = ROOT / "deploy/kubernetes"
 OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
 DOMAIN = "svc.cluster.local"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+RESTART_ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 
 Object = dict[str, Any]
 
@@ -90,6 +91,7 @@ def _pod(owner: Object, template: Object, name: str, subdomain: str = "", index:
     annotations = dict(metadata.get("annotations", {}))
     if index is not None:
         labels[COMPLETION_INDEX] = annotations[COMPLETION_INDEX] = str(index)
+        labels[RESTART_ATTEMPT] = annotations[RESTART_ATTEMPT] = "0"
     return Pod(
         name, owner["metadata"].get("namespace", "default"), labels, annotations, template["spec"], owner, subdomain
     )

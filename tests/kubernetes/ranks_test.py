@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import sandbox
-from manifests import Object, build, find, pods
+from manifests import RESTART_ATTEMPT, Object, build, find, pods
 
 PATIENCE = 240
 RANKS_OF_A_NODE = 2
@@ -64,9 +64,12 @@ class Ranks(unittest.TestCase):
         self.assertEqual(first[1].stop(), 143, first[1].output())
         self.assertEqual(first[0].child.wait(PATIENCE), 0, first[0].output())
         trained = self.updates()
+        for name in ("learner-node-0-0", "learner-node-0-1"):
+            self.pods[name].annotations[RESTART_ATTEMPT] = "1"
         second = self.start_learner()
         self.train(second, until=trained + 1)
         for number, process in enumerate(second):
+            self.assertIn("event=group_started epoch=1 ", process.output())
             for rank in range(number * RANKS_OF_A_NODE, (number + 1) * RANKS_OF_A_NODE):
                 epoch = rf"index={rank} event=epoch epoch=2 rank={rank} ranks={2 * RANKS_OF_A_NODE}"
                 self.assertRegex(process.output(), epoch)
