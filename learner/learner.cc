@@ -380,8 +380,8 @@ absl::StatusOr<bool> Learner::RunRound() {
   parts.unrolls = stopping ? std::vector<DecodedUnroll>() : *std::move(collected);
   parts.record = {};
   parts.record.decoding_seconds = Seconds(parts.round->decoding() - decoding_before);
-  parts.record.waiting_seconds =
-      Seconds(runtime::SystemClock().Now() - begin) - parts.record.decoding_seconds;
+  const auto agreeing = runtime::SystemClock().Now();
+  parts.record.waiting_seconds = Seconds(agreeing - begin) - parts.record.decoding_seconds;
 
   std::array<double, 2> sums = {static_cast<double>(parts.unrolls.size() + demonstrations),
                                 stopping ? 1.0 : 0.0};
@@ -400,11 +400,16 @@ absl::StatusOr<bool> Learner::RunRound() {
     auto drawn = parts.demonstrations->Draw(update, demonstrations, parts.version);
     std::move(drawn.begin(), drawn.end(), std::back_inserter(parts.unrolls));
   }
-  std::array<double, 2> trained = {static_cast<double>(parts.unrolls.size()),
+  std::array<double, 3> trained = {static_cast<double>(parts.unrolls.size()),
                                    static_cast<double>(demonstrations)};
+  for (const DecodedUnroll& unroll : std::span(parts.unrolls).first(parts.from_replay)) {
+    trained[2] += unroll.key.use;
+  }
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(trained)));
   parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
   parts.record.demonstrations = static_cast<std::int64_t>(trained[1]);
+  parts.record.mean_use = trained[2] / std::max(1.0, trained[0] - trained[1]);
+  parts.record.agreeing_seconds = Seconds(runtime::SystemClock().Now() - agreeing);
   SHOAL_RETURN_IF_ERROR(Train());
   return true;
 }

@@ -3,7 +3,7 @@
 
 #include <absl/strings/str_replace.h>
 
-#include <initializer_list>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -33,33 +33,68 @@ runtime::MetricInfo Metric(const char* name, const char* unit, const char* title
           .title = title};
 }
 
+// A metric that tells whether training is healthy; the report shows these first.
+runtime::MetricInfo TrainingMetric(const char* name, const char* unit, const char* title,
+                                   const char* help) {
+  runtime::MetricInfo info = Metric(name, unit, title, help);
+  info.group = "training";
+  return info;
+}
+
+// Where the time of an update went, by the name of each phase.
+std::vector<std::pair<std::string, double>> PhasesOf(const UpdateRecord& record) {
+  const algorithms::UpdateReport& report = record.report;
+  const double measured = report.estimate_seconds + report.gradient_seconds +
+                          report.reduce_seconds + report.step_seconds;
+  return {{"waiting", record.waiting_seconds},
+          {"decoding", record.decoding_seconds},
+          {"preparation", std::max(0.0, record.updating_seconds - measured)},
+          {"targets", report.estimate_seconds},
+          {"gradient", report.gradient_seconds},
+          {"reduction", record.agreeing_seconds + report.reduce_seconds},
+          {"optimiser", report.step_seconds},
+          {"publishing", record.publishing_seconds}};
+}
+
 // Each number has one row. To add a number, add a row here; nothing else needs to change.
 const std::vector<UpdateNumber>& UpdateNumbers() {
   static const std::vector<UpdateNumber> numbers = {
       {"policy_loss",
-       Metric("policy_loss", "", "policy loss", "Loss of the policy in the last update."),
+       TrainingMetric("policy_loss", "", "policy loss", "Loss of the policy in the last update."),
        [](const UpdateRecord& r) { return r.report.policy_loss; }},
       {"value_loss",
-       Metric("value_loss", "", "value loss", "Loss of the value function in the last update."),
+       TrainingMetric("value_loss", "", "value loss",
+                      "Loss of the value function in the last update."),
        [](const UpdateRecord& r) { return r.report.value_loss; }},
       {"entropy",
-       Metric("entropy_nats", "nats", "entropy of the policy",
-              "Mean entropy of the policy over the rows of the last update."),
+       TrainingMetric("entropy_nats", "nats", "entropy of the policy",
+                      "Mean entropy of the policy over the rows of the last update."),
        [](const UpdateRecord& r) { return r.report.entropy; }},
       {"approximate_kl",
-       Metric("kl_nats", "nats", "KL divergence of the update",
-              "Approximate KL divergence between the policies before and after the last update."),
+       TrainingMetric(
+           "kl_nats", "nats", "KL divergence of the update",
+           "Approximate KL divergence between the policies before and after the last update."),
        [](const UpdateRecord& r) { return r.report.approximate_kl; }},
+      {"effective_sample_size",
+       TrainingMetric("effective_sample_size_ratio", "share", "effective sample size",
+                      "Share of the last update's rows that its importance weights leave."),
+       [](const UpdateRecord& r) { return r.report.effective_sample_size; }},
+      {"sample_reuse",
+       TrainingMetric("sample_reuse", "times", "sample reuse",
+                      "How often the unrolls of the last update were trained on, it included."),
+       [](const UpdateRecord& r) {
+         return r.mean_use * static_cast<double>(r.report.update_epochs);
+       }},
       {"explained_variance",
-       Metric("explained_variance_ratio", "share", "explained variance",
-              "Share of the returns' variance that the value function explains."),
+       TrainingMetric("explained_variance_ratio", "share", "explained variance",
+                      "Share of the returns' variance that the value function explains."),
        [](const UpdateRecord& r) { return r.report.explained_variance; }},
       {"max_absolute_value",
        Metric("value_max", "return", "largest value", "Largest absolute value in the last update."),
        [](const UpdateRecord& r) { return r.report.max_absolute_value; }},
       {"mean_return", {}, [](const UpdateRecord& r) { return r.report.mean_return; }},
       {"gradient_norm",
-       Metric("gradient_norm", "", "gradient norm", "Norm of the last update's gradient."),
+       TrainingMetric("gradient_norm", "", "gradient norm", "Norm of the last update's gradient."),
        [](const UpdateRecord& r) { return r.report.gradient_norm; }},
       {"learning_rate", Metric("learning_rate", "", "learning rate", "Step size of the optimiser."),
        [](const UpdateRecord& r) { return r.report.learning_rate; }},
@@ -110,19 +145,17 @@ const std::vector<UpdateNumber>& UpdateNumbers() {
       {"stale_total",
        {},
        [](const UpdateRecord& r) { return static_cast<double>(r.counts.stale); }},
-      {"invalid_total",
-       {},
-       [](const UpdateRecord& r) { return static_cast<double>(r.counts.invalid); }},
-      {"waiting_seconds", {}, [](const UpdateRecord& r) { return r.waiting_seconds; }},
-      {"decoding_seconds", {}, [](const UpdateRecord& r) { return r.decoding_seconds; }},
-      {"updating_seconds", {}, [](const UpdateRecord& r) { return r.updating_seconds; }},
-      {"publishing_seconds", {}, [](const UpdateRecord& r) { return r.publishing_seconds; }}};
+      {"invalid_total", {}, [](const UpdateRecord& r) {
+         return static_cast<double>(r.counts.invalid);
+       }}};
   return numbers;
 }
 
 nlohmann::ordered_json ToJson(const UpdateRecord& record) {
   nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()}, {"update", record.report.update}};
   for (const UpdateNumber& number : UpdateNumbers()) line[number.key] = number.value(record);
+  line["staleness_rows"] = record.report.staleness_rows;
+  for (const auto& [name, seconds] : PhasesOf(record)) line[name + "_seconds"] = seconds;
   for (const auto& [name, value] : record.report.algorithm_metrics) line[name] = value;
   if (record.ranks.working_seconds.empty()) return line;
   line["rank_working_seconds"] = record.ranks.working_seconds;
@@ -147,8 +180,17 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
       updates_(metrics.Counter("shoal_updates_total", "Updates of the parameters")),
       failures_(metrics.Counter("shoal_learner_update_failures_total",
                                 "Updates that were not finite and changed nothing")),
-      rows_(metrics.Counter("shoal_learner_rows_total",
-                            "Rows trained on, each time that they are")) {}
+      rows_(
+          metrics.Counter("shoal_learner_rows_total", "Rows trained on, each time that they are")),
+      staleness_(metrics.Histogram(
+          {.name = "shoal_learner_row_staleness_publications",
+           .help = "Rows trained on by the publications between the version that acted and the one "
+                   "that learns, each time that they are.",
+           .group = "staleness",
+           .unit = "share",
+           .title = "rows by staleness of at most",
+           .draw = runtime::Draw::kShares},
+          {algorithms::kStalenessBounds.begin(), algorithms::kStalenessBounds.end()})) {}
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
 
@@ -208,14 +250,16 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
   const algorithms::UpdateReport& report = record.report;
   updates_.Increment();
   rows_.Increment(report.rows);
+  staleness_.ObserveMultiple({report.staleness_rows.begin(), report.staleness_rows.end()},
+                             report.mean_staleness * report.rows);
   for (const UpdateNumber& number : UpdateNumbers()) {
     if (!number.info.name.empty()) metrics_.Gauge(number.info).Set(number.value(record));
   }
   for (const auto& [name, value] : report.algorithm_metrics) {
     const std::string title = absl::StrReplaceAll(name, {{"_", " "}});
     metrics_
-        .Gauge(Metric(name.c_str(), "", title.c_str(),
-                      "What the algorithm measured in the last update."))
+        .Gauge(TrainingMetric(name.c_str(), "", title.c_str(),
+                              "What the algorithm measured in the last update."))
         .Set(value);
   }
   if (record.episodes.episodes > 0) {
@@ -227,18 +271,13 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
         .Set(record.episodes.mean_return);
   }
   if (!record.ranks.working_seconds.empty()) RecordRanks(record.ranks);
-  const std::initializer_list<std::pair<const char*, double>> phases = {
-      {"waiting", record.waiting_seconds},
-      {"decoding", record.decoding_seconds},
-      {"updating", record.updating_seconds},
-      {"publishing", record.publishing_seconds}};
-  for (const auto& [phase, seconds] : phases) {
+  for (const auto& [phase, seconds] : PhasesOf(record)) {
     metrics_
         .Counter({.name = "shoal_learner_phase_seconds_total",
                   .help = "Time of the learner's first rank by what it does.",
                   .group = "where the time went",
                   .unit = "share",
-                  .title = "the learner is",
+                  .title = "the learner's time",
                   .draw = runtime::Draw::kShares},
                  {{"phase", phase}})
         .Increment(seconds);

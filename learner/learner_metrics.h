@@ -31,11 +31,17 @@ struct UpdateRecord {
   std::int64_t unrolls = 0;
   // How many of them were demonstrations that were drawn in place of what replay has.
   std::int64_t demonstrations = 0;
+  // How often replay has given out each of the others so far, this time included; the mean over all
+  // ranks, 0 without any.
+  double mean_use = 0;
   EpisodeSummary episodes;
   // The unrolls since this process started.
   RoundCounts counts;
+  // The wall time of rank 0. Waiting is for unrolls, agreeing for other ranks before an update; the
+  // report has the parts of updating.
   double waiting_seconds = 0;
   double decoding_seconds = 0;
+  double agreeing_seconds = 0;
   double updating_seconds = 0;
   double publishing_seconds = 0;
   RankTimes ranks;
@@ -64,6 +70,7 @@ class LearnerMetrics {
   prometheus::Counter& updates_;
   prometheus::Counter& failures_;
   prometheus::Counter& rows_;
+  prometheus::Histogram& staleness_;
   RoundCounts last_;
 };
 

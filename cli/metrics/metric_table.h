@@ -32,7 +32,7 @@ struct MetricRow {
   std::string status;
 
   // Returns the name of the metric in metrics.jsonl: the name without "shoal_" and "_total". A
-  // metric that is drawn as shares has a value for each label, "<key>/<label>".
+  // metric that is drawn as shares has a value for each label or bucket, "<key>/<label>".
   std::string key() const;
 };
 

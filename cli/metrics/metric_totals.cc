@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/metrics/metric_totals.h"
 
+#include <absl/strings/numbers.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 
 namespace shoal::cli {
 namespace {
 
 constexpr std::string_view kSum = "_sum";
+constexpr std::string_view kBucket = "_bucket";
 
 std::string SeriesOf(const std::string& process, const MetricSample& sample) {
   std::string series = process;
@@ -43,8 +47,7 @@ void MetricTotals::Update(const std::string& process, const std::vector<MetricSa
   bool restarted = false;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const MetricSample& sample = samples[i];
-    if (!std::isfinite(sample.value) || sample.name.ends_with("_bucket")) continue;
-    if (sample.name == kMetricInfo) continue;
+    if (!std::isfinite(sample.value) || sample.name == kMetricInfo) continue;
     const bool sum = sample.name.ends_with(kSum);
     if (!sample.counter && !sum) {
       gauges_[sample.name][SeriesOf(process, sample)] = sample.value;
@@ -108,8 +111,26 @@ std::map<std::string, double> MetricTotals::CounterByLabels(const std::string& n
 
 std::map<std::string, double> MetricTotals::Counters() const {
   std::map<std::string, double> sums;
-  for (const auto& [name, series] : counters_) sums[name] = Counter(name);
+  for (const auto& [name, series] : counters_) {
+    if (!name.ends_with(kBucket)) sums[name] = Counter(name);
+  }
   return sums;
+}
+
+std::map<std::string, double> MetricTotals::Buckets(const std::string& name) const {
+  std::vector<std::tuple<double, std::string, double>> ascending;
+  for (const auto& [bound, count] : CounterByLabels(name + std::string(kBucket))) {
+    double number = 0;
+    if (absl::SimpleAtod(bound, &number)) ascending.emplace_back(number, bound, count);
+  }
+  std::sort(ascending.begin(), ascending.end());
+  std::map<std::string, double> counts;
+  double below = 0;
+  for (const auto& [number, bound, count] : ascending) {
+    counts[bound] = count - below;
+    below = count;
+  }
+  return counts;
 }
 
 }  // namespace shoal::cli

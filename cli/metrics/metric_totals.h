@@ -33,6 +33,9 @@ class MetricTotals {
   std::map<std::string, double> Gauges() const;
   // Returns the sum of every counter by name, without histogram buckets.
   std::map<std::string, double> Counters() const;
+  // Returns how many observations of a histogram fell into each bucket, by the bucket's upper bound
+  // as in "0.5" or "+Inf". It is empty for a histogram with labels.
+  std::map<std::string, double> Buckets(const std::string& name) const;
   // Returns the sums of one counter over processes by the values of its labels, as in "idle" or
   // "a/b".
   std::map<std::string, double> CounterByLabels(const std::string& name) const;

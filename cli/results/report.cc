@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/results/report.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,6 +30,9 @@ using display::EscapeHtml;
 constexpr char kStepsAxis[] = "environment steps";
 // The member of a row of metrics.jsonl that holds the metrics of the table.
 constexpr char kDetails[] = "details";
+// The groups of metrics that have places of their own on the page.
+constexpr char kTrainingGroup[] = "training";
+constexpr char kStalenessGroup[] = "staleness";
 
 // `inside` is the member of a row that holds `key`; empty for the row itself.
 ChartLine LineOf(const std::vector<Json>& rows, const std::string& name, const std::string& key,
@@ -130,6 +135,13 @@ struct Series {
   }
 };
 
+// Returns the label of "<key>/<label>" as a number, as it is for a bucket; infinity for any other.
+double BoundOf(const std::string& name) {
+  double bound = 0;
+  const bool is_number = absl::SimpleAtod(name.substr(name.find('/') + 1), &bound);
+  return is_number && !std::isnan(bound) ? bound : std::numeric_limits<double>::infinity();
+}
+
 // Returns all metrics in the details of metrics.jsonl, in the order of groups and titles.
 std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTable& table) {
   std::map<std::string, MetricRow> known;
@@ -141,6 +153,11 @@ std::vector<Series> ReadSeries(const std::vector<Json>& metrics, const MetricTab
       std::vector<std::string>& own = keys[name.substr(0, name.find('/'))];
       if (std::find(own.begin(), own.end(), name) == own.end()) own.push_back(name);
     }
+  }
+  for (auto& [key, names] : keys) {
+    std::stable_sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+      return BoundOf(a) < BoundOf(b);
+    });
   }
   std::vector<Series> all;
   for (const auto& [key, names] : keys) {
@@ -173,11 +190,13 @@ std::string ShareTable(const Series& series) {
   return "<div class=\"wide\"><table>" + head + "</tr>" + body + "</tr></table></div>";
 }
 
-std::string TimeSpent(const std::vector<Series>& all) {
+// Draws the shares that are of staleness, or all others, which are of time.
+std::string Shares(const std::vector<Series>& all, bool staleness) {
   std::vector<Chart> charts;
   std::string tables;
   for (const Series& series : all) {
     if (series.row.draw != "shares") continue;
+    if ((series.row.group == kStalenessGroup) != staleness) continue;
     tables += ShareTable(series);
     Chart chart = series.chart();
     chart.low = 0;
@@ -185,6 +204,14 @@ std::string TimeSpent(const std::vector<Series>& all) {
     charts.push_back(std::move(chart));
   }
   return tables + Draw(charts);
+}
+
+std::string Training(const std::vector<Series>& all) {
+  std::vector<Chart> charts;
+  for (const Series& series : all) {
+    if (series.row.group == kTrainingGroup) charts.push_back(series.chart());
+  }
+  return Draw(charts);
 }
 
 std::string ConstantTable(const std::vector<const Series*>& constants) {
@@ -207,7 +234,8 @@ std::string Remainder(const std::vector<Series>& all) {
   std::map<std::string, std::vector<const Series*>> groups;
   for (const Series& series : all) {
     // The page shows these above.
-    const bool shown = series.row.draw == "shares" || !series.row.status.empty();
+    const bool shown = series.row.draw == "shares" || !series.row.status.empty() ||
+                       series.row.group == kTrainingGroup;
     if (!shown) groups[series.row.group].push_back(&series);
   }
   std::string html;
@@ -253,8 +281,9 @@ absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {
   if (!config.empty()) config = "<pre>" + config + "</pre>";
   const std::vector<Series> all = ReadSeries(metrics, table.ok() ? *table : MetricTable());
   html += SuccessHtml(result) + Heading("Learning curve", LearningCurves(metrics, evaluations)) +
-          Heading("Speed and staleness", Speed(metrics)) +
-          Heading("Where the time went", TimeSpent(all)) +
+          Heading("How training went", Training(all)) +
+          Heading("Speed and staleness", Speed(metrics) + Shares(all, /*staleness=*/true)) +
+          Heading("Where the time went", Shares(all, /*staleness=*/false)) +
           Heading("Everything else that was measured", Remainder(all)) +
           Heading("The evaluation in full", EvaluationInFull(result)) +
           Heading("Configuration", config.empty() ? "" : Folded("config.toml", config));

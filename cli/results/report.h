@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // runs/<name>/report.html, one file that needs no network. It shows success by goal and vendor,
-// learning curves, speed, staleness and where the time went. Everything else that was measured, the
-// full evaluation and the configuration are folded away. The report is made from the run directory
-// alone, at any time, also while the run goes on.
+// learning curves, how training went, speed, staleness and where the time went. Everything else
+// that was measured, the full evaluation and the configuration are folded away. The report is made
+// from the run directory alone, at any time, also while the run goes on.
 #pragma once
 
 #include <string>

@@ -54,7 +54,9 @@ Progress ProgressTracker::Observe(double seconds, const MetricTotals& totals,
                                   const MetricTable& table) {
   Point point = {.seconds = seconds, .counters = totals.Counters(), .parts = {}};
   for (const auto& [name, row] : table.rows()) {
-    if (row.draw == "shares") point.parts[name] = totals.CounterByLabels(name);
+    if (row.draw != "shares") continue;
+    point.parts[name] =
+        row.kind == "histogram" ? totals.Buckets(name) : totals.CounterByLabels(name);
   }
   points_.push_back(std::move(point));
   while (points_.size() > 2 && points_[1].seconds <= seconds - kEpisodeWindowSeconds) {

@@ -139,6 +139,30 @@ TEST_CASE("when torch throws on one rank all ranks end, and go on from the check
   REQUIRE(NewestCheckpoint(setup) == kUpdates);
 }
 
+TEST_CASE("unrolls that are given out twice are reused as often by each pass of an update") {
+  const std::int64_t uses = GENERATE(1, 2);
+  const std::size_t ranks = uses == 1 ? kRanks : 1;
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls", .max_times_sampled = uses});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.algorithm.update_epochs = 3;
+  const auto ends = doubles::TryRanks(ranks, [&](std::size_t, collectives::GradientReducer& group) {
+    SHOAL_ASSIGN_OR_RETURN(const auto learner,
+                           Learner::Create(setup, std::make_unique<ThrowingReducer>(group, 0)));
+    return learner->Run();
+  });
+  for (const absl::Status& end : ends) REQUIRE(end.ok());
+  // Replay gives each out for the first time, and right after that for the second.
+  const double mean_use = uses == 1 ? 1 : 1.5;
+  const std::string written = runtime::ReadFile(setup.run.path() + "/learner.jsonl").value();
+  const std::vector<std::string> lines = absl::StrSplit(written, '\n', absl::SkipEmpty());
+  REQUIRE(lines.size() == kUpdates);
+  for (const std::string& line : lines) {
+    REQUIRE(nlohmann::json::parse(line).at("sample_reuse") == 3 * mean_use);
+  }
+}
+
 TEST_CASE("a rank that cannot start ends the start of the others, which name it") {
   const doubles::TemporaryFolder folder;
   const LearnerSetup setup = Setup(folder, "127.0.0.1:1");

@@ -127,6 +127,16 @@ prometheus::Gauge& Metrics::Gauge(const MetricInfo& info, const Labels& labels) 
   return prometheus::BuildGauge().Name(info.name).Help(info.help).Register(*registry_).Add(labels);
 }
 
+prometheus::Histogram& Metrics::Histogram(const MetricInfo& info, const std::vector<double>& bounds,
+                                          const Labels& labels) {
+  Describe(info, "histogram");
+  return prometheus::BuildHistogram()
+      .Name(info.name)
+      .Help(info.help)
+      .Register(*registry_)
+      .Add(labels, bounds);
+}
+
 prometheus::Counter& Metrics::Counter(const std::string& name, const std::string& help,
                                       const Labels& labels) {
   return Counter(MetricInfo{.name = name, .help = help}, labels);
@@ -139,12 +149,7 @@ prometheus::Gauge& Metrics::Gauge(const std::string& name, const std::string& he
 
 prometheus::Histogram& Metrics::Histogram(const std::string& name, const std::string& help,
                                           const std::vector<double>& bounds, const Labels& labels) {
-  Describe({.name = name, .help = help}, "histogram");
-  return prometheus::BuildHistogram()
-      .Name(name)
-      .Help(help)
-      .Register(*registry_)
-      .Add(labels, bounds);
+  return Histogram(MetricInfo{.name = name, .help = help}, bounds, labels);
 }
 
 std::string Metrics::Text() const {

@@ -39,7 +39,8 @@ enum class Draw : std::uint8_t {
   kValue,
   // The increase of a counter per second.
   kRate,
-  // The share of each label's counter in the increase of all of them; it shows where time goes.
+  // The share of each label's counter in the increase of all of them; it shows where time goes. Of
+  // a histogram it is the share of each bucket, under its upper bound.
   kShares,
   // The value of each label's gauge, in one chart.
   kLabels,
@@ -76,12 +77,14 @@ class Metrics {
 
   prometheus::Counter& Counter(const MetricInfo& info, const Labels& labels = {});
   prometheus::Gauge& Gauge(const MetricInfo& info, const Labels& labels = {});
+  // `bounds` are the upper bounds of the buckets, ascending.
+  prometheus::Histogram& Histogram(const MetricInfo& info, const std::vector<double>& bounds,
+                                   const Labels& labels = {});
   // These overloads are for a metric that its name describes well enough.
   prometheus::Counter& Counter(const std::string& name, const std::string& help,
                                const Labels& labels = {});
   prometheus::Gauge& Gauge(const std::string& name, const std::string& help,
                            const Labels& labels = {});
-  // `bounds` are the upper bounds of the buckets, ascending.
   prometheus::Histogram& Histogram(const std::string& name, const std::string& help,
                                    const std::vector<double>& bounds, const Labels& labels = {});
 

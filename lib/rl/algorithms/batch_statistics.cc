@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <tuple>
 
 namespace shoal::algorithms {
 namespace {
@@ -16,8 +18,15 @@ enum Sum : std::size_t {
   kTarget,
   kTargetSquare,
   kStaleness,
-  kSums
+  kStalenessRows,
+  kSums = kStalenessRows + std::tuple_size_v<decltype(UpdateReport::staleness_rows)>
 };
+
+std::size_t StalenessBucket(double staleness) {
+  const auto* const bound =
+      std::lower_bound(kStalenessBounds.begin(), kStalenessBounds.end(), staleness);
+  return static_cast<std::size_t>(std::distance(kStalenessBounds.begin(), bound));
+}
 
 double Variance(double sum, double squares, double weight) {
   const double mean = sum / weight;
@@ -44,6 +53,7 @@ absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientRed
     sums[kTarget] += weight * target;
     sums[kTargetSquare] += weight * target * target;
     sums[kStaleness] += weight * staleness;
+    sums[kStalenessRows + StalenessBucket(staleness)] += weight;
     maxima[0] = std::max(maxima[0], std::abs(static_cast<double>(batch.value[row])));
     maxima[1] = std::max(maxima[1], staleness);
   }
@@ -52,6 +62,7 @@ absl::Status ReduceStatistics(const UnrollBatch& batch, collectives::GradientRed
   report.rows = sums[kWeight];
   report.max_absolute_value = maxima[0];
   report.max_staleness = maxima[1];
+  std::copy(sums.begin() + kStalenessRows, sums.end(), report.staleness_rows.begin());
   if (sums[kWeight] <= 0) return absl::OkStatus();
   const double weight = sums[kWeight];
   const double advantage_variance = Variance(sums[kAdvantage], sums[kAdvantageSquare], weight);

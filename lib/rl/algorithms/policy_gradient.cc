@@ -103,14 +103,17 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
   const PolicyTerms terms = data.algorithm.policy()->PolicyLoss(policy);
   const at::Tensor ratio = ImportanceWeights(policy);
   std::vector<at::Tensor> totals = {Sum(weight, terms.loss), Sum(weight, head.entropy),
-                                    Sum(weight, ratio.sub(1).sub_(ratio.log()))};
+                                    Sum(weight, ratio.sub(1).sub_(ratio.log())), Sum(weight, ratio),
+                                    Sum(weight, ratio.square())};
   for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
   const at::Tensor host = at::stack(totals).to(at::kCPU);
   const double* const total = host.const_data_ptr<double>();
   sums.policy_loss() += total[0];
   sums.entropy() += total[1];
   sums.kl() += total[2];
-  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[3 + i];
+  sums.importance() += total[3];
+  sums.importance_squares() += total[4];
+  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[5 + i];
   return {.by_log_probability = terms.by_log_probability.mul(weight),
           .by_entropy = terms.by_entropy.mul(weight)};
 }
@@ -131,13 +134,16 @@ HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
   }
   const ActionValueTerms terms = data.algorithm.action_values()->Loss(
       {.action_value = value, .target = data.targets.value.index_select(0, rows)});
-  std::vector<at::Tensor> totals = {weight.sum(), Sum(importance, terms.loss)};
+  std::vector<at::Tensor> totals = {weight.sum(), Sum(importance, terms.loss), importance.sum(),
+                                    importance.square().sum()};
   for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
   const at::Tensor host = at::stack(totals).to(at::kCPU);
   const double* const total = host.const_data_ptr<double>();
   sums.weight() += total[0];
   sums.policy_loss() += total[1];
-  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[2 + i];
+  sums.importance() += total[2];
+  sums.importance_squares() += total[3];
+  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[4 + i];
   const std::vector<float> errors = model::OnHost(terms.absolute_error);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     absolute_error[static_cast<std::size_t>(numbers[i])] = errors[i];

@@ -28,9 +28,9 @@ namespace shoal::algorithms {
 
 // Weighted sums over the rows of a minibatch.
 struct MinibatchSums {
-  static constexpr std::size_t kCount = 5 + Algorithm::kMaximumMetrics;
-  // Weight, policy loss (with action values their loss), value loss, entropy, KL, then the
-  // algorithm's metrics.
+  static constexpr std::size_t kCount = 7 + Algorithm::kMaximumMetrics;
+  // Weight, policy loss (with action values their loss), value loss, entropy, KL, importance
+  // weights, their squares, then the algorithm's metrics.
   std::array<double, kCount> values{};
 
   void Add(const MinibatchSums& other) {
@@ -43,7 +43,16 @@ struct MinibatchSums {
   double& entropy() { return values[3]; }
   // The KL of behaviour policy and current policy: (r - 1) - log r with the importance weight r.
   double& kl() { return values[4]; }
-  double& metric(std::size_t i) { return values[5 + i]; }
+  // The importance weights, and their squares.
+  double& importance() { return values[5]; }
+  double& importance_squares() { return values[6]; }
+  double& metric(std::size_t i) { return values[7 + i]; }
+
+  // (sum w)^2 / (n sum w^2) of the importance weights w of n rows, or 0 without rows.
+  double EffectiveSampleSize() {
+    const double rows = weight() * importance_squares();
+    return rows > 0 ? importance() * importance() / rows : 0;
+  }
 };
 
 // The inputs of an update.

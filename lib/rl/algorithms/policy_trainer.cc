@@ -292,10 +292,12 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
   Targets targets = on_policy ? PolicyTargets(batch)
                     : soft    ? SoftTargets(batch)
                               : ActionValueTargetsOf(batch);
+  report.estimate_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(
       ReduceStatistics(batch.batch, reducer,
                        on_policy && options.normalise_advantages && !requirements.keeps_advantages,
                        batch.weight, targets, report));
+  report.reduce_seconds += watch.Lap();
   batch.targets.emplace(targets, device);
   report.estimate_seconds += watch.Lap();
   return absl::OkStatus();
@@ -385,6 +387,7 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
     all.Add(sums);
     ++report.update_epochs;
     if (sums.weight() > 0) report.approximate_kl = sums.kl() / sums.weight();
+    report.effective_sample_size = sums.EffectiveSampleSize();
     if (options.kl_stop > 0 && report.approximate_kl > options.kl_stop) break;
   }
   const double weight = std::max(all.weight(), 1e-9);

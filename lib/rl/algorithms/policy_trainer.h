@@ -7,6 +7,7 @@
 // them. Not thread-safe. The same seed, batches and world size give the same bits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,6 +25,9 @@
 
 namespace shoal::algorithms {
 
+// The upper bounds of the buckets in which rows are counted by their staleness, in publications.
+inline constexpr std::array<double, 8> kStalenessBounds = {0, 1, 2, 4, 8, 16, 32, 64};
+
 // Means over the rows of all ranks and all minibatches, unless said otherwise.
 struct UpdateReport {
   std::int64_t update = 0;
@@ -36,6 +40,12 @@ struct UpdateReport {
   // The KL of behaviour policy and current policy in the last epoch that ran: (r - 1) - log r with
   // the importance weight r.
   double approximate_kl = 0;
+  // (sum w)^2 / (n sum w^2) of the importance weights w of n rows, in the last epoch that ran: 1
+  // where all weigh the same, 1/n where one outweighs all others (Kong 1992, "A note on importance
+  // sampling using standardized weights"). The weights are current over behaviour policy, and with
+  // action values or twin critics those that correct for the probability of being drawn. 0 without
+  // rows.
+  double effective_sample_size = 0;
   // The algorithm's own metrics, by name.
   std::vector<std::pair<std::string, double>> algorithm_metrics = {};
   // 1 - Var(return - value) / Var(return), with the behaviour values.
@@ -47,6 +57,9 @@ struct UpdateReport {
   double gradient_norm = 0;
   double mean_staleness = 0;
   double max_staleness = 0;
+  // The number of rows by staleness: the i-th are above the bound before the i-th of
+  // kStalenessBounds and not above that one, the last are above all.
+  std::array<double, kStalenessBounds.size() + 1> staleness_rows{};
   double learning_rate = 0;
   // By which rewards were divided; 0 unless returns are normalised.
   double return_deviation = 0;
@@ -58,7 +71,7 @@ struct UpdateReport {
   double cloning_loss = 0;
   double cloning_agreement = 0;
   double cloning_coefficient = 0;
-  // The wall time of this rank.
+  // The wall time of this rank. Waiting for other ranks counts as reduction.
   double estimate_seconds = 0;
   double gradient_seconds = 0;
   double reduce_seconds = 0;

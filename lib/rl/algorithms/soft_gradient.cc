@@ -143,6 +143,8 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   sums.policy_loss() = WeightedSum(weight, policy_loss);
   sums.value_loss() = WeightedSum(weight, critic_loss);
   sums.entropy() = WeightedSum(weight, distribution.entropy);
+  sums.importance() = importance.sum().item<double>();
+  sums.importance_squares() = importance.square().sum().item<double>();
   sums.metric(0) = WeightedSum(weight, value);
   sums.metric(1) = WeightedSum(weight, error);
   sums.metric(2) = sums.weight() * temperature.item<double>();

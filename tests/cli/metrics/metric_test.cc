@@ -152,6 +152,30 @@ TEST_CASE("what a process says of a metric decides what becomes of its values") 
   REQUIRE(absl::IsInvalidArgument(MetricTable::Parse("{").status()));
 }
 
+TEST_CASE("a histogram that is drawn as shares has that of each bucket in the last seconds") {
+  MetricTable table;
+  MetricTotals totals;
+  ProgressTracker tracker(false);
+  const auto text = [](int few, int some, int all) {
+    return Info("shoal_ages", "kind=\"histogram\",draw=\"shares\"") +
+           "# TYPE shoal_ages histogram\nshoal_ages_count " + std::to_string(all) +
+           "\nshoal_ages_sum 9\nshoal_ages_bucket{le=\"2\"} " + std::to_string(few) +
+           "\nshoal_ages_bucket{le=\"16\"} " + std::to_string(some) +
+           "\nshoal_ages_bucket{le=\"+Inf\"} " + std::to_string(all) + "\n";
+  };
+  Progress progress;
+  for (const auto& samples : {Parse(text(100, 100, 100)), Parse(text(101, 103, 108))}) {
+    table.Update(samples);
+    totals.Update("a", samples);
+    progress =
+        tracker.Observe(static_cast<double>(samples.size()) + progress.seconds, totals, table);
+  }
+  REQUIRE(progress.details == std::map<std::string, double>{
+                                  {"ages/2", 0.125}, {"ages/16", 0.25}, {"ages/+Inf", 0.625}});
+  REQUIRE(totals.Counters() ==
+          std::map<std::string, double>{{"shoal_ages_count", 108}, {"shoal_ages_sum", 9}});
+}
+
 TEST_CASE("a gauge that is drawn by its labels has a mean over processes for each") {
   MetricTable table;
   MetricTotals totals;

@@ -54,6 +54,35 @@ TEST_CASE("a report is one file that needs no network, whatever is missing or ha
   }
 }
 
+TEST_CASE("a report shows how training went and buckets in the order of their bounds") {
+  const doubles::TemporaryFolder folder;
+  auto run = RunDirectory::Create(folder.path(), "run");
+  REQUIRE(run.ok());
+  REQUIRE(run->Write("run.json", "{}").ok());
+  for (const char* line :
+       {R"({"environment_steps":1,"details":{"kl":3,"age/1":0.5,"age/16":0.25,"age/2":0.25}})",
+        R"({"environment_steps":2,"details":{"kl":1,"age/1":0.5,"age/16":0.5,"age/2":0}})"}) {
+    REQUIRE(run->AppendLine("metrics.jsonl", line).ok());
+  }
+  REQUIRE(run->Write("metrics_table.json",
+                     R"([{"metric":"shoal_kl","group":"training","title":"divergence"},)"
+                     R"({"metric":"shoal_age","kind":"histogram","group":"staleness",)"
+                     R"("title":"rows by age","draw":"shares"}])")
+              .ok());
+  const std::string html = runtime::ReadFile(WriteReport(run->path()).value()).value();
+  std::size_t last = 0;
+  for (const char* part :
+       {"<h2>How training went</h2>", "divergence", "<h2>Speed and staleness</h2>", "rows by age",
+        "<th>1</th><th>2</th><th>16</th>", "<td>50 %</td><td>12 %</td><td>38 %</td>"}) {
+    INFO(part);
+    const std::size_t at = html.find(part);
+    REQUIRE(at != std::string::npos);
+    REQUIRE(at > last);
+    last = at;
+  }
+  REQUIRE(html.find("Where the time went") == std::string::npos);
+}
+
 TEST_CASE("the programs' sections are put together, the first to print one keeps it") {
   const doubles::TemporaryFolder folder;
   const auto program = [&](const std::string& name, const std::string& script) {

@@ -35,7 +35,7 @@ class Impala final : public PolicyAlgorithm {
   }
 
   std::vector<std::string> metric_names() const override {
-    return {"importance_weight", "clip_rho_fraction"};
+    return {"importance_weight", "clip_fraction"};
   }
 
  private:

@@ -55,8 +55,7 @@ TEST_CASE("IMPALA reports importance weights and how many of them are capped") {
        .behaviour_log_probability = at::tensor({-2.0, -0.5}, at::kDouble),
        .advantage = zeros,
        .greedy = zeros});
-  REQUIRE(impala->metric_names() ==
-          std::vector<std::string>{"importance_weight", "clip_rho_fraction"});
+  REQUIRE(impala->metric_names() == std::vector<std::string>{"importance_weight", "clip_fraction"});
   REQUIRE(terms.metrics[0][0].item<double>() == Approx(std::exp(1.0)));
   REQUIRE(terms.metrics[0][1].item<double>() == Approx(std::exp(-0.5)));
   REQUIRE(terms.metrics[1][0].item<double>() == 1);
