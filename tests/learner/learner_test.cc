@@ -140,7 +140,7 @@ TEST_CASE("when torch throws on one rank all ranks end, and go on from the check
 }
 
 TEST_CASE("unrolls that are given out twice are reused as often by each pass of an update") {
-  const std::int64_t uses = GENERATE(1, 2);
+  const std::uint32_t uses = GENERATE(1U, 2U);
   const std::size_t ranks = uses == 1 ? kRanks : 1;
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls", .max_times_sampled = uses});

@@ -82,7 +82,7 @@ Sample Draw(const model::PolicySpec& spec, const model::Policy* policy) {
     batch.action.push_back(static_cast<std::int64_t>(random.Below(4)));
     batch.reward.push_back(static_cast<float>(random.Normal()));
     batch.weight.push_back(row % 7 == 3 ? 0.0F : 1.0F);
-    batch.staleness.push_back(static_cast<std::int64_t>(row * row / 8));
+    batch.staleness.push_back(static_cast<std::int64_t>(row * row / 9));
     sample.shift.push_back(0.4 * random.Normal());
     batch.behaviour_log_probability.push_back(static_cast<float>(sample.shift.back()));
   }
