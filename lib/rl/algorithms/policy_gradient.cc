@@ -57,12 +57,12 @@ at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors,
   const at::Tensor inputs = torso.view({steps, which.size(0), torso.size(1)});
   const at::Tensor alive = tensors.alive.index_select(1, which);
   at::Tensor state = tensors.core_state.index_select(0, which);
-  std::vector<at::Tensor> states;
+  std::vector<at::Tensor> outputs;
   for (std::int64_t t = 0; t < steps; ++t) {
     state = network_.Core(inputs[t], state.mul(alive[t]));
-    states.push_back(state);
+    outputs.push_back(network_.CoreOutput(state));
   }
-  return at::stack(states).view({steps * which.size(0), spec_.core_size});
+  return at::stack(outputs).view({steps * which.size(0), spec_.core_size});
 }
 
 PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const BatchTensors& tensors,

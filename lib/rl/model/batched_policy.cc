@@ -255,17 +255,19 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
   const at::Tensor alive = batch.Get(arrays.alive, {inputs.rows, 1});
   const at::Tensor features = network_.Features(Inputs(inputs, arrays, batch, alive));
   at::Tensor hidden = network_.Torso(features);
+  at::Tensor core_state;
   at::Tensor core;
   if (spec_.has_core()) {
-    core = network_.Core(hidden,
-                         batch.Get(arrays.core_state, {inputs.rows, spec_.core_size}).mul(alive));
+    core_state = network_.Core(
+        hidden, batch.Get(arrays.core_state, {inputs.rows, spec_.core_state_size()}).mul(alive));
+    core = network_.CoreOutput(core_state);
     hidden = core;
   }
   const at::Tensor head = network_.Head(hidden);
 
-  // In this order: the core, the values, the head of a box, then what each group has.
+  // In this order: the core's state, the values, the head of a box, then what each group has.
   std::vector<at::Tensor> down;
-  if (core.defined()) down.push_back(core);
+  if (core_state.defined()) down.push_back(core_state);
   if (!spec_.twin_critics) down.push_back(network_.Value(features, core));
   if (spec_.has_box()) down.push_back(head);
   at::Tensor mark_weights;
@@ -301,7 +303,7 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
 
   const std::vector<at::Tensor> host = ToHost(down);
   std::size_t next = 0;
-  if (core.defined()) outputs.core_state = Assign(host[next++]);
+  if (core_state.defined()) outputs.core_state = Assign(host[next++]);
   if (spec_.twin_critics) {
     outputs.value.assign(count, 0.0F);
   } else {

@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gru_cell.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/lstm_cell.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
@@ -67,8 +68,21 @@ at::Tensor Network::Torso(const at::Tensor& features) const {
 }
 
 at::Tensor Network::Core(const at::Tensor& torso, const at::Tensor& state) const {
-  return at::gru_cell(torso, state, Parameter("core.input.weight"), Parameter("core.state.weight"),
-                      Parameter("core.input.bias"), Parameter("core.state.bias"));
+  const at::Tensor& by_input = Parameter("core.input.weight");
+  const at::Tensor& by_state = Parameter("core.state.weight");
+  const at::Tensor& input_bias = Parameter("core.input.bias");
+  const at::Tensor& state_bias = Parameter("core.state.bias");
+  if (!spec_.has_lstm()) {
+    return at::gru_cell(torso, state, by_input, by_state, input_bias, state_bias);
+  }
+  const at::Tensor cells = state.narrow(1, spec_.core_size, spec_.core_size);
+  const auto [output, next_cells] =
+      at::lstm_cell(torso, {CoreOutput(state), cells}, by_input, by_state, input_bias, state_bias);
+  return at::cat({output, next_cells}, 1);
+}
+
+at::Tensor Network::CoreOutput(const at::Tensor& state) const {
+  return state.narrow(1, 0, spec_.core_size);
 }
 
 at::Tensor Network::Head(const at::Tensor& input) const {

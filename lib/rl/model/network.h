@@ -36,8 +36,10 @@ class Network {
   at::Tensor Features(const NetworkInputs& inputs) const;
   // Returns [R, last of hidden].
   at::Tensor Torso(const at::Tensor& features) const;
-  // Returns the state after the row: [R, S].
+  // Returns the state after the row, [R, S], by the equations of torch's GRU cell or LSTM cell.
   at::Tensor Core(const at::Tensor& torso, const at::Tensor& state) const;
+  // Returns the core's output, the part of its state [R, S] that head and critic see.
+  at::Tensor CoreOutput(const at::Tensor& state) const;
   // Takes the torso's output, or the core's where there is one. Returns queries [R, P], already
   // multiplied by query_scale, for a head of candidates; logits [R, n] for a discrete head;
   // means and logarithms of deviations [R, 2n] for a box (squashed_gaussian.h).
@@ -51,7 +53,7 @@ class Network {
   at::Tensor Critic(int critic, const at::Tensor& features, const at::Tensor& action) const;
   // The logarithm of the temperature, [1]. REQUIRES: the spec has twin_critics.
   const at::Tensor& log_temperature() const { return parameters_.at("log_temperature"); }
-  // `core` is the state after the row, undefined without a core. Returns [R]. REQUIRES: the spec
+  // `core` is the core's output, undefined without a core. Returns [R]. REQUIRES: the spec
   // has no twin_critics.
   at::Tensor Value(const at::Tensor& features, const at::Tensor& core) const;
 

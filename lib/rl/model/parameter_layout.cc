@@ -103,8 +103,9 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   std::int64_t width = AddStack(builder, "torso", features, spec.hidden);
   std::int64_t critic = features;
   if (spec.has_core()) {
-    const std::int64_t gates = 3 * spec.core_size;
+    const std::int64_t gates = (spec.has_lstm() ? 4 : 3) * spec.core_size;
     builder.Linear("core.input", width, gates, 1.0);
+    if (spec.has_lstm()) builder.layout.parameters.back().start = Start::kForgetGate;
     builder.Linear("core.state", spec.core_size, gates, 1.0);
     width = spec.core_size;
     critic += spec.core_size;
@@ -162,6 +163,9 @@ void ParameterLayout::Initialise(std::uint64_t seed, std::span<float> flat) cons
       for (float& x : out) x = static_cast<float>(info.scale * random.Normal());
     } else if (info.start == Start::kOne) {
       std::fill(out.begin(), out.end(), 1.0F);
+    } else if (info.start == Start::kForgetGate) {
+      const auto quarter = out.subspan(out.size() / 4, out.size() / 4);
+      std::fill(quarter.begin(), quarter.end(), 1.0F);
     }
   }
 }

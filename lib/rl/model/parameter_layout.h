@@ -25,7 +25,10 @@ inline constexpr const char* kObservationMean = "observation.mean";
 inline constexpr const char* kObservationScale = "observation.scale";
 
 struct ParameterInfo {
-  enum class Start { kZero, kOne, kOrthogonal, kNormal };
+  // With kForgetGate, the second quarter of the numbers is 1 and the others are 0: an LSTM then
+  // begins by remembering (Jozefowicz et al. 2015, "An empirical exploration of recurrent network
+  // architectures").
+  enum class Start { kZero, kOne, kForgetGate, kOrthogonal, kNormal };
 
   std::string name;
   runtime::Shape shape;

@@ -251,10 +251,11 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
     at::Tensor core;
     if (state.spec.has_core()) {
       const at::Tensor before =
-          Copy(inputs.core_state, {inputs.rows, state.spec.core_size}).mul_(alive);
-      core = state.network->Core(hidden, before);
+          Copy(inputs.core_state, {inputs.rows, state.spec.core_state_size()}).mul_(alive);
+      const at::Tensor after = state.network->Core(hidden, before);
+      CopyOut(after, outputs.core_state);
+      core = state.network->CoreOutput(after);
       hidden = core;
-      CopyOut(core, outputs.core_state);
     }
     if (state.spec.twin_critics) {
       outputs.value.assign(rows, 0.0F);

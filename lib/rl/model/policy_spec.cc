@@ -123,7 +123,7 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
   visitor.Knob("value_hidden", value_hidden,
                {.help = "widths of the critic", .min = 1, .max = kMaxWidth});
   visitor.Knob("activation", activation, {.help = "between layers", .choices = {"tanh", "relu"}});
-  visitor.Knob("core", core, {.help = "recurrent core", .choices = {"none", "gru"}});
+  visitor.Knob("core", core, {.help = "recurrent core", .choices = {"none", "gru", "lstm"}});
   visitor.Knob("core_size", core_size, {.help = "width of the core", .min = 1, .max = kMaxWidth});
   visitor.Knob("past_requests", past_requests,
                {.help = "the sum of the episode's earlier requests is a feature"});
@@ -155,7 +155,7 @@ absl::Status PolicySpec::Validate() const {
     return bad("head: unknown value " + head);
   }
   if (activation != "tanh" && activation != "relu") return bad("activation: unknown value");
-  if (core != "none" && core != "gru") return bad("core: unknown value " + core);
+  if (core != "none" && core != "gru" && core != "lstm") return bad("core: unknown value " + core);
   if (!has_candidates() && action_count < 1) return bad("action_count: at least 1 is needed");
   if (dueling && !action_values) return bad("dueling: needs action_values");
   if (has_box() && !twin_critics) return bad("twin_critics: the head box needs them");

@@ -53,7 +53,7 @@ struct PolicySpec {
   std::vector<std::int64_t> hidden = {256, 256};
   std::vector<std::int64_t> value_hidden = {256};
   std::string activation = "tanh";
-  // "none" or "gru". With "gru", hidden -> GRU -> head, and the critic sees the GRU's state too.
+  // "none", "gru" or "lstm": hidden -> core -> head, and the critic sees the core's output too.
   std::string core = "none";
   std::int64_t core_size = 128;
   // Whether the sum of the episode's earlier requests is a feature.
@@ -83,9 +83,11 @@ struct PolicySpec {
 
   bool has_candidates() const { return head == "candidates"; }
   bool has_box() const { return head == "box"; }
-  bool has_core() const { return core == "gru"; }
-  // S: the length of a row's recurrent state; 0 without a core.
-  std::int64_t core_state_size() const { return has_core() ? core_size : 0; }
+  bool has_core() const { return core != "none"; }
+  bool has_lstm() const { return core == "lstm"; }
+  // S: the length of a row's recurrent state; 0 without a core. The first core_size numbers are the
+  // core's output. An LSTM's cells come after them.
+  std::int64_t core_state_size() const { return has_core() ? (has_lstm() ? 2 : 1) * core_size : 0; }
   std::int64_t content_count() const { return static_cast<std::int64_t>(content_fields.size()); }
   // The position of the field in content_fields, or -1 when absent.
   std::int64_t request_index() const;

@@ -87,6 +87,20 @@ TEST_CASE("an unroll of another policy than the learner's is refused, naming bot
   REQUIRE_FALSE(UnrollDecoder(DiscreteSpec(), contents).Decode(unroll).ok());
 }
 
+TEST_CASE("the stored state of an LSTM is its output and its cells", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  model::PolicySpec spec = DiscreteSpec();
+  spec.core = "lstm";
+  spec.core_size = 2;
+  proto::Unroll unroll = MakeDiscrete(1);
+  proto::NamedTensor& state = *unroll.add_unroll_columns();
+  SetColumn<float>(state, "core/state", proto::FLOAT32, {4}, {1, 2, 3, 4});
+  REQUIRE(Decode(spec, contents, unroll).core_state == std::vector<float>{1, 2, 3, 4});
+  SetColumn<float>(state, "core/state", proto::FLOAT32, {2}, {1, 2});
+  REQUIRE(runtime::Message(UnrollDecoder(spec, contents).Decode(unroll).status()) ==
+          "core: expected 4 numbers, got 2");
+}
+
 TEST_CASE("whatever a peer spoils costs its unroll and names the column", "[decoder]") {
   ContentTable contents({.embedding_size = kEmbedding});
   using Spoil = std::function<void(proto::Unroll&)>;

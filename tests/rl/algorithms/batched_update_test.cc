@@ -117,7 +117,7 @@ TEST_CASE("whole batches train the keys of candidates and a recurrent core as ro
   model::PolicySpec spec = SmallSpec();
   spec.similarity_weight = 1;
   spec.train_keys = true;
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   for (const char* const name : {"ppo", "impala", "dqn"}) {
     RequireSameUpdates(spec, name, /*overlay=*/true);
   }

@@ -33,9 +33,9 @@ double SuccessOf(const PolicyTrainer& trainer, const model::PolicySpec& spec) {
 }  // namespace
 
 TEST_CASE("cloning makes the policy do what was demonstrated, without any reward") {
-  const bool core = GENERATE(false, true);
+  const std::string core = GENERATE("none", "gru", "lstm");
   model::PolicySpec spec = SmallSpec();
-  if (core) spec.core = "gru";
+  spec.core = core;
   const auto trainer = Trainer(spec);
   const UnrollBatch demonstrations = Demonstrations(spec);
   REQUIRE(SuccessOf(*trainer, spec) < 0.35);

@@ -208,7 +208,7 @@ TEST_CASE(
 
 TEST_CASE("The gradient through a recurrent core is that of differences") {
   model::PolicySpec spec = SmallSpec();
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   RequireGradients(spec);
 }
 

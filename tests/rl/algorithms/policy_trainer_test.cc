@@ -47,7 +47,7 @@ TEST_CASE(
     "the trainer finds the probabilities of inference through a core, over episode borders and "
     "final rows") {
   model::PolicySpec spec = SmallSpec();
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   RequireRatioOne(spec);
 }
 
@@ -128,7 +128,8 @@ TEST_CASE("the same seed and batches give the same parameters, another seed give
 }
 
 TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
-  const model::PolicySpec spec = SmallSpec();
+  model::PolicySpec spec = SmallSpec();
+  spec.core = GENERATE("none", "lstm");
   AlgorithmOptions options;
   options.schedule = "kl";
   const doubles::TemporaryFolder folder;

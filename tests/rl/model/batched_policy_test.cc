@@ -108,7 +108,7 @@ TEST_CASE("whole batches and single rows give the same actions, probabilities an
   SECTION("candidates") { RequireAgreement(spec, MixedInputs(spec)); }
   SECTION("candidates with marks and a recurrent core") {
     spec.candidate_marks = 3;
-    spec.core = "gru";
+    spec.core = GENERATE("gru", "lstm");
     RequireAgreement(spec, MixedInputs(spec));
   }
   SECTION("action values of candidates") {
@@ -187,7 +187,7 @@ TEST_CASE("sampling in whole batches follows the policy's distribution") {
 TEST_CASE("a batch is copied up once and down once, and nothing else waits for the device") {
   PolicySpec spec = Small();
   spec.candidate_marks = 3;
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   spec.action_values = true;
   const PolicyInputs inputs = MixedInputs(spec);
   for (const ComputeDevice& device : BatchDevices()) {

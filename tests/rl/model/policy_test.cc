@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "rl/model/parameter_layout.h"
+#include "rl/model/safetensors.h"
 #include "tests/rl/model/small_policy.h"
 
 namespace shoal::model {
@@ -36,7 +38,7 @@ TEST_CASE("sampling inverts the cumulative distribution in the order of the acti
 
 TEST_CASE("a row gets the same answer alone, among others and from another policy object") {
   PolicySpec spec = Small();
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   const auto policy = PolicyOf(spec);
   PolicyInputs many = Inputs(spec, 5);
   many.tables.push_back(Table(6, {1}, 9));
@@ -206,7 +208,7 @@ TEST_CASE("the similarity moves the logits by its weight and no more") {
 
 TEST_CASE("a value-only row gets a value and the next state, and no action") {
   PolicySpec spec = Small();
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   const auto policy = PolicyOf(spec);
   PolicyInputs inputs = Inputs(spec, 1);
   const PolicyOutputs acted = Act(*policy, inputs);
@@ -220,7 +222,7 @@ TEST_CASE("a value-only row gets a value and the next state, and no action") {
 
 TEST_CASE("the first row of an episode sees neither state nor past requests") {
   PolicySpec spec = Small();
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   const auto policy = PolicyOf(spec);
   PolicyInputs inputs = Inputs(spec, 1);
   inputs.first[0] = 1;
@@ -228,8 +230,118 @@ TEST_CASE("the first row of an episode sees neither state nor past requests") {
   std::fill(clean.past_requests.begin(), clean.past_requests.end(), 0.0F);
   std::fill(clean.core_state.begin(), clean.core_state.end(), 0.0F);
   REQUIRE(Act(*policy, inputs).value == Act(*policy, clean).value);
+  REQUIRE(Act(*policy, inputs).core_state == Act(*policy, clean).core_state);
   inputs.first[0] = 0;
   REQUIRE(Act(*policy, inputs).value != Act(*policy, clean).value);
+}
+
+// The layers of a policy as numbers, computed one by one in double precision.
+class PlainNetwork {
+ public:
+  explicit PlainNetwork(const std::string& bytes) : view_(SafetensorsView::Parse(bytes).value()) {}
+
+  // Returns weight * input + bias of a layer.
+  std::vector<double> Linear(const std::string& name, const std::vector<double>& input) const {
+    const std::vector<float> weight = Numbers(name + ".weight");
+    const std::vector<float> bias = Numbers(name + ".bias");
+    std::vector<double> out(bias.begin(), bias.end());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      for (std::size_t j = 0; j < input.size(); ++j) {
+        out[i] += double{weight[i * input.size() + j]} * input[j];
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::vector<float> Numbers(const std::string& name) const {
+    for (const auto& entry : view_.entries()) {
+      if (entry.name == name) return view_.Floats(name, entry.shape).value();
+    }
+    FAIL("no parameter " << name);
+    return {};
+  }
+
+  const SafetensorsView view_;
+};
+
+TEST_CASE("an LSTM's output and cells are those of its equations, and only its output is seen") {
+  PolicySpec spec = Small();
+  spec.head = "discrete";
+  spec.action_count = 4;
+  spec.content_fields = {};
+  spec.past_requests = false;
+  spec.hidden = {};
+  spec.value_hidden = {};
+  spec.core = "lstm";
+  const ParameterLayout layout = ParameterLayout::Of(spec);
+  runtime::Random random(3);
+  std::vector<float> flat;
+  for (std::int64_t i = 0; i < layout.total; ++i) {
+    flat.push_back(static_cast<float>(random.Normal()));
+  }
+  const std::string bytes = layout.Write(flat, spec, {});
+  const PlainNetwork network(bytes);
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto width = static_cast<std::size_t>(spec.core_size);
+  REQUIRE(inputs.core_state.size() == 2 * width);
+  for (float& number : inputs.core_state) number = static_cast<float>(random.Normal());
+
+  // Hochreiter and Schmidhuber 1997 with the forget gate of Gers et al. 2000; the gates are those
+  // of input, forgetting, the new content and output.
+  const std::vector<double> seen(inputs.observation.begin(), inputs.observation.end());
+  const auto cells = inputs.core_state.begin() + static_cast<std::ptrdiff_t>(width);
+  const std::vector<double> by_input = network.Linear("core.input", seen);
+  const std::vector<double> by_state =
+      network.Linear("core.state", {inputs.core_state.begin(), cells});
+  const auto gate = [&](std::size_t number, std::size_t i) {
+    return by_input[number * width + i] + by_state[number * width + i];
+  };
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  std::vector<double> output;
+  std::vector<double> next;
+  for (std::size_t i = 0; i < width; ++i) {
+    next.push_back(sigmoid(gate(1, i)) * cells[static_cast<std::ptrdiff_t>(i)] +
+                   sigmoid(gate(0, i)) * std::tanh(gate(2, i)));
+    output.push_back(sigmoid(gate(3, i)) * std::tanh(next.back()));
+  }
+  const auto policy = Policy::FromSafetensors(spec, bytes, nullptr).value();
+  const PolicyOutputs outputs = Act(*policy, inputs);
+  REQUIRE(outputs.core_state.size() == 2 * width);
+  for (std::size_t i = 0; i < width; ++i) {
+    REQUIRE(outputs.core_state[i] == Approx(output[i]).margin(1e-5));
+    REQUIRE(outputs.core_state[width + i] == Approx(next[i]).margin(1e-5));
+  }
+
+  std::vector<double> critic = seen;
+  critic.insert(critic.end(), output.begin(), output.end());
+  REQUIRE(outputs.value[0] == Approx(network.Linear("value.out", critic)[0]).margin(1e-5));
+  const std::vector<double> logits = network.Linear("head", output);
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit);
+  const double log_probability =
+      logits[static_cast<std::size_t>(outputs.action[0])] - std::log(sum);
+  REQUIRE(outputs.log_probability[0] == Approx(log_probability).margin(1e-5));
+}
+
+TEST_CASE("an LSTM begins by remembering") {
+  PolicySpec spec = Small();
+  spec.core = "lstm";
+  const std::string bytes = InitialParameters(spec, 1).value();
+  const auto view = SafetensorsView::Parse(bytes).value();
+  const std::vector<std::int64_t> shape = {4 * spec.core_size};
+  REQUIRE(view.Floats("core.input.bias", shape).value() ==
+          std::vector<float>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  REQUIRE(view.Floats("core.state.bias", shape).value() == std::vector<float>(20));
+}
+
+TEST_CASE("a policy with a GRU is described as it was before there were LSTMs") {
+  PolicySpec spec = Small();
+  spec.core = "gru";
+  REQUIRE(spec.Digest() == "b561360c576542440c3851ad8d30764c6fcd2183c739c91611e38853a1db3352");
+  spec.core = "lstm";
+  REQUIRE(absl::IsFailedPrecondition(
+      Policy::FromSafetensors(spec, InitialParameters(PolicySpec(), 1).value(), nullptr).status()));
 }
 
 TEST_CASE("illegal discrete actions are never taken") {

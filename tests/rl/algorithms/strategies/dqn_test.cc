@@ -139,7 +139,7 @@ TEST_CASE(
   spec.similarity_weight = 1;
   spec.candidate_marks = 3;
   RequireTheValuesOfInference(spec);
-  spec.core = "gru";
+  spec.core = GENERATE("gru", "lstm");
   RequireTheValuesOfInference(spec);
   spec.candidate_marks = 0;
   spec.head = "discrete";
@@ -172,8 +172,10 @@ TEST_CASE("DQN learns to point at what the goal names, with and without its exte
   options.transform_values = true;
   model::PolicySpec recurrent = ActionValueSpec();
   recurrent.dueling = true;
-  recurrent.core = "gru";
-  REQUIRE(learned(recurrent, options) > 0.8);
+  for (const char* const core : {"gru", "lstm"}) {
+    recurrent.core = core;
+    REQUIRE(learned(recurrent, options) > 0.8);
+  }
 }
 
 TEST_CASE("A double-Q target is the target network's value of what the trained network prefers") {
