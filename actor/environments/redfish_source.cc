@@ -211,8 +211,7 @@ absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
   if (config.environment.faults.any()) {
     return runtime::InvalidArgument(
         "environment.access is host: a real host cannot be made to fail, so "
-        "environment.faults.rate "
-        "and environment.faults.latency_ms must be 0");
+        "environment.faults.rate and environment.faults.latency_ms must be 0");
   }
   SHOAL_ASSIGN_OR_RETURN(addresses.host, TermsOf(config.environment.host));
   return addresses;
