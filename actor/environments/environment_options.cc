@@ -104,6 +104,15 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Group("host", host);
 }
 
+EnvironmentOptions EnvironmentOptions::undisturbed() const {
+  EnvironmentOptions options = *this;
+  options.faults = {};
+  options.ablate.clear();
+  options.word_dropout = 0;
+  options.typos = 0;
+  return options;
+}
+
 std::vector<std::string> EnvironmentOptions::training_captures() const {
   return redfish::TrainingCaptures(captures, hold_out);
 }

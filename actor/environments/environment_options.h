@@ -105,6 +105,9 @@ struct EnvironmentOptions {
   SimulationOptions simulation = {};
   RealHostOptions host = {};
 
+  // These options without what goes wrong on purpose: faults of services, what `ablate` takes away,
+  // and words of goals that are left out or mistyped. Episodes are otherwise the same.
+  EnvironmentOptions undisturbed() const;
   // The captures that training plays: those that are not of the held-out one's family.
   std::vector<std::string> training_captures() const;
   void Visit(runtime::Visitor& visitor);

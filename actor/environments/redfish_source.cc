@@ -121,10 +121,7 @@ void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
   if (!IsLimitedByExperts(tasks.options)) return;
   auto played = std::make_shared<RedfishTasks>(tasks);
   played->seed = 0;
-  played->options.ablate.clear();
-  played->options.word_dropout = 0;
-  played->options.typos = 0;
-  played->options.faults = {};
+  played->options = tasks.options.undisturbed();
   const RedfishData data{.tasks = std::move(played), .captures = {}, .worlds = worlds};
   PlanPlayer expert(data);
   for (std::size_t pair = 0; pair < tasks.pairs.size(); ++pair) {

@@ -162,9 +162,7 @@ PolicySolver::PolicySolver(PolicySolverOptions options,
 absl::Status PolicySolver::Solve(const redfish::AppliedGoal& goal, const redfish::Episode& episode,
                                  operate::Twin& twin) {
   auto tasks = std::make_shared<RedfishTasks>();
-  tasks->options = options_.environment;
-  tasks->options.ablate.clear();
-  tasks->options.faults = {};
+  tasks->options = options_.environment.undisturbed();
   const std::string& name = twin.capture().name();
   tasks->pairs = {{.goal = goal.goal().name(), .capture = name}};
   tasks->limits = {options_.environment.episode_limit};
