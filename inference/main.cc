@@ -24,8 +24,7 @@ int main(int argc, char** argv) {
   config.cluster = program.cluster();
   config.index = program.index();
 
-  model::SetTorchThreads(config.run.deterministic ? 1
-                                                  : static_cast<int>(config.options.torch_threads));
+  model::SetTorchThreads(config.run, config.options.torch_threads);
   runtime::Metrics metrics;
   if (auto status = metrics.Expose(config.options.metrics_listen); !status.ok()) {
     return program.Fail(status);

@@ -112,8 +112,7 @@ struct Learner::Parts {
 
 absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(
     const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group) {
-  model::SetTorchThreads(setup.run.deterministic ? 1
-                                                 : static_cast<int>(setup.learner.torch_threads));
+  model::SetTorchThreads(setup.run, setup.learner.torch_threads);
   auto learner = std::unique_ptr<Learner>(new Learner(std::make_unique<Parts>(), setup));
   learner->parts_->reducer = std::move(group);
   const absl::Status started = learner->Start();

@@ -14,12 +14,6 @@ namespace {
 
 std::size_t Size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-// The numbers of threads that torch is asked for are those of programs of their own.
-int TorchThreads(const ClusterSetup& setup) {
-  if (setup.run.deterministic) return 1;
-  return static_cast<int>(std::max(setup.inference.torch_threads, setup.learner.torch_threads));
-}
-
 }  // namespace
 
 ThreadCluster::ThreadCluster(const ClusterSetup& setup, ClusterEvents events)
@@ -51,7 +45,9 @@ absl::Status ThreadCluster::Check() const {
 
 absl::Status ThreadCluster::Start() {
   SHOAL_RETURN_IF_ERROR(Check());
-  model::SetTorchThreads(TorchThreads(setup_));
+  // The numbers of threads that torch is asked for are those of programs of their own.
+  model::SetTorchThreads(setup_.run,
+                         std::max(setup_.inference.torch_threads, setup_.learner.torch_threads));
   const runtime::MutexLock lock(mutex_);
   SHOAL_RETURN_IF_ERROR(StartReplay());
   StartLearner();

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 #include "rl/model/action_values.h"
 #include "rl/model/candidate_mark.h"
@@ -118,6 +119,9 @@ absl::StatusOr<std::string> InitialParameters(const PolicySpec& spec, std::uint6
 // unless this is called before any other use of this folder; later calls do nothing. Results are
 // the same bits only for the same number of threads.
 void SetTorchThreads(int threads);
+// The same for a process of a run that has a knob torch_threads: its value, or 1 in deterministic
+// mode. In one process that holds several parts, as local/ does, the first call counts for all.
+void SetTorchThreads(const runtime::RunOptions& run, std::int64_t torch_threads);
 
 // Checks whether inputs fit a spec. Returns INVALID_ARGUMENT naming the vector and the row.
 absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs);

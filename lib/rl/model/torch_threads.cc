@@ -21,6 +21,10 @@ void Set(int threads) {
 
 void SetTorchThreads(int threads) { std::call_once(once, Set, threads); }
 
+void SetTorchThreads(const runtime::RunOptions& run, std::int64_t torch_threads) {
+  SetTorchThreads(run.deterministic ? 1 : static_cast<int>(torch_threads));
+}
+
 void ApplyTorchThreads() { std::call_once(once, Set, 1); }
 
 }  // namespace shoal::model
