@@ -2,6 +2,7 @@
 #include "learner/cloning/demonstration_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "platform/runtime/check.h"
@@ -90,7 +91,10 @@ absl::StatusOr<std::unique_ptr<DemonstrationTable>> DemonstrationTable::Create(
     }
     std::move(parts.begin(), parts.end(), std::back_inserter(table->sequences_));
   }
-  table->priorities_.resize(table->size());
+  for (std::size_t place = 0; place < table->size(); ++place) {
+    table->trained_.Append(0);
+    table->untrained_.Append(1);
+  }
   spdlog::info("event=demonstration_table sequences={} ratio={}", table->size(), options.ratio);
   return table;
 }
@@ -104,27 +108,31 @@ std::size_t DemonstrationTable::CountOf(std::int64_t update, std::size_t share) 
   return count;
 }
 
+double DemonstrationTable::WeightOf(double priority) const {
+  return std::pow(priority, options_.priority_exponent);
+}
+
 std::vector<DecodedUnroll> DemonstrationTable::Draw(std::int64_t update, std::size_t count,
                                                     const parameters::Version& current) {
   drawn_.clear();
   if (count == 0) return {};
-  std::vector<double> priorities = priorities_;
-  std::replace(priorities.begin(), priorities.end(), 0.0, greatest_);
-  const std::vector<double> probability =
-      estimators::PriorityProbabilities(priorities, options_.priority_exponent);
-  const double least = *std::min_element(probability.begin(), probability.end());
+  const double untrained = WeightOf(greatest_);
+  const double sum = trained_.sum() + untrained_.sum() * untrained;
+  const double least =
+      untrained_.sum() > 0 ? std::min(trained_.least(), untrained) : trained_.least();
   runtime::Random random(
       runtime::DeriveSeed(options_.seed, "demonstrations of rank " + std::to_string(options_.rank)),
       static_cast<std::uint64_t>(update));
   std::vector<DecodedUnroll> unrolls;
   for (std::size_t i = 0; i < count; ++i) {
-    double left = random.Uniform();
-    std::size_t place = 0;
-    while (place + 1 < size() && left >= probability[place]) left -= probability[place++];
+    const double mass = random.Uniform() * sum;
+    const bool among_trained = untrained_.sum() == 0 || mass < trained_.sum();
+    const std::size_t place =
+        among_trained ? trained_.Find(mass) : untrained_.Find((mass - trained_.sum()) / untrained);
     drawn_.push_back(place);
     DecodedUnroll unroll = sequences_[place];
-    unroll.probability = probability[place];
-    unroll.least_probability = least;
+    unroll.probability = (among_trained ? trained_.at(place) : untrained) / sum;
+    unroll.least_probability = least / sum;
     std::fill(unroll.acted.begin(), unroll.acted.end(), current);
     unrolls.push_back(std::move(unroll));
   }
@@ -134,8 +142,10 @@ std::vector<DecodedUnroll> DemonstrationTable::Draw(std::int64_t update, std::si
 void DemonstrationTable::UpdatePriorities(std::span<const float> priorities) {
   SHOAL_CHECK(priorities.size() == drawn_.size());
   for (std::size_t i = 0; i < drawn_.size(); ++i) {
-    priorities_[drawn_[i]] = std::max<double>(priorities[i], estimators::kLeastPriority);
-    greatest_ = std::max(greatest_, priorities_[drawn_[i]]);
+    const double priority = std::max<double>(priorities[i], estimators::kLeastPriority);
+    trained_.Set(drawn_[i], WeightOf(priority));
+    untrained_.Set(drawn_[i], 0);
+    greatest_ = std::max(greatest_, priority);
   }
 }
 

@@ -26,6 +26,7 @@
 #include "learner/cloning/demonstration_set.h"
 #include "learner/unrolls/unroll_decoder.h"
 #include "platform/runtime/status.h"
+#include "platform/runtime/weight_tree.h"
 #include "rl/model/policy_spec.h"
 #include "rl/parameters/version.h"
 
@@ -55,8 +56,8 @@ class DemonstrationTable {
   // Returns how many of this rank's `share` unrolls of an update are demonstrations.
   std::size_t CountOf(std::int64_t update, std::size_t share) const;
 
-  // Draws `count` sequences with replacement. Their rows count as rows of the version `current`,
-  // because an expert is not stale.
+  // Draws `count` sequences with replacement, each in time logarithmic in their number. Their rows
+  // count as rows of the version `current`, because an expert is not stale.
   std::vector<DecodedUnroll> Draw(std::int64_t update, std::size_t count,
                                   const parameters::Version& current);
 
@@ -68,11 +69,15 @@ class DemonstrationTable {
 
  private:
   explicit DemonstrationTable(const DemonstrationTableOptions& options) : options_(options) {}
+  double WeightOf(double priority) const;
 
   const DemonstrationTableOptions options_;
   std::vector<DecodedUnroll> sequences_;
-  // 0 for a sequence that was not trained on.
-  std::vector<double> priorities_;
+  // The weights of the sequences that were trained on, p^alpha with priority p; 0 for the others.
+  runtime::WeightTree trained_;
+  // 1 for each sequence that was not trained on, which weighs as much as the greatest priority; 0
+  // for the others.
+  runtime::WeightTree untrained_;
   double greatest_ = 1;
   // The places of what was drawn last.
   std::vector<std::size_t> drawn_;

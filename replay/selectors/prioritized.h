@@ -16,8 +16,8 @@
 
 #include "platform/runtime/check.h"
 #include "platform/runtime/random.h"
+#include "platform/runtime/weight_tree.h"
 #include "replay/selectors/selector.h"
-#include "replay/selectors/weight_tree.h"
 
 namespace shoal::replay {
 
@@ -69,7 +69,7 @@ class Prioritized final : public Selector {
   runtime::Random random_;
   std::vector<Handle> handles_;
   absl::flat_hash_map<Handle, std::size_t> places_;
-  WeightTree weights_;
+  runtime::WeightTree weights_;
 };
 
 }  // namespace shoal::replay

@@ -15,8 +15,8 @@
 
 #include "platform/runtime/check.h"
 #include "platform/runtime/random.h"
+#include "platform/runtime/weight_tree.h"
 #include "replay/selectors/selector.h"
-#include "replay/selectors/weight_tree.h"
 
 namespace shoal::replay {
 
@@ -57,7 +57,7 @@ class Recency final : public Selector {
   // Leaves out the places of removed items.
   void Compact() {
     std::vector<Handle> kept;
-    WeightTree present;
+    runtime::WeightTree present;
     for (std::size_t place = 0; place < order_.size(); ++place) {
       if (!(present_.at(place) > 0)) continue;
       places_[order_[place]] = kept.size();
@@ -72,7 +72,7 @@ class Recency final : public Selector {
   // Oldest first, with the handles of removed items between.
   std::vector<Handle> order_;
   // 1 for each handle of `order_` that is in, and 0 for each that was removed.
-  WeightTree present_;
+  runtime::WeightTree present_;
   absl::flat_hash_map<Handle, std::size_t> places_;
 };
 

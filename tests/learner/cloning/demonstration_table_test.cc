@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "platform/content/canonical_json.h"
+#include "platform/runtime/random.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/demonstrations/demonstration_file.h"
+#include "rl/estimators/priorities.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/unrolls/unroll_maker.h"
 
@@ -194,6 +196,35 @@ TEST_CASE("demonstrations are drawn by the errors that they had, and new ones li
     INFO(which << " after " << first);
     REQUIRE(share == Approx(1.0 / 3).margin(0.02));
   }
+}
+
+TEST_CASE("whatever was trained on, each draw has the probability that all priorities give it",
+          "[demonstration_table]") {
+  constexpr double kExponent = 0.7;
+  const std::vector<std::int64_t> lengths(30, 3);
+  const Recorded recorded(lengths);
+  const auto table = recorded.Table({.ratio = 1, .priority_exponent = kExponent});
+  runtime::Random random(5);
+  // By the number of the episode; 0 for a sequence that was not trained on.
+  std::vector<double> model(lengths.size());
+  double greatest = 1;
+  for (std::int64_t update = 0; update < 60; ++update) {
+    std::vector<double> priorities = model;
+    std::replace(priorities.begin(), priorities.end(), 0.0, greatest);
+    const auto expected = estimators::PriorityProbabilities(priorities, kExponent);
+    std::vector<float> renewed;
+    for (const DecodedUnroll& unroll : table->Draw(update, 1 + random.Below(3), kCurrent)) {
+      const std::size_t which = unroll.key.id.first_sequence / 1000;
+      REQUIRE(unroll.probability == Approx(expected[which]));
+      REQUIRE(unroll.least_probability ==
+              Approx(*std::min_element(expected.begin(), expected.end())));
+      renewed.push_back(static_cast<float>(random.Below(4)));
+      model[which] = std::max<double>(renewed.back(), estimators::kLeastPriority);
+      greatest = std::max(greatest, model[which]);
+    }
+    table->UpdatePriorities(renewed);
+  }
+  REQUIRE(std::count(model.begin(), model.end(), 0.0) < 10);
 }
 
 TEST_CASE("a length that leaves nothing beside the burn-in is refused", "[demonstration_table]") {

@@ -14,7 +14,7 @@
 
 #include "platform/runtime/check.h"
 
-namespace shoal::replay {
+namespace shoal::runtime {
 
 class WeightTree {
  public:
@@ -91,4 +91,4 @@ class WeightTree {
   std::vector<Node> nodes_ = std::vector<Node>(4);
 };
 
-}  // namespace shoal::replay
+}  // namespace shoal::runtime
