@@ -420,7 +420,7 @@ absl::Status Learner::Train() {
   if (parts.cloning != nullptr) {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
-  const algorithms::UnrollBatch batch =
+  algorithms::UnrollBatch batch =
       BuildBatch(setup_.policy, parts.unrolls, parts.version, setup_.algorithm.importance_exponent);
   const bool off_policy = parts.trainer->requirements().off_policy;
   if (!off_policy) {
@@ -429,9 +429,10 @@ absl::Status Learner::Train() {
     SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
         parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
   }
-  auto report = parts.cloning == nullptr ? parts.trainer->Update(batch)
-                                         : parts.cloning->Update(*parts.trainer, batch, rank(),
-                                                                 parts.reducer->world_size());
+  auto report = parts.cloning == nullptr
+                    ? parts.trainer->Update(std::move(batch))
+                    : parts.cloning->Update(*parts.trainer, std::move(batch), rank(),
+                                            parts.reducer->world_size());
   if (!report.ok()) return Forgive(report.status());
   parts.failures_in_a_row = 0;
   parts.record.report = *std::move(report);

@@ -30,23 +30,24 @@ absl::StatusOr<std::unique_ptr<Cloning>> Cloning::Create(const CloningOptions& o
 absl::Status Cloning::Run(algorithms::PolicyTrainer& trainer, std::int64_t rank, std::int64_t ranks,
                           const OnCloned& on_cloned) const {
   while (trainer.updates() == 0 && trainer.clonings() < options_.demonstration_updates) {
-    const auto share = demonstrations_->Batch(trainer.clonings(), rank, ranks);
-    SHOAL_ASSIGN_OR_RETURN(const algorithms::CloningReport report,
-                           trainer.CloneBehaviour(share, options_.demonstration_learning_rate));
+    SHOAL_ASSIGN_OR_RETURN(
+        const algorithms::CloningReport report,
+        trainer.CloneBehaviour(demonstrations_->Batch(trainer.clonings(), rank, ranks),
+                               options_.demonstration_learning_rate));
     SHOAL_RETURN_IF_ERROR(on_cloned(report));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<algorithms::UpdateReport> Cloning::Update(algorithms::PolicyTrainer& trainer,
-                                                         const algorithms::UnrollBatch& batch,
+                                                         algorithms::UnrollBatch batch,
                                                          std::int64_t rank,
                                                          std::int64_t ranks) const {
   const double coefficient = training::LinearRate(
       options_.demonstration_coefficient, trainer.updates(), options_.demonstration_anneal_updates);
-  if (coefficient <= 0) return trainer.Update(batch);
+  if (coefficient <= 0) return trainer.Update(std::move(batch));
   const auto share = demonstrations_->Batch(trainer.clonings() + trainer.updates(), rank, ranks);
-  return trainer.Update(batch, {.demonstrations = share, .coefficient = coefficient});
+  return trainer.Update(std::move(batch), {.demonstrations = share, .coefficient = coefficient});
 }
 
 absl::Status Cloning::CheckEncoder(const std::vector<DecodedUnroll>& unrolls) const {

@@ -35,8 +35,8 @@ class Cloning {
 
   // Does one update of the trainer, with demonstrations while their coefficient is above 0.
   absl::StatusOr<algorithms::UpdateReport> Update(algorithms::PolicyTrainer& trainer,
-                                                  const algorithms::UnrollBatch& batch,
-                                                  std::int64_t rank, std::int64_t ranks) const;
+                                                  algorithms::UnrollBatch batch, std::int64_t rank,
+                                                  std::int64_t ranks) const;
 
   // Returns FAILED_PRECONDITION if the unrolls have another encoder version than the
   // demonstrations. Where these have no texts, any fits.

@@ -89,20 +89,19 @@ Normalisation::Normalisation(const model::PolicySpec& spec, const RewardShaping&
           static_cast<std::size_t>(spec.normalise_observations ? spec.observation_size : 0)),
       returns_(shaping.normalise_returns ? 1 : 0) {}
 
-absl::StatusOr<UnrollBatch> Normalisation::Shape(const UnrollBatch& batch) {
-  UnrollBatch shaped = batch;
-  for (float& reward : shaped.reward) {
+absl::Status Normalisation::ShapeRewards(UnrollBatch& batch) {
+  for (float& reward : batch.reward) {
     reward =
         static_cast<float>(estimators::ClippedReward(shaping_.clipping, reward, shaping_.limit));
   }
-  if (!shaping_.normalise_returns) return shaped;
+  if (!shaping_.normalise_returns) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(
-      AddRows(BackwardReturns(shaped, shaping_.gamma), RowWeights(shaped), reducer_, returns_));
+      AddRows(BackwardReturns(batch, shaping_.gamma), RowWeights(batch), reducer_, returns_));
   const double deviation = std::sqrt(returns_.variance(0) + kLeastVariance);
-  for (float& reward : shaped.reward) {
+  for (float& reward : batch.reward) {
     reward = std::clamp(static_cast<float>(reward / deviation), -kRewardLimit, kRewardLimit);
   }
-  return shaped;
+  return absl::OkStatus();
 }
 
 absl::Status Normalisation::Observe(const UnrollBatch& batch) {

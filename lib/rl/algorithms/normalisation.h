@@ -48,12 +48,12 @@ class Normalisation {
   bool has_moments() const { return normalises_observations() || shaping_.normalise_returns; }
   bool normalises_observations() const { return spec_.normalise_observations; }
 
-  // Returns a copy of the batch whose rewards are clipped and then, with normalise_returns, divided
-  // by the deviation of the returns so far, those of this batch included. What results is within
-  // [-10, 10]. A return sums the rewards of an unroll up to a row, from its first row or the start
-  // of the episode on, each discounted by its distance: it looks back, so that it needs no critic
-  // (as in OpenAI Baselines' VecNormalize). Every rank calls it. The errors are the reducer's.
-  absl::StatusOr<UnrollBatch> Shape(const UnrollBatch& batch);
+  // Clips the batch's rewards and then, with normalise_returns, divides them by the deviation of
+  // the returns so far, those of this batch included. What results is within [-10, 10]. A return
+  // sums the rewards of an unroll up to a row, from its first row or the start of the episode on,
+  // each discounted by its distance: it looks back, so that it needs no critic (as in OpenAI
+  // Baselines' VecNormalize). Every rank calls it. The errors are the reducer's.
+  absl::Status ShapeRewards(UnrollBatch& batch);
 
   // Adds the observations of all rows with weight. Every rank calls it. The errors are the
   // reducer's. REQUIRES: normalises_observations().

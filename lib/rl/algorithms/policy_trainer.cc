@@ -225,9 +225,9 @@ struct PolicyTrainer::State {
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
   absl::Status RunEpochs(Material& material, UpdateReport& report);
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& played,
-                                      const BehaviourCloningTerm* cloning);
-  absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& recorded, double with_rate);
+  // Both change the rewards of the batch, as the options say.
+  absl::StatusOr<UpdateReport> Update(UnrollBatch& batch, const BehaviourCloningTerm* cloning);
+  absl::StatusOr<CloningReport> CloneBehaviour(UnrollBatch& demonstrations, double with_rate);
   // Renews the moments of observations, for all networks.
   absl::Status Observe(const UnrollBatch& batch);
   absl::StatusOr<std::string> Restore(const training::Checkpoint& checkpoint);
@@ -424,13 +424,11 @@ absl::Status PolicyTrainer::State::Observe(const UnrollBatch& batch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(const UnrollBatch& recorded,
+absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& demonstrations,
                                                                    double with_rate) {
-  std::optional<UnrollBatch> shaped;
   if (normalisation.shapes_rewards()) {
-    SHOAL_ASSIGN_OR_RETURN(shaped, normalisation.Shape(recorded));
+    SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(demonstrations));
   }
-  const UnrollBatch& demonstrations = shaped ? *shaped : recorded;
   TrainingBatch batch(demonstrations, spec, cloning_algorithm, device);
   batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}), device);
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
@@ -444,18 +442,16 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(const UnrollB
     SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(with_rate));
   }
   ++clonings;
-  SHOAL_RETURN_IF_ERROR(Observe(recorded));
+  SHOAL_RETURN_IF_ERROR(Observe(demonstrations));
   return report;
 }
 
-absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& played,
+absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
                                                           const BehaviourCloningTerm* cloning) {
   training::Stopwatch watch;
-  std::optional<UnrollBatch> shaped;
   if (normalisation.shapes_rewards()) {
-    SHOAL_ASSIGN_OR_RETURN(shaped, normalisation.Shape(played));
+    SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(batch));
   }
-  const UnrollBatch& batch = shaped ? *shaped : played;
   UpdateReport report;
   if (schedule == Schedule::kLinear) {
     rate = training::LinearRate(options.learning_rate, updates, options.schedule_updates);
@@ -483,7 +479,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(const UnrollBatch& pla
     return passed;
   }
   ++updates;
-  SHOAL_RETURN_IF_ERROR(Observe(played));
+  SHOAL_RETURN_IF_ERROR(Observe(batch));
   if (soft) {
     target.lerp_(flat, options.target_rate);
   } else if (target.defined() && updates % options.target_updates == 0) {
@@ -530,12 +526,12 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
       });
 }
 
-absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch) {
+absl::StatusOr<UpdateReport> PolicyTrainer::Update(UnrollBatch batch) {
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
   return model::GuardTorch("update", [&] { return state_->Update(batch, nullptr); });
 }
 
-absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
+absl::StatusOr<UpdateReport> PolicyTrainer::Update(UnrollBatch batch,
                                                    const BehaviourCloningTerm& cloning) {
   SHOAL_RETURN_IF_ERROR(CheckClones(state_->spec));
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
@@ -544,7 +540,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(const UnrollBatch& batch,
   return model::GuardTorch("update", [&] { return state_->Update(batch, &cloning); });
 }
 
-absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(const UnrollBatch& demonstrations,
+absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(UnrollBatch demonstrations,
                                                             double learning_rate) {
   SHOAL_RETURN_IF_ERROR(CheckClones(state_->spec));
   SHOAL_RETURN_IF_ERROR(demonstrations.Validate(state_->spec));

@@ -115,17 +115,16 @@ class PolicyTrainer {
 
   // Trains on a batch. Returns INVALID_ARGUMENT for a batch that does not fit the spec, before any
   // collective call or change; the reducer's errors; and collectives::SharedFailure when the loss
-  // is not finite, with the parameters restored. Any other error happened on this rank alone.
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch);
+  // is not finite, with the parameters restored. Any other error happened on this rank alone. The
+  // batch is taken over, because options may change its rewards; callers should move it.
+  absl::StatusOr<UpdateReport> Update(UnrollBatch batch);
   // The same with demonstrations. Either all ranks pass demonstrations or none does.
-  absl::StatusOr<UpdateReport> Update(const UnrollBatch& batch,
-                                      const BehaviourCloningTerm& cloning);
+  absl::StatusOr<UpdateReport> Update(UnrollBatch batch, const BehaviourCloningTerm& cloning);
 
   // Makes one gradient step on the cross-entropy of all demonstrations; the critic is not trained.
   // The errors are those of Update. INVALID_ARGUMENT with policy.twin_critics, as for Update with
   // demonstrations.
-  absl::StatusOr<CloningReport> CloneBehaviour(const UnrollBatch& demonstrations,
-                                               double learning_rate);
+  absl::StatusOr<CloningReport> CloneBehaviour(UnrollBatch demonstrations, double learning_rate);
 
   // Returns a safetensors file that model::Policy reads. "spec_digest" is added to `metadata`.
   absl::StatusOr<std::string> SerializeParameters(const model::Metadata& metadata) const;

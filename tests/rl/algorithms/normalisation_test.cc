@@ -73,6 +73,11 @@ Moments MomentsOf(const std::vector<UnrollBatch>& batches, std::size_t offset, s
   return moments;
 }
 
+UnrollBatch Shaped(Normalisation& normalisation, UnrollBatch batch) {
+  REQUIRE(normalisation.ShapeRewards(batch).ok());
+  return batch;
+}
+
 std::vector<float> Parameter(const std::string& file, const std::string& name) {
   return model::SafetensorsView::Parse(file)->Floats(name, runtime::Shape{2}).value();
 }
@@ -156,10 +161,10 @@ TEST_CASE("rewards are clipped, then divided by the deviation of returns, the ba
   std::vector<UnrollBatch> clipped;
   std::vector<std::vector<float>> returns;
   for (const UnrollBatch& batch : batches) {
-    clipped.push_back(symmetric.Shape(batch).value());
+    clipped.push_back(Shaped(symmetric, batch));
     returns.push_back(BackwardReturns(clipped.back(), kReturnGamma));
-    const UnrollBatch squashed = asymmetric.Shape(batch).value();
-    const UnrollBatch divided = both.Shape(batch).value();
+    const UnrollBatch squashed = Shaped(asymmetric, batch);
+    const UnrollBatch divided = Shaped(both, batch);
     const double deviation = MomentsOf(clipped, 0, 1, returns).deviation;
     REQUIRE(both.return_deviation() == Approx(deviation).epsilon(1e-6));
     for (std::size_t row = 0; row < batch.reward.size(); ++row) {
@@ -178,7 +183,7 @@ TEST_CASE("a reward that is far from all others counts as ten deviations", "[nor
   std::fill(batch.weight.begin(), batch.weight.end(), 1.0F);
   std::fill(batch.reward.begin(), batch.reward.end(), 0.0F);
   batch.reward[3] = 1000;
-  REQUIRE(normalisation.Shape(batch)->reward[3] == 10);
+  REQUIRE(Shaped(normalisation, batch).reward[3] == 10);
 }
 
 TEST_CASE("the next version's network carries the moments, and its rows count as on policy",
