@@ -2,13 +2,10 @@
 #include "rl/algorithms/policy_trainer.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,22 +14,21 @@
 #include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/algorithms/batch_statistics.h"
-#include "rl/algorithms/batch_tensors.h"
 #include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/normalisation.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/soft_gradient.h"
 #include "rl/algorithms/targets.h"
+#include "rl/algorithms/trainer_checkpoint.h"
+#include "rl/algorithms/training_batch.h"
 #include "rl/estimators/kl_control.h"
-#include "rl/estimators/priorities.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
-#include "rl/training/checkpoint.h"
 #include "rl/training/flat_optimiser.h"
 #include "rl/training/schedule.h"
 #include "rl/training/stopwatch.h"
@@ -40,16 +36,9 @@
 namespace shoal::algorithms {
 namespace {
 
-constexpr std::int64_t kKeptCheckpoints = 3;
-constexpr const char* kParametersFile = "parameters.safetensors";
-constexpr const char* kOptimiserFile = "optimiser.safetensors";
-constexpr const char* kTargetFile = "target.safetensors";
-constexpr const char* kCountersFile = "counters.json";
-constexpr const char* kMomentsFile = "moments.json";
-
-// The number of floats after the gradient, which reduce a minibatch's sums in the same call.
 using model::FloatsOf;
 
+// The number of floats after the gradient, which reduce a minibatch's sums in the same call.
 constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
 
 enum class Schedule { kConstant, kLinear, kKl };
@@ -60,49 +49,6 @@ absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
   if (name == "kl") return Schedule::kKl;
   return runtime::InvalidArgument("algorithm.schedule: \"" + name +
                                   "\" is none of constant, linear, kl");
-}
-
-// A batch with everything that its gradients need.
-struct TrainingBatch {
-  TrainingBatch(const UnrollBatch& unrolls, const model::PolicySpec& spec,
-                const Algorithm& with_algorithm, at::Device device)
-      : batch(unrolls),
-        algorithm(with_algorithm),
-        weight(RowWeights(unrolls)),
-        tensors(MakeBatchTensors(
-            unrolls, spec, weight,
-            with_algorithm.policy() == nullptr ? EvaluatedRows::kAll : EvaluatedRows::kWeighted,
-            device)) {
-    if (with_algorithm.policy() == nullptr) absolute_error.resize(weight.size());
-  }
-
-  // REQUIRES: targets are set.
-  UpdateData data() const {
-    return {.batch = batch, .tensors = tensors, .targets = *targets, .algorithm = algorithm};
-  }
-
-  const UnrollBatch& batch;
-  const Algorithm& algorithm;
-  const std::vector<float> weight;  // [T * B]
-  const BatchTensors tensors;
-  std::optional<TargetTensors> targets = {};
-  // [T * B] with action values or twin critics, otherwise empty.
-  std::vector<float> absolute_error = {};
-};
-
-// Returns the priority of each column, [B]. A column without rows of weight gets the least.
-std::vector<float> PrioritiesOf(const TrainingBatch& batch, double maximum_share) {
-  const auto columns = static_cast<std::size_t>(batch.batch.columns);
-  std::vector<float> priorities;
-  for (std::size_t column = 0; column < columns; ++column) {
-    std::vector<float> errors;
-    for (std::size_t row = column; row < batch.weight.size(); row += columns) {
-      if (batch.weight[row] > 0) errors.push_back(batch.absolute_error[row]);
-    }
-    const double priority = estimators::SequencePriority(errors, maximum_share);
-    priorities.push_back(static_cast<float>(std::max(priority, estimators::kLeastPriority)));
-  }
-  return priorities;
 }
 
 absl::Status CheckClones(const model::PolicySpec& spec) {
@@ -230,7 +176,9 @@ struct PolicyTrainer::State {
   absl::StatusOr<CloningReport> CloneBehaviour(UnrollBatch& demonstrations, double with_rate);
   // Renews the moments of observations, for all networks.
   absl::Status Observe(const UnrollBatch& batch);
-  absl::StatusOr<std::string> Restore(const training::Checkpoint& checkpoint);
+  TrainerCheckpoint Snapshot(const std::string& note) const;
+  // Changes nothing where it returns an error.
+  absl::Status Restore(const TrainerCheckpoint& checkpoint);
 };
 
 std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch, const char* name,
@@ -399,7 +347,7 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
     report.algorithm_metrics.emplace_back(names[i], all.metric(i) / weight);
   }
   if (algorithm->policy() == nullptr) {
-    report.priorities = PrioritiesOf(material.own, options.priority_maximum_share);
+    report.priorities = material.own.Priorities(options.priority_maximum_share);
   }
   report.gradient_norm /=
       static_cast<double>(report.update_epochs) * static_cast<double>(minibatches);
@@ -491,6 +439,48 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
   return report;
 }
 
+TrainerCheckpoint PolicyTrainer::State::Snapshot(const std::string& note) const {
+  const training::FlatOptimiser::Moments& moments = optimiser.moments();
+  return {.parameters = model::OnHost(flat),
+          .target = target.defined() ? model::OnHost(target) : std::vector<float>(),
+          .optimiser = options.optimiser,
+          .first_moment = model::OnHost(moments.first),
+          .second_moment = model::OnHost(moments.second),
+          .optimiser_steps = moments.steps,
+          .normalisation = normalisation.has_moments() ? normalisation.Serialise() : "",
+          .updates = updates,
+          .clonings = clonings,
+          .learning_rate = rate,
+          .seed = seed,
+          .note = note};
+}
+
+absl::Status PolicyTrainer::State::Restore(const TrainerCheckpoint& checkpoint) {
+  if (checkpoint.optimiser != options.optimiser) {
+    return runtime::FailedPrecondition("checkpoint: of optimiser " + checkpoint.optimiser +
+                                       ", algorithm.optimiser is " + options.optimiser);
+  }
+  const training::FlatOptimiser::Moments& own = optimiser.moments();
+  const at::Tensor first = model::OnDevice(checkpoint.first_moment, at::kCPU);
+  const at::Tensor second = model::OnDevice(checkpoint.second_moment, at::kCPU);
+  if (first.sizes() != own.first.sizes() || second.sizes() != own.second.sizes()) {
+    return runtime::DataLoss(
+        "checkpoint: moments of the optimiser have other sizes than parameters");
+  }
+  if (target.defined() && checkpoint.target.empty()) {
+    return runtime::FailedPrecondition("checkpoint: without the target network that algorithm " +
+                                       options.name + " needs");
+  }
+  SHOAL_RETURN_IF_ERROR(normalisation.Restore(checkpoint.normalisation));
+  flat.copy_(model::OnDevice(checkpoint.parameters, device));
+  if (target.defined()) target.copy_(model::OnDevice(checkpoint.target, device));
+  optimiser.Restore({first, second, checkpoint.optimiser_steps});
+  updates = checkpoint.updates;
+  clonings = checkpoint.clonings;
+  if (schedule == Schedule::kKl) rate = checkpoint.learning_rate;
+  return absl::OkStatus();
+}
+
 PolicyTrainer::PolicyTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PolicyTrainer::~PolicyTrainer() = default;
 
@@ -565,87 +555,14 @@ std::int64_t PolicyTrainer::updates() const { return state_->updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  const training::FlatOptimiser::Moments& moments = state_->optimiser.moments();
-  const at::Tensor first = moments.first.to(at::kCPU);
-  const at::Tensor second = moments.second.to(at::kCPU);
-  const runtime::Shape first_shape = {first.size(0)};
-  const runtime::Shape second_shape = {second.size(0)};
-  const std::vector<model::SafetensorsItem> items = {
-      {"first_moment", {runtime::DType::kFloat32, first_shape, std::as_bytes(FloatsOf(first))}},
-      {"second_moment", {runtime::DType::kFloat32, second_shape, std::as_bytes(FloatsOf(second))}}};
-  const nlohmann::json counters = {{"updates", state_->updates},
-                                   {"clonings", state_->clonings},
-                                   {"optimiser", state_->options.optimiser},
-                                   {"optimiser_steps", moments.steps},
-                                   {"learning_rate", state_->rate},
-                                   {"seed", state_->seed},
-                                   {"note", note}};
-  training::Checkpoint checkpoint;
-  checkpoint.number = state_->clonings + state_->updates;
-  const auto file_of = [this](const at::Tensor& parameters) {
-    const at::Tensor host = parameters.to(at::kCPU);
-    return state_->layout.Write(FloatsOf(host), state_->spec, {});
-  };
-  checkpoint.files[kParametersFile] = file_of(state_->flat);
-  if (state_->target.defined()) checkpoint.files[kTargetFile] = file_of(state_->target);
-  if (state_->normalisation.has_moments()) {
-    checkpoint.files[kMomentsFile] = state_->normalisation.Serialise();
-  }
-  checkpoint.files[kOptimiserFile] = model::WriteSafetensors(items, {});
-  checkpoint.files[kCountersFile] =
-      counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  return training::WriteCheckpoint(folder, checkpoint, kKeptCheckpoints);
-}
-
-absl::StatusOr<std::string> PolicyTrainer::State::Restore(const training::Checkpoint& checkpoint) {
-  const auto file = [&](const char* name) -> std::string_view {
-    const auto found = checkpoint.files.find(name);
-    return found == checkpoint.files.end() ? std::string_view() : found->second;
-  };
-  const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
-  if (!counters.is_object()) return runtime::DataLoss("checkpoint: counters.json is no object");
-  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kOptimiserFile)));
-  // Checkpoints from before there was a choice are of AdamW.
-  const auto optimiser_read = counters.value("optimiser", std::string("adamw"));
-  if (optimiser_read != options.optimiser) {
-    return runtime::FailedPrecondition("checkpoint: of optimiser " + optimiser_read +
-                                       ", algorithm.optimiser is " + options.optimiser);
-  }
-  std::vector<float> read(static_cast<std::size_t>(layout.total));
-  SHOAL_RETURN_IF_ERROR(layout.Read(file(kParametersFile), spec, read));
-  std::vector<float> target_read(target.defined() ? read.size() : 0);
-  if (target.defined()) {
-    SHOAL_RETURN_IF_ERROR(layout.Read(file(kTargetFile), spec, target_read));
-  }
-  const training::FlatOptimiser::Moments& own = optimiser.moments();
-  const runtime::Shape first_shape = {own.first.size(0)};
-  const runtime::Shape second_shape = {own.second.size(0)};
-  SHOAL_ASSIGN_OR_RETURN(std::vector<float> first, view.Floats("first_moment", first_shape));
-  SHOAL_ASSIGN_OR_RETURN(std::vector<float> second, view.Floats("second_moment", second_shape));
-  const auto steps = counters.at("optimiser_steps").get<std::int64_t>();
-  const auto updates_read = counters.at("updates").get<std::int64_t>();
-  const auto clonings_read = counters.value("clonings", std::int64_t{0});
-  const auto rate_read = counters.at("learning_rate").get<double>();
-  std::string note = counters.at("note").get<std::string>();
-  SHOAL_RETURN_IF_ERROR(normalisation.Restore(file(kMomentsFile)));
-  flat.copy_(model::OnDevice(read, device));
-  if (target.defined()) target.copy_(model::OnDevice(target_read, device));
-  optimiser.Restore({at::from_blob(first.data(), own.first.sizes(), at::kFloat),
-                     at::from_blob(second.data(), own.second.sizes(), at::kFloat), steps});
-  updates = updates_read;
-  clonings = clonings_read;
-  if (schedule == Schedule::kKl) rate = rate_read;
-  return note;
+  return WriteTrainerCheckpoint(folder, state_->Snapshot(note), state_->spec, state_->layout);
 }
 
 absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint checkpoint,
-                         training::ReadNewestCheckpoint(folder));
-  try {
-    return state_->Restore(checkpoint);
-  } catch (const std::exception& error) {
-    return runtime::DataLoss(std::string("checkpoint: ") + error.what());
-  }
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint,
+                         ReadTrainerCheckpoint(folder, state_->spec, state_->layout));
+  SHOAL_RETURN_IF_ERROR(state_->Restore(checkpoint));
+  return std::move(checkpoint.note);
 }
 
 }  // namespace shoal::algorithms

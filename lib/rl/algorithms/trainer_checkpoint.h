@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trainer needs to go on with the same bits, in the host's memory, and its files in a
+// checkpoint (training/checkpoint.h): parameters.safetensors, target.safetensors where there is a
+// target network, optimiser.safetensors, moments.json where anything is normalised, counters.json.
+//
+// The functions are thread-safe; only one writer at a time may use a folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "rl/model/parameter_layout.h"
+#include "rl/model/policy_spec.h"
+
+namespace shoal::algorithms {
+
+struct TrainerCheckpoint {
+  std::vector<float> parameters;  // [total] of the network's layout
+  std::vector<float> target;      // [total], or empty without a target network
+  // What the optimiser remembers (training/flat_optimiser.h): its name, its moments, [trainable]
+  // or empty where it has none, and the number of its steps.
+  std::string optimiser;
+  std::vector<float> first_moment;
+  std::vector<float> second_moment;
+  std::int64_t optimiser_steps = 0;
+  // The running moments of observations and returns, as Normalisation writes them; empty without
+  // any.
+  std::string normalisation;
+  std::int64_t updates = 0;
+  std::int64_t clonings = 0;
+  double learning_rate = 0;
+  std::uint64_t seed = 0;
+  // It belongs to the trainer's caller.
+  std::string note;
+};
+
+// Writes one more checkpoint below `folder`, numbered by updates and clonings, and keeps the two
+// before it. Returns the errors of training::WriteCheckpoint. REQUIRES: `layout` is that of `spec`.
+absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerCheckpoint& checkpoint,
+                                    const model::PolicySpec& spec,
+                                    const model::ParameterLayout& layout);
+
+// Reads the newest checkpoint that is whole. Returns NOT_FOUND when there is none,
+// FAILED_PRECONDITION when it is of another spec, and DATA_LOSS or INVALID_ARGUMENT when a file is
+// not what a trainer writes. REQUIRES: `layout` is that of `spec`.
+absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const std::string& folder,
+                                                        const model::PolicySpec& spec,
+                                                        const model::ParameterLayout& layout);
+
+}  // namespace shoal::algorithms
