@@ -26,6 +26,7 @@
 #include "learner/unrolls/unroll_agreement.h"
 #include "learner/unrolls/unroll_decoder.h"
 #include "learner/unrolls/unroll_ledger.h"
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
@@ -221,16 +222,43 @@ absl::Status Learner::Start() {
 }
 
 absl::Status Learner::Resume() {
-  const auto note = parts_->trainer->Load(setup_.run.path() + "/checkpoints");
-  if (note.ok()) {
-    parts_->environment_steps = EnvironmentStepsIn(*note);
-    parts_->earlier_environment_steps = parts_->environment_steps;
-    spdlog::info("event=resumed update={} environment_steps={}", parts_->trainer->updates(),
-                 parts_->environment_steps);
-  } else if (!absl::IsNotFound(note.status())) {
-    return note.status();
+  const std::string& other = setup_.learner.start_from;
+  absl::Status loaded = LoadCheckpoint(setup_.run.path());
+  if (absl::IsNotFound(loaded)) {
+    loaded = other.empty() ? absl::OkStatus()
+                           : runtime::Annotate(LoadCheckpoint(other), "learner.start_from");
   }
+  SHOAL_RETURN_IF_ERROR(loaded);
   return CompareRanks("at start");
+}
+
+absl::Status Learner::LoadCheckpoint(const std::string& run_folder) {
+  const std::string folder = run_folder + "/checkpoints";
+  SHOAL_ASSIGN_OR_RETURN(const std::string note, setup_.learner.fit_parameters
+                                                     ? LoadFitting(folder)
+                                                     : parts_->trainer->Load(folder));
+  parts_->environment_steps = EnvironmentStepsIn(note);
+  parts_->earlier_environment_steps = parts_->environment_steps;
+  spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
+               parts_->environment_steps, runtime::Quoted(folder));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Learner::LoadFitting(const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(algorithms::FittedCheckpoint fitted, parts_->trainer->LoadFitting(folder));
+  const std::string changes = ToString(fitted.parameters);
+  if (changes.empty() || rank() != 0) return std::move(fitted.note);
+  spdlog::info("event=fitted kept={} changes={}", fitted.parameters.kept.size(),
+               runtime::Quoted(changes));
+  const nlohmann::json report = {{"checkpoint", folder},
+                                 {"kept", fitted.parameters.kept},
+                                 {"changed", fitted.parameters.changed},
+                                 {"added", fitted.parameters.added},
+                                 {"dropped", fitted.parameters.dropped}};
+  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(
+      setup_.run.path() + "/fitted.json",
+      report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"));
+  return std::move(fitted.note);
 }
 
 absl::Status Learner::CloneDemonstrations() {

@@ -4,7 +4,8 @@
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
 // update. Rank 0 then publishes, saves checkpoints and reports metrics. Files in the run's folder:
-// epoch, unrolls*.log, checkpoints/, parameters/, learner.jsonl.
+// epoch, unrolls*.log, checkpoints/, parameters/, learner.jsonl, and fitted.json where a checkpoint
+// of another policy was fitted.
 //
 // A rank is crash-only. An update that fails in the same way on every rank (collectives::IsShared)
 // is skipped. Any other error ends this rank, which tells the others first. They end at their next
@@ -47,9 +48,10 @@ struct LearnerSetup {
 
 class Learner {
  public:
-  // Resumes from the newest checkpoint, increases the epoch, clones the demonstrations if there are
-  // any, publishes (epoch, 0), and connects to the replay shards in the background.
-  // INVALID_ARGUMENT and FAILED_PRECONDITION name the knob, file or address.
+  // Resumes from the newest checkpoint, the run's own or else that of learner.start_from, increases
+  // the epoch, clones the demonstrations if there are any, publishes (epoch, 0), and connects to
+  // the replay shards in the background. INVALID_ARGUMENT and FAILED_PRECONDITION name the knob,
+  // file or address, NOT_FOUND a run to start from that has no checkpoint.
   static absl::StatusOr<std::unique_ptr<Learner>> Create(
       const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group);
   ~Learner();
@@ -74,6 +76,11 @@ class Learner {
   absl::Status RunRounds();
   absl::Status JoinEpoch();
   absl::Status Resume();
+  // Returns the errors of PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
+  absl::Status LoadCheckpoint(const std::string& run_folder);
+  // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and
+  // returns its note.
+  absl::StatusOr<std::string> LoadFitting(const std::string& folder);
   absl::Status CloneDemonstrations();
   absl::Status MakeDemonstrationTable();
   // Returns false if all ranks must stop.

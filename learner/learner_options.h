@@ -50,6 +50,12 @@ struct LearnerOptions {
   std::int64_t recent_parameters_bytes = std::int64_t{256} << 20;
   // The process ends after this many updates, including those of earlier runs. 0 means never.
   std::int64_t updates = 0;
+  // The folder of a run from whose newest checkpoint a run without one of its own starts: with its
+  // parameters, what its optimiser remembers, and its counts of updates and steps. Empty for none.
+  std::string start_from = "";
+  // Whether a checkpoint of another [policy] keeps what fits; otherwise it is refused
+  // (rl/model/parameter_fit.h).
+  bool fit_parameters = false;
   // Where updates compute: "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
   std::string device = "cpu";
   // The number of threads that torch uses inside one operation.

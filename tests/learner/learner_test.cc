@@ -115,6 +115,48 @@ std::int64_t NewestCheckpoint(const LearnerSetup& setup) {
 
 }  // namespace
 
+TEST_CASE(
+    "a run starts from the checkpoint of another one, and with a larger network if it is asked "
+    "to") {
+  const doubles::TemporaryFolder folder;
+  {
+    replay::ShardServer shard({.name = "unrolls"});
+    Fill(shard.shard(), 1);
+    for (const absl::Status& end : RunLearners(Setup(folder, shard.address()), 0)) {
+      REQUIRE(end.ok());
+    }
+  }
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.start_from = setup.run.path();
+  setup.learner.updates = 2 * kUpdates;
+  setup.run.name = "larger";
+  setup.policy.hidden = {300, 256};
+  for (const absl::Status& refused : RunLearners(setup, 0)) {
+    INFO(refused);
+    REQUIRE(absl::IsFailedPrecondition(refused));
+    REQUIRE(runtime::Message(refused).find("torso.0.weight [256, 2] to [300, 2]") !=
+            std::string::npos);
+    REQUIRE(runtime::Message(refused).starts_with("learner.start_from: "));
+  }
+  setup.learner.fit_parameters = true;
+  for (const absl::Status& end : RunLearners(setup, 0)) {
+    INFO(end);
+    REQUIRE(end.ok());
+  }
+  REQUIRE(NewestCheckpoint(setup) == 2 * kUpdates);
+  const auto fitted =
+      nlohmann::json::parse(runtime::ReadFile(setup.run.path() + "/fitted.json").value());
+  REQUIRE(fitted["changed"][0] == "torso.0.weight [256, 2] to [300, 2]");
+  REQUIRE(fitted["dropped"].empty());
+  setup.run.name = "lost";
+  setup.learner.start_from = folder.At("nowhere");
+  const absl::Status lost = RunLearners(setup, 0)[0];
+  REQUIRE(absl::IsNotFound(lost));
+  REQUIRE(runtime::Message(lost).find("learner.start_from") != std::string::npos);
+}
+
 TEST_CASE("when torch throws on one rank all ranks end, and go on from the checkpoint after") {
   const doubles::TemporaryFolder folder;
   {

@@ -294,19 +294,22 @@ void Config::AddSection(std::string name, std::function<void(Visitor&)> visit) {
 }
 
 absl::Status Config::Load(const std::string& path, const std::vector<std::string>& overrides) {
-  toml::table root;
-  if (!path.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
-    toml::parse_result parsed = toml::parse(text, path);
-    if (!parsed) return ParseError(parsed.error(), path);
-    root = std::move(parsed).table();
-  }
-  for (const std::string& text : overrides) SHOAL_RETURN_IF_ERROR(Override(root, text));
-  SHOAL_RETURN_IF_ERROR(CheckSections(root, path));
+  if (path.empty()) return Parse("", "--set", overrides);
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  return Parse(text, path, overrides);
+}
+
+absl::Status Config::Parse(std::string_view text, const std::string& source,
+                           const std::vector<std::string>& overrides) {
+  toml::parse_result parsed = toml::parse(text, source);
+  if (!parsed) return ParseError(parsed.error(), source);
+  toml::table root = std::move(parsed).table();
+  for (const std::string& override : overrides) SHOAL_RETURN_IF_ERROR(Override(root, override));
+  SHOAL_RETURN_IF_ERROR(CheckSections(root, source));
   for (const Section& section : sections_) {
     const toml::node* const node = root.get(section.name);
     if (node == nullptr) continue;
-    Reader reader(*node->as_table(), section.name, path.empty() ? "--set" : path);
+    Reader reader(*node->as_table(), section.name, source);
     section.visit(reader);
     SHOAL_RETURN_IF_ERROR(reader.Finish());
   }

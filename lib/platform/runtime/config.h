@@ -111,6 +111,10 @@ class Config {
   // the file is missing.
   absl::Status Load(const std::string& path, const std::vector<std::string>& overrides);
 
+  // The same for the text of a file that is called `source` in errors.
+  absl::Status Parse(std::string_view text, const std::string& source,
+                     const std::vector<std::string>& overrides);
+
   // Returns the effective configuration as TOML. A comment gives each knob's help, unit and range.
   std::string Print() const;
   // Returns the text for --help: every knob as section.key with its default, unit, range and help.

@@ -12,7 +12,11 @@ namespace shoal::algorithms {
 namespace {
 
 constexpr double kLeastVariance = 1e-8;
+// The most rows that moments count as once there are new numbers among them.
+constexpr double kRowsBesideNew = 1000;
 constexpr float kRewardLimit = 10;
+constexpr const char* kObservations = "observations";
+constexpr const char* kReturns = "returns";
 
 // Adds the rows of all ranks, [R, features], where `weight` [R] is above 0. Sums are those of
 // distances from the mean so far, which all ranks share, so that no large numbers cancel.
@@ -48,14 +52,17 @@ nlohmann::json ToJson(const estimators::RunningMoments& moments) {
   return {{"count", sums.count}, {"mean", sums.mean}, {"squares", sums.squares}};
 }
 
-absl::Status FromJson(const nlohmann::json& whole, const char* name,
-                      estimators::RunningMoments& moments) {
+absl::StatusOr<estimators::RunningMoments> FromJson(const nlohmann::json& whole, const char* name) {
   const nlohmann::json& part = whole.at(name);
-  SHOAL_ASSIGN_OR_RETURN(estimators::RunningMoments read,
-                         estimators::RunningMoments::Create(
-                             {.count = part.at("count").get<double>(),
-                              .mean = part.at("mean").get<std::vector<double>>(),
-                              .squares = part.at("squares").get<std::vector<double>>()}));
+  return estimators::RunningMoments::Create(
+      {.count = part.at("count").get<double>(),
+       .mean = part.at("mean").get<std::vector<double>>(),
+       .squares = part.at("squares").get<std::vector<double>>()});
+}
+
+absl::Status Replace(const nlohmann::json& whole, const char* name,
+                     estimators::RunningMoments& moments) {
+  SHOAL_ASSIGN_OR_RETURN(estimators::RunningMoments read, FromJson(whole, name));
   // What was not normalised before starts anew.
   if (read.sums().mean.empty() || moments.sums().mean.empty()) return absl::OkStatus();
   if (read.sums().mean.size() != moments.sums().mean.size()) {
@@ -68,6 +75,28 @@ absl::Status FromJson(const nlohmann::json& whole, const char* name,
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> FitMoments(std::string_view text, std::int64_t observation_size) {
+  auto whole = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  try {
+    SHOAL_ASSIGN_OR_RETURN(const auto observations, FromJson(whole, kObservations));
+    estimators::MomentSums sums = observations.sums();
+    const auto size = static_cast<std::size_t>(observation_size);
+    if (!sums.mean.empty() && sums.mean.size() < size && sums.count > kRowsBesideNew) {
+      for (double& squares : sums.squares) squares *= kRowsBesideNew / sums.count;
+      sums.count = kRowsBesideNew;
+    }
+    if (!sums.mean.empty()) {
+      sums.mean.resize(size);
+      sums.squares.resize(size, sums.count);
+    }
+    SHOAL_ASSIGN_OR_RETURN(const auto fitted, estimators::RunningMoments::Create(std::move(sums)));
+    whole[kObservations] = ToJson(fitted);
+  } catch (const nlohmann::json::exception& error) {
+    return runtime::InvalidArgument(std::string("moments: ") + error.what());
+  }
+  return whole.dump() + "\n";
+}
 
 std::vector<float> BackwardReturns(const UnrollBatch& batch, double gamma) {
   const auto columns = static_cast<std::size_t>(batch.columns);
@@ -127,8 +156,8 @@ double Normalisation::return_deviation() const {
 }
 
 std::string Normalisation::Serialise() const {
-  const nlohmann::json whole = {{"observations", ToJson(observations_)},
-                                {"returns", ToJson(returns_)}};
+  const nlohmann::json whole = {{kObservations, ToJson(observations_)},
+                                {kReturns, ToJson(returns_)}};
   return whole.dump() + "\n";
 }
 
@@ -136,8 +165,8 @@ absl::Status Normalisation::Restore(std::string_view text) {
   if (text.empty()) return absl::OkStatus();
   const auto whole = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   try {
-    SHOAL_RETURN_IF_ERROR(FromJson(whole, "observations", observations_));
-    return FromJson(whole, "returns", returns_);
+    SHOAL_RETURN_IF_ERROR(Replace(whole, kObservations, observations_));
+    return Replace(whole, kReturns, returns_);
   } catch (const nlohmann::json::exception& error) {
     return runtime::InvalidArgument(std::string("moments: ") + error.what());
   }

@@ -441,7 +441,9 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
 
 TrainerCheckpoint PolicyTrainer::State::Snapshot(const std::string& note) const {
   const training::FlatOptimiser::Moments& moments = optimiser.moments();
-  return {.parameters = model::OnHost(flat),
+  return {.spec = spec,
+          .layout = layout,
+          .parameters = model::OnHost(flat),
           .target = target.defined() ? model::OnHost(target) : std::vector<float>(),
           .optimiser = options.optimiser,
           .first_moment = model::OnHost(moments.first),
@@ -555,14 +557,31 @@ std::int64_t PolicyTrainer::updates() const { return state_->updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  return WriteTrainerCheckpoint(folder, state_->Snapshot(note), state_->spec, state_->layout);
+  return WriteTrainerCheckpoint(folder, state_->Snapshot(note));
 }
 
 absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint,
-                         ReadTrainerCheckpoint(folder, state_->spec, state_->layout));
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, state_->spec));
+  if (checkpoint.spec.Digest() != state_->spec.Digest()) {
+    SHOAL_ASSIGN_OR_RETURN(const model::FitReport report,
+                           FitToNetwork(state_->spec, state_->seed, checkpoint));
+    const std::string changes = ToString(report);
+    return runtime::FailedPrecondition(
+        "checkpoint in " + folder + ": of another [policy] than this one's: " +
+        (changes.empty() ? "all its parameters have the same shapes" : changes) +
+        " (learner.fit_parameters keeps what fits)");
+  }
   SHOAL_RETURN_IF_ERROR(state_->Restore(checkpoint));
   return std::move(checkpoint.note);
+}
+
+absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, state_->spec));
+  SHOAL_ASSIGN_OR_RETURN(model::FitReport report,
+                         FitToNetwork(state_->spec, state_->seed, checkpoint));
+  if (checkpoint.target.empty()) checkpoint.target = checkpoint.parameters;
+  SHOAL_RETURN_IF_ERROR(state_->Restore(checkpoint));
+  return FittedCheckpoint{std::move(checkpoint.note), std::move(report)};
 }
 
 }  // namespace shoal::algorithms

@@ -20,6 +20,7 @@
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/compute_device.h"
+#include "rl/model/parameter_fit.h"
 #include "rl/model/policy_spec.h"
 #include "rl/model/safetensors.h"
 
@@ -98,6 +99,12 @@ struct BehaviourCloningTerm {
   double coefficient = 0;
 };
 
+// A checkpoint that may be of another network.
+struct FittedCheckpoint {
+  std::string note;
+  model::FitReport parameters;
+};
+
 class PolicyTrainer {
  public:
   // Parameters start as model::InitialParameters(spec, seed). `reducer` must outlive the trainer.
@@ -140,8 +147,13 @@ class PolicyTrainer {
   // same bits.
   absl::Status Save(const std::string& folder, const std::string& note) const;
   // Reads the newest checkpoint that is whole and returns its note. NOT_FOUND when there is none,
-  // FAILED_PRECONDITION when it is of another spec or optimiser.
+  // FAILED_PRECONDITION when it is of another optimiser or spec; then the message names the
+  // parameters that differ with both shapes.
   absl::StatusOr<std::string> Load(const std::string& folder);
+  // The same for a checkpoint of any spec that says which it is: what fits is kept (FitToNetwork in
+  // trainer_checkpoint.h), and counters go on. A target network that the checkpoint lacks begins as
+  // the trained one.
+  absl::StatusOr<FittedCheckpoint> LoadFitting(const std::string& folder);
 
  private:
   struct State;

@@ -4,9 +4,12 @@
 #include <array>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "rl/algorithms/normalisation.h"
 #include "rl/model/safetensors.h"
 #include "rl/training/checkpoint.h"
 
@@ -14,6 +17,7 @@ namespace shoal::algorithms {
 namespace {
 
 constexpr std::int64_t kKeptCheckpoints = 3;
+constexpr const char* kPolicyFile = "policy.toml";
 constexpr const char* kParametersFile = "parameters.safetensors";
 constexpr const char* kOptimiserFile = "optimiser.safetensors";
 constexpr const char* kTargetFile = "target.safetensors";
@@ -44,23 +48,33 @@ std::string CountersFile(const TrainerCheckpoint& checkpoint) {
   return counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// Returns one of the optimiser's moments, of whichever length it has.
-absl::StatusOr<std::vector<float>> MomentIn(const model::SafetensorsView& view, const char* name) {
+// Returns one of the optimiser's moments, `trainable` numbers or none.
+absl::StatusOr<std::vector<float>> MomentIn(const model::SafetensorsView& view, const char* name,
+                                            std::int64_t trainable) {
   const model::SafetensorsView::Entry* const entry = view.Find(name);
-  return view.Floats(name, entry == nullptr ? runtime::Shape() : entry->shape);
+  const bool none = entry != nullptr && entry->bytes.empty();
+  return view.Floats(name, runtime::Shape{none ? 0 : trainable});
 }
 
 absl::StatusOr<std::vector<float>> ParametersIn(std::string_view file,
-                                                const model::PolicySpec& spec,
-                                                const model::ParameterLayout& layout) {
-  std::vector<float> parameters(static_cast<std::size_t>(layout.total));
-  SHOAL_RETURN_IF_ERROR(layout.Read(file, spec, parameters));
+                                                const TrainerCheckpoint& checkpoint) {
+  std::vector<float> parameters(static_cast<std::size_t>(checkpoint.layout.total));
+  SHOAL_RETURN_IF_ERROR(checkpoint.layout.Read(file, checkpoint.spec, parameters));
   return parameters;
 }
 
+// Returns the parameters of a network `to` that keep what fits.
+std::vector<float> Fitted(const model::ParameterLayout& from, std::span<const float> old,
+                          const model::ParameterLayout& to, std::uint64_t seed,
+                          model::FitReport& report) {
+  std::vector<float> values(static_cast<std::size_t>(to.total));
+  to.Initialise(seed, values);
+  report = model::FitParameters(from, old, to, values);
+  return values;
+}
+
 absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
-                                              const model::PolicySpec& spec,
-                                              const model::ParameterLayout& layout) {
+                                              const model::PolicySpec& expected) {
   const auto file = [&](const char* name) -> std::string_view {
     const auto found = files.files.find(name);
     return found == files.files.end() ? std::string_view() : found->second;
@@ -69,12 +83,19 @@ absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
   if (!counters.is_object()) return runtime::DataLoss("checkpoint: counters.json is no object");
   SHOAL_ASSIGN_OR_RETURN(const auto optimiser, model::SafetensorsView::Parse(file(kOptimiserFile)));
   TrainerCheckpoint checkpoint;
-  SHOAL_ASSIGN_OR_RETURN(checkpoint.first_moment, MomentIn(optimiser, kFirstMoment));
-  SHOAL_ASSIGN_OR_RETURN(checkpoint.second_moment, MomentIn(optimiser, kSecondMoment));
-  SHOAL_ASSIGN_OR_RETURN(checkpoint.parameters, ParametersIn(file(kParametersFile), spec, layout));
-  if (files.files.contains(kTargetFile)) {
-    SHOAL_ASSIGN_OR_RETURN(checkpoint.target, ParametersIn(file(kTargetFile), spec, layout));
+  checkpoint.spec = expected;
+  if (files.files.contains(kPolicyFile)) {
+    SHOAL_ASSIGN_OR_RETURN(checkpoint.spec,
+                           model::PolicySpec::Parse(file(kPolicyFile), kPolicyFile));
   }
+  checkpoint.layout = model::ParameterLayout::Of(checkpoint.spec);
+  SHOAL_ASSIGN_OR_RETURN(checkpoint.parameters, ParametersIn(file(kParametersFile), checkpoint));
+  if (files.files.contains(kTargetFile)) {
+    SHOAL_ASSIGN_OR_RETURN(checkpoint.target, ParametersIn(file(kTargetFile), checkpoint));
+  }
+  const std::int64_t trainable = checkpoint.layout.trainable;
+  SHOAL_ASSIGN_OR_RETURN(checkpoint.first_moment, MomentIn(optimiser, kFirstMoment, trainable));
+  SHOAL_ASSIGN_OR_RETURN(checkpoint.second_moment, MomentIn(optimiser, kSecondMoment, trainable));
   checkpoint.normalisation = file(kMomentsFile);
   // Checkpoints from before there was a choice are of AdamW.
   checkpoint.optimiser = counters.value("optimiser", std::string("adamw"));
@@ -89,13 +110,14 @@ absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
 
 }  // namespace
 
-absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerCheckpoint& checkpoint,
-                                    const model::PolicySpec& spec,
-                                    const model::ParameterLayout& layout) {
+absl::Status WriteTrainerCheckpoint(const std::string& folder,
+                                    const TrainerCheckpoint& checkpoint) {
   training::Checkpoint files{.number = checkpoint.clonings + checkpoint.updates, .files = {}};
-  files.files[kParametersFile] = layout.Write(checkpoint.parameters, spec, {});
+  const model::ParameterLayout& layout = checkpoint.layout;
+  files.files[kPolicyFile] = checkpoint.spec.Print();
+  files.files[kParametersFile] = layout.Write(checkpoint.parameters, checkpoint.spec, {});
   if (!checkpoint.target.empty()) {
-    files.files[kTargetFile] = layout.Write(checkpoint.target, spec, {});
+    files.files[kTargetFile] = layout.Write(checkpoint.target, checkpoint.spec, {});
   }
   if (!checkpoint.normalisation.empty()) files.files[kMomentsFile] = checkpoint.normalisation;
   files.files[kOptimiserFile] = OptimiserFile(checkpoint);
@@ -104,14 +126,40 @@ absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerChec
 }
 
 absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const std::string& folder,
-                                                        const model::PolicySpec& spec,
-                                                        const model::ParameterLayout& layout) {
+                                                        const model::PolicySpec& expected) {
   SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
   try {
-    return ReadOrThrow(files, spec, layout);
+    return ReadOrThrow(files, expected);
   } catch (const std::exception& error) {
     return runtime::DataLoss(std::string("checkpoint: ") + error.what());
   }
+}
+
+absl::StatusOr<model::FitReport> FitToNetwork(const model::PolicySpec& spec, std::uint64_t seed,
+                                              TrainerCheckpoint& checkpoint) {
+  if (!checkpoint.normalisation.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(checkpoint.normalisation,
+                           FitMoments(checkpoint.normalisation, spec.observation_size));
+  }
+  const model::ParameterLayout from =
+      std::exchange(checkpoint.layout, model::ParameterLayout::Of(spec));
+  const model::ParameterLayout& to = checkpoint.layout;
+  checkpoint.spec = spec;
+  model::FitReport report;
+  if (!checkpoint.target.empty()) {
+    checkpoint.target = Fitted(from, checkpoint.target, to, seed, report);
+  }
+  checkpoint.parameters = Fitted(from, checkpoint.parameters, to, seed, report);
+  if (!checkpoint.first_moment.empty()) {
+    checkpoint.first_moment = model::FitMoments(from, checkpoint.first_moment, to, 0);
+  }
+  if (!checkpoint.second_moment.empty()) {
+    const std::vector<float>& second = checkpoint.second_moment;
+    const double mean =
+        std::accumulate(second.begin(), second.end(), 0.0) / static_cast<double>(second.size());
+    checkpoint.second_moment = model::FitMoments(from, second, to, static_cast<float>(mean));
+  }
+  return report;
 }
 
 }  // namespace shoal::algorithms

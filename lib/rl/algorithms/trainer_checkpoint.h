@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trainer needs to go on with the same bits, in the host's memory, and its files in a
-// checkpoint (training/checkpoint.h): parameters.safetensors, target.safetensors where there is a
-// target network, optimiser.safetensors, moments.json where anything is normalised, counters.json.
+// checkpoint (training/checkpoint.h): policy.toml, parameters.safetensors, target.safetensors where
+// there is a target network, optimiser.safetensors, moments.json where anything is normalised,
+// counters.json.
+//
+// A checkpoint of one network can be fitted to another one.
 //
 // The functions are thread-safe; only one writer at a time may use a folder.
 #pragma once
@@ -11,13 +14,17 @@
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/model/parameter_fit.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/policy_spec.h"
 
 namespace shoal::algorithms {
 
 struct TrainerCheckpoint {
-  std::vector<float> parameters;  // [total] of the network's layout
+  // The network, and the layout of its parameters.
+  model::PolicySpec spec;
+  model::ParameterLayout layout;
+  std::vector<float> parameters;  // [total]
   std::vector<float> target;      // [total], or empty without a target network
   // What the optimiser remembers (training/flat_optimiser.h): its name, its moments, [trainable]
   // or empty where it has none, and the number of its steps.
@@ -37,16 +44,22 @@ struct TrainerCheckpoint {
 };
 
 // Writes one more checkpoint below `folder`, numbered by updates and clonings, and keeps the two
-// before it. Returns the errors of training::WriteCheckpoint. REQUIRES: `layout` is that of `spec`.
-absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerCheckpoint& checkpoint,
-                                    const model::PolicySpec& spec,
-                                    const model::ParameterLayout& layout);
+// before it. Returns the errors of training::WriteCheckpoint.
+absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerCheckpoint& checkpoint);
 
-// Reads the newest checkpoint that is whole. Returns NOT_FOUND when there is none,
-// FAILED_PRECONDITION when it is of another spec, and DATA_LOSS or INVALID_ARGUMENT when a file is
-// not what a trainer writes. REQUIRES: `layout` is that of `spec`.
+// Reads the newest checkpoint that is whole, of whichever network. One without policy.toml, as
+// earlier versions wrote them, must be of `expected`. Returns NOT_FOUND when there is none,
+// FAILED_PRECONDITION where `expected` is needed and another one, and DATA_LOSS or INVALID_ARGUMENT
+// when a file is not what a trainer writes. REQUIRES: `expected` is valid.
 absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const std::string& folder,
-                                                        const model::PolicySpec& spec,
-                                                        const model::ParameterLayout& layout);
+                                                        const model::PolicySpec& expected);
+
+// Makes of a checkpoint one of the network `spec` (model/parameter_fit.h), and returns what became
+// of its parameters. What is new in parameters and target network has the start values of `seed`.
+// The optimiser's first moment of it is 0 and its second one the mean of all others, since it would
+// make steps of many times the learning rate if it were 0. INVALID_ARGUMENT for moments of
+// observations that nobody wrote. REQUIRES: `spec` is valid.
+absl::StatusOr<model::FitReport> FitToNetwork(const model::PolicySpec& spec, std::uint64_t seed,
+                                              TrainerCheckpoint& checkpoint);
 
 }  // namespace shoal::algorithms

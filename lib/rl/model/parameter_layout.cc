@@ -16,19 +16,34 @@ constexpr std::string_view kDigestName = "spec_digest";
 
 using Start = ParameterInfo::Start;
 
+std::int64_t SizeOf(const Axis& axis) {
+  std::int64_t size = 0;
+  for (const AxisSegment& segment : axis) size += segment.size;
+  return size;
+}
+
+Axis Joined(const Axis& front, const Axis& back) {
+  Axis joined = front;
+  joined.insert(joined.end(), back.begin(), back.end());
+  return joined;
+}
+
 class Builder {
  public:
-  void Add(const std::string& name, runtime::Shape shape, Start start, double scale,
+  void Add(const std::string& name, std::vector<Axis> axes, Start start, double scale,
            const std::string& purpose) {
+    runtime::Shape shape;
+    for (const Axis& axis : axes) shape.push_back(SizeOf(axis));
     layout.Add(name, std::move(shape), start, scale);
     layout.parameters.back().purpose = purpose;
+    layout.parameters.back().axes = std::move(axes);
   }
   void Projection(const std::string& name, const PolicySpec& spec, std::int64_t size, double scale,
                   const std::string& purpose) {
-    Add(name, {spec.projection_size, size}, Start::kNormal,
+    Add(name, {{{"projection", spec.projection_size}}, {{"embedding", size}}}, Start::kNormal,
         scale / std::sqrt(static_cast<double>(spec.projection_size)), purpose);
   }
-  void Linear(const std::string& name, std::int64_t in, std::int64_t out, double gain) {
+  void Linear(const std::string& name, const Axis& in, const Axis& out, double gain) {
     Add(name + ".weight", {out, in}, Start::kOrthogonal, gain, name);
     Add(name + ".bias", {out}, Start::kZero, 0, name + ".bias");
   }
@@ -36,13 +51,34 @@ class Builder {
   ParameterLayout layout;
 };
 
-std::int64_t AddStack(Builder& builder, const std::string& name, std::int64_t in,
-                      const std::vector<std::int64_t>& widths) {
+Axis AddStack(Builder& builder, const std::string& name, Axis in,
+              const std::vector<std::int64_t>& widths) {
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    builder.Linear(name + "." + std::to_string(i), in, widths[i], std::numbers::sqrt2);
-    in = widths[i];
+    const std::string layer = name + "." + std::to_string(i);
+    Axis out = {{layer, widths[i]}};
+    builder.Linear(layer, in, out, std::numbers::sqrt2);
+    in = std::move(out);
   }
   return in;
+}
+
+// Adds a core and returns its output.
+Axis AddCore(Builder& builder, const PolicySpec& spec, const Axis& in) {
+  const auto names = spec.has_lstm() ? std::vector<std::string>{"input", "forget", "cell", "output"}
+                                     : std::vector<std::string>{"reset", "update", "candidate"};
+  Axis gates;
+  for (const std::string& name : names) gates.push_back({name, spec.core_size});
+  Axis out = {{spec.core, spec.core_size}};
+  builder.Linear("core.input", in, gates, 1.0);
+  if (spec.has_lstm()) builder.layout.parameters.back().start = Start::kForgetGate;
+  builder.Linear("core.state", out, gates, 1.0);
+  return out;
+}
+
+Axis HeadOf(const PolicySpec& spec) {
+  if (spec.has_candidates()) return {{kQuerySegment, spec.projection_size}};
+  if (spec.has_box()) return {{"mean", spec.action_count}, {"deviation", spec.action_count}};
+  return {{"action", spec.action_count}};
 }
 
 // Makes the rows (or the columns, if there are fewer) orthonormal by modified Gram-Schmidt.
@@ -79,7 +115,7 @@ void FillOrthogonal(runtime::Random& random, std::int64_t rows, std::int64_t col
 }  // namespace
 
 void ParameterLayout::Add(std::string name, runtime::Shape shape, Start start, double scale) {
-  ParameterInfo info{name, std::move(shape), total, 1, start, scale, name};
+  ParameterInfo info{name, std::move(shape), total, 1, start, scale, name, {}};
   for (const std::int64_t dimension : info.shape) info.size *= dimension;
   total += (info.size + kAlignment - 1) / kAlignment * kAlignment;
   parameters.push_back(std::move(info));
@@ -87,47 +123,43 @@ void ParameterLayout::Add(std::string name, runtime::Shape shape, Start start, d
 
 ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   Builder builder;
-  std::int64_t features = spec.observation_size;
+  Axis features = {{"observation", spec.observation_size}};
   for (const std::string& field : spec.content_fields) {
     const bool shared =
         field == spec.goal_field || field == spec.request_field || field == spec.similarity_field;
     builder.Projection("content." + field, spec, spec.content_size(field),
                        shared ? 1.0 : spec.context_init, shared ? "embedding" : "content." + field);
-    features += spec.projection_size;
+    features.push_back({"content." + field, spec.projection_size});
   }
   if (spec.past_requests) {
     builder.Projection("past_requests", spec, spec.embedding_size, 1.0, "embedding");
-    features += spec.projection_size;
+    features.push_back({"past_requests", spec.projection_size});
   }
-  features += spec.candidate_marks;
-  std::int64_t width = AddStack(builder, "torso", features, spec.hidden);
-  std::int64_t critic = features;
+  features.push_back({"marks", spec.candidate_marks});
+  Axis hidden = AddStack(builder, "torso", features, spec.hidden);
+  Axis critic = features;
   if (spec.has_core()) {
-    const std::int64_t gates = (spec.has_lstm() ? 4 : 3) * spec.core_size;
-    builder.Linear("core.input", width, gates, 1.0);
-    if (spec.has_lstm()) builder.layout.parameters.back().start = Start::kForgetGate;
-    builder.Linear("core.state", spec.core_size, gates, 1.0);
-    width = spec.core_size;
-    critic += spec.core_size;
+    hidden = AddCore(builder, spec, hidden);
+    critic = Joined(features, hidden);
   }
-  std::int64_t head = spec.has_candidates() ? spec.projection_size : spec.action_count;
-  if (spec.has_box()) head *= 2;
-  builder.Linear("head", width, head, spec.query_init);
+  builder.Linear("head", hidden, HeadOf(spec), spec.query_init);
   if (spec.candidate_marks > 0) {
     // Before training, marks change no logit.
-    builder.Add("marks.weight", {spec.candidate_marks, width}, Start::kZero, 0, "marks.weight");
-    builder.Add("marks.bias", {spec.candidate_marks}, Start::kZero, 0, "marks.bias");
+    const Axis marks = {{"marks", spec.candidate_marks}};
+    builder.Add("marks.weight", {marks, hidden}, Start::kZero, 0, "marks.weight");
+    builder.Add("marks.bias", {marks}, Start::kZero, 0, "marks.bias");
   }
   if (spec.twin_critics) {
+    const Axis actions = {{"action", spec.action_count}};
     for (const std::string name : {"critic.0", "critic.1"}) {
-      const std::int64_t last = AddStack(
-          builder, name, spec.has_box() ? critic + spec.action_count : critic, spec.value_hidden);
-      builder.Linear(name + ".out", last, spec.has_box() ? 1 : spec.action_count, 1.0);
+      const Axis last = AddStack(builder, name, spec.has_box() ? Joined(critic, actions) : critic,
+                                 spec.value_hidden);
+      builder.Linear(name + ".out", last, spec.has_box() ? Axis{{"value", 1}} : actions, 1.0);
     }
-    builder.Add("log_temperature", {1}, Start::kZero, 0, "log_temperature");
+    builder.Add("log_temperature", {Axis{{"value", 1}}}, Start::kZero, 0, "log_temperature");
   } else {
-    critic = AddStack(builder, "value", critic, spec.value_hidden);
-    builder.Linear("value.out", critic, 1, 1.0);
+    builder.Linear("value.out", AddStack(builder, "value", critic, spec.value_hidden),
+                   {{"value", 1}}, 1.0);
   }
   const auto add_key = [&] {
     builder.Projection("key", spec, spec.embedding_size, 1.0, "embedding");
@@ -136,9 +168,9 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   builder.layout.trainable = builder.layout.total;
   if (spec.has_candidates() && !spec.train_keys) add_key();
   if (spec.normalise_observations) {
-    const runtime::Shape shape = {spec.observation_size};
-    builder.Add(kObservationMean, shape, Start::kZero, 0, kObservationMean);
-    builder.Add(kObservationScale, shape, Start::kOne, 0, kObservationScale);
+    const Axis observation = {{"observation", spec.observation_size}};
+    builder.Add(kObservationMean, {observation}, Start::kZero, 0, kObservationMean);
+    builder.Add(kObservationScale, {observation}, Start::kOne, 0, kObservationScale);
   }
   return std::move(builder.layout);
 }

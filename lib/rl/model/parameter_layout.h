@@ -24,6 +24,15 @@ namespace shoal::model {
 inline constexpr const char* kObservationMean = "observation.mean";
 inline constexpr const char* kObservationScale = "observation.scale";
 
+// Numbers of an axis that belong together, as the rows of one gate.
+struct AxisSegment {
+  std::string name;
+  std::int64_t size = 0;
+};
+using Axis = std::vector<AxisSegment>;
+// The segment of the head's rows that make a query.
+inline constexpr const char* kQuerySegment = "query";
+
 struct ParameterInfo {
   // With kForgetGate, the second quarter of the numbers is 1 and the others are 0: an LSTM then
   // begins by remembering (Jozefowicz et al. 2015, "An empirical exploration of recurrent network
@@ -40,6 +49,9 @@ struct ParameterInfo {
   double scale = 1.0;
   // Parameters with the same purpose and shape start with equal values.
   std::string purpose;
+  // What the numbers of each dimension of the shape are, by which parameters are fitted to other
+  // sizes (parameter_fit.h). The layout of a policy has them, others need not.
+  std::vector<Axis> axes = {};
 };
 
 struct ParameterLayout {

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "platform/runtime/config_text.h"
 #include "rl/model/candidate_mark.h"
 #include "rl/model/digest.h"
 
@@ -221,6 +222,20 @@ std::int64_t PolicySpec::similarity_index() const {
   return IndexOf(content_fields, similarity_field.empty() ? goal_field : similarity_field);
 }
 std::int64_t PolicySpec::request_index() const { return IndexOf(content_fields, request_field); }
+
+std::string PolicySpec::Print() const {
+  PolicySpec copy = *this;
+  return runtime::PrintSection("policy", [&](runtime::Visitor& visitor) { copy.Visit(visitor); });
+}
+
+absl::StatusOr<PolicySpec> PolicySpec::Parse(std::string_view text, const std::string& source) {
+  PolicySpec spec;
+  runtime::Config config;
+  config.Add("policy", spec);
+  SHOAL_RETURN_IF_ERROR(config.Parse(text, source, {}));
+  SHOAL_RETURN_IF_ERROR(runtime::Annotate(spec.Validate(), source));
+  return spec;
+}
 
 std::string PolicySpec::Digest() const {
   PolicySpec copy = *this;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/runtime/config.h"
@@ -97,6 +98,11 @@ struct PolicySpec {
   std::int64_t content_size(const std::string& field) const {
     return body_size > 0 && field == body_field ? body_size : embedding_size;
   }
+
+  // Returns the section [policy] as TOML, and reads it. Parse returns INVALID_ARGUMENT, which names
+  // `source`, for a text that is no valid section.
+  std::string Print() const;
+  static absl::StatusOr<PolicySpec> Parse(std::string_view text, const std::string& source);
 
   // Returns the SHA-256 over every field, in hexadecimal.
   std::string Digest() const;

@@ -158,6 +158,18 @@ TEST_CASE("a missing file is not found") {
   REQUIRE(config.Load("/nonexistent/cluster.toml", {}).code() == absl::StatusCode::kNotFound);
 }
 
+TEST_CASE("a text is read like a file, under the name that it is given") {
+  Options options;
+  Config config;
+  config.Add("inference", options);
+  REQUIRE(config.Parse("[inference]\nmax_rows = 8\n", "notes.toml", {"inference.core=gru"}).ok());
+  REQUIRE(options.max_rows == 8);
+  REQUIRE(options.core == "gru");
+  const absl::Status wrong = config.Parse("[inference]\nmax_rows = 0\n", "notes.toml", {});
+  REQUIRE(absl::IsInvalidArgument(wrong));
+  REQUIRE(Message(wrong).find("notes.toml:2") != std::string::npos);
+}
+
 TEST_CASE("overrides win over the file, take bare words and reach nested tables") {
   const Loaded loaded = Load("[inference]\nmax_rows = 8\n",
                              {"inference.max_rows=9", "inference.core=gru",

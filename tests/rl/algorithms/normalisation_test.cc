@@ -136,6 +136,44 @@ TEST_CASE("moments that are spoiled or of another policy are refused", "[normali
   }
 }
 
+TEST_CASE("moments are fitted to more and to fewer numbers, and new ones soon count",
+          "[normalisation]") {
+  collectives::SingleRank alone;
+  Normalisation normalisation(NormalisedSpec(), {.normalise_returns = true}, alone);
+  REQUIRE(normalisation.Observe(SomeRows(5, 500)).ok());
+  UnrollBatch rewarded = SomeRows(5);
+  REQUIRE(normalisation.ShapeRewards(rewarded).ok());
+  const std::vector<float> mean = normalisation.observation_mean();
+  const std::vector<float> scale = normalisation.observation_scale();
+  const std::string text = normalisation.Serialise();
+
+  model::PolicySpec more = NormalisedSpec();
+  more.observation_size = 3;
+  Normalisation wider(more, {.normalise_returns = true}, alone);
+  REQUIRE(wider.Restore(FitMoments(text, 3).value()).ok());
+  REQUIRE(wider.observation_mean() == std::vector<float>{mean[0], mean[1], 0});
+  REQUIRE(wider.observation_scale()[0] == Approx(scale[0]));
+  REQUIRE(wider.observation_scale()[1] == Approx(scale[1]));
+  REQUIRE(wider.observation_scale()[2] == Approx(1));
+  REQUIRE(wider.return_deviation() == normalisation.return_deviation());
+  UnrollBatch rows = SomeRows(6, 1000, 3);
+  rows.weight.assign(3000, 1.0F);
+  rows.observation.assign(3 * 3003, 50);
+  REQUIRE(wider.Observe(rows).ok());
+  REQUIRE(wider.observation_mean()[2] > 35);
+
+  model::PolicySpec fewer = NormalisedSpec();
+  fewer.observation_size = 1;
+  Normalisation narrower(fewer, {}, alone);
+  REQUIRE(narrower.Restore(FitMoments(text, 1).value()).ok());
+  REQUIRE(narrower.observation_mean() == std::vector<float>{mean[0]});
+  REQUIRE(narrower.observation_scale() == std::vector<float>{scale[0]});
+  REQUIRE(absl::IsInvalidArgument(FitMoments("{", 3).status()));
+  // Without moments of observations there are none to fit.
+  Normalisation none(SmallSpec(), {.normalise_returns = true}, alone);
+  REQUIRE(FitMoments(none.Serialise(), 3).value() == none.Serialise());
+}
+
 TEST_CASE("a return looks back to the start of its unroll or episode", "[normalisation]") {
   UnrollBatch batch;
   batch.length = 3;
