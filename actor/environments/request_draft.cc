@@ -187,7 +187,9 @@ void RequestDraft::GoOn() {
     state_ = State::kChoosingValue;
     topic_ = ContentOf(waiting_.front().name);
     std::vector<ContentReference> texts;
-    for (const OfferedValue& offered : offered_) texts.push_back(ContentOf(offered.description));
+    for (const OfferedValue& offered : offered_) {
+      texts.push_back(ContentOf(content::CanonicalJson({{"choice", offered.description}})));
+    }
     list_ = std::make_shared<const CandidateList>(std::move(texts));
     return Describe();
   }

@@ -19,7 +19,7 @@ namespace shoal::tokens {
 namespace {
 
 // A part of the version. Raise it whenever the same text would get another vector.
-constexpr std::uint64_t kAlgorithm = 1;
+constexpr std::uint64_t kAlgorithm = 2;
 constexpr int kBitsPerPlace = 10;  // 9 for the dimension, 1 for the sign
 constexpr int kPlacesPerFeature = 6;
 constexpr std::size_t kMaxTableBytes = std::size_t{1} << 20;

@@ -46,7 +46,7 @@ void AppendGrams(const std::string& word, float weight, std::vector<Feature>& fe
 void AppendRun(const Run& run, std::vector<Feature>& features) {
   std::uint64_t previous = 0;
   for (const std::string& word : run.words) {
-    if (IsFunctionWord(word)) continue;
+    if (!run.counts_function_words && IsFunctionWord(word)) continue;
     const std::uint64_t hash = Hash(word, kWordSeed);
     features.push_back({hash, run.weight});
     if (previous != 0) features.push_back({HashPair(previous, hash), run.weight * kPairWeight});

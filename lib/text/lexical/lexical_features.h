@@ -2,7 +2,8 @@
 // The hashed features of a part of a text: words, pairs of neighbouring words, and character
 // 3-grams and 4-grams of words.
 //
-// Function words are skipped: they are not features, and the words around one still form a pair.
+// Function words are skipped, except where a run counts them: they are not features, and the words
+// around one still form a pair.
 // The grams of a word together weigh as much as `kGramWeight` words, so that a long word does not
 // count for more than a short one.
 #pragma once

@@ -170,6 +170,9 @@ std::vector<Phrase> BodyPhrases(const json& body) {
 std::vector<Phrase> SplitIntoPhrases(std::string_view text) {
   const json object = ObjectOf(text);
   if (IsCandidate(object)) return CandidatePhrases(object);
+  if (const std::string* const choice = ChoiceOf(object)) {
+    return {{Shortened(*choice, kMaxPhraseBytes), 1}};
+  }
   if (object.is_object()) return BodyPhrases(object);
   if (text.empty()) return {};
   return {{Shortened(text, kMaxPhraseBytes), 1}};

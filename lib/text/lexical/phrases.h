@@ -7,6 +7,7 @@
 //   phrases of a service repeat: 10,000 candidates have some 2,000, so the vector of a candidate,
 //   the sum of its phrases' vectors, costs little. A slot such as <goal.AssetTag> is left out of
 //   the phrase, since its value is not known.
+// - The description of a value, JSON {choice}, is one phrase as it stands.
 // - Another JSON object, such as a resource's body, has a phrase for each leaf, "Power State: On",
 //   weighted 1 / depth; the shallowest kMaxPhrases count, of equally deep ones the first. Links and
 //   members with "@" in their names are left out.

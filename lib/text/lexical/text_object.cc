@@ -28,4 +28,10 @@ bool IsCandidate(const nlohmann::json& object) {
   return object.is_object() && is_text("method") && is_text("uri");
 }
 
+const std::string* ChoiceOf(const nlohmann::json& object) {
+  if (!object.is_object() || object.size() != 1) return nullptr;
+  const auto found = object.find("choice");
+  return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
+}
+
 }  // namespace shoal::tokens

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 namespace shoal::tokens {
@@ -16,5 +17,9 @@ nlohmann::json ObjectOf(std::string_view text);
 
 // Returns whether `object` is a candidate: an object with the texts `method` and `uri`.
 bool IsCandidate(const nlohmann::json& object);
+
+// Returns the description of a value that a request may get, such as "value digits after from
+// before to": the text `choice` of an object that has nothing else. Null for any other object.
+const std::string* ChoiceOf(const nlohmann::json& object);
 
 }  // namespace shoal::tokens

@@ -21,6 +21,12 @@ Part OneRun(float weight, std::string_view text, std::size_t word_limit) {
   return part;
 }
 
+Part ChoicePart(std::string_view description, std::size_t word_limit) {
+  Part part = OneRun(1, description, word_limit);
+  part.runs.front().counts_function_words = true;
+  return part;
+}
+
 std::vector<Part> CandidateParts(const json& candidate, std::size_t word_limit) {
   std::vector<Part> parts;
   const auto add = [&](const char* key, float weight) {
@@ -80,6 +86,7 @@ class LeafWalker {
 std::vector<Part> SplitIntoParts(std::string_view text, std::size_t word_limit) {
   const json parsed = ObjectOf(text);
   if (IsCandidate(parsed)) return CandidateParts(parsed, word_limit);
+  if (const std::string* const choice = ChoiceOf(parsed)) return {ChoicePart(*choice, word_limit)};
   if (parsed.is_object()) {
     LeafWalker walker(word_limit);
     walker.Walk(parsed, "", 0);

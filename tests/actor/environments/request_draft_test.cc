@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "actor/environments/episode_memory.h"
@@ -320,6 +321,16 @@ TEST_CASE("Parts are marked whose property or value the sentence says") {
   REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Blinking\"") ==
           (Bit(Mark::kNamed) | Bit(Mark::kLiteral)));
   REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Lit\"") == Bit(Mark::kNamed));
+}
+
+TEST_CASE("A value is shown as a choice, in whose text small words count") {
+  Drafting drafting("Change the tag from A1 to B2.");
+  drafting.Open("<goal.AssetTag>");
+  std::set<std::string> texts;
+  const auto& list = *drafting.draft().list();
+  for (std::size_t i = 0; i < list.size(); ++i) texts.insert(*list.at(i).text);
+  REQUIRE(texts.contains(R"({"choice":"value upper digits after tag from before to"})"));
+  REQUIRE(texts.contains(R"({"choice":"value upper digits after value to before nothing"})"));
 }
 
 TEST_CASE("Two values with the same neighbours are two choices") {

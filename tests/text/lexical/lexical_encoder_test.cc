@@ -69,6 +69,23 @@ TEST_CASE("a text with words has a vector of length one, in any batch the same",
   }
 }
 
+TEST_CASE("of a choice, function words count, and where they stand", "[lexical]") {
+  const auto encoder = Shipped();
+  const std::string from = "value digits after from before to";
+  const std::string to = "value digits after to before from";
+  const auto choice = [](const std::string& text) { return R"({"choice":")" + text + R"("})"; };
+  REQUIRE(Similarity(*encoder, from, to) > 0.99F);
+  REQUIRE(Similarity(*encoder, choice(from), choice(to)) < 0.9F);
+  REQUIRE(VectorOf(*encoder, choice("digits value")) == VectorOf(*encoder, "digits value"));
+}
+
+TEST_CASE("an object with more than a choice is a resource's body", "[lexical]") {
+  const auto encoder = Shipped();
+  REQUIRE(Similarity(*encoder, R"({"choice":"set","more":"from"})",
+                     R"({"choice":"set from","more":""})") > 0.9F);
+  REQUIRE(VectorOf(*encoder, R"({"choice":1})") == VectorOf(*encoder, "choice 1"));
+}
+
 TEST_CASE("a text without words is the zero vector", "[lexical]") {
   const auto encoder = Shipped();
   const std::vector<float> vector = VectorOf(*encoder, " -- ");

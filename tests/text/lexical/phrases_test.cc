@@ -91,6 +91,11 @@ TEST_CASE("a sentence stands as it is, and one that is too long is cut at a char
   REQUIRE(SplitIntoPhrases(wide).at(0).text == std::string(kMaxPhraseBytes - 1, 'a'));
 }
 
+TEST_CASE("the description of a value is a phrase as it stands") {
+  REQUIRE(SplitIntoPhrases(R"({"choice":"value digits after from before to"})") ==
+          std::vector<Phrase>{{"value digits after from before to", 1}});
+}
+
 TEST_CASE("JSON of strange shapes becomes bounded phrases") {
   std::string deep = "{\"a\":1}";
   for (int i = 0; i < 5000; ++i) deep = "{\"a\":" + deep + "}";
