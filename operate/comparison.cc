@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "platform/http/message.h"
+#include "redfish/capture/redaction.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::operate {
@@ -94,7 +94,7 @@ bool HasMoved(const Json& before, const Json& now) {
 
 Fate FateOf(const Step& step, const Json& before, const Sight& now) {
   if (step.effects.empty()) {
-    const bool is_harmless = step.method == "PATCH" || http::IsRepeatable(step.method);
+    const bool is_harmless = step.method != "POST";
     return is_harmless ? Fate::kNotDone : Fate::kUnclear;
   }
   const bool any_matters = std::any_of(step.effects.begin(), step.effects.end(),

@@ -50,7 +50,7 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
                              .auth_token = request.token});
   };
   mockserver::Response answer = ask();
-  if (answer.dropped && http::IsRepeatable(request.method)) answer = ask();
+  if (answer.dropped && http::IsSafe(request.method)) answer = ask();
   if (answer.dropped) {
     done(runtime::Unavailable(request.uri + ": no answer"));
     return;

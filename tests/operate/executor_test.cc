@@ -103,6 +103,17 @@ TEST_CASE("an action whose answer was lost is not sent again where the host show
   REQUIRE(operated.lamp().requests().size() == 1);
 }
 
+TEST_CASE("no request that changes something is sent again by the connection") {
+  for (const char* method : {"DELETE", "PUT", "PATCH", "POST"}) {
+    INFO(method);
+    Operated operated({{.acts = true, .status = 0}});
+    Step step = ToggleLamp();
+    step.method = method;
+    REQUIRE(operated.Run({step}).outcome == Outcome::kReached);
+    REQUIRE(operated.lamp().requests().size() == 1);
+  }
+}
+
 TEST_CASE("an action that did not arrive is sent again") {
   Operated operated({{.acts = false, .status = 0}, {.acts = false, .status = 500}});
   REQUIRE(operated.Run({ToggleLamp()}).outcome == Outcome::kReached);

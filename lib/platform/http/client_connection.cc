@@ -209,7 +209,7 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   void OnReadFailed(ErrorCode error) {
     Pending& pending = waiting_.front();
     const bool nothing_came = !parser_->got_some() && error != beast::error::timeout;
-    if (nothing_came && !pending.repeated && IsRepeatable(pending.request.method)) {
+    if (nothing_came && !pending.repeated && IsSafe(pending.request.method)) {
       pending.repeated = true;
       Disconnect();
       return Connect();

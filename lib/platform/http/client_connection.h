@@ -9,8 +9,8 @@
 // The connection is used from its executor's one thread; callbacks run there, never from within
 // Send. Requests wait in order and are sent one at a time. It connects at the first request, and
 // again when the peer has closed the connection. A request for which no byte of an answer came is
-// then sent once more, if its method is safe to repeat (GET, HEAD, OPTIONS, PUT, DELETE) or the
-// peer had closed an idle connection.
+// then sent once more, if its method is safe (GET, HEAD, OPTIONS). A request that may change
+// something is never sent twice.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

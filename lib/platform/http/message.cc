@@ -36,9 +36,8 @@ void AppendHeader(std::string& lines, std::string_view name, std::string_view va
   lines.append("\r\n");
 }
 
-bool IsRepeatable(std::string_view method) {
-  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "PUT" ||
-         method == "DELETE";
+bool IsSafe(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS";
 }
 
 std::string_view ReasonPhrase(int status) {

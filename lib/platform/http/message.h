@@ -104,9 +104,10 @@ struct ServerResponse {
 // Appends "name: value" and CRLF to `lines`; control characters in `value` are left out.
 void AppendHeader(std::string& lines, std::string_view name, std::string_view value);
 
-// Returns whether a request of this method may be sent again when no answer came, because it is
-// safe or idempotent (RFC 9110 section 9.2.2).
-bool IsRepeatable(std::string_view method);
+// Returns whether a request of this method changes nothing, so that it may be sent again when no
+// answer came (RFC 9110 section 9.2.1). PUT and DELETE are idempotent and not safe: between the two
+// requests, somebody else may have made what the second one would replace or remove.
+bool IsSafe(std::string_view method);
 
 // Returns "OK" for 200, and an empty text for a status without a standard reason.
 std::string_view ReasonPhrase(int status);

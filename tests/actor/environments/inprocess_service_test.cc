@@ -70,11 +70,12 @@ TEST_CASE("A changed resource comes parsed in process, and with faults even so s
   REQUIRE(*read->json == *changed->json);
 }
 
-TEST_CASE("What is safe to repeat is asked once more, as over HTTP") {
+TEST_CASE("What changes nothing is asked once more, and all else is not, as over HTTP") {
   REQUIRE(Faulty(Lost("request")).Send("GET")->status == 200);
   mockserver::Json always = Lost("request");
   always.erase("count");
   REQUIRE(Faulty(always).Send("GET").status().code() == absl::StatusCode::kUnavailable);
+  REQUIRE(Faulty(Lost("request")).Send("PUT").status().code() == absl::StatusCode::kUnavailable);
 }
 
 TEST_CASE("A fault's status and malformed body reach whoever asks in process") {

@@ -108,16 +108,25 @@ TEST_CASE("A connection that the server closed is made anew for the next request
   REQUIRE(connection.connects_total() == 2);
 }
 
-TEST_CASE("Without an answer a safe request is sent once more, another is not") {
+TEST_CASE(
+    "Without an answer a safe request is sent once more, and one that changes something never") {
   const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
   {
     OneShotServer server({"", ok});
     REQUIRE(Fetch(server.address(), {.method = "GET"}).value().body == "ok");
     REQUIRE(server.served() == 2);
   }
-  OneShotServer server({""});
-  REQUIRE(Fetch(server.address(), {.method = "POST", .body = "{}"}).status().code() ==
-          absl::StatusCode::kUnavailable);
+  for (const char* method : {"POST", "PATCH", "PUT", "DELETE"}) {
+    INFO(method);
+    std::atomic<int> seen{0};
+    const auto server = Server::Create({}, [&](const ServerRequest&) {
+                          ++seen;
+                          return ServerResponse{.dropped = true};
+                        }).value();
+    REQUIRE(Fetch(server->address(), {.method = method, .body = "{}"}).status().code() ==
+            absl::StatusCode::kUnavailable);
+    REQUIRE(seen == 1);
+  }
 }
 
 TEST_CASE("Nobody listening is UNAVAILABLE naming the address") {
