@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "operate/secret_digest.h"
+#include "redfish/capture/uri.h"
+
 namespace shoal::operate {
 namespace {
 
@@ -34,9 +37,31 @@ std::string StepText(const Step& step, std::size_t number) {
   return text;
 }
 
+// FAILED_PRECONDITION naming a secret that is not the one with which `json` was written.
+absl::Status CheckSecrets(const Json& json, const Secrets& secrets) {
+  const Json* const digests = json.is_object() ? redfish::Resolve(json, "/secrets") : nullptr;
+  if (digests == nullptr || !digests->is_object()) {
+    return runtime::DataLoss("no announcement: it has no digests of secrets");
+  }
+  for (const auto& [name, digest] : digests->items()) {
+    const auto known = secrets.values().find(name);
+    if (known == secrets.values().end()) {
+      return runtime::FailedPrecondition("the value of " + name + " is needed");
+    }
+    if (!digest.is_string()) return runtime::DataLoss("no announcement: no digest of " + name);
+    SHOAL_ASSIGN_OR_RETURN(const bool is_same,
+                           IsDigestOf(digest.get_ref<const std::string&>(), known->second));
+    if (!is_same) {
+      return runtime::FailedPrecondition("the value of " + name +
+                                         " is not the one with which the operation began");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-Json ToJson(const Announcement& announcement, const Secrets& secrets) {
+absl::StatusOr<Json> ToJson(const Announcement& announcement, const Secrets& secrets) {
   Json steps = Json::array();
   for (const Step& step : announcement.steps) steps.push_back(ToJson(Hidden(step, secrets)));
   Json history = Json::array();
@@ -44,17 +69,26 @@ Json ToJson(const Announcement& announcement, const Secrets& secrets) {
     history.push_back(
         {{"kind", record.kind}, {"uri", record.uri}, {"detail", secrets.Hide(record.detail)}});
   }
-  return {{"host", announcement.host},
-          {"goal", announcement.goal},
-          {"sentence", secrets.HideIn(announcement.sentence)},
-          {"values", secrets.Hide(announcement.values)},
-          {"solver", announcement.solver},
-          {"steps", std::move(steps)},
-          {"predicate", secrets.Hide(announcement.predicate)},
-          {"history", std::move(history)}};
+  Json json = {{"host", announcement.host},
+               {"goal", announcement.goal},
+               {"sentence", secrets.HideIn(announcement.sentence)},
+               {"values", secrets.Hide(announcement.values)},
+               {"solver", announcement.solver},
+               {"steps", std::move(steps)},
+               {"predicate", secrets.Hide(announcement.predicate)},
+               {"history", std::move(history)}};
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json digests = Json::object();
+  for (const auto& [name, value] : secrets.values()) {
+    if (text.find("{" + name + "}") == std::string::npos) continue;
+    SHOAL_ASSIGN_OR_RETURN(digests[name], DigestOf(value));
+  }
+  json["secrets"] = std::move(digests);
+  return json;
 }
 
 absl::StatusOr<Announcement> ParseAnnouncement(const Json& json, const Secrets& secrets) {
+  SHOAL_RETURN_IF_ERROR(CheckSecrets(json, secrets));
   SHOAL_ASSIGN_OR_RETURN(const Json shown, secrets.Show(json));
   Announcement announcement;
   try {

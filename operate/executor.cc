@@ -66,15 +66,16 @@ Executor::Executor(Host& host, AuditLog& log, const Permissions& permissions, Bu
       began_(host.clock().Now()) {}
 
 Execution Executor::Run(const Announcement& announcement) {
-  const auto logged_plan = ParseAnnouncement(ToJson(announcement, secrets_), secrets_);
+  const absl::StatusOr<Json> plan = ToJson(announcement, secrets_);
+  if (!plan.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(plan.status())};
+  const auto logged_plan = ParseAnnouncement(*plan, secrets_);
   if (!logged_plan.ok() || logged_plan->steps != announcement.steps) {
     return {.outcome = Outcome::kNotPermitted,
             .reason =
                 "no log could hold the plan, as a secret in it is not known or is part of its "
                 "own name"};
   }
-  const absl::Status logged =
-      log_.Append({{"record", "plan"}, {"plan", ToJson(announcement, secrets_)}});
+  const absl::Status logged = log_.Append({{"record", "plan"}, {"plan", *plan}});
   if (!logged.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(logged)};
   return Conclude(RunSteps(announcement, {}));
 }

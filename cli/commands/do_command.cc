@@ -180,20 +180,21 @@ absl::Status TakeUp(const Job& job, Operation& operation) {
     done += "  request " + std::to_string(number + 1) + " " + state + "\n";
     ++count;
   }
-  SHOAL_ASSIGN_OR_RETURN(operation.announcement,
-                         operate::ParseAnnouncement(past.plan, job.secrets));
+  const std::string unended = operation.log->path() +
+                              " holds an operation that has not ended: the same command goes on " +
+                              "with it, --abandon leaves it as it is";
+  const auto announcement = operate::ParseAnnouncement(past.plan, job.secrets);
+  if (absl::IsFailedPrecondition(announcement.status())) {
+    return runtime::FailedPrecondition(unended + "; " + runtime::Message(announcement.status()));
+  }
+  SHOAL_ASSIGN_OR_RETURN(operation.announcement, announcement);
   std::printf("An operation of %s has not ended: goal %s, %zu of %zu requests were begun.\n%s",
               past.began.c_str(), operation.announcement.goal.c_str(), count,
               operation.announcement.steps.size(), done.c_str());
   const nlohmann::json given = job.secrets.Hide(job.flags.choice.values);
   const bool is_same = operation.announcement.goal == job.flags.choice.goal &&
                        job.secrets.Hide(operation.announcement.values) == given;
-  if (!is_same) {
-    return runtime::FailedPrecondition(
-        operation.log->path() +
-        " holds an operation that has not ended: the same command goes on with it, --abandon "
-        "leaves it as it is");
-  }
+  if (!is_same) return runtime::FailedPrecondition(unended);
   operation.past = past;
   return absl::OkStatus();
 }

@@ -46,7 +46,7 @@ TEST_CASE("a log knows how far an operation came, also after a crash in the midd
   {
     const auto log = AuditLog::Open(path, clock).value();
     REQUIRE_FALSE(log->unfinished());
-    const Json plan = ToJson(SomeAnnouncement(), kKnown);
+    const Json plan = ToJson(SomeAnnouncement(), kKnown).value();
     REQUIRE(log->Append({{"record", "plan"}, {"plan", plan}}).ok());
     REQUIRE(log->Append({{"record", "send"}, {"step", 0}, {"before", {{"u /p", 1}}}}).ok());
     REQUIRE(log->Append({{"record", "answer"}, {"step", 0}, {"status", 201}, {"location", "/a/7"}})
@@ -80,14 +80,35 @@ TEST_CASE("a log holds no secret, and a plan from it needs the secrets again") {
   doubles::ManualClock clock;
   const std::string path = folder.At("host.jsonl");
   const auto log = AuditLog::Open(path, clock).value();
-  REQUIRE(log->Append({{"record", "plan"}, {"plan", ToJson(SomeAnnouncement(), kKnown)}}).ok());
+  REQUIRE(
+      log->Append({{"record", "plan"}, {"plan", ToJson(SomeAnnouncement(), kKnown).value()}}).ok());
   const std::string text = runtime::ReadFile(path).value();
   REQUIRE(text.find("hunter2") == std::string::npos);
   REQUIRE(text.find("{Password}") != std::string::npos);
 
-  const Json unknown = ToJson(SomeAnnouncement(), Secrets());
+  const Json unknown = ToJson(SomeAnnouncement(), Secrets()).value();
   REQUIRE(unknown.dump().find("REDACTED") != std::string::npos);
   REQUIRE(absl::IsFailedPrecondition(ParseAnnouncement(unknown, kKnown).status()));
+}
+
+TEST_CASE("a plan from the log is refused where a secret is missing or is another one now") {
+  const Json plan = ToJson(SomeAnnouncement(), kKnown).value();
+  REQUIRE(ParseAnnouncement(plan, kKnown).ok());
+  const auto refusal = [&](std::map<std::string, std::string> secrets) {
+    const absl::Status status = ParseAnnouncement(plan, Secrets(std::move(secrets))).status();
+    REQUIRE(absl::IsFailedPrecondition(status));
+    return std::string(status.message());
+  };
+  const std::string other = refusal({{"Password", "hunter3-hunter3"}});
+  REQUIRE(other.find("Password") != std::string::npos);
+  REQUIRE(other.find("hunter") == std::string::npos);
+  REQUIRE(refusal({}).find("Password") != std::string::npos);
+  // The login may have another password now, since the plan does not hold it.
+  REQUIRE(
+      ParseAnnouncement(plan, Secrets({{"Password", "hunter2-hunter2"}, {"login", "new"}})).ok());
+  Json without = plan;
+  without.erase("secrets");
+  REQUIRE(absl::IsDataLoss(ParseAnnouncement(without, kKnown).status()));
 }
 
 TEST_CASE("only one process uses a log, and a line that is no record is named") {
