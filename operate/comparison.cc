@@ -85,6 +85,21 @@ Sight SightOf(std::span<const Effect> effects, const MadeUris& made, const Bodie
   return sight;
 }
 
+bool ShowsRequest(const Json& request, const Json& member) {
+  if (!request.is_object() || !member.is_object()) return false;
+  if (redfish::TextAt(member, "@odata.type").starts_with("#Session.")) return false;
+  bool shows_any = false;
+  for (const auto& [name, value] : request.items()) {
+    const auto shown = member.find(name);
+    const bool is_open = shown != member.end() && !shown->is_null() && !value.is_null() &&
+                         name.find('@') == std::string::npos && !redfish::IsSecretName(name, {});
+    if (!is_open) continue;
+    if (!IsSame(*shown, value)) return false;
+    shows_any = true;
+  }
+  return shows_any;
+}
+
 bool HasMoved(const Json& before, const Json& now) {
   return std::any_of(now.items().begin(), now.items().end(), [&](const auto& item) {
     const auto found = before.find(item.key());

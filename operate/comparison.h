@@ -41,9 +41,17 @@ struct Sight {
   std::vector<std::string> missing = {};
   // The present values of all effects by "<uri> <pointer>", with the URIs of the twin.
   nlohmann::json values = nlohmann::json::object();
+  // The new members of the collection to which the step posts, where none of them can be told to be
+  // the step's own. SightOf leaves it empty.
+  std::vector<std::string> strangers = {};
 };
 // `bodies` has all resources of the effects, by the URIs of the host.
 Sight SightOf(std::span<const Effect> effects, const MadeUris& made, const Bodies& bodies);
+
+// Returns whether a new member of a collection can be told to be what a POST of `request` made: it
+// shows a value of the request, and none that differs. Secrets do not count, nor does what the
+// member does not show. Sessions of a user look alike, so none of them can be told.
+bool ShowsRequest(const nlohmann::json& request, const nlohmann::json& member);
 
 // Returns whether anything differs between the values of two sights of a step.
 bool HasMoved(const nlohmann::json& before, const nlohmann::json& now);

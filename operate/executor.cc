@@ -28,6 +28,29 @@ bool IsAction(const Step& step) {
   return step.method == "POST" && step.uri.find("/Actions/") != std::string::npos;
 }
 
+// Returns whether `uri` is a member that the step makes, or is below it, and nobody knows yet which
+// one of the host's members it is. The host may have another one at this URI.
+bool IsUnborn(const Step& step, const MadeUris& made, const std::string& uri) {
+  const std::string collection = step.uri + "/";
+  return std::any_of(step.effects.begin(), step.effects.end(), [&](const Effect& effect) {
+    const bool is_made = effect.pointer.empty() && effect.before.is_null();
+    const bool is_member = effect.uri.starts_with(collection) &&
+                           effect.uri.find('/', collection.size()) == std::string::npos;
+    return is_made && is_member && !made.contains(effect.uri) &&
+           redfish::IsAtOrBelow(uri, effect.uri);
+  });
+}
+
+// Returns the links of `now` that `before` lacks; each is the value of a "Members".
+std::vector<std::string> Added(const Json& before, const Json& now) {
+  std::vector<std::string> links = redfish::LinkTargets(&now);
+  const std::vector<std::string> known = redfish::LinkTargets(&before);
+  std::erase_if(links, [&](const std::string& link) {
+    return std::find(known.begin(), known.end(), link) != known.end();
+  });
+  return links;
+}
+
 // Returns the words of a Redfish error, without those that could repeat a value.
 std::string ErrorWords(const Json& body) {
   const Json* const error = body.is_object() ? redfish::Resolve(body, "/error") : nullptr;
@@ -260,7 +283,8 @@ absl::StatusOr<bool> Executor::Judge(const Step& step, std::size_t number, const
   }
   if (status == 429 || (status == 503 && answer.retry_after.count() > 0)) return false;
   if (status == 408 || status == 425 || status >= 500) return Doubt(step, before);
-  SHOAL_ASSIGN_OR_RETURN(const Sight sight, Look(step));
+  // What is new after a first refusal was made by somebody else.
+  SHOAL_ASSIGN_OR_RETURN(const Sight sight, is_repeated ? LookAfter(step, before) : Look(step));
   if (status == 412 && sight.is_before) return false;
   const bool shows = sight.is_after && !(sight.is_before && !IsSameClass(status, step.status));
   const bool is_gone = step.method == "DELETE" && (status == 401 || status == 404 || status == 410);
@@ -275,15 +299,15 @@ absl::StatusOr<bool> Executor::Doubt(const Step& step, const Json& before) {
   const runtime::TimePoint until = host_.clock().Now() + options_.doubt;
   milliseconds pause = options_.look;
   for (;;) {
-    SHOAL_ASSIGN_OR_RETURN(Sight sight, Look(step));
-    MatchMembers(step, before, sight.values);
-    if (!made_.empty()) {
-      SHOAL_ASSIGN_OR_RETURN(sight, Look(step));
-    }
-    const Fate fate = FateOf(step, before, sight);
+    SHOAL_ASSIGN_OR_RETURN(const Sight sight, LookAfter(step, before));
+    const Fate fate = sight.strangers.empty() ? FateOf(step, before, sight) : Fate::kUnclear;
     if (fate == Fate::kDone) return true;
     if (host_.clock().Now() >= until || step.effects.empty()) {
       if (fate == Fate::kNotDone) return false;
+      if (!sight.strangers.empty()) {
+        return Difference("the answer was lost, and whether it made " + Joined(sight.strangers) +
+                          " or somebody else did cannot be told");
+      }
       return Difference("the answer was lost, and the host does not show whether " + step.method +
                         " " + step.uri + " was carried out" +
                         (sight.missing.empty() ? "" : ": " + Joined(sight.missing)));
@@ -324,11 +348,7 @@ absl::Status Executor::Settle(const Step& step, std::size_t number, const Json& 
   const runtime::TimePoint until = host_.clock().Now() + options_.settle;
   milliseconds pause = options_.look;
   for (;;) {
-    SHOAL_ASSIGN_OR_RETURN(Sight sight, Look(step));
-    MatchMembers(step, before, sight.values);
-    if (!made_.empty()) {
-      SHOAL_ASSIGN_OR_RETURN(sight, Look(step));
-    }
+    SHOAL_ASSIGN_OR_RETURN(const Sight sight, LookAfter(step, before));
     const bool is_refused = step.status >= 400;
     if (sight.is_after || is_refused) {
       Json made = Json::object();
@@ -364,7 +384,9 @@ absl::Status Executor::Verify(const Announcement& announcement) {
 absl::StatusOr<Sight> Executor::Look(const Step& step) {
   const std::string own = OnHost(made_, step.uri);
   std::set<std::string> uris;
-  for (const Effect& effect : step.effects) uris.insert(OnHost(made_, effect.uri));
+  for (const Effect& effect : step.effects) {
+    if (!IsUnborn(step, made_, effect.uri)) uris.insert(OnHost(made_, effect.uri));
+  }
   if (IsDeclarative(step)) uris.insert(own);
   Bodies bodies;
   etag_.clear();
@@ -388,23 +410,42 @@ absl::StatusOr<Sight> Executor::Look(const Step& step) {
   return sight;
 }
 
-void Executor::MatchMembers(const Step& step, const Json& before, const Json& now) {
-  for (const Effect& effect : step.effects) {
-    if (effect.pointer != "/Members") continue;
-    const auto added = [](const Json& old_members, const Json& new_members) {
-      std::vector<std::string> links = redfish::LinkTargets(&new_members);
-      const std::vector<std::string> known = redfish::LinkTargets(&old_members);
-      std::erase_if(links, [&](const std::string& link) {
-        return std::find(known.begin(), known.end(), link) != known.end();
-      });
-      return links;
-    };
-    const std::string key = effect.uri + " /Members";
-    if (!before.contains(key) || !now.contains(key)) continue;
-    const std::vector<std::string> twins = added(effect.before, effect.after);
-    const std::vector<std::string> hosts = added(before.at(key), now.at(key));
-    if (twins.size() == 1 && hosts.size() == 1) made_.emplace(twins.front(), hosts.front());
+absl::StatusOr<Sight> Executor::LookAfter(const Step& step, const Json& before) {
+  SHOAL_ASSIGN_OR_RETURN(Sight sight, Look(step));
+  const std::size_t known = made_.size();
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> strangers,
+                         MatchMembers(step, before, sight.values));
+  if (made_.size() != known) {
+    SHOAL_ASSIGN_OR_RETURN(sight, Look(step));
   }
+  sight.strangers = std::move(strangers);
+  return sight;
+}
+
+absl::StatusOr<std::vector<std::string>> Executor::MatchMembers(const Step& step,
+                                                                const Json& before,
+                                                                const Json& now) {
+  std::vector<std::string> strangers;
+  for (const Effect& effect : step.effects) {
+    const std::string key = effect.uri + " /Members";
+    if (effect.pointer != "/Members" || !before.contains(key) || !now.contains(key)) continue;
+    const std::vector<std::string> twins = Added(effect.before, effect.after);
+    std::vector<std::string> hosts = Added(before.at(key), now.at(key));
+    if (twins.size() != 1 || made_.contains(twins.front())) continue;
+    if (effect.uri == step.uri) {
+      std::vector<std::string> own;
+      for (const std::string& uri : hosts) {
+        SHOAL_ASSIGN_OR_RETURN(const HostAnswer answer, host_.Get(uri));
+        const bool is_own =
+            answer.status == 200 && ShowsRequest(OnHost(made_, step.body), answer.body);
+        if (is_own) own.push_back(uri);
+      }
+      if (own.size() != 1) strangers = std::move(hosts);
+      hosts = std::move(own);
+    }
+    if (hosts.size() == 1) made_.emplace(twins.front(), hosts.front());
+  }
+  return strangers;
 }
 
 absl::Status Executor::Log(Json record, std::size_t number) {

@@ -100,8 +100,13 @@ class Executor {
   absl::Status Verify(const Announcement& announcement);
 
   absl::StatusOr<Sight> Look(const Step& step);
-  // Maps new members of the host's collections to those that the twin made.
-  void MatchMembers(const Step& step, const nlohmann::json& before, const nlohmann::json& now);
+  // Looks once the request was sent, and finds what it made.
+  absl::StatusOr<Sight> LookAfter(const Step& step, const nlohmann::json& before);
+  // Maps new members of the host's collections to those that the twin made. Returns the new members
+  // of the collection to which the step posts, where none of them can be told to be the step's own.
+  absl::StatusOr<std::vector<std::string>> MatchMembers(const Step& step,
+                                                        const nlohmann::json& before,
+                                                        const nlohmann::json& now);
   absl::Status Log(nlohmann::json record, std::size_t number);
   // Waits; CANCELLED or DEADLINE_EXCEEDED when the execution shall end.
   absl::Status Wait(std::chrono::milliseconds time);

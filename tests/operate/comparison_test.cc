@@ -81,6 +81,23 @@ TEST_CASE("a resource that is made or removed is seen by its presence alone") {
               .is_after);
 }
 
+TEST_CASE("a new member is known by the values that were sent, as far as it shows them") {
+  const Json request = {{"UserName", "bob"}, {"Password", "Tr0ub4dor&3"}, {"RoleId", "Operator"}};
+  REQUIRE(ShowsRequest(request, {{"UserName", "bob"}, {"RoleId", "Operator"}, {"Id", "3"}}));
+  REQUIRE(ShowsRequest(request, {{"UserName", "bob"}, {"Password", nullptr}}));
+  REQUIRE(ShowsRequest(request, {{"UserName", "bob"}, {"Password", "***"}}));
+  REQUIRE_FALSE(ShowsRequest(request, {{"UserName", "eve"}, {"RoleId", "Operator"}}));
+  // What shows nothing of the request can be anybody's.
+  REQUIRE_FALSE(ShowsRequest(request, {{"Id", "3"}, {"RoleId", nullptr}}));
+  REQUIRE_FALSE(ShowsRequest(nullptr, {{"Id", "3"}}));
+  REQUIRE_FALSE(ShowsRequest(request, "bob"));
+}
+
+TEST_CASE("sessions of a user look alike, so none is known to be the own one") {
+  REQUIRE_FALSE(ShowsRequest({{"UserName", "bob"}, {"Password", "Tr0ub4dor&3"}},
+                             {{"@odata.type", "#Session.v1_3_0.Session"}, {"UserName", "bob"}}));
+}
+
 TEST_CASE("the fate of a request without an answer is judged by what the host shows") {
   const Step step = Reset();
   const Json before = Seen(step, {{"PowerState", "Off"}, {"LastResetTime", "2026"}}).values;

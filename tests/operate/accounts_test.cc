@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on accounts: members that somebody else makes.
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "account_host.h"
+#include "operate/executor.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::operate {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+
+// The steps that make bob an operator and then an administrator. On the twin his account is number
+// `id`.
+std::vector<Step> MakeBob(const std::string& id) {
+  const std::string account = kAccountCollection + "/" + id;
+  const Json admin = {{"@odata.id", kAccountCollection + "/1"}};
+  const Json bob = {{"@odata.id", account}};
+  return {{.method = "POST",
+           .uri = kAccountCollection,
+           .body = {{"UserName", "bob"}, {"Password", "Tr0ub4dor&3"}, {"RoleId", "Operator"}},
+           .status = 201,
+           .location = account,
+           .effects =
+               {{.uri = kAccountCollection,
+                 .pointer = "/Members",
+                 .before = Json::array({admin}),
+                 .after = Json::array({admin, bob})},
+                {.uri = account, .pointer = "", .before = nullptr, .after = bob, .matters = true}}},
+          {.method = "PATCH",
+           .uri = account,
+           .body = {{"RoleId", "Administrator"}},
+           .status = 200,
+           .effects = {{.uri = account,
+                        .pointer = "/RoleId",
+                        .before = "Operator",
+                        .after = "Administrator",
+                        .matters = true}}}};
+}
+
+// Carries `steps` out on `host` until `predicate` holds, with pauses that do not wait.
+Execution Operate(AccountHost& host, std::vector<Step> steps, const Json& predicate) {
+  const doubles::TemporaryFolder folder;
+  HostOptions options;
+  options.name = "accounts";
+  options.access.connection.address = host.address();
+  Host reached(std::move(options), runtime::SystemClock(), [](runtime::Duration) { return false; });
+  const auto log = AuditLog::Open(folder.At("accounts.jsonl"), runtime::SystemClock()).value();
+  const Permissions permissions;
+  const Secrets secrets(std::map<std::string, std::string>{{"Password", "Tr0ub4dor&3"}});
+  Budget budget(20);
+  Executor executor(reached, *log, permissions, budget, secrets,
+                    {.settle = milliseconds(50), .doubt = milliseconds(5)},
+                    [](const std::string&) {});
+  return executor.Run(
+      {.host = "accounts", .goal = "let_in", .steps = std::move(steps), .predicate = predicate});
+}
+
+const Json kNothing = {{"all", Json::array()}};
+
+}  // namespace
+
+TEST_CASE("a member that somebody else makes while an answer is lost is not taken for the own") {
+  // The other's account may well have the URI that the twin gave to bob's.
+  for (const char* id : {"2", "9"}) {
+    INFO(id);
+    AccountHost host({{.other = "eve", .acts = false, .status = 0}});
+    const Execution execution = Operate(host, MakeBob(id), kNothing);
+    INFO(execution.reason);
+    REQUIRE(execution.outcome == Outcome::kStopped);
+    REQUIRE(execution.reason.find(kAccountCollection + "/2") != std::string::npos);
+    REQUIRE(host.requests() == std::vector<std::string>{"POST " + kAccountCollection});
+    REQUIRE(host.RoleOf("eve") == "ReadOnly");
+  }
+}
+
+TEST_CASE("the own member is found beside one that somebody else makes while an answer is lost") {
+  for (const char* id : {"2", "9"}) {
+    INFO(id);
+    AccountHost host({{.other = "eve", .acts = true, .status = 0}});
+    const Execution execution = Operate(host, MakeBob(id), kNothing);
+    INFO(execution.reason);
+    REQUIRE(execution.outcome == Outcome::kReached);
+    REQUIRE(host.requests().back() == "PATCH " + kAccountCollection + "/3");
+    REQUIRE(host.RoleOf("bob") == "Administrator");
+    REQUIRE(host.RoleOf("eve") == "ReadOnly");
+  }
+}
+
+TEST_CASE("a member that the host refuses to make is not taken from somebody else") {
+  AccountHost host({{.other = "bob", .acts = false, .status = 409}});
+  REQUIRE(Operate(host, MakeBob("2"), kNothing).outcome == Outcome::kStopped);
+  REQUIRE(host.requests().size() == 1);
+}
+
+TEST_CASE("a POST that did not arrive is sent again, and its answer names the member") {
+  AccountHost host({{.acts = false, .status = 0}});
+  REQUIRE(Operate(host, MakeBob("9"), kNothing).outcome == Outcome::kReached);
+  REQUIRE(host.RoleOf("bob") == "Administrator");
+}
+
+}  // namespace shoal::operate
