@@ -277,7 +277,9 @@ absl::StatusOr<bool> Executor::Judge(const Step& step, std::size_t number, const
                                      bool is_repeated, const Json& before) {
   const int status = answer.status;
   if (status >= 200 && status < 300 && IsSameClass(status, step.status)) return true;
-  if (status == 401 && !step.session && !is_repeated) {
+  const bool has_session =
+      host_.options().access.authentication == discovery::Authentication::kSession;
+  if (status == 401 && has_session && !step.session && !is_repeated) {
     SHOAL_RETURN_IF_ERROR(host_.Enter());
     return false;
   }
@@ -375,7 +377,7 @@ absl::Status Executor::Verify(const Announcement& announcement) {
       return Difference("every request is done, and the goal does not hold: " +
                         secrets_.Hide(unmet).dump(-1, ' ', false, Json::error_handler_t::replace));
     }
-    SHOAL_RETURN_IF_ERROR(Wait(pause));
+    SHOAL_RETURN_IF_ERROR(Wait(state.is_refused() ? options_.login : pause));
     pause = std::min(2 * pause, options_.longest_look);
     state.Forget();
   }

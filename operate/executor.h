@@ -13,7 +13,8 @@
 //      5xx is a difference. 400, 409 and 412 are success if the host shows the result, as are 401,
 //      404 and 410 to a DELETE;
 //   4. follows a task (202) and reads until the host shows what the twin showed.
-// At last it reads the goal's conditions. Blocks. Not thread-safe.
+// At last it reads the goal's conditions. A password that these ask for is tried kRefusedLogins
+// times at most. Blocks. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -43,6 +44,8 @@ struct ExecutionOptions {
   // The pause between two looks. It doubles up to the longest.
   std::chrono::milliseconds look{200};
   std::chrono::milliseconds longest_look{5'000};
+  // The pause after a login that was refused, which a password may need to take effect.
+  std::chrono::milliseconds login{15'000};
   // The limit for the whole execution; none means no limit.
   std::optional<std::chrono::milliseconds> deadline = std::nullopt;
   // The most attempts of one request, at least 1.

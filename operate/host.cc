@@ -187,17 +187,27 @@ absl::StatusOr<HostAnswer> Host::Send(const HostRequest& request) {
 
 absl::StatusOr<bool> Host::CanLogIn(const std::string& uri, const std::string& user,
                                     const std::string& password) {
+  if (refused_[user] >= kRefusedLogins) return CountLogin(user, true);
   http::ClientRequest request = {.target = uri};
   request.headers.Add("Authorization", "Basic " + absl::Base64Escape(user + ":" + password));
   absl::Status failure = runtime::Unavailable(name() + ": no answer");
   for (std::int64_t attempt = 0; attempt < options_.access.attempts; ++attempt) {
-    if (attempt > 0 && pause_(options_.access.back_off)) break;
-    if (!KeepPace()) break;
+    const bool is_stopped = (attempt > 0 && pause_(options_.access.back_off)) || !KeepPace();
+    if (is_stopped) return runtime::Cancelled(name() + ": stopped");
     const absl::StatusOr<HostAnswer> answer = Exchange(*reads_, context_, request);
-    if (answer.ok() && !IsPassing(answer->status)) return answer->status != 401;
+    if (answer.ok() && !IsPassing(answer->status)) return CountLogin(user, answer->status == 401);
     if (!answer.ok()) failure = answer.status();
   }
   return failure;
+}
+
+absl::StatusOr<bool> Host::CountLogin(const std::string& user, bool is_refused) {
+  int& refused = refused_[user];
+  refused = is_refused ? std::min(refused + 1, kRefusedLogins) : 0;
+  if (refused < kRefusedLogins) return !is_refused;
+  return runtime::FailedPrecondition(name() + " refused " + std::to_string(kRefusedLogins) +
+                                     " logins of " + user +
+                                     ", and no more are tried, so that the account is not locked");
 }
 
 }  // namespace shoal::operate

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -56,6 +57,10 @@ struct HostAnswer {
   std::chrono::seconds retry_after{0};
 };
 
+// How many logins of one user may be refused in a row. Services lock an account after three or
+// more.
+inline constexpr int kRefusedLogins = 2;
+
 class Host {
  public:
   // REQUIRES: `clock` and whatever `pause` uses outlive this object.
@@ -77,7 +82,10 @@ class Host {
   // DEADLINE_EXCEEDED: it may have taken effect, and its answer is lost.
   absl::StatusOr<HostAnswer> Send(const HostRequest& request);
 
-  // Returns whether a user can log in, by a read under Basic authentication.
+  // Returns whether a user can log in, by a read under Basic authentication. FAILED_PRECONDITION
+  // once kRefusedLogins in a row were refused, and from then on without asking, since a service
+  // locks an account after some wrong passwords (AccountLockoutThreshold). CANCELLED: the operation
+  // shall stop.
   absl::StatusOr<bool> CanLogIn(const std::string& uri, const std::string& user,
                                 const std::string& password);
 
@@ -94,12 +102,16 @@ class Host {
   http::ClientRequest RequestOf(const HostRequest& request) const;
   void HideSession(nlohmann::json& body) const;
   bool KeepPace();
+  // Notes the outcome of a login, and returns whether the user got in.
+  absl::StatusOr<bool> CountLogin(const std::string& user, bool is_refused);
 
   const HostOptions options_;
   runtime::Clock& clock_;
   const Pause pause_;
   discovery::Login login_;
   runtime::TimePoint next_ = {};
+  // The refusals in a row by user.
+  std::map<std::string, int> refused_;
   boost::asio::io_context context_{1};
   // The connection of reads, which stays open.
   std::unique_ptr<http::ClientConnection> reads_;

@@ -30,15 +30,17 @@ bool HostState::HasPassword(std::string_view uri, std::string_view name,
   const Json* const account = Find(uri);
   if (account == nullptr || !name.empty()) return false;
   const std::string user = redfish::TextAt(*account, "UserName");
-  if (user.empty()) return false;
+  if (user.empty() || !status_.ok()) return false;
   const auto can = host_.CanLogIn(std::string(uri), user, std::string(password));
-  if (!can.ok() && status_.ok()) status_ = can.status();
+  if (!can.ok()) status_ = can.status();
+  is_refused_ = is_refused_ || (can.ok() && !*can);
   return can.ok() && *can;
 }
 
 void HostState::Forget() {
   read_.clear();
   status_ = absl::OkStatus();
+  is_refused_ = false;
 }
 
 absl::StatusOr<std::vector<Json>> Unmet(const Json& predicate, HostState& state) {

@@ -33,7 +33,10 @@ class HostState final : public redfish::StateView {
 
   // The first read that failed; what was evaluated after it is worth nothing.
   const absl::Status& status() const { return status_; }
-  // Forgets what was read.
+  // Whether a login was refused. It counts for the account's lockout, so it wants a pause before
+  // the next one.
+  bool is_refused() const { return is_refused_; }
+  // Forgets what was read, and a refusal.
   void Forget();
 
  private:
@@ -41,6 +44,7 @@ class HostState final : public redfish::StateView {
   const std::vector<redfish::HistoryRecord>& history_;
   mutable std::map<std::string, std::optional<nlohmann::json>, std::less<>> read_;
   mutable absl::Status status_;
+  mutable bool is_refused_ = false;
 };
 
 // Returns the conjuncts of `predicate` that do not hold; empty when all hold. Errors are those of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on accounts: members that somebody else makes.
+// Operations on accounts: members that somebody else makes, and passwords that are refused.
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -102,6 +102,39 @@ TEST_CASE("a POST that did not arrive is sent again, and its answer names the me
   AccountHost host({{.acts = false, .status = 0}});
   REQUIRE(Operate(host, MakeBob("9"), kNothing).outcome == Outcome::kReached);
   REQUIRE(host.RoleOf("bob") == "Administrator");
+}
+
+TEST_CASE("a password that is refused is tried twice and no more, so that no account is locked") {
+  AccountHost host;
+  host.SetPassword("another");
+  const Json logs_in = {{{"equals", {{"pointer", "/UserName"}, {"value", "admin"}}}},
+                        {{"has_password", {{"value", "Tr0ub4dor&3"}}}}};
+  const Execution execution = Operate(
+      host, {}, {{"some", {{"members", kAccountCollection}, {"holds", {{"all", logs_in}}}}}});
+  INFO(execution.reason);
+  REQUIRE(execution.outcome == Outcome::kStopped);
+  REQUIRE(execution.reason.find("admin") != std::string::npos);
+  REQUIRE(execution.reason.find("Tr0ub4dor") == std::string::npos);
+  REQUIRE(host.refusals() == 2);
+}
+
+TEST_CASE("a password that the host takes late is tried once more") {
+  AccountHost host;
+  host.SetPassword("another");
+  HostOptions options;
+  options.access.connection.address = host.address();
+  Host reached(std::move(options), runtime::SystemClock(), [](runtime::Duration) { return false; });
+  REQUIRE_FALSE(reached.CanLogIn(kAccountCollection + "/1", "admin", "Tr0ub4dor&3").value());
+  host.SetPassword("Tr0ub4dor&3");
+  REQUIRE(reached.CanLogIn(kAccountCollection + "/1", "admin", "Tr0ub4dor&3").value());
+  // A login that succeeds ends the row of refusals, here as on a host.
+  host.SetPassword("another");
+  REQUIRE_FALSE(reached.CanLogIn(kAccountCollection + "/1", "admin", "Tr0ub4dor&3").value());
+  REQUIRE(absl::IsFailedPrecondition(
+      reached.CanLogIn(kAccountCollection + "/1", "admin", "Tr0ub4dor&3").status()));
+  REQUIRE(absl::IsFailedPrecondition(
+      reached.CanLogIn(kAccountCollection + "/1", "admin", "Tr0ub4dor&3").status()));
+  REQUIRE(host.refusals() == 3);
 }
 
 }  // namespace shoal::operate
