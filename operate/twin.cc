@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "platform/content/parse_json.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::operate {
@@ -33,6 +35,29 @@ bool IsVolatile(std::string_view pointer) {
 bool IsBelow(std::string_view pointer, std::string_view above) {
   return pointer.starts_with(above) &&
          (pointer.size() == above.size() || pointer[above.size()] == '/');
+}
+
+redfish::StartOperation Start(std::string method, std::string uri, Json body) {
+  redfish::StartOperation operation;
+  operation.method = std::move(method);
+  operation.uri = std::move(uri);
+  operation.value = std::move(body);
+  return operation;
+}
+
+// Returns the POST whose work a task holds back, such as until a boot. Nothing where `body` is no
+// such task, or does not tell.
+std::optional<redfish::StartOperation> AwaitedBy(const Json& body) {
+  const std::string state = redfish::TextAt(body, "TaskState");
+  const bool waits = redfish::TextAt(body, "@odata.type").starts_with("#Task.") &&
+                     (state == "New" || state == "Pending" || state == "Starting");
+  const Json* const payload = waits ? redfish::Resolve(body, "/Payload") : nullptr;
+  if (payload == nullptr || !payload->is_object()) return std::nullopt;
+  Json sent = content::ParseJson(redfish::TextAt(*payload, "JsonBody"));
+  if (redfish::TextAt(*payload, "HttpOperation") != "POST" || !sent.is_object()) {
+    return std::nullopt;
+  }
+  return Start("POST", redfish::TextAt(*payload, "TargetUri"), std::move(sent));
 }
 
 std::string AttributePointer(const std::string& name) {
@@ -88,22 +113,19 @@ Twin::Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options)
 
 std::vector<redfish::StartOperation> Twin::FindPending() {
   std::vector<redfish::StartOperation> pending;
-  const auto add = [&](std::string method, std::string uri, Json body) {
-    redfish::StartOperation operation;
-    operation.method = std::move(method);
-    operation.uri = std::move(uri);
-    operation.value = std::move(body);
+  const auto add = [&](redfish::StartOperation operation) {
     pending.push_back(std::move(operation));
     if (!instance_.Reset(pending).ok()) pending.pop_back();
   };
   for (mockserver::ResourceId id = 0; id < world_->resources().size(); ++id) {
     const auto settings = world_->SettingsOf(id);
-    if (!settings) continue;
     const Json& active = *world_->resource(id).json;
+    if (auto awaited = AwaitedBy(active)) add(*std::move(awaited));
     const Json* const reset = redfish::Resolve(active, "/Actions/#Bios.ResetBios");
     if (reset != nullptr && active.value("ResetBiosToDefaultsPending", Json()) == Json(true)) {
-      add("POST", redfish::TextAt(*reset, "target"), Json::object());
+      add(Start("POST", redfish::TextAt(*reset, "target"), Json::object()));
     }
+    if (!settings) continue;
     const Json& later = *world_->resource(*settings).json;
     if (!active.contains("Attributes") || !later.contains("Attributes")) continue;
     Json attributes = Json::object();
@@ -112,7 +134,7 @@ std::vector<redfish::StartOperation> Twin::FindPending() {
       if (now != nullptr && *now != value) attributes[name] = value;
     }
     if (attributes.empty()) continue;
-    add("PATCH", world_->resource(*settings).uri, {{"Attributes", std::move(attributes)}});
+    add(Start("PATCH", world_->resource(*settings).uri, {{"Attributes", std::move(attributes)}}));
   }
   return pending;
 }

@@ -75,8 +75,8 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
  private:
   Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options);
 
-  // Returns the requests for what a BIOS and the settings objects show as pending, of which the
-  // twin knows only the words; those that it refuses are left out.
+  // Returns the requests for what a BIOS, the settings objects, and tasks that wait show as
+  // pending, of which the twin knows only the words; those that it refuses are left out.
   std::vector<redfish::StartOperation> FindPending();
   // Compares all resources with the last time, and adds what differs to the last step.
   void Close();

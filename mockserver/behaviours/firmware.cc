@@ -255,7 +255,7 @@ Response Install(Editor& editor, const std::vector<ResourceId>& inventory,
 }
 
 Response StartInstall(Editor& editor, ResourceId service, std::vector<Update> updates,
-                      bool on_reset) {
+                      bool on_reset, Json payload) {
   const std::vector<ResourceId> inventory = Inventory(editor, service);
   std::optional<ResourceId> system;
   for (const Update& update : updates) {
@@ -271,10 +271,12 @@ Response StartInstall(Editor& editor, ResourceId service, std::vector<Update> up
                    {.name = "Firmware update",
                     .complete = [inventory, updates = std::move(updates)](
                                     Editor& later) { return Install(later, inventory, updates); },
-                    .awaits_boot_of = system});
+                    .awaits_boot_of = system,
+                    .payload = std::move(payload)});
 }
 
-Response StageOrStart(Editor& editor, ResourceId service, Update update, ApplyTime when) {
+Response StageOrStart(Editor& editor, ResourceId service, Update update, ApplyTime when,
+                      Json payload) {
   if (when == ApplyTime::kOnStartUpdateRequest) {
     std::vector<Update>& staged = editor.Notes<StagedUpdates>().updates;
     if (staged.size() >= kMaximumStaged) {
@@ -283,7 +285,8 @@ Response StageOrStart(Editor& editor, ResourceId service, Update update, ApplyTi
     staged.push_back(std::move(update));
     return Done(editor);
   }
-  return StartInstall(editor, service, {std::move(update)}, when == ApplyTime::kOnReset);
+  return StartInstall(editor, service, {std::move(update)}, when == ApplyTime::kOnReset,
+                      std::move(payload));
 }
 
 Response SimpleUpdate(Editor& editor, const Call& call) {
@@ -292,13 +295,13 @@ Response SimpleUpdate(Editor& editor, const Call& call) {
   if (when.refusal.has_value()) return *when.refusal;
   Update update = PlanSimpleUpdate(editor, call);
   if (update.refusal.has_value()) return *update.refusal;
-  return StageOrStart(editor, call.resource, std::move(update), when.time);
+  return StageOrStart(editor, call.resource, std::move(update), when.time, PayloadOf(editor, call));
 }
 
 Response StartUpdate(Editor& editor, const Call& call) {
   std::vector<Update> staged = std::exchange(editor.Notes<StagedUpdates>().updates, {});
   if (staged.empty()) return ErrorResponse(400, "NoOperation");
-  return StartInstall(editor, call.resource, std::move(staged), false);
+  return StartInstall(editor, call.resource, std::move(staged), false, PayloadOf(editor, call));
 }
 
 std::optional<ResourceId> UpdateService(const Editor& editor) {
@@ -382,7 +385,7 @@ Response PushUpdate(Editor& editor, ResourceId service, const Request& request) 
   Update update = PlanUpdate(editor, service, FileName(*file->file_name),
                              parameters.object->value(kTargets, Json::array()), "");
   if (update.refusal.has_value()) return *update.refusal;
-  return StageOrStart(editor, service, std::move(update), when.time);
+  return StageOrStart(editor, service, std::move(update), when.time, nullptr);
 }
 
 std::optional<Response> AnswerPush(Editor& editor, const Request& request,

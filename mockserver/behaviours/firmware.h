@@ -8,13 +8,13 @@
 // the image's name also gives the item: by the word "bios" or "bmc", or by a word of the item's Id
 // or Name. An image whose name gives no version or no item is accepted, and its task fails.
 //
-// An update is a task "Firmware update" (tasks.h). When it ends, the Version of the items, and
-// nothing else in the inventory, becomes the image's. A system's BiosVersion and a manager's
-// FirmwareVersion follow their own item: the one that they link as ActiveSoftwareImage, the one
-// that names them as RelatedItem or, in a capture without such links, the one of the same version.
-// A BIOS changes when its system boots, whatever the apply time. Everything else changes at once,
-// or with OnReset at the next boot. With OnStartUpdateRequest the update is kept until StartUpdate;
-// at most kMaximumStaged are kept.
+// An update is a task "Firmware update" (tasks.h), which shows the action as its Payload. When it
+// ends, the Version of the items, and nothing else in the inventory, becomes the image's. A
+// system's BiosVersion and a manager's FirmwareVersion follow their own item: the one that they
+// link as ActiveSoftwareImage, the one that names them as RelatedItem or, in a capture without such
+// links, the one of the same version. A BIOS changes when its system boots, whatever the apply
+// time. Everything else changes at once, or with OnReset at the next boot. With
+// OnStartUpdateRequest the update is kept until StartUpdate; at most kMaximumStaged are kept.
 //
 // An image is pushed by POST of a form (multipart.h) to the service's MultipartHttpPushUri. The
 // part UpdateParameters is a JSON object with Targets and an apply time, and UpdateFile is the

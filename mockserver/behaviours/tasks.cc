@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "mockserver/messages/extended_info.h"
 #include "mockserver/resources/boot_queue.h"
 #include "mockserver/resources/members.h"
+#include "redfish/capture/redaction.h"
 #include "redfish/capture/uri.h"
 #include "redfish/goals/predicate.h"
 
@@ -193,6 +195,17 @@ std::optional<Response> AnswerMonitor(Editor& editor, const Request& request,
 
 }  // namespace
 
+Json PayloadOf(const Editor& editor, const Call& call) {
+  Json body = call.body;
+  for (auto item = body.begin(); item != body.end();) {
+    item = redfish::IsSecretName(item.key(), {}) ? body.erase(item) : std::next(item);
+  }
+  const Json* const target = editor.Read(call.resource, call.action->pointer + "/target");
+  return {{"HttpOperation", "POST"},
+          {"TargetUri", target == nullptr ? Json() : *target},
+          {"JsonBody", body.dump(-1, ' ', false, Json::error_handler_t::replace)}};
+}
+
 Response StartTask(Editor& editor, Task task) {
   const auto service = TaskServiceOf(editor);
   const auto collection = service ? editor.Linked(*service, "/Tasks") : std::nullopt;
@@ -210,6 +223,7 @@ Response StartTask(Editor& editor, Task task) {
                {"StartTime", editor.DateTime()},
                {"TaskMonitor", monitor},
                {"Messages", Json::array()}};
+  if (!task.payload.is_null()) json["Payload"] = std::exchange(task.payload, nullptr);
   const ResourceId id =
       editor.AddMember(*collection, name, std::move(json), Membership::kBookkeeping);
   editor.Notes<KeptTasks>().tasks[id] = {.task = std::move(task), .result = std::nullopt};

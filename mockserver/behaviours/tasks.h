@@ -48,7 +48,13 @@ struct Task {
   bool is_cancellable = true;
   // The system whose boot completes the task.
   std::optional<ResourceId> awaits_boot_of = std::nullopt;
+  // What the Task shows as Payload; null for nothing.
+  Json payload = nullptr;
 };
+
+// Returns the Payload of a Task that carries out the action of `call`: the method, the target and
+// the body without passwords.
+Json PayloadOf(const Editor& editor, const Call& call);
 
 // Starts the task and returns the response to the request that asked for the work.
 Response StartTask(Editor& editor, Task task);

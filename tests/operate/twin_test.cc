@@ -26,10 +26,34 @@ const Rackmount& Shared() {
   return rackmount;
 }
 
+void AddLinks(const Json& json, std::vector<std::string>& links) {
+  if (!json.is_structured()) return;
+  if (json.is_object() && json.contains("@odata.id") && json.at("@odata.id").is_string()) {
+    links.push_back(json.at("@odata.id").get<std::string>());
+  }
+  for (const Json& item : json) AddLinks(item, links);
+}
+
 const Effect* EffectOn(const Step& step, const std::string& pointer) {
   const auto found = std::find_if(step.effects.begin(), step.effects.end(),
                                   [&](const Effect& effect) { return effect.pointer == pointer; });
   return found == step.effects.end() ? nullptr : &*found;
+}
+
+// Returns `capture` as its service shows it now, with what was made since.
+std::shared_ptr<const redfish::Capture> PresentOf(const redfish::Capture& capture,
+                                                  const mockserver::Instance& service) {
+  redfish::Capture::Resources resources;
+  std::vector<std::string> open;
+  for (const auto& [uri, body] : capture.resources()) open.push_back(uri);
+  while (!open.empty()) {
+    const std::string uri = open.back();
+    open.pop_back();
+    const Json* const body = service.Find(uri);
+    if (body == nullptr || !resources.emplace(uri, *body).second) continue;
+    AddLinks(*body, open);
+  }
+  return redfish::Capture::FromResources(capture.name(), resources).value();
 }
 
 }  // namespace
@@ -88,6 +112,52 @@ TEST_CASE("a goal with given values is reached on a twin by the expert, and then
   REQUIRE(ExpertSolver().Solve(*applied, episode, *twin).ok());
   REQUIRE(episode.watch->predicate().Evaluate(*twin));
   REQUIRE(twin->TakeSteps().size() == 2);
+}
+
+TEST_CASE("an update that waits for a boot is known to the twin by its task, and needs no other") {
+  for (const char* name : {"dmtf-rackmount1", "dell-r750"}) {
+    INFO(name);
+    const Rackmount& rackmount = Shared();
+    const auto capture =
+        redfish::Capture::Load("data/captures/" + std::string(name) + ".tar.xz").value();
+    const auto applied =
+        redfish::AppliedGoal::Create(FindGoal(rackmount.suite, "firmware_update").value(), *capture,
+                                     rackmount.suite)
+            .value();
+    std::uint64_t number = 0;
+    redfish::Episode drawn = applied->DrawEpisode(1, number, redfish::Split::kTrain).value();
+    while (drawn.situation != "staged") {
+      drawn = applied->DrawEpisode(1, ++number, redfish::Split::kTrain).value();
+    }
+    mockserver::Instance service(mockserver::World::Create(capture, rackmount.schema).value());
+    REQUIRE(service.Reset(drawn.start).ok());
+    const auto twin = Twin::Create(PresentOf(*capture, service), rackmount.schema, {}).value();
+    REQUIRE(ExpertSolver().Solve(*applied, drawn, *twin).ok());
+    REQUIRE(drawn.watch->predicate().Evaluate(*twin));
+    const std::vector<Step> steps = twin->TakeSteps();
+    REQUIRE(steps.size() == 1);
+    REQUIRE(steps[0].uri.ends_with("ComputerSystem.Reset"));
+  }
+}
+
+TEST_CASE("a pending reset of a BIOS without settings is known to the twin") {
+  const Rackmount& rackmount = Shared();
+  const std::string bios = redfish::FindLandmarks(*rackmount.capture).system + "/Bios";
+  redfish::Capture::Resources resources = rackmount.capture->resources();
+  resources.at(bios).erase("@Redfish.Settings");
+  resources.at(bios)["ResetBiosToDefaultsPending"] = true;
+  const auto twin =
+      Twin::Create(redfish::Capture::FromResources("one", resources).value(), rackmount.schema, {})
+          .value();
+  const Json reset = {{"ResetType", "ForceRestart"}};
+  REQUIRE(twin->Send({.method = "POST",
+                      .uri = redfish::FindLandmarks(*rackmount.capture).system +
+                             "/Actions/ComputerSystem.Reset",
+                      .body = reset,
+                      .token = ""})
+              .status < 300);
+  twin->Wait(std::chrono::minutes(1));
+  REQUIRE(twin->Find(bios)->at("ResetBiosToDefaultsPending") == false);
 }
 
 TEST_CASE("a goal names the value that it misses, and one that it does not know") {

@@ -291,6 +291,55 @@ TEST_CASE("an operation that is interrupted ends between two requests, and goes 
   host.End();
 }
 
+TEST_CASE("an operation does not go on with another password than it began with", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  const DrawnGoal drawn = goals.Draw(0, {"forced_password"});
+  host.Begin(drawn, Faults(0, 200));
+  const doubles::TemporaryFolder audit;
+  const std::string log = host.LogBelow(audit.path());
+  std::vector<std::string> arguments =
+      With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
+  {
+    ShoalRun run(arguments);
+    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+    run.Interrupt();
+    REQUIRE(run.WaitForExit(seconds(20)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 5);
+  }
+  const std::vector<std::string> sent = SentIn(AuditOf(log));
+  const doubles::TemporaryFolder secrets;
+  const std::string other = "Password=" + secrets.Write("other", "An0ther-Passw0rd\n");
+  std::vector<std::string> wrong = arguments;
+  *std::find_if(wrong.begin(), wrong.end(),
+                [](const std::string& text) { return text.starts_with("Password="); }) = other;
+  const EndedRun refused = RunToEnd(wrong);
+  INFO(refused.output);
+  REQUIRE(refused.code == 2);
+  REQUIRE(refused.Says("the value of Password is not the one"));
+  REQUIRE(refused.Says("--abandon"));
+  REQUIRE(SentIn(AuditOf(log)) == sent);
+  REQUIRE(RunToEnd(arguments).Says("An operation of "));
+  host.End();
+}
+
+TEST_CASE("an update that waits for a boot already is finished by the boot alone", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  std::uint64_t number = 0;
+  DrawnGoal drawn = goals.Draw(number, {"firmware_update"});
+  while (drawn.episode.situation != "staged") drawn = goals.Draw(++number, {"firmware_update"});
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), {"--execute"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(host.Judge().satisfied);
+  REQUIRE(SentIn(AuditOf(host.LogBelow(audit.path()))).size() == 1);
+  host.End();
+}
+
 TEST_CASE("a fleet is operated host by host under one budget", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost first({"dmtf-rackmount1"});

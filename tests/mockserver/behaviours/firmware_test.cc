@@ -89,6 +89,23 @@ TEST_CASE("A BIOS update is applied by the boot after it, and changes nothing el
   }
 }
 
+TEST_CASE("The task of an update shows which request it carries out, without its password") {
+  Updater updater("dmtf-rackmount1", {.task_duration = std::chrono::seconds(4)});
+  const Json body = {{"ImageURI", "http://images.test/bios-1.1.bin"}};
+  Json sent = body;
+  sent["Username"] = "root";
+  sent["Password"] = "calvin-calvin";
+  const Response started = updater.Start(sent);
+  REQUIRE(started.status == 202);
+  const Json payload = started.json->at("Payload");
+  REQUIRE(payload.at("HttpOperation") == "POST");
+  REQUIRE(payload.at("TargetUri") == kService + "/Actions/UpdateService.SimpleUpdate");
+  Json shown = Json::parse(payload.at("JsonBody").get<std::string>());
+  REQUIRE_FALSE(shown.contains("Password"));
+  shown.erase("Username");
+  REQUIRE(shown == body);
+}
+
 TEST_CASE("A BMC update needs no boot, and the manager's version follows") {
   for (const auto& [name, known] : kKnown) {
     for (const bool by_manager : {false, true}) {
