@@ -30,7 +30,7 @@ bool IsAction(const Step& step) {
 
 // Returns whether `uri` is a member that the step makes, or is below it, and nobody knows yet which
 // one of the host's members it is. The host may have another one at this URI.
-bool IsUnborn(const Step& step, const MadeUris& made, const std::string& uri) {
+bool IsUnknownMember(const Step& step, const MadeUris& made, const std::string& uri) {
   const std::string collection = step.uri + "/";
   return std::any_of(step.effects.begin(), step.effects.end(), [&](const Effect& effect) {
     const bool is_made = effect.pointer.empty() && effect.before.is_null();
@@ -387,7 +387,7 @@ absl::StatusOr<Sight> Executor::Look(const Step& step) {
   const std::string own = OnHost(made_, step.uri);
   std::set<std::string> uris;
   for (const Effect& effect : step.effects) {
-    if (!IsUnborn(step, made_, effect.uri)) uris.insert(OnHost(made_, effect.uri));
+    if (!IsUnknownMember(step, made_, effect.uri)) uris.insert(OnHost(made_, effect.uri));
   }
   if (IsDeclarative(step)) uris.insert(own);
   Bodies bodies;

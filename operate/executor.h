@@ -11,7 +11,8 @@
 //      not sent, or was answered 429 or 503 with Retry-After, is sent again. After 412 the resource
 //      is read again. A lost answer, or another 5xx, is first judged by reading (FateOf); a third
 //      5xx is a difference. 400, 409 and 412 are success if the host shows the result, as are 401,
-//      404 and 410 to a DELETE;
+//      404 and 410 to a DELETE. What a POST made is known by the answer's Location, or else by what
+//      a new member shows (ShowsRequest); where that tells nothing, it stops;
 //   4. follows a task (202) and reads until the host shows what the twin showed.
 // At last it reads the goal's conditions. A password that these ask for is tried kRefusedLogins
 // times at most. Blocks. Not thread-safe.
