@@ -92,8 +92,8 @@ def measure_learning(folder, _):
 LEARNING = [
     ("ppo", "cartpole", 475, 200_000, 10), ("a2c", "cartpole", 475, 500_000, 9),
     ("reinforce", "cartpole", 475, 500_000, 9), ("impala", "cartpole", 475, 1_000_000, 9),
-    ("dqn", "cartpole", 475, 300_000, 9), ("ape_x", "cartpole", 475, 300_000, 9), ("cem", "cartpole", 475, 1_000_000, 8),
-    ("grpo", "cartpole", 475, 1_000_000, 8), ("ppo", "acrobot", -100, 1_000_000, 10),
+    ("dqn", "cartpole", 475, 300_000, 9), ("ape_x", "cartpole", 475, 300_000, 9), ("iqn", "cartpole", 475, 300_000, 9),
+    ("cem", "cartpole", 475, 1_000_000, 8), ("grpo", "cartpole", 475, 1_000_000, 8), ("ppo", "acrobot", -100, 1_000_000, 10),
     ("dqn", "acrobot", -100, 300_000, 10), ("ppo", "catch", 1, 200_000, 10), ("impala", "catch", 1, 200_000, 10),
     ("dqn", "catch", 1, 200_000, 10), ("ppo", "cartpole-masked", 300, 1_000_000, 10),
     ("r2d2", "cartpole-masked", 300, 1_000_000, 5), ("ppo", "corridor", 1, 1_000_000, 10),

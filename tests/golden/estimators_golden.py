@@ -4,9 +4,10 @@
 
   .deps/rlax/bin/python tests/golden/estimators_golden.py
 
-tests/rl/estimators/rlax_golden_test.cc reads the file. It maps the name of an estimator to cases, each of which maps
-names to numbers or lists. Inputs are 32-bit floats, written so that they are read back exactly; rlax computes with 64
-bits. Discounts and traces are 0 where an episode ends, and a trace may be 0 where the discount is not.
+tests/rl/estimators/rlax_golden_test.cc and tests/rl/algorithms/strategies/iqn_test.cc read the file. It maps the name of
+an estimator to cases, each of which maps names to numbers or lists. Inputs are 32-bit floats, written so that they are
+read back exactly; rlax computes with 64 bits. Discounts and traces are 0 where an episode ends, and a trace may be 0 where
+the discount is not.
 """
 import json
 from pathlib import Path
@@ -149,6 +150,19 @@ def novelty(draw, length):
     return {"squared_distance": distance, "mean": mean, "reward": float(reward[0])}
 
 
+def quantile(draw, length):
+    """`length` quantiles of a prediction against 5 of a target. The loss is added up over the former."""
+    value, fraction, target = draw.normal(length, scale=2), draw.uniform(0, 1, length), draw.normal(5, scale=2)
+    kappa = float(draw.generator.choice([0, .5, 1]))
+
+    def loss(value):
+        # rlax leaves out the division by kappa, as QR-DQN's paper does; that of IQN has it (equation 3).
+        return rlax.quantile_regression_loss(value, fraction, target, kappa) / (kappa or 1)
+
+    return {"value": value, "fraction": fraction, "target": target, "kappa": kappa, "loss": float(loss(value)),
+            "by_value": jax.grad(loss)(value)}
+
+
 def plain(value):
     """Numbers for JSON. Nine digits suffice for a 32-bit float to be read back exactly."""
     if isinstance(value, (int, float)):
@@ -160,7 +174,7 @@ def plain(value):
 def main():
     draw = Draw(7)
     makers = [discounted, lambda_returns, n_step, transformed_n_step, advantages, vtrace, retrace, transformed_retrace,
-              double_q, transform, novelty]
+              double_q, transform, novelty, quantile]
     cases = {maker.__name__: [{name: plain(value) for name, value in maker(draw, length).items()}
                               for length in LENGTHS for _ in range(3)] for maker in makers}
     lines = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in of_name) + "\n]" for name, of_name in cases.items()]

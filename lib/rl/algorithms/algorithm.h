@@ -59,18 +59,27 @@ struct ValueTerms {
   at::Tensor by_value;
 };
 
-// R rows of a minibatch with action values. All tensors are [R], double, on one device.
+// How many quantiles of the return of a row's action are trained, and how many make its target.
+struct QuantileCounts {
+  std::int64_t trained = 0;
+  std::int64_t target = 0;
+};
+
+// R rows of a minibatch with action values. Tensors are [R] unless said otherwise, double, on one
+// device. With quantiles, each of a row's trained ones is a row of its own here.
 struct ActionValueRows {
-  at::Tensor action_value;  // Q(s, a) of the row's action, by the trained network
-  at::Tensor target;
+  at::Tensor action_value;   // Q(s, a) or a quantile of the row's action, by the trained network
+  at::Tensor target;         // with quantiles [R, M]: M quantiles of the target
+  at::Tensor fraction = {};  // in [0, 1), of the quantile; undefined without quantiles
 };
 
 // The loss of each row, to be minimised, with its derivative. All tensors are [R].
 struct ActionValueTerms {
   at::Tensor loss;
   at::Tensor by_action_value;
-  // |Q(s, a) - target|, from which priorities in replay are made.
-  at::Tensor absolute_error;
+  // Q(s, a) - target, or with quantiles the quantile less the mean of its targets. Priorities in
+  // replay are made of the absolute value of its mean over the row's quantiles.
+  at::Tensor error;
   // As in PolicyTerms.
   std::vector<at::Tensor> metrics;
 };
@@ -78,7 +87,8 @@ struct ActionValueTerms {
 // What two networks say of a batch with action values.
 struct ActionValueView {
   // Q of the target network for an action of each row, [T+1, B]: with double_q for the action that
-  // the trained network prefers there, otherwise for the one that the target network prefers.
+  // the trained network prefers there, otherwise for the one that the target network prefers. With
+  // quantiles it is one quantile of the return of this action in each row.
   std::span<const float> value;
 };
 
@@ -130,7 +140,11 @@ class ActionValueAlgorithm : public Algorithm {
   // Whether the trained network chooses the action whose value the target network states
   // (van Hasselt et al. 2016).
   virtual bool double_q() const = 0;
-  // Returns the target of Q(s, a) of each row, [T, B].
+  // None of both where the algorithm learns Q(s, a) alone; both are above 0 where it learns the
+  // distribution of returns, with policy.quantile_cosines.
+  virtual QuantileCounts quantiles() const { return {}; }
+  // Returns the target of Q(s, a) of each row, [T, B]. With quantiles the trainer calls it for each
+  // of the M quantiles of a target.
   virtual std::vector<float> Estimate(const UnrollBatch& batch,
                                       const ActionValueView& view) const = 0;
   virtual ActionValueTerms Loss(const ActionValueRows& rows) const = 0;

@@ -25,15 +25,15 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("value_coefficient", value_coefficient,
                {.help = "weight of the value's loss", .min = 0});
   visitor.Knob("n_step", n_step,
-               {.help = "DQN, SAC: rewards that count before a later value does",
+               {.help = "DQN, IQN, SAC: rewards that count before a later value does",
                 .unit = "steps",
                 .min = 1,
                 .max = 65536});
   visitor.Knob("double_q", double_q,
-               {.help = "DQN: the trained network chooses the action whose value the target "
+               {.help = "DQN, IQN: the trained network chooses the action whose value the target "
                         "network states"});
   visitor.Knob("target_updates", target_updates,
-               {.help = "DQN: the target network becomes the trained one this often",
+               {.help = "DQN, IQN: the target network becomes the trained one this often",
                 .unit = "updates",
                 .min = 1});
   visitor.Knob("target_rate", target_rate,
@@ -46,14 +46,22 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = 1});
   visitor.Knob("huber", huber,
-               {.help = "DQN: errors above this count linearly; 0: all are squared", .min = 0});
+               {.help = "DQN, IQN: errors above this count linearly; 0: all are squared (DQN), or "
+                        "count linearly (IQN)",
+                .min = 0});
+  visitor.Knob(
+      "quantiles", quantiles,
+      {.help = "IQN: quantiles of a row's return that are trained", .min = 1, .max = 1024});
+  visitor.Knob("target_quantiles", target_quantiles,
+               {.help = "IQN: quantiles that make the target of each", .min = 1, .max = 1024});
   visitor.Knob("transform_values", transform_values,
-               {.help = "DQN: action values are signed-hyperbolic transforms of returns"});
-  visitor.Knob("priority_maximum_share", priority_maximum_share,
-               {.help = "DQN: share of an unroll's greatest error in its priority; the rest is of "
-                        "the mean",
-                .min = 0,
-                .max = 1});
+               {.help = "DQN, IQN: action values are signed-hyperbolic transforms of returns"});
+  visitor.Knob(
+      "priority_maximum_share", priority_maximum_share,
+      {.help = "DQN, IQN: share of an unroll's greatest error in its priority; the rest is of "
+               "the mean",
+       .min = 0,
+       .max = 1});
   visitor.Knob("importance_exponent", importance_exponent,
                {.help = "how far importance weights correct for priorities", .min = 0, .max = 1});
   visitor.Knob("entropy", entropy, {.help = "weight of the entropy", .min = 0});

@@ -31,23 +31,28 @@ struct AlgorithmOptions {
   // The limit on how far the value may move from the behaviour policy's in one update; 0 for none.
   double value_clip = 0.0;
   double value_coefficient = 0.5;
-  // DQN, SAC: rewards that count before a later value does.
+  // DQN, IQN, SAC: rewards that count before a later value does.
   std::int64_t n_step = 1;
-  // DQN: whether the trained network chooses the action whose value the target network states.
+  // DQN, IQN: whether the trained network chooses the action whose value the target network states.
   bool double_q = true;
-  // DQN: the target network becomes the trained one every this many updates.
+  // DQN, IQN: the target network becomes the trained one every this many updates.
   std::int64_t target_updates = 200;
   // SAC: the share by which the target critics approach the trained ones in each update.
   double target_rate = 0.005;
   // SAC with discrete actions: the temperature holds the entropy at this share of the logarithm of
   // the number of actions. With a box it holds -1 nat for each dimension.
   double target_entropy_share = 0.98;
-  // DQN: errors above this count linearly (Huber); 0 squares all of them.
+  // IQN: quantiles of a row's return that are trained, and quantiles that make its target (N and N'
+  // of Dabney et al. 2018).
+  std::int64_t quantiles = 8;
+  std::int64_t target_quantiles = 8;
+  // DQN: errors above this count linearly (Huber); 0 squares all of them. IQN: the same for each
+  // pair of quantiles, divided by this; with 0 all count linearly.
   double huber = 1.0;
-  // DQN: whether action values are signed-hyperbolic transforms of returns.
+  // DQN, IQN: whether action values are signed-hyperbolic transforms of returns.
   bool transform_values = false;
-  // DQN, SAC: the priority of an unroll is this share of its greatest absolute error and the rest
-  // of the mean (Kapturowski et al. 2019, section 2.3).
+  // DQN, IQN, SAC: the priority of an unroll is this share of its greatest absolute error and the
+  // rest of the mean (Kapturowski et al. 2019, section 2.3).
   double priority_maximum_share = 0.9;
   // beta: how far importance weights correct for the probabilities of prioritized replay.
   double importance_exponent = 0.4;

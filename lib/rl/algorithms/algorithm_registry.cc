@@ -12,6 +12,7 @@ std::unique_ptr<const Algorithm> MakeCem(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeDqn(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeGrpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeImpala(const AlgorithmOptions& options);
+std::unique_ptr<const Algorithm> MakeIqn(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakePpo(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeReinforce(const AlgorithmOptions& options);
 std::unique_ptr<const Algorithm> MakeSac(const AlgorithmOptions& options);
@@ -24,13 +25,8 @@ struct Entry {
 };
 
 constexpr Entry kAlgorithms[] = {
-    {"a2c", MakeA2c},
-    {"cem", MakeCem},
-    {"dqn", MakeDqn},
-    {"grpo", MakeGrpo},
-    {"impala", MakeImpala},
-    {"ppo", MakePpo},
-    {"reinforce", MakeReinforce},
+    {"a2c", MakeA2c},       {"cem", MakeCem}, {"dqn", MakeDqn}, {"grpo", MakeGrpo},
+    {"impala", MakeImpala}, {"iqn", MakeIqn}, {"ppo", MakePpo}, {"reinforce", MakeReinforce},
     {"sac", MakeSac},
 };
 

@@ -11,6 +11,7 @@
 
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/similarity_cache.h"
+#include "rl/model/torch_device.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -222,7 +223,12 @@ std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
 }
 
 TargetTensors::TargetTensors(const Targets& targets, at::Device device)
-    : advantage(Doubles(targets.advantage).to(device)), value(Doubles(targets.value).to(device)) {}
+    : advantage(Doubles(targets.advantage).to(device)), value(Doubles(targets.value).to(device)) {
+  const auto rows = static_cast<std::int64_t>(targets.value.size());
+  if (targets.quantile.empty()) return;
+  quantile = Doubles(targets.quantile).view({rows, -1}).to(device);
+  fraction = model::OnDevice(targets.fraction, device).view({rows, -1});
+}
 
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
                               std::span<const float> weight, EvaluatedRows evaluated,

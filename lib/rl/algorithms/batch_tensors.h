@@ -67,12 +67,15 @@ at::Tensor Indices(std::span<const std::int64_t> values, at::Device device);
 std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
                                           std::span<const std::int64_t> rows);
 
-// The targets of the rows as torch tensors: [T * B], double.
+// The targets of the rows as torch tensors: [T * B] and double unless said otherwise.
 struct TargetTensors {
   TargetTensors(const Targets& targets, at::Device device);
 
   at::Tensor advantage;
   at::Tensor value;
+  // Undefined without quantiles.
+  at::Tensor quantile;  // [T * B, M], double
+  at::Tensor fraction;  // [T * B, N], float
 };
 
 // Which rows of a batch are compared with their candidates, and can therefore be evaluated.

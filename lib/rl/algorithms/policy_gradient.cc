@@ -66,8 +66,8 @@ at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors,
 }
 
 PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const BatchTensors& tensors,
-                                            std::span<const std::int64_t> items,
-                                            std::int64_t steps) const {
+                                            std::span<const std::int64_t> items, std::int64_t steps,
+                                            const at::Tensor& fraction) const {
   Forward forward;
   if (spec_.has_core()) {
     for (std::int64_t t = 0; t < steps; ++t) {
@@ -76,13 +76,25 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
   } else {
     forward.rows.assign(items.begin(), items.end());
   }
-  const at::Tensor features =
-      network_.Features(tensors.Select(spec_, Indices(forward.rows, device_)));
+  const at::Tensor rows = Indices(forward.rows, device_);
+  const at::Tensor features = network_.Features(tensors.Select(spec_, rows));
   at::Tensor hidden = network_.Torso(features);
   at::Tensor core;
   if (spec_.has_core()) {
     core = Unroll(tensors, items, steps, hidden);
     hidden = core;
+  }
+  if (fraction.defined()) {
+    const std::int64_t heads = fraction.size(1);
+    std::vector<std::int64_t> repeated;
+    for (const std::int64_t row : forward.rows)
+      repeated.insert(repeated.end(), static_cast<std::size_t>(heads), row);
+    forward.rows = std::move(repeated);
+    forward.heads_per_row = heads;
+    forward.fraction = fraction.index_select(0, rows).flatten();
+    hidden = network_.AtFractions(hidden.repeat_interleave(heads, 0), forward.fraction);
+  } else {
+    hidden = network_.AtMean(hidden);
   }
   forward.head = network_.Head(hidden);
   if (spec_.candidate_marks > 0) forward.mark_weights = network_.MarkWeights(hidden);
@@ -121,21 +133,28 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
 HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
                                                         const Forward& forward,
                                                         const HeadRows& head, at::Tensor& by_value,
-                                                        std::span<float> absolute_error,
+                                                        at::Tensor& error,
                                                         MinibatchSums& sums) const {
   const at::Tensor positions = Indices(head.positions, device_);
-  const std::vector<std::int64_t> numbers = forward.RowsAt(head.positions);
-  const at::Tensor rows = Indices(numbers, device_);
-  const at::Tensor weight = data.tensors.weight.index_select(0, rows);
+  const at::Tensor rows = Indices(forward.RowsAt(head.positions), device_);
+  // The losses of a row's quantiles are added up, everything else is averaged over them.
+  const auto heads = static_cast<double>(forward.heads_per_row);
+  const at::Tensor weight = data.tensors.weight.index_select(0, rows).div_(heads);
   const at::Tensor importance = data.tensors.importance.index_select(0, rows).mul_(weight);
   at::Tensor value = head.chosen;
   if (spec_.dueling) {
     value = value.sub(head.mean).add_(forward.value.detach().index_select(0, positions));
   }
-  const ActionValueTerms terms = data.algorithm.action_values()->Loss(
-      {.action_value = value, .target = data.targets.value.index_select(0, rows)});
-  std::vector<at::Tensor> totals = {weight.sum(), Sum(importance, terms.loss), importance.sum(),
-                                    importance.square().sum()};
+  ActionValueRows loss_rows{.action_value = value, .target = {}};
+  if (forward.fraction.defined()) {
+    loss_rows.target = data.targets.quantile.index_select(0, rows);
+    loss_rows.fraction = forward.fraction.index_select(0, positions).to(at::kDouble);
+  } else {
+    loss_rows.target = data.targets.value.index_select(0, rows);
+  }
+  const ActionValueTerms terms = data.algorithm.action_values()->Loss(loss_rows);
+  std::vector<at::Tensor> totals = {weight.sum(), Sum(importance, terms.loss).mul_(heads),
+                                    importance.sum(), importance.square().sum().mul_(heads)};
   for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
   const at::Tensor host = at::stack(totals).to(at::kCPU);
   const double* const total = host.const_data_ptr<double>();
@@ -144,11 +163,8 @@ HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
   sums.importance() += total[2];
   sums.importance_squares() += total[3];
   for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[4 + i];
-  const std::vector<float> errors = model::OnHost(terms.absolute_error);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    absolute_error[static_cast<std::size_t>(numbers[i])] = errors[i];
-  }
-  const at::Tensor by = terms.by_action_value.mul(importance);
+  error.index_copy_(0, positions, terms.error);
+  const at::Tensor by = terms.by_action_value.mul(importance).mul_(heads);
   if (!spec_.dueling) return {.by_chosen = by};
   by_value.index_copy_(0, positions, by);
   return {.by_chosen = by, .by_mean = by.neg()};
@@ -221,37 +237,47 @@ at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& 
 }
 
 PolicyGradient::Forward PolicyGradient::RunAll(const UnrollBatch& batch,
-                                               const BatchTensors& tensors) const {
+                                               const BatchTensors& tensors,
+                                               const at::Tensor& fraction) const {
   const std::int64_t steps = batch.length + 1;
   std::vector<std::int64_t> items(
       static_cast<std::size_t>(spec_.has_core() ? batch.columns : steps * batch.columns));
   std::iota(items.begin(), items.end(), 0);
-  return Run(batch, tensors, items, steps);
+  return Run(batch, tensors, items, steps, fraction);
 }
 
 MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
                                   std::span<float> absolute_error) {
   MinibatchSums sums;
   if (items.empty()) return sums;
-  const Forward forward = Run(data.batch, data.tensors, items, data.batch.length);
+  const bool on_policy = data.algorithm.policy() != nullptr;
+  const Forward forward = Run(data.batch, data.tensors, items, data.batch.length,
+                              on_policy ? at::Tensor() : data.targets.fraction);
   const std::vector<std::int64_t> actions = RecordedActions(data.batch, forward.rows);
   BatchedHead::Derivatives derivatives;
   at::Tensor by_value;
-  if (data.algorithm.policy() != nullptr) {
+  if (on_policy) {
     const auto loss = [&](const HeadRows& head) { return WeightedLoss(data, forward, head, sums); };
     derivatives =
         HeadDerivativesOf(data.batch, data.tensors, forward, actions, HeadOutput::kLogits, loss);
     const at::NoGradGuard no_grad;
     by_value = ValueGradient(data, forward, sums);
   } else {
-    at::Tensor by_critic =
-        at::zeros({forward.value.size(0)}, at::TensorOptions(at::kDouble).device(device_));
+    const auto doubles = at::TensorOptions(at::kDouble).device(device_);
+    at::Tensor by_critic = at::zeros({forward.value.size(0)}, doubles);
+    at::Tensor error = at::zeros({static_cast<std::int64_t>(forward.rows.size())}, doubles);
     const auto loss = [&](const HeadRows& head) {
-      return WeightedActionValueLoss(data, forward, head, by_critic, absolute_error, sums);
+      return WeightedActionValueLoss(data, forward, head, by_critic, error, sums);
     };
     derivatives = HeadDerivativesOf(data.batch, data.tensors, forward, actions,
                                     HeadOutput::kActionValues, loss);
     by_value = by_critic.to(at::kFloat);
+    const std::vector<float> errors =
+        model::OnHost(error.view({-1, forward.heads_per_row}).mean(1).abs());
+    const auto heads = static_cast<std::size_t>(forward.heads_per_row);
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      absolute_error[static_cast<std::size_t>(forward.rows[i * heads])] = errors[i];
+    }
   }
   derivatives.of.push_back(forward.value);
   derivatives.by.push_back(by_value);
@@ -265,7 +291,7 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
   const auto actions = static_cast<std::size_t>(batch.length * batch.columns);
   current.log_probability.resize(actions);
   if (batch.columns == 0) return current;
-  Forward forward = RunAll(batch, tensors);
+  Forward forward = RunAll(batch, tensors, /*fraction=*/{});
   current.value = model::OnHost(forward.value);
   // Rows are in ascending order. The bootstrap rows, which come last, have no action.
   forward.rows.resize(actions);
@@ -293,7 +319,7 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
   ActionValueRowsOfBatch values{.greedy_action = std::vector<std::int64_t>(rows),
                                 .value = std::vector<float>(rows)};
   if (rows == 0) return values;
-  const Forward forward = RunAll(batch, tensors);
+  const Forward forward = RunAll(batch, tensors, /*fraction=*/{});
   const std::vector<float> critic = model::OnHost(forward.value);
   const std::vector<std::int64_t> recorded = RecordedActions(batch, forward.rows);
   const auto keep = [&](const HeadRows& head) {
@@ -309,6 +335,31 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
   };
   HeadDerivativesOf(batch, tensors, forward, actions.empty() ? recorded : actions,
                     HeadOutput::kActionValues, keep);
+  return values;
+}
+
+std::vector<float> PolicyGradient::EvaluateQuantiles(const UnrollBatch& batch,
+                                                     const BatchTensors& tensors,
+                                                     std::span<const std::int64_t> actions,
+                                                     std::span<const float> fractions) {
+  const at::NoGradGuard no_grad;
+  std::vector<float> values(fractions.size());
+  if (actions.empty()) return values;
+  const at::Tensor fraction =
+      model::OnDevice(fractions, device_).view({static_cast<std::int64_t>(actions.size()), -1});
+  const Forward forward = RunAll(batch, tensors, fraction);
+  std::vector<std::int64_t> repeated;
+  for (const std::int64_t row : forward.rows) {
+    repeated.push_back(actions[static_cast<std::size_t>(row)]);
+  }
+  const auto keep = [&](const HeadRows& head) {
+    const std::vector<float> chosen = model::OnHost(head.chosen);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      values[static_cast<std::size_t>(head.positions[i])] = chosen[i];
+    }
+    return HeadDerivatives{};
+  };
+  HeadDerivativesOf(batch, tensors, forward, repeated, HeadOutput::kActionValues, keep);
   return values;
 }
 

@@ -109,24 +109,39 @@ class PolicyGradient {
   ActionValueRowsOfBatch EvaluateActionValues(const UnrollBatch& batch, const BatchTensors& tensors,
                                               std::span<const std::int64_t> actions);
 
+  // Evaluates quantiles of the return of `actions` [T+1, B] in all rows of the batch, without
+  // gradients, at M fractions for each row [T+1, B, M]. Returns [T+1, B, M]; rows without a catalog
+  // get 0. REQUIRES: the spec has quantile_cosines, M is at least 1, and `tensors` were made for
+  // all rows.
+  std::vector<float> EvaluateQuantiles(const UnrollBatch& batch, const BatchTensors& tensors,
+                                       std::span<const std::int64_t> actions,
+                                       std::span<const float> fractions);
+
  private:
+  // With quantiles at N fractions, each row is N rows of the head, one after the other: R is then N
+  // times the number of rows, except in `value`.
   struct Forward {
     std::vector<std::int64_t> rows;  // [R], t * B + b
     at::Tensor head;                 // [R, P] or [R, n]
     at::Tensor mark_weights;         // [R, K]; undefined when K is 0
     at::Tensor value;                // [R]
+    at::Tensor fraction;             // [R]; undefined without quantiles
+    std::int64_t heads_per_row = 1;  // N
 
     // Returns the rows at these positions in `rows`.
     std::vector<std::int64_t> RowsAt(std::span<const std::int64_t> positions) const;
   };
 
-  // `steps` is the number of rows of a column that a core goes through.
+  // `steps` is the number of rows of a column that a core goes through. `fraction` [rows, N] has
+  // the fractions of the batch's rows; where it is undefined, the head is evaluated once a row.
   Forward Run(const UnrollBatch& batch, const BatchTensors& tensors,
-              std::span<const std::int64_t> items, std::int64_t steps) const;
+              std::span<const std::int64_t> items, std::int64_t steps,
+              const at::Tensor& fraction) const;
   at::Tensor Unroll(const BatchTensors& tensors, std::span<const std::int64_t> columns,
                     std::int64_t steps, const at::Tensor& torso) const;
   // Forward pass over every row of the batch, in ascending order.
-  Forward RunAll(const UnrollBatch& batch, const BatchTensors& tensors) const;
+  Forward RunAll(const UnrollBatch& batch, const BatchTensors& tensors,
+                 const at::Tensor& fraction) const;
   // Returns the derivatives by the head's output, and by the weights of marks where there are any.
   // `actions` [R] has an action of each row.
   CandidateHead::Rows HeadGradient(const UnrollBatch& batch, const BatchTensors& tensors,
@@ -141,11 +156,11 @@ class PolicyGradient {
   at::Tensor DiscreteGradient(const BatchTensors& tensors, const Forward& forward,
                               std::span<const std::int64_t> actions, HeadOutput output,
                               const HeadLoss& loss) const;
-  // Adds the derivatives by the critic's values to `by_value` [R], double.
+  // Writes the derivatives by the critic's values into `by_value`, and the errors into `error`;
+  // both are [R], double.
   HeadDerivatives WeightedActionValueLoss(const UpdateData& data, const Forward& forward,
                                           const HeadRows& head, at::Tensor& by_value,
-                                          std::span<float> absolute_error,
-                                          MinibatchSums& sums) const;
+                                          at::Tensor& error, MinibatchSums& sums) const;
   HeadDerivatives WeightedLoss(const UpdateData& data, const Forward& forward, const HeadRows& head,
                                MinibatchSums& sums) const;
   at::Tensor ValueGradient(const UpdateData& data, const Forward& forward,

@@ -165,6 +165,11 @@ struct PolicyTrainer::State {
   Targets PolicyTargets(const TrainingBatch& batch);
   Targets ActionValueTargetsOf(const TrainingBatch& batch);
   Targets SoftTargets(const TrainingBatch& batch);
+  // Quantiles of targets of returns, and the fractions at which those of the rows are trained.
+  Targets QuantileTargetsOf(const TrainingBatch& batch, QuantileCounts counts);
+  // `size` numbers of `next`, a function of (seed, purpose, updates).
+  template <typename Next>
+  std::vector<float> Draws(const char* purpose, std::int64_t size, const Next& next) const;
   // Standard normal numbers, a function of (seed, purpose, updates).
   at::Tensor Noise(const char* purpose, std::int64_t rows) const;
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
@@ -200,6 +205,8 @@ Targets PolicyTrainer::State::PolicyTargets(const TrainingBatch& batch) {
 // The advantage, which statistics alone use, is the part of the target that the behaviour policy's
 // value left unexplained.
 Targets PolicyTrainer::State::ActionValueTargetsOf(const TrainingBatch& batch) {
+  const QuantileCounts counts = algorithm->action_values()->quantiles();
+  if (counts.trained > 0) return QuantileTargetsOf(batch, counts);
   std::vector<std::int64_t> preferred;
   if (algorithm->action_values()->double_q()) {
     preferred = gradient.EvaluateActionValues(batch.batch, batch.tensors, {}).greedy_action;
@@ -214,14 +221,59 @@ Targets PolicyTrainer::State::ActionValueTargetsOf(const TrainingBatch& batch) {
   return targets;
 }
 
-at::Tensor PolicyTrainer::State::Noise(const char* purpose, std::int64_t rows) const {
-  if (!spec.has_box()) return {};
+Targets PolicyTrainer::State::QuantileTargetsOf(const TrainingBatch& batch, QuantileCounts counts) {
+  const UnrollBatch& unrolls = batch.batch;
+  const std::int64_t rows = unrolls.length * unrolls.columns;
+  const std::int64_t all_rows = rows + unrolls.columns;
+  // A fraction is below 1 in a double, and may be rounded to 1 in a float.
+  const auto uniform = [](runtime::Random& random) {
+    return std::min(static_cast<float>(random.Uniform()), std::nextafter(1.0F, 0.0F));
+  };
+  PolicyGradient& judge = algorithm->action_values()->double_q() ? gradient : *target_network;
+  const std::vector<std::int64_t> preferred =
+      judge.EvaluateActionValues(unrolls, batch.tensors, {}).greedy_action;
+  const std::vector<float> quantiles = target_network->EvaluateQuantiles(
+      unrolls, batch.tensors, preferred,
+      Draws("fractions of targets", all_rows * counts.target, uniform));
+  const auto per_row = static_cast<std::size_t>(counts.target);
+  Targets targets;
+  targets.value.resize(static_cast<std::size_t>(rows));
+  targets.quantile.resize(targets.value.size() * per_row);
+  std::vector<float> of_rows(static_cast<std::size_t>(all_rows));
+  for (std::size_t m = 0; m < per_row; ++m) {
+    for (std::size_t row = 0; row < of_rows.size(); ++row) {
+      of_rows[row] = quantiles[row * per_row + m];
+    }
+    const std::vector<float> estimate =
+        algorithm->action_values()->Estimate(unrolls, {.value = of_rows});
+    for (std::size_t row = 0; row < estimate.size(); ++row) {
+      targets.quantile[row * per_row + m] = estimate[row];
+      targets.value[row] += estimate[row] / static_cast<float>(per_row);
+    }
+  }
+  for (std::size_t row = 0; row < targets.value.size(); ++row) {
+    targets.advantage.push_back(targets.value[row] - unrolls.value[row]);
+  }
+  targets.fraction = Draws("fractions of rows", rows * counts.trained, uniform);
+  return targets;
+}
+
+template <typename Next>
+std::vector<float> PolicyTrainer::State::Draws(const char* purpose, std::int64_t size,
+                                               const Next& next) const {
   runtime::Random random(runtime::DeriveSeed(seed, std::string(purpose) + " of rank " +
                                                        std::to_string(reducer.rank())),
                          static_cast<std::uint64_t>(optimiser.moments().steps));
-  at::Tensor noise = at::empty({rows, spec.action_count}, at::kFloat);
-  for (float& number : FloatsOf(noise)) number = static_cast<float>(random.Normal());
-  return noise.to(device);
+  std::vector<float> draws(static_cast<std::size_t>(size));
+  for (float& draw : draws) draw = next(random);
+  return draws;
+}
+
+at::Tensor PolicyTrainer::State::Noise(const char* purpose, std::int64_t rows) const {
+  if (!spec.has_box()) return {};
+  const auto normal = [](runtime::Random& random) { return static_cast<float>(random.Normal()); };
+  return model::OnDevice(Draws(purpose, rows * spec.action_count, normal), device)
+      .view({rows, spec.action_count});
 }
 
 Targets PolicyTrainer::State::SoftTargets(const TrainingBatch& batch) {
@@ -498,6 +550,12 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
     return runtime::InvalidArgument(
         "policy.action_values: algorithm " + options.name +
         (spec.action_values ? " needs logits" : " needs action values"));
+  }
+  if (spec.action_values &&
+      spec.has_quantiles() != (algorithm->action_values()->quantiles().trained > 0)) {
+    return runtime::InvalidArgument(
+        "policy.quantile_cosines: algorithm " + options.name +
+        (spec.has_quantiles() ? " has no use for them" : " needs them"));
   }
   if (spec.twin_critics != (algorithm->soft() != nullptr)) {
     return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +

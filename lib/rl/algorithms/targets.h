@@ -29,7 +29,11 @@ PolicyView BehaviourView(const UnrollBatch& batch);
 
 struct Targets {
   std::vector<float> advantage;  // [T, B]
-  std::vector<float> value;      // [T, B]
+  std::vector<float> value;      // [T, B]; with quantiles the mean of those of the target
+  // With quantiles of returns, otherwise empty: M quantiles of each row's target, and the fractions
+  // at which its own N are trained.
+  std::vector<float> quantile = {};  // [T, B, M]
+  std::vector<float> fraction = {};  // [T, B, N]
 };
 
 struct TargetOptions {

@@ -263,6 +263,7 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
     core = network_.CoreOutput(core_state);
     hidden = core;
   }
+  hidden = network_.AtMean(hidden);
   const at::Tensor head = network_.Head(hidden);
 
   // In this order: the core's state, the values, the head of a box, then what each group has.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/model/network.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/cos.h>
 #include <ATen/ops/gru_cell.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/lstm_cell.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
+#include <numbers>
 #include <utility>
 
 namespace shoal::model {
@@ -83,6 +86,24 @@ at::Tensor Network::Core(const at::Tensor& torso, const at::Tensor& state) const
 
 at::Tensor Network::CoreOutput(const at::Tensor& state) const {
   return state.narrow(1, 0, spec_.core_size);
+}
+
+at::Tensor Network::FractionEmbedding(const at::Tensor& fraction) const {
+  const at::Tensor frequencies =
+      at::arange(spec_.quantile_cosines, fraction.options()).mul_(std::numbers::pi);
+  const at::Tensor cosines = at::cos(fraction.unsqueeze(1).mul(frequencies));
+  return at::relu(Linear("quantiles", cosines));
+}
+
+at::Tensor Network::AtFractions(const at::Tensor& input, const at::Tensor& fraction) const {
+  return input.mul(FractionEmbedding(fraction));
+}
+
+at::Tensor Network::AtMean(const at::Tensor& input) const {
+  if (!spec_.has_quantiles()) return input;
+  const at::Tensor fractions =
+      at::arange(kMeanFractions, input.options()).add_(0.5).div_(kMeanFractions);
+  return input.mul(FractionEmbedding(fractions).mean(0, /*keepdim=*/true));
 }
 
 at::Tensor Network::Head(const at::Tensor& input) const {

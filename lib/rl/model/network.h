@@ -17,6 +17,11 @@
 
 namespace shoal::model {
 
+// K: the fractions (k + 1/2) / K, over which the quantiles of an action are averaged where it is
+// valued as a whole. The paper draws 32 at random, which would make a choice depend on more than
+// its row.
+inline constexpr std::int64_t kMeanFractions = 32;
+
 struct NetworkInputs {
   at::Tensor observation;            // [R, O]
   std::vector<at::Tensor> contents;  // F of [R, D]
@@ -40,7 +45,16 @@ class Network {
   at::Tensor Core(const at::Tensor& torso, const at::Tensor& state) const;
   // Returns the core's output, the part of its state [R, S] that head and critic see.
   at::Tensor CoreOutput(const at::Tensor& state) const;
-  // Takes the torso's output, or the core's where there is one. Returns queries [R, P], already
+  // Takes the torso's output, or the core's where there is one, [R, H], and a fraction in [0, 1) of
+  // each row [R]. Returns what makes the head state the quantiles at these fractions: the input
+  // times ReLU(W cos(pi i fraction) + b) for i from 0 (Dabney et al. 2018, equation 4), [R, H].
+  // REQUIRES: the spec has quantile_cosines.
+  at::Tensor AtFractions(const at::Tensor& input, const at::Tensor& fraction) const;
+  // Takes the same input. Returns what makes the head state the mean of the quantiles at the
+  // kMeanFractions fractions, for the head is linear. Without quantile_cosines it is the input.
+  at::Tensor AtMean(const at::Tensor& input) const;
+  // Takes the torso's output, the core's where there is one, or what the functions above make of
+  // it. Returns queries [R, P], already
   // multiplied by query_scale, for a head of candidates; logits [R, n] for a discrete head;
   // means and logarithms of deviations [R, 2n] for a box (squashed_gaussian.h).
   at::Tensor Head(const at::Tensor& input) const;
@@ -65,6 +79,8 @@ class Network {
  private:
   const at::Tensor& Parameter(const std::string& name) const { return parameters_.at(name); }
   at::Tensor Linear(const std::string& name, const at::Tensor& input) const;
+  // Returns the embeddings of fractions [M] as [M, H].
+  at::Tensor FractionEmbedding(const at::Tensor& fraction) const;
   at::Tensor Stack(const std::string& name, std::size_t layers, at::Tensor input) const;
 
   const PolicySpec spec_;

@@ -142,6 +142,9 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
     hidden = AddCore(builder, spec, hidden);
     critic = Joined(features, hidden);
   }
+  if (spec.has_quantiles()) {
+    builder.Linear("quantiles", {{"cosine", spec.quantile_cosines}}, hidden, std::numbers::sqrt2);
+  }
   builder.Linear("head", hidden, HeadOf(spec), spec.query_init);
   if (spec.candidate_marks > 0) {
     // Before training, marks change no logit.

@@ -262,6 +262,7 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
     } else {
       CopyOut(state.network->Value(features, core), outputs.value);
     }
+    hidden = state.network->AtMean(hidden);
     State::HeadOutputs head = {.queries = state.network->Head(hidden), .mark_weights = {}};
     if (state.spec.candidate_marks > 0) {
       head.mark_weights = state.network->MarkWeights(hidden).contiguous();

@@ -26,9 +26,15 @@ std::int64_t IndexOf(const std::vector<std::string>& names, const std::string& n
 // Parameters older than these knobs behave as with 0, false or an empty text, so these values must
 // not change their digest.
 bool IsLater(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kLater = {
-      "action_values",          "body_size",        "candidate_marks", "dueling",
-      "normalise_observations", "similarity_field", "similarity_size", "twin_critics"};
+  static constexpr std::array<std::string_view, 9> kLater = {"action_values",
+                                                             "body_size",
+                                                             "candidate_marks",
+                                                             "dueling",
+                                                             "normalise_observations",
+                                                             "quantile_cosines",
+                                                             "similarity_field",
+                                                             "similarity_size",
+                                                             "twin_critics"};
   return std::find(kLater.begin(), kLater.end(), name) != kLater.end();
 }
 
@@ -93,6 +99,11 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
                         "epsilon-greedily (algorithm dqn)"});
   visitor.Knob("dueling", dueling,
                {.help = "action values are the critic's value plus the head's advantages"});
+  visitor.Knob("quantile_cosines", quantile_cosines,
+               {.help = "the head states quantiles of returns, whose fractions enter as this many "
+                        "cosines (algorithm iqn); 0: it states their mean",
+                .min = 0,
+                .max = kMaxWidth});
   visitor.Knob("twin_critics", twin_critics,
                {.help = "two networks of action values and a temperature are trained beside the "
                         "policy (algorithm sac)"});
@@ -159,6 +170,10 @@ absl::Status PolicySpec::Validate() const {
   if (core != "none" && core != "gru" && core != "lstm") return bad("core: unknown value " + core);
   if (!has_candidates() && action_count < 1) return bad("action_count: at least 1 is needed");
   if (dueling && !action_values) return bad("dueling: needs action_values");
+  if (quantile_cosines < 0) return bad("quantile_cosines: negative");
+  if (quantile_cosines > 0 && (!action_values || dueling)) {
+    return bad("quantile_cosines: needs action_values, and not with dueling");
+  }
   if (has_box() && !twin_critics) return bad("twin_critics: the head box needs them");
   if (twin_critics && (has_candidates() || action_values || has_core())) {
     return bad("twin_critics: not with candidates, action_values or a core");

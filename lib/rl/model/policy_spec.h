@@ -24,6 +24,10 @@ struct PolicySpec {
   // With action values: Q(s, a) = V(s) + A(s, a) - (mean of A over the legal actions), where V is
   // the critic and A the head (Wang et al. 2016, equation 9). Otherwise the critic is not used.
   bool dueling = false;
+  // With action values: the head states quantiles of the distribution of returns, Q(s, a) is its
+  // mean, and a fraction of the distribution enters the network as this many cosines (Dabney et al.
+  // 2018, "Implicit Quantile Networks"). 0: the head states Q(s, a). Not with dueling.
+  std::int64_t quantile_cosines = 0;
   // Whether two networks of Q(s, a) and a temperature are trained beside the policy, and no critic
   // of V(s). For the heads "discrete" and "box"; the critics have the widths value_hidden.
   bool twin_critics = false;
@@ -86,6 +90,7 @@ struct PolicySpec {
   bool has_box() const { return head == "box"; }
   bool has_core() const { return core != "none"; }
   bool has_lstm() const { return core == "lstm"; }
+  bool has_quantiles() const { return quantile_cosines > 0; }
   // S: the length of a row's recurrent state; 0 without a core. The first core_size numbers are the
   // core's output. An LSTM's cells come after them.
   std::int64_t core_state_size() const { return has_core() ? (has_lstm() ? 2 : 1) * core_size : 0; }

@@ -67,8 +67,7 @@ void RequireSameUpdates(model::PolicySpec spec, const std::string& name, bool ov
   INFO(name);
   const AlgorithmOptions options = Proportional(name);
   const auto algorithm = MakeAlgorithm(options).value();
-  spec.action_values = algorithm->action_values() != nullptr;
-  spec.dueling = spec.dueling && spec.action_values;
+  spec = SpecFor(*algorithm, spec);
   const auto by_rows = TrainerOn(spec, options, {});
   PointerTask task(spec, {});
   std::vector<UnrollBatch> batches;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/runtime/random.h"
+#include "rl/algorithms/algorithm.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -55,6 +56,14 @@ model::PolicySpec SmallSpec() {
   spec.core_size = 6;
   spec.content_fields = {"goal", "request"};
   spec.similarity_weight = 0;
+  return spec;
+}
+
+model::PolicySpec SpecFor(const Algorithm& algorithm, model::PolicySpec spec) {
+  spec.action_values = algorithm.action_values() != nullptr;
+  const bool quantiles = spec.action_values && algorithm.action_values()->quantiles().trained > 0;
+  spec.quantile_cosines = quantiles ? 5 : 0;
+  spec.dueling = spec.dueling && spec.action_values && !quantiles;
   return spec;
 }
 

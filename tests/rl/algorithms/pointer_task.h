@@ -15,6 +15,8 @@
 
 namespace shoal::algorithms {
 
+class Algorithm;
+
 struct PointerTaskOptions {
   std::vector<std::int64_t> table_sizes = {6, 9};
   std::int64_t columns = 8;
@@ -72,5 +74,9 @@ class PointerTask {
 // Candidates with 12 numbers in an embedding, projections of 8 and hidden layers of 16. The
 // similarity has weight 0.
 model::PolicySpec SmallSpec();
+
+// Returns `spec` with the action values and the quantiles that `algorithm` needs, and without what
+// it has no use for.
+model::PolicySpec SpecFor(const Algorithm& algorithm, model::PolicySpec spec);
 
 }  // namespace shoal::algorithms

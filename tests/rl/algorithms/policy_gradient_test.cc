@@ -36,16 +36,16 @@ struct Setting {
   std::vector<std::int64_t> items;
   std::vector<float> absolute_error;
 
-  Setting(const model::PolicySpec& policy, const std::string& name) : spec(policy) {
+  Setting(const model::PolicySpec& policy, const std::string& name) {
     options.name = name;
     options.entropy = 0.05;
     options.clip = 10;
-    // A squared error has no kink.
-    options.huber = 0;
+    // A squared error has no kink: of quantiles it is squared up to the bound, of values without
+    // one.
+    options.huber = name == "iqn" ? 100 : 0;
     options.reward_scale = 3;
     algorithm = MakeAlgorithm(options).value();
-    spec.action_values = algorithm->action_values() != nullptr;
-    spec.dueling = policy.dueling && spec.action_values;
+    spec = SpecFor(*algorithm, policy);
     layout = model::ParameterLayout::Of(spec);
     flat = at::zeros({layout.total}, at::kFloat);
     gradient = at::zeros({layout.trainable}, at::kFloat);
@@ -60,6 +60,7 @@ struct Setting {
       tensors = MakeBatchTensors(batch, spec, RowWeights(batch), EvaluatedRows::kAll, at::kCPU);
       Targets values{.advantage = std::vector<float>(batch.action.size()),
                      .value = algorithm->action_values()->Estimate(batch, {.value = batch.value})};
+      if (spec.has_quantiles()) AddQuantiles(values);
       targets.emplace(values, at::kCPU);
       absolute_error.resize(batch.action.size());
     } else {
@@ -70,6 +71,17 @@ struct Setting {
     const std::int64_t rows = spec.has_core() ? batch.columns : batch.columns * batch.length;
     items.resize(static_cast<std::size_t>(rows));
     std::iota(items.begin(), items.end(), 0);
+  }
+
+  // Adds two quantiles of each target and three fractions.
+  static void AddQuantiles(Targets& targets) {
+    runtime::Random random(4);
+    for (const float value : targets.value) {
+      targets.quantile.insert(targets.quantile.end(), {value - 1, value + 2});
+      for (int i = 0; i < 3; ++i) {
+        targets.fraction.push_back(static_cast<float>(random.Uniform()));
+      }
+    }
   }
 
   std::span<float> Values() const {

@@ -116,6 +116,11 @@ TEST_CASE("whole batches and single rows give the same actions, probabilities an
     spec.dueling = GENERATE(false, true);
     RequireAgreement(spec, MixedInputs(spec));
   }
+  SECTION("action values that are means of quantiles") {
+    spec.action_values = true;
+    spec.quantile_cosines = 5;
+    RequireAgreement(spec, MixedInputs(spec));
+  }
   SECTION("goals that are compared by the first numbers of their embeddings") {
     spec.similarity_weight = 3;
     spec.past_requests = false;

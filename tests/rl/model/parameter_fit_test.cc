@@ -115,7 +115,7 @@ std::vector<at::Tensor> Outputs(const Made& made, const Rows& rows) {
   at::Tensor hidden = network.Torso(features);
   at::Tensor core;
   if (made.spec.has_core()) hidden = core = network.CoreOutput(network.Core(hidden, rows.state));
-  std::vector<at::Tensor> outputs = {network.Head(hidden)};
+  std::vector<at::Tensor> outputs = {network.Head(network.AtMean(hidden))};
   if (made.spec.has_candidates()) {
     outputs[0] = outputs[0].matmul(network.Keys(rows.candidates).t());
   }
@@ -205,6 +205,16 @@ TEST_CASE("twin critics that grew value what they did before", "[parameter_fit]"
   // Of a box that has one more dimension critics see one more number.
   REQUIRE(Difference(old, fit.network) < 1e-6);
   REQUIRE(fit.network.at("log_temperature", 0) == old.at("log_temperature", 0));
+}
+
+TEST_CASE("quantiles of a network that grew are what they were", "[parameter_fit]") {
+  PolicySpec spec = Discrete();
+  spec.action_values = true;
+  spec.quantile_cosines = 8;
+  const Made old(spec, 5);
+  Grow(spec);
+  spec.quantile_cosines += 3;
+  REQUIRE(Difference(old, Fit(old, spec).network) < 1e-6);
 }
 
 TEST_CASE("each kind of growth alone leaves the outputs as they were", "[parameter_fit]") {

@@ -36,7 +36,7 @@ class Dqn final : public ActionValueAlgorithm {
     const at::Tensor square = error.square().mul_(0.5);
     ActionValueTerms terms{.loss = square,
                            .by_action_value = error,
-                           .absolute_error = size,
+                           .error = error,
                            .metrics = {rows.action_value, size}};
     const double bound = options_.huber;
     if (bound != 0) {

@@ -105,14 +105,19 @@ TEST_CASE("Errors above Huber's bound count linearly, and priorities see them wh
   REQUIRE(at(terms.by_action_value, 0) == Approx(1));
   REQUIRE(at(terms.by_action_value, 1) == Approx(-2));
   REQUIRE(at(terms.by_action_value, 2) == Approx(2));
-  REQUIRE(at(terms.absolute_error, 2) == Approx(10));
+  REQUIRE(at(terms.error, 2) == Approx(10));
 }
 
 // What `flat` says of all rows of a batch that inference has played with the same parameters.
 void RequireTheValuesOfInference(model::PolicySpec spec) {
   spec.action_values = true;
-  for (const bool dueling : {false, true}) {
-    spec.dueling = dueling;
+  struct Form {
+    bool dueling = false;
+    std::int64_t quantile_cosines = 0;
+  };
+  for (const Form& form : {Form{}, Form{.dueling = true}, Form{.quantile_cosines = 5}}) {
+    spec.dueling = form.dueling;
+    spec.quantile_cosines = form.quantile_cosines;
     const auto layout = model::ParameterLayout::Of(spec);
     const at::Tensor flat = at::zeros({layout.total}, at::kFloat);
     layout.Initialise(5, {flat.data_ptr<float>(), static_cast<std::size_t>(layout.total)});

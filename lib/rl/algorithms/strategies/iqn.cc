@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implicit quantile networks (Dabney et al. 2018): DQN that learns the distribution of returns. The
+// network states the quantile of a return at a fraction that is drawn anew in each update; each is
+// compared with quantiles of the target network's return of the action whose mean is greatest. The
+// policy needs quantile_cosines. With n_step, double_q and prioritized replay it takes the parts of
+// Rainbow that DQN takes.
+#include <memory>
+
+#include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/quantile_loss.h"
+
+namespace shoal::algorithms {
+namespace {
+
+class Iqn final : public ActionValueAlgorithm {
+ public:
+  explicit Iqn(const AlgorithmOptions& options) : options_(options) {}
+
+  Requirements requirements() const override {
+    return {.update_epochs = options_.update_epochs,
+            .minibatches = options_.minibatches,
+            .off_policy = true};
+  }
+
+  bool double_q() const override { return options_.double_q; }
+
+  QuantileCounts quantiles() const override {
+    return {.trained = options_.quantiles, .target = options_.target_quantiles};
+  }
+
+  std::vector<float> Estimate(const UnrollBatch& batch,
+                              const ActionValueView& view) const override {
+    return ActionValueTargets(batch, view.value, options_.action_value_targets());
+  }
+
+  ActionValueTerms Loss(const ActionValueRows& rows) const override {
+    const QuantileTerms terms = QuantileHuberLoss(
+        {.value = rows.action_value, .fraction = rows.fraction, .target = rows.target},
+        options_.huber);
+    return {.loss = terms.loss,
+            .by_action_value = terms.by_value,
+            .error = rows.action_value.sub(rows.target.mean(1)),
+            .metrics = {rows.action_value, terms.loss}};
+  }
+
+  std::vector<std::string> metric_names() const override {
+    return {"action_value", "quantile_loss"};
+  }
+
+ private:
+  const AlgorithmOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Algorithm> MakeIqn(const AlgorithmOptions& options) {
+  return std::make_unique<Iqn>(options);
+}
+
+}  // namespace shoal::algorithms
