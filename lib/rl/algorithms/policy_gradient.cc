@@ -87,8 +87,9 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
   if (fraction.defined()) {
     const std::int64_t heads = fraction.size(1);
     std::vector<std::int64_t> repeated;
-    for (const std::int64_t row : forward.rows)
+    for (const std::int64_t row : forward.rows) {
       repeated.insert(repeated.end(), static_cast<std::size_t>(heads), row);
+    }
     forward.rows = std::move(repeated);
     forward.heads_per_row = heads;
     forward.fraction = fraction.index_select(0, rows).flatten();
