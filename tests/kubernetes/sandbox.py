@@ -70,15 +70,29 @@ class Process:
 
     def stop(self) -> int | None:
         """Ends the pod as Kubernetes does, and returns its exit code, or None when it had to be killed."""
-        children = pathlib.Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
-        for child in children:
-            os.kill(int(child), signal.SIGTERM)
+        self._send(signal.SIGTERM)
         try:
             return self.child.wait(self.pod.spec["terminationGracePeriodSeconds"])
         except subprocess.TimeoutExpired:
-            self.child.kill()
-            self.child.wait()
+            self.kill()
             return None
+
+    def kill(self) -> None:
+        """Ends the pod at once. None of its processes is left afterwards, so its folders can be removed."""
+        # `unshare` waits for the first process of the pod, with which the kernel ends all others.
+        if self._send(signal.SIGKILL) == 0:
+            self.child.kill()
+        self.child.wait()
+
+    def _send(self, number: int) -> int:
+        """Sends a signal to the first process of the pod, and returns to how many it was sent: 0 or 1."""
+        try:
+            children = pathlib.Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
+            for child in children:
+                os.kill(int(child), number)
+        except OSError:
+            return 0
+        return len(children)
 
     def ready(self, kind: str) -> bool:
         """Whether a probe of the manifest succeeds, asked from the node."""
@@ -130,8 +144,7 @@ class Node:
 
     def close(self) -> None:
         for process in self.processes:
-            process.child.kill()
-            process.child.wait()
+            process.kill()
 
     def start(self, pod: Pod) -> Process:
         """Starts a pod, or a new one in the place of one that has ended."""
