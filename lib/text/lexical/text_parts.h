@@ -4,7 +4,8 @@
 // - A candidate, which is a JSON object with the texts `method` and `uri`, has the parts method,
 //   type, action, body, host (a member of a fleet), name and uri, weighted as in lexical_encoder.h.
 // - A choice, which is a JSON object with nothing but the text `choice`, is one part with one run,
-//   in which function words count: what a value means is often told by the "from" or "to" before it.
+//   in which function words count: what a value means is often told by the "from" or "to" before
+//   it.
 // - Another JSON object, such as a resource's body, is one part. Each leaf is a run of the words of
 //   its key and its value, weighted 1 / depth, so that the state of the resource outweighs nested
 //   details. Members with "@" in their names, such as links and annotations, are left out.
