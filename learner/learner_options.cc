@@ -79,8 +79,10 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "updates",
                 .min = 0,
                 .max = kMany});
-  visitor.Knob("start_from", start_from,
-               {.help = "folder of a run whose newest checkpoint a run without any starts from"});
+  visitor.Knob(
+      "start_from", start_from,
+      {.help =
+           "folder of another run; a run without a checkpoint starts from that run's newest one"});
   visitor.Knob("fit_parameters", fit_parameters,
                {.help = "a checkpoint of another [policy] keeps what fits, in place of an error"});
   visitor.Knob("device", device,

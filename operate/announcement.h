@@ -36,7 +36,8 @@ struct Announcement {
 // (secret_digest.h). Errors are those of DigestOf.
 absl::StatusOr<nlohmann::json> ToJson(const Announcement& announcement, const Secrets& secrets);
 // Reads an announcement from the log and puts `secrets` back. DATA_LOSS when `json` is none,
-// FAILED_PRECONDITION when it needs a secret that is not known, or that is another one now.
+// FAILED_PRECONDITION when it needs a secret that is not known, or that is another one now, and
+// INTERNAL as IsDigestOf does.
 absl::StatusOr<Announcement> ParseAnnouncement(const nlohmann::json& json, const Secrets& secrets);
 
 // Returns the announcement for people: each request with what it changes, without secrets.

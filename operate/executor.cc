@@ -41,6 +41,11 @@ bool IsUnknownMember(const Step& step, const MadeUris& made, const std::string& 
   });
 }
 
+// Says that the step or somebody else made new members.
+std::string MakerUnknown(const std::vector<std::string>& strangers) {
+  return "whether it made " + Joined(strangers) + " or somebody else did cannot be told";
+}
+
 // Returns the links of `now` that `before` lacks; each is the value of a "Members".
 std::vector<std::string> Added(const Json& before, const Json& now) {
   std::vector<std::string> links = redfish::LinkTargets(&now);
@@ -92,6 +97,9 @@ Execution Executor::Run(const Announcement& announcement) {
   const absl::StatusOr<Json> plan = ToJson(announcement, secrets_);
   if (!plan.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(plan.status())};
   const auto logged_plan = ParseAnnouncement(*plan, secrets_);
+  if (absl::IsInternal(logged_plan.status())) {
+    return {.outcome = Outcome::kFailed, .reason = runtime::Message(logged_plan.status())};
+  }
   if (!logged_plan.ok() || logged_plan->steps != announcement.steps) {
     return {.outcome = Outcome::kNotPermitted,
             .reason =
@@ -307,8 +315,7 @@ absl::StatusOr<bool> Executor::Doubt(const Step& step, const Json& before) {
     if (host_.clock().Now() >= until || step.effects.empty()) {
       if (fate == Fate::kNotDone) return false;
       if (!sight.strangers.empty()) {
-        return Difference("the answer was lost, and whether it made " + Joined(sight.strangers) +
-                          " or somebody else did cannot be told");
+        return Difference("the answer was lost, and " + MakerUnknown(sight.strangers));
       }
       return Difference("the answer was lost, and the host does not show whether " + step.method +
                         " " + step.uri + " was carried out" +
@@ -359,7 +366,8 @@ absl::Status Executor::Settle(const Step& step, std::size_t number, const Json& 
       return Log({{"record", "done"}, {"how", "as announced"}, {"made", made}}, number);
     }
     if (host_.clock().Now() >= until) {
-      return Difference("the host took it, and does not show its result: " + Joined(sight.missing));
+      return Difference("the host took it, and does not show its result: " + Joined(sight.missing) +
+                        (sight.strangers.empty() ? "" : "; " + MakerUnknown(sight.strangers)));
     }
     SHOAL_RETURN_IF_ERROR(Wait(pause));
     pause = std::min(2 * pause, options_.longest_look);

@@ -188,7 +188,7 @@ absl::StatusOr<HostAnswer> Host::Send(const HostRequest& request) {
 absl::StatusOr<bool> Host::CanLogIn(const std::string& uri, const std::string& user,
                                     const std::string& password) {
   if (refused_[user] >= kRefusedLogins) return CountLogin(user, true);
-  http::ClientRequest request = {.target = uri};
+  http::ClientRequest request = {.target = uri, .may_repeat = false};
   request.headers.Add("Authorization", "Basic " + absl::Base64Escape(user + ":" + password));
   absl::Status failure = runtime::Unavailable(name() + ": no answer");
   for (std::int64_t attempt = 0; attempt < options_.access.attempts; ++attempt) {
@@ -196,7 +196,10 @@ absl::StatusOr<bool> Host::CanLogIn(const std::string& uri, const std::string& u
     if (is_stopped) return runtime::Cancelled(name() + ": stopped");
     const absl::StatusOr<HostAnswer> answer = Exchange(*reads_, context_, request);
     if (answer.ok() && !IsPassing(answer->status)) return CountLogin(user, answer->status == 401);
-    if (!answer.ok()) failure = answer.status();
+    if (answer.ok()) continue;
+    // The host may have refused it before the answer was lost.
+    failure = answer.status();
+    SHOAL_RETURN_IF_ERROR(CountLogin(user, true).status());
   }
   return failure;
 }
@@ -205,9 +208,9 @@ absl::StatusOr<bool> Host::CountLogin(const std::string& user, bool is_refused) 
   int& refused = refused_[user];
   refused = is_refused ? std::min(refused + 1, kRefusedLogins) : 0;
   if (refused < kRefusedLogins) return !is_refused;
-  return runtime::FailedPrecondition(name() + " refused " + std::to_string(kRefusedLogins) +
-                                     " logins of " + user +
-                                     ", and no more are tried, so that the account is not locked");
+  return runtime::FailedPrecondition(
+      name() + " refused " + std::to_string(kRefusedLogins) + " logins of " + user +
+      " or did not answer them, and no more " + "are tried, so that the account is not locked");
 }
 
 }  // namespace shoal::operate

@@ -82,10 +82,11 @@ class Host {
   // DEADLINE_EXCEEDED: it may have taken effect, and its answer is lost.
   absl::StatusOr<HostAnswer> Send(const HostRequest& request);
 
-  // Returns whether a user can log in, by a read under Basic authentication. FAILED_PRECONDITION
-  // once kRefusedLogins in a row were refused, and from then on without asking, since a service
-  // locks an account after some wrong passwords (AccountLockoutThreshold). CANCELLED: the operation
-  // shall stop.
+  // Returns whether a user can log in, by a read under Basic authentication. A login whose answer
+  // is lost counts as a refused one, as the host may have refused it. FAILED_PRECONDITION once
+  // kRefusedLogins in a row were refused, and from then on without asking, since a service locks an
+  // account after some wrong passwords (AccountLockoutThreshold). CANCELLED: the operation shall
+  // stop. UNAVAILABLE: the host has no time for it, and nothing was refused.
   absl::StatusOr<bool> CanLogIn(const std::string& uri, const std::string& user,
                                 const std::string& password);
 

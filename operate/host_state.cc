@@ -31,14 +31,18 @@ bool HostState::HasPassword(std::string_view uri, std::string_view name,
   if (account == nullptr || !name.empty()) return false;
   const std::string user = redfish::TextAt(*account, "UserName");
   if (user.empty() || !status_.ok()) return false;
+  const auto [login, is_new] = logins_.try_emplace({std::string(uri), std::string(password)});
+  if (!is_new) return login->second;
   const auto can = host_.CanLogIn(std::string(uri), user, std::string(password));
   if (!can.ok()) status_ = can.status();
   is_refused_ = is_refused_ || (can.ok() && !*can);
-  return can.ok() && *can;
+  login->second = can.ok() && *can;
+  return login->second;
 }
 
 void HostState::Forget() {
   read_.clear();
+  logins_.clear();
   status_ = absl::OkStatus();
   is_refused_ = false;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "operate/host.h"
@@ -36,13 +37,15 @@ class HostState final : public redfish::StateView {
   // Whether a login was refused. It counts for the account's lockout, so it wants a pause before
   // the next one.
   bool is_refused() const { return is_refused_; }
-  // Forgets what was read, and a refusal.
+  // Forgets what was read, and how logins ended.
   void Forget();
 
  private:
   Host& host_;
   const std::vector<redfish::HistoryRecord>& history_;
   mutable std::map<std::string, std::optional<nlohmann::json>, std::less<>> read_;
+  // Whether one could log in, by the account's URI and the password: no look tries a login twice.
+  mutable std::map<std::pair<std::string, std::string>, bool> logins_;
   mutable absl::Status status_;
   mutable bool is_refused_ = false;
 };

@@ -184,10 +184,11 @@ absl::Status TakeUp(const Job& job, Operation& operation) {
                               " holds an operation that has not ended: the same command goes on " +
                               "with it, --abandon leaves it as it is";
   const auto announcement = operate::ParseAnnouncement(past.plan, job.secrets);
-  if (absl::IsFailedPrecondition(announcement.status())) {
-    return runtime::FailedPrecondition(unended + "; " + runtime::Message(announcement.status()));
+  if (!announcement.ok()) {
+    return absl::Status(announcement.status().code(),
+                        unended + "; " + runtime::Message(announcement.status()));
   }
-  SHOAL_ASSIGN_OR_RETURN(operation.announcement, announcement);
+  operation.announcement = *announcement;
   std::printf("An operation of %s has not ended: goal %s, %zu of %zu requests were begun.\n%s",
               past.began.c_str(), operation.announcement.goal.c_str(), count,
               operation.announcement.steps.size(), done.c_str());

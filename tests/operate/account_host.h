@@ -44,6 +44,11 @@ class AccountHost {
     const std::lock_guard lock(mutex_);
     password_ = std::move(password);
   }
+  // From now on reads that are refused because of their password get no answer.
+  void LoseRefusals() {
+    const std::lock_guard lock(mutex_);
+    loses_refusals_ = true;
+  }
   // The number of reads that were refused because of their password.
   int refusals() {
     const std::lock_guard lock(mutex_);
@@ -98,6 +103,7 @@ class AccountHost {
     const std::lock_guard lock(mutex_);
     if (IsRefused(request)) {
       ++refusals_;
+      if (loses_refusals_) return {.dropped = true};
       return {.status = 401};
     }
     const std::string uri(request.target());
@@ -127,6 +133,7 @@ class AccountHost {
   std::string password_;
   std::size_t posts_ = 0;
   int refusals_ = 0;
+  bool loses_refusals_ = false;
   std::vector<std::string> requests_;
   // The last member, as its thread uses those above.
   const std::unique_ptr<http::Server> server_;

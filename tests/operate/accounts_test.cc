@@ -7,6 +7,7 @@
 
 #include "account_host.h"
 #include "operate/executor.h"
+#include "operate/host_state.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::operate {
@@ -44,7 +45,8 @@ std::vector<Step> MakeBob(const std::string& id) {
 }
 
 // Carries `steps` out on `host` until `predicate` holds, with pauses that do not wait.
-Execution Operate(AccountHost& host, std::vector<Step> steps, const Json& predicate) {
+Execution Operate(AccountHost& host, std::vector<Step> steps, const Json& predicate,
+                  milliseconds settle = milliseconds(50)) {
   const doubles::TemporaryFolder folder;
   HostOptions options;
   options.name = "accounts";
@@ -55,8 +57,7 @@ Execution Operate(AccountHost& host, std::vector<Step> steps, const Json& predic
   const Secrets secrets(std::map<std::string, std::string>{{"Password", "Tr0ub4dor&3"}});
   Budget budget(20);
   Executor executor(reached, *log, permissions, budget, secrets,
-                    {.settle = milliseconds(50), .doubt = milliseconds(5)},
-                    [](const std::string&) {});
+                    {.settle = settle, .doubt = milliseconds(5)}, [](const std::string&) {});
   return executor.Run(
       {.host = "accounts", .goal = "let_in", .steps = std::move(steps), .predicate = predicate});
 }
@@ -109,13 +110,44 @@ TEST_CASE("a password that is refused is tried twice and no more, so that no acc
   host.SetPassword("another");
   const Json logs_in = {{{"equals", {{"pointer", "/UserName"}, {"value", "admin"}}}},
                         {{"has_password", {{"value", "Tr0ub4dor&3"}}}}};
+  // It ends at the second refusal, however slow the host is.
   const Execution execution = Operate(
-      host, {}, {{"some", {{"members", kAccountCollection}, {"holds", {{"all", logs_in}}}}}});
+      host, {}, {{"some", {{"members", kAccountCollection}, {"holds", {{"all", logs_in}}}}}},
+      std::chrono::minutes(10));
   INFO(execution.reason);
   REQUIRE(execution.outcome == Outcome::kStopped);
   REQUIRE(execution.reason.find("admin") != std::string::npos);
   REQUIRE(execution.reason.find("Tr0ub4dor") == std::string::npos);
   REQUIRE(host.refusals() == 2);
+}
+
+TEST_CASE("a login whose answer is lost counts as one that was refused") {
+  AccountHost host;
+  host.SetPassword("another");
+  host.LoseRefusals();
+  HostOptions options;
+  options.access.connection.address = host.address();
+  Host reached(std::move(options), runtime::SystemClock(), [](runtime::Duration) { return false; });
+  REQUIRE(absl::IsFailedPrecondition(
+      reached.CanLogIn(kAccountCollection + "/1", "admin", "Tr0ub4dor&3").status()));
+  REQUIRE(host.refusals() == kRefusedLogins);
+}
+
+TEST_CASE("one look at a host tries a login once, however often it is asked for") {
+  AccountHost host;
+  host.SetPassword("another");
+  HostOptions options;
+  options.access.connection.address = host.address();
+  Host reached(std::move(options), runtime::SystemClock(), [](runtime::Duration) { return false; });
+  const std::vector<redfish::HistoryRecord> history;
+  HostState state(reached, history);
+  host.SetPassword("");
+  REQUIRE(state.Find(kAccountCollection + "/1") != nullptr);
+  host.SetPassword("another");
+  REQUIRE_FALSE(state.HasPassword(kAccountCollection + "/1", "", "Tr0ub4dor&3"));
+  REQUIRE_FALSE(state.HasPassword(kAccountCollection + "/1", "", "Tr0ub4dor&3"));
+  REQUIRE(state.status().ok());
+  REQUIRE(host.refusals() == 1);
 }
 
 TEST_CASE("a password that the host takes late is tried once more") {

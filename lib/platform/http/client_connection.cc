@@ -209,7 +209,8 @@ class ClientConnection::Impl : public std::enable_shared_from_this<Impl> {
   void OnReadFailed(ErrorCode error) {
     Pending& pending = waiting_.front();
     const bool nothing_came = !parser_->got_some() && error != beast::error::timeout;
-    if (nothing_came && !pending.repeated && IsSafe(pending.request.method)) {
+    const bool may_repeat = pending.request.may_repeat && IsSafe(pending.request.method);
+    if (nothing_came && !pending.repeated && may_repeat) {
       pending.repeated = true;
       Disconnect();
       return Connect();

@@ -10,7 +10,7 @@
 // Send. Requests wait in order and are sent one at a time. It connects at the first request, and
 // again when the peer has closed the connection. A request for which no byte of an answer came is
 // then sent once more, if its method is safe (GET, HEAD, OPTIONS). A request that may change
-// something is never sent twice.
+// something, or that ClientRequest::may_repeat excludes, is never sent twice.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -42,6 +42,8 @@ struct ClientRequest {
   std::string body = {};
   // The Content-Type header, which is sent when there is a body.
   std::string_view content_type = "application/json";
+  // Whether a connection may send it again when no answer came. Only safe requests are.
+  bool may_repeat = true;
 };
 
 // A response that a client receives.

@@ -60,18 +60,18 @@ absl::StatusOr<estimators::RunningMoments> FromJson(const nlohmann::json& whole,
        .squares = part.at("squares").get<std::vector<double>>()});
 }
 
-absl::Status Replace(const nlohmann::json& whole, const char* name,
-                     estimators::RunningMoments& moments) {
+// Returns what `moments` become.
+absl::StatusOr<estimators::RunningMoments> Restored(const nlohmann::json& whole, const char* name,
+                                                    const estimators::RunningMoments& moments) {
   SHOAL_ASSIGN_OR_RETURN(estimators::RunningMoments read, FromJson(whole, name));
   // What was not normalised before starts anew.
-  if (read.sums().mean.empty() || moments.sums().mean.empty()) return absl::OkStatus();
+  if (read.sums().mean.empty() || moments.sums().mean.empty()) return moments;
   if (read.sums().mean.size() != moments.sums().mean.size()) {
     return runtime::InvalidArgument(std::string(name) + ": " +
                                     std::to_string(read.sums().mean.size()) + " means instead of " +
                                     std::to_string(moments.sums().mean.size()));
   }
-  moments = std::move(read);
-  return absl::OkStatus();
+  return read;
 }
 
 }  // namespace
@@ -165,11 +165,14 @@ absl::Status Normalisation::Restore(std::string_view text) {
   if (text.empty()) return absl::OkStatus();
   const auto whole = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   try {
-    SHOAL_RETURN_IF_ERROR(Replace(whole, kObservations, observations_));
-    return Replace(whole, kReturns, returns_);
+    SHOAL_ASSIGN_OR_RETURN(auto observations, Restored(whole, kObservations, observations_));
+    SHOAL_ASSIGN_OR_RETURN(auto returns, Restored(whole, kReturns, returns_));
+    observations_ = std::move(observations);
+    returns_ = std::move(returns);
   } catch (const nlohmann::json::exception& error) {
     return runtime::InvalidArgument(std::string("moments: ") + error.what());
   }
+  return absl::OkStatus();
 }
 
 }  // namespace shoal::algorithms

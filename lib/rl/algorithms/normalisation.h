@@ -67,7 +67,7 @@ class Normalisation {
   double return_deviation() const;
 
   // The moments as text, and back. INVALID_ARGUMENT for a text that is none, or of other sizes.
-  // Moments that it lacks, and all with an empty text, start anew.
+  // Moments that it lacks, and all with an empty text, start anew. An error changes nothing.
   std::string Serialise() const;
   absl::Status Restore(std::string_view text);
 

@@ -49,8 +49,9 @@ absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerChec
 
 // Reads the newest checkpoint that is whole, of whichever network. One without policy.toml, as
 // earlier versions wrote them, must be of `expected`. Returns NOT_FOUND when there is none,
-// FAILED_PRECONDITION where `expected` is needed and another one, and DATA_LOSS or INVALID_ARGUMENT
-// when a file is not what a trainer writes. REQUIRES: `expected` is valid.
+// FAILED_PRECONDITION when it has no policy.toml and its parameters are of another network than
+// `expected`, and DATA_LOSS or INVALID_ARGUMENT when a file is not what a trainer writes. REQUIRES:
+// `expected` is valid.
 absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const std::string& folder,
                                                         const model::PolicySpec& expected);
 

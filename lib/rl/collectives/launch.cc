@@ -111,6 +111,8 @@ LaunchOptions LaunchFlags(std::string program, int argc, const char* const* argv
   options.local_ranks = NumberOfFlag("--world-size", argc, argv).value_or(options.local_ranks);
   std::int64_t& restarts = options.supervision.max_restarts;
   restarts = NumberOfFlag("--max-restarts", argc, argv).value_or(restarts);
+  int& stop_code = options.supervision.stop_code;
+  stop_code = static_cast<int>(NumberOfFlag("--stop-code", argc, argv).value_or(stop_code));
   return options;
 }
 

@@ -53,10 +53,10 @@ struct LaunchOptions {
   SupervisionOptions supervision = {};
 };
 
-// Returns what "--world-size N" and "--max-restarts N" among the arguments say; "--flag=N" is the
-// same. A value that is not a number reads as 0. They are read ahead of all other flags, since
-// ranks are forked before anything else happens; the program declares them again and refuses bad
-// values.
+// Returns what "--world-size N", "--max-restarts N" and "--stop-code N" among the arguments say;
+// "--flag=N" is the same. A value that is not a number reads as 0. They are read ahead of all other
+// flags, since ranks are forked before anything else happens; the program declares them again and
+// refuses bad values.
 LaunchOptions LaunchFlags(std::string program, int argc, const char* const* argv);
 
 struct Launched {

@@ -118,7 +118,7 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
     ranks_.push_back({.pid = child});
   }
   close_listener();
-  spdlog::info("event=group_started epoch={} ranks={}", epoch_, size_);
+  spdlog::info("event=group_started epoch={} local_ranks={}", epoch_, size_);
   return std::nullopt;
 }
 
@@ -163,7 +163,7 @@ void RankGroup::HandleChange(std::size_t index, int status) {
   Rank& rank = ranks_[index];
   if (WIFSTOPPED(status)) {
     rank.stopped_since = Now();
-    spdlog::warn("event=rank_stopped epoch={} rank={}", epoch_, index);
+    spdlog::warn("event=rank_stopped epoch={} local_rank={}", epoch_, index);
   } else if (WIFCONTINUED(status)) {
     rank.stopped_since.reset();
   } else {
@@ -173,7 +173,7 @@ void RankGroup::HandleChange(std::size_t index, int status) {
     rank.stopped_since.reset();
     rank.status = status;
     if (status == 0) return;
-    spdlog::warn("event=rank_ended epoch={} rank={} by={}", epoch_, index,
+    spdlog::warn("event=rank_ended epoch={} local_rank={} by={}", epoch_, index,
                  runtime::Quoted(HowItEnded(status)));
     End();
   }

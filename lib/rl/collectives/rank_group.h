@@ -63,7 +63,8 @@ std::string ToString(FailureCause cause);
 
 struct GroupFailure {
   FailureCause cause = FailureCause::kExit;
-  // The rank at fault. Where several could be, an exit code for which no restart helps comes first.
+  // The number on this node of the rank at fault. Where several could be, an exit code for which no
+  // restart helps comes first.
   std::size_t rank = 0;
   // The rank's exit code, or 128 + the signal that ended it; kExitFailed for a rank that was
   // stopped and for a group that stalled.
@@ -77,11 +78,10 @@ class RankGroup {
   RankGroup(NodePlace place, std::uint64_t epoch, const GroupLimits& limits,
             RankProgress* progress);
 
-  // Forks the ranks. Returns nothing in the caller, and in each rank its number on this
-  // node; the rank then has
-  // its environment variables (launch.h) and the signal mask `mask`. After an error no rank is
-  // left: RESOURCE_EXHAUSTED when the system refuses a process, FAILED_PRECONDITION when it refuses
-  // a port.
+  // Forks the ranks. Returns nothing in the caller, and in each rank its number on this node; the
+  // rank then has its environment variables (launch.h) and the signal mask `mask`. After an error
+  // no rank is left: RESOURCE_EXHAUSTED when the system refuses a process, FAILED_PRECONDITION when
+  // it refuses a port.
   absl::StatusOr<std::optional<std::int64_t>> Start(const sigset_t& mask);
 
   // Waits until all ranks have ended. SIGTERM and SIGINT end them. Returns nothing when each ended

@@ -57,7 +57,7 @@ absl::StatusOr<std::optional<int>> RankSupervisor::RunGroups(const sigset_t& mas
     if (group.asked_to_end() || !MayRestart(group, *failure)) return failure->exit_code;
     const runtime::TimePoint restart_at = clock.Now() + back_off_;
     while (clock.Now() < restart_at) {
-      if (AwaitStopSignal(restart_at)) return 0;
+      if (AwaitStopSignal(restart_at)) return options_.stop_code;
     }
   }
 }
@@ -71,16 +71,17 @@ bool RankSupervisor::MayRestart(const RankGroup& group, const GroupFailure& fail
   const std::string cause = ToString(failure.cause);
   ++failures_[cause];
   if (const auto reason = Hopeless(failure)) {
-    spdlog::error("event=group_given_up cause={} rank={} exit_code={} reason={}", cause,
+    spdlog::error("event=group_given_up cause={} local_rank={} exit_code={} reason={}", cause,
                   failure.rank, failure.exit_code, runtime::Quoted(*reason));
     return false;
   }
   back_off_ = restarts_in_a_row_ == 0 ? options_.min_back_off
                                       : std::min(2 * back_off_, options_.max_back_off);
   ++restarts_in_a_row_;
-  spdlog::warn("event=group_restarts cause={} rank={} exit_code={} restart={} of={} back_off_ms={}",
-               cause, failure.rank, failure.exit_code, restarts_in_a_row_, options_.max_restarts,
-               std::chrono::ceil<std::chrono::milliseconds>(back_off_).count());
+  spdlog::warn(
+      "event=group_restarts cause={} local_rank={} exit_code={} restart={} of={} back_off_ms={}",
+      cause, failure.rank, failure.exit_code, restarts_in_a_row_, options_.max_restarts,
+      std::chrono::ceil<std::chrono::milliseconds>(back_off_).count());
   return true;
 }
 

@@ -39,6 +39,8 @@ struct SupervisionOptions {
   // forgotten.
   runtime::Duration settled_after = std::chrono::seconds(60);
   GroupLimits limits = {};
+  // The exit code when a signal comes between two groups, as a rank has it that is asked to stop.
+  int stop_code = 0;
 };
 
 class RankSupervisor {
@@ -46,8 +48,9 @@ class RankSupervisor {
   RankSupervisor(NodePlace place, const SupervisionOptions& options);
 
   // Returns nothing in each rank, which goes on as that rank. In the supervisor it returns an exit
-  // code once no group runs and none is started again: 0 when every rank ended with 0, or when a
-  // signal came between two groups; otherwise GroupFailure::exit_code of the last failure. Returns
+  // code once no group runs and none is started again: 0 when every rank ended with 0,
+  // SupervisionOptions::stop_code when a signal came between two groups, otherwise
+  // GroupFailure::exit_code of the last failure. Returns
   // RESOURCE_EXHAUSTED or FAILED_PRECONDITION when the system refuses memory, a process or a port;
   // then no rank is left.
   absl::StatusOr<std::optional<int>> Run();

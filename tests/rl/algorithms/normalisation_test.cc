@@ -130,9 +130,13 @@ TEST_CASE("moments that are spoiled or of another policy are refused", "[normali
                            R"({"observations": {"count": 2, "mean": [1], "squares": [1]},
             "returns": {"count": 0, "mean": [], "squares": []}})",
                            R"({"observations": {"count": -2, "mean": [1, 1], "squares": [1, 1]},
-            "returns": {"count": 0, "mean": [], "squares": []}})"}) {
+            "returns": {"count": 0, "mean": [], "squares": []}})",
+                           R"({"observations": {"count": 2, "mean": [1, 1], "squares": [1, 1]},
+            "returns": 3})"}) {
     INFO(text);
+    const std::string before = normalisation.Serialise();
     REQUIRE(absl::IsInvalidArgument(normalisation.Restore(text)));
+    REQUIRE(normalisation.Serialise() == before);
   }
 }
 

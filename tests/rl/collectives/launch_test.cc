@@ -159,9 +159,11 @@ TEST_CASE("a number of ranks that no node has is refused before anything is fork
 TEST_CASE("ranks and restarts are read from the flags in both ways of writing them") {
   REQUIRE(Flags({}).local_ranks == 1);
   REQUIRE(Flags({}).supervision.max_restarts == SupervisionOptions().max_restarts);
-  const LaunchOptions apart = Flags({"--max-restarts", "7", "--world-size", "4"});
+  const LaunchOptions apart =
+      Flags({"--max-restarts", "7", "--world-size", "4", "--stop-code", "143"});
   REQUIRE(apart.local_ranks == 4);
   REQUIRE(apart.supervision.max_restarts == 7);
+  REQUIRE(apart.supervision.stop_code == 143);
   const LaunchOptions together = Flags({"--world-size=2", "--max-restarts=0"});
   REQUIRE(together.local_ranks == 2);
   REQUIRE(together.supervision.max_restarts == 0);

@@ -187,7 +187,8 @@ TEST_CASE("when a rank is killed the others end, then all start again under a la
   REQUIRE_FALSE(run.traces().overlap);
   REQUIRE(run.traces().epochs[1] > run.traces().epochs[0]);
   REQUIRE(run.Logged("rank=1 by=\"signal 9 (Killed)\""));
-  REQUIRE(run.Logged("event=group_restarts cause=signal rank=1 exit_code=137 restart=1 of=3"));
+  REQUIRE(
+      run.Logged("event=group_restarts cause=signal local_rank=1 exit_code=137 restart=1 of=3"));
 }
 
 TEST_CASE("when all ranks are killed at once all start again") {
@@ -241,7 +242,7 @@ TEST_CASE("a rank that hangs is given up when the others have waited long enough
   });
   REQUIRE(run.ExitCode() == 0);
   REQUIRE(run.groups() == 2);
-  REQUIRE(run.Logged("event=group_restarts cause=deadline rank=1"));
+  REQUIRE(run.Logged("event=group_restarts cause=deadline local_rank=1"));
 }
 
 TEST_CASE("a group in which nobody calls any more is given up") {
@@ -273,7 +274,7 @@ TEST_CASE("the rank that failed alone is named, though the others ended before i
     return 7;
   });
   REQUIRE(run.ExitCode() == 7);
-  REQUIRE(run.Logged("event=group_given_up cause=exit rank=1 exit_code=7"));
+  REQUIRE(run.Logged("event=group_given_up cause=exit local_rank=1 exit_code=7"));
 }
 
 TEST_CASE("nothing is started again after an exit code for which no restart helps") {
@@ -314,7 +315,7 @@ TEST_CASE("the pause before a restart doubles up to its limit, and restarts come
   REQUIRE(run.Logged("restart=1 of=3 back_off_ms=1\n"));
   REQUIRE(run.Logged("restart=2 of=3 back_off_ms=2\n"));
   REQUIRE(run.Logged("restart=3 of=3 back_off_ms=4\n"));
-  REQUIRE(run.Logged("event=group_given_up cause=exit rank=0 exit_code=9"));
+  REQUIRE(run.Logged("event=group_given_up cause=exit local_rank=0 exit_code=9"));
 }
 
 TEST_CASE("a group that has worked for long enough gets its restarts back") {
@@ -367,13 +368,14 @@ TEST_CASE("a rank that does not end when asked is killed") {
 TEST_CASE("a stop request during the pause before a restart ends the supervisor at once") {
   SupervisionOptions options = Quick();
   options.min_back_off = hours(1);
+  options.stop_code = 143;
   Supervised run(options, [](const Member&) {
     ::raise(SIGKILL);
     return 0;
   });
   REQUIRE(Eventually([&] { return run.Logged("event=group_restarts"); }));
   REQUIRE(::kill(run.pid(), SIGTERM) == 0);
-  REQUIRE(run.ExitCode() == 0);
+  REQUIRE(run.ExitCode() == 143);
   REQUIRE(run.groups() == 1);
 }
 
