@@ -423,9 +423,12 @@ absl::StatusOr<bool> Learner::RunRound() {
         AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
   }
   parts.from_replay = parts.unrolls.size();
+  double drawing_seconds = 0;
   if (parts.demonstrations != nullptr) {
+    const auto drawing = runtime::SystemClock().Now();
     auto drawn = parts.demonstrations->Draw(update, demonstrations, parts.version);
     std::move(drawn.begin(), drawn.end(), std::back_inserter(parts.unrolls));
+    drawing_seconds = Seconds(runtime::SystemClock().Now() - drawing);
   }
   std::array<double, 3> trained = {static_cast<double>(parts.unrolls.size()),
                                    static_cast<double>(demonstrations)};
@@ -436,7 +439,9 @@ absl::StatusOr<bool> Learner::RunRound() {
   parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
   parts.record.demonstrations = static_cast<std::int64_t>(trained[1]);
   parts.record.mean_use = trained[2] / std::max(1.0, trained[0] - trained[1]);
-  parts.record.agreeing_seconds = Seconds(runtime::SystemClock().Now() - agreeing);
+  parts.record.decoding_seconds += drawing_seconds;
+  parts.record.agreeing_seconds =
+      Seconds(runtime::SystemClock().Now() - agreeing) - drawing_seconds;
   SHOAL_RETURN_IF_ERROR(Train());
   return true;
 }

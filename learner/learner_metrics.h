@@ -37,8 +37,9 @@ struct UpdateRecord {
   EpisodeSummary episodes;
   // The unrolls since this process started.
   RoundCounts counts;
-  // The wall time of rank 0. Waiting is for unrolls, agreeing for other ranks before an update; the
-  // report has the parts of updating.
+  // The wall time of rank 0. Waiting is for unrolls, decoding of these and drawing of
+  // demonstrations, agreeing for other ranks before an update; the report has the parts of
+  // updating.
   double waiting_seconds = 0;
   double decoding_seconds = 0;
   double agreeing_seconds = 0;
