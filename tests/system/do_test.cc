@@ -178,9 +178,8 @@ TEST_CASE("a plan is announced and not sent without consent, and never beyond it
           "[do]") {
   const DrawnGoals goals(kFewCaptures);
   OperatedHost host(kFewCaptures);
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"pxe_once"});
-  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"pxe_once"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "pxe_once", [](const redfish::Episode& episode) { return episode.optimum >= 2; });
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
   const std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
@@ -210,9 +209,8 @@ TEST_CASE("a plan is announced and not sent without consent, and never beyond it
 TEST_CASE("a person's sentence is understood and carried out", "[do]") {
   const DrawnGoals goals(kFewCaptures);
   OperatedHost host(kFewCaptures);
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"power_on"});
-  while (drawn.episode.satisfied) drawn = goals.Draw(++number, {"power_on"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
   std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
@@ -231,9 +229,8 @@ TEST_CASE("a person's sentence is understood and carried out", "[do]") {
 TEST_CASE("an operation stops where the host does not do what its twin did", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"asset_tag"});
-  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"asset_tag"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "asset_tag", [](const redfish::Episode& episode) { return episode.optimum >= 2; });
   host.Begin(drawn, json::array());
   host.Teach(json::array({{{"name", "deaf"},
                            {"method", "PATCH"},
@@ -262,9 +259,8 @@ TEST_CASE("an operation stops where the host does not do what its twin did", "[d
 TEST_CASE("an operation that is interrupted ends between two requests, and goes on later", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"pxe_once"});
-  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"pxe_once"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "pxe_once", [](const redfish::Episode& episode) { return episode.optimum >= 2; });
   host.Begin(drawn, Faults(0, 200));
   const doubles::TemporaryFolder audit;
   const std::vector<std::string> arguments =
@@ -327,9 +323,9 @@ TEST_CASE("an operation does not go on with another password than it began with"
 TEST_CASE("an update that waits for a boot already is finished by the boot alone", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"firmware_update"});
-  while (drawn.episode.situation != "staged") drawn = goals.Draw(++number, {"firmware_update"});
+  const DrawnGoal drawn = goals.DrawWhere("firmware_update", [](const redfish::Episode& episode) {
+    return episode.situation == "staged";
+  });
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
   const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), {"--execute"}));
@@ -344,9 +340,8 @@ TEST_CASE("a fleet is operated host by host under one budget", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost first({"dmtf-rackmount1"});
   OperatedHost second({"dmtf-rackmount1"});
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"locate"});
-  while (drawn.episode.optimum < 2) drawn = goals.Draw(++number, {"locate"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "locate", [](const redfish::Episode& episode) { return episode.optimum >= 2; });
   first.Begin(drawn, json::array());
   second.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
@@ -368,9 +363,9 @@ TEST_CASE("a fleet is operated host by host under one budget", "[do]") {
 TEST_CASE("passwords of a goal and of the login are nowhere but on the wire", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"add_operator"});
-  while (drawn.episode.situation != "absent") drawn = goals.Draw(++number, {"add_operator"});
+  const DrawnGoal drawn = goals.DrawWhere("add_operator", [](const redfish::Episode& episode) {
+    return episode.situation == "absent";
+  });
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
   const EndedRun ended = RunToEnd(With(host.Arguments(goals, drawn, audit.path()), {"--execute"}));
@@ -390,9 +385,8 @@ TEST_CASE("passwords of a goal and of the login are nowhere but on the wire", "[
 TEST_CASE("a host that is an environment is read and nothing is done to it", "[do]") {
   const DrawnGoals goals({"openbmc-stock"});
   OperatedHost host({"openbmc-stock"});
-  std::uint64_t number = 0;
-  DrawnGoal drawn = goals.Draw(number, {"locate"});
-  while (drawn.episode.satisfied) drawn = goals.Draw(++number, {"locate"});
+  const DrawnGoal drawn =
+      goals.DrawWhere("locate", [](const redfish::Episode& episode) { return !episode.satisfied; });
   host.Begin(drawn, json::array());
   std::vector<std::string> arguments =
       With({"train", "deploy/local/redfish.toml", "--goals", "3", "--episodes", "2"},

@@ -31,6 +31,14 @@ class DrawnGoals {
 
   // Returns the same goal for the same number. `names` restricts the goals; empty means all.
   DrawnGoal Draw(std::uint64_t number, const std::vector<std::string>& names = {}) const;
+  // Draws the goal `name` until `fits` its episode.
+  template <typename Fits>
+  DrawnGoal DrawWhere(const std::string& name, const Fits& fits) const {
+    std::uint64_t number = 0;
+    DrawnGoal drawn = Draw(number, {name});
+    while (!fits(drawn.episode)) drawn = Draw(++number, {name});
+    return drawn;
+  }
   const redfish::Capture& capture(const std::string& name) const { return *captures_.at(name); }
 
  private:

@@ -18,8 +18,9 @@
 namespace shoal::tokens {
 namespace {
 
-// A part of the version. Raise it whenever the same text would get another vector.
-constexpr std::uint64_t kAlgorithm = 2;
+// A part of the version. Raise it whenever a text that somebody may have encoded would get another
+// vector, as vectors are stored and adapters are trained on them.
+constexpr std::uint64_t kAlgorithm = 1;
 constexpr int kBitsPerPlace = 10;  // 9 for the dimension, 1 for the sign
 constexpr int kPlacesPerFeature = 6;
 constexpr std::size_t kMaxTableBytes = std::size_t{1} << 20;

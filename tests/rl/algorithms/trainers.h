@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trainer that is its only rank, and its current policy.
+// A trainer that is its only rank, its current policy, and what it learns from replayed unrolls.
 #pragma once
 
+#include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy.h"
+#include "tests/rl/algorithms/pointer_task.h"
 
 namespace shoal::algorithms {
 
@@ -23,6 +28,22 @@ inline std::shared_ptr<const model::Policy> PolicyOf(const PolicyTrainer& traine
                                                      const model::PolicySpec& spec) {
   const std::string bytes = trainer.SerializeParameters({}).value();
   return model::Policy::FromSafetensors(spec, bytes, nullptr).value();
+}
+
+// Trains on unrolls of a PointerTask of so many columns, each of them several times, and returns
+// the share of right answers of the policy without exploration.
+inline double SuccessAfterReplay(const model::PolicySpec& spec, const AlgorithmOptions& options,
+                                 std::int64_t columns) {
+  const auto trainer = Trainer(spec, options);
+  PointerTask task(spec, {.columns = columns});
+  std::vector<UnrollBatch> replay;
+  for (std::size_t update = 0; update < 300; ++update) {
+    if (update % 4 == 0) replay.push_back(task.Play(*PolicyOf(*trainer, spec), 6));
+    REQUIRE(trainer->Update(replay[update * 7 % replay.size()]).ok());
+  }
+  PointerTask greedy(spec, {.columns = 32, .epsilon = 0});
+  greedy.Play(*PolicyOf(*trainer, spec), 12);
+  return greedy.TakeSuccess();
 }
 
 }  // namespace shoal::algorithms

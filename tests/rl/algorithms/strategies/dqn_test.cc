@@ -153,25 +153,12 @@ TEST_CASE(
 }
 
 TEST_CASE("DQN learns to point at what the goal names, with and without its extensions") {
-  const auto learned = [](const model::PolicySpec& spec, const AlgorithmOptions& options) {
-    const auto trainer = Trainer(spec, options);
-    PointerTask task(spec, {.columns = 32});
-    std::vector<UnrollBatch> replay;
-    for (int update = 0; update < 300; ++update) {
-      if (update % 4 == 0) replay.push_back(task.Play(*PolicyOf(*trainer, spec), 6));
-      const std::size_t drawn = static_cast<std::size_t>(update * 7) % replay.size();
-      REQUIRE(trainer->Update(replay[drawn]).ok());
-    }
-    PointerTask greedy(spec, {.columns = 32, .epsilon = 0});
-    greedy.Play(*PolicyOf(*trainer, spec), 12);
-    return greedy.TakeSuccess();
-  };
   AlgorithmOptions options = DqnOptions();
   options.learning_rate = 1e-2;
   options.gamma = 0.5;
   options.target_updates = 10;
   options.double_q = false;
-  REQUIRE(learned(ActionValueSpec(), options) > 0.8);
+  REQUIRE(SuccessAfterReplay(ActionValueSpec(), options, /*columns=*/32) > 0.8);
   options.double_q = true;
   options.n_step = 2;
   options.transform_values = true;
@@ -179,7 +166,7 @@ TEST_CASE("DQN learns to point at what the goal names, with and without its exte
   recurrent.dueling = true;
   for (const char* const core : {"gru", "lstm"}) {
     recurrent.core = core;
-    REQUIRE(learned(recurrent, options) > 0.8);
+    REQUIRE(SuccessAfterReplay(recurrent, options, /*columns=*/32) > 0.8);
   }
 }
 

@@ -300,30 +300,17 @@ TEST_CASE("The quantiles of a bandit's arms converge to those of its rewards") {
 }
 
 TEST_CASE("IQN learns to point at what the goal names, with and without its extensions") {
-  const auto learned = [](const model::PolicySpec& spec, const AlgorithmOptions& options) {
-    const auto trainer = Trainer(spec, options);
-    PointerTask task(spec, {.columns = 16});
-    std::vector<UnrollBatch> replay;
-    for (int update = 0; update < 300; ++update) {
-      if (update % 4 == 0) replay.push_back(task.Play(*PolicyOf(*trainer, spec), 6));
-      const std::size_t drawn = static_cast<std::size_t>(update * 7) % replay.size();
-      REQUIRE(trainer->Update(replay[drawn]).ok());
-    }
-    PointerTask greedy(spec, {.columns = 32, .epsilon = 0});
-    greedy.Play(*PolicyOf(*trainer, spec), 12);
-    return greedy.TakeSuccess();
-  };
   AlgorithmOptions options = IqnOptions();
   options.learning_rate = 1e-2;
   options.gamma = 0.5;
   options.target_updates = 10;
-  REQUIRE(learned(QuantileSpec(), options) > 0.8);
+  REQUIRE(SuccessAfterReplay(QuantileSpec(), options, /*columns=*/16) > 0.8);
   options.double_q = true;
   options.n_step = 2;
   options.transform_values = true;
   model::PolicySpec recurrent = QuantileSpec();
   recurrent.core = "gru";
-  REQUIRE(learned(recurrent, options) > 0.8);
+  REQUIRE(SuccessAfterReplay(recurrent, options, /*columns=*/16) > 0.8);
 }
 
 TEST_CASE("A trainer of quantiles that loaded a checkpoint draws the same fractions as before") {
