@@ -23,6 +23,15 @@ class Overlays(unittest.TestCase):
                 with self.subTest(overlay=overlay, rule=rule.__name__):
                     self.assertEqual(rule(objects), [])
 
+    def test_learners_on_one_node_and_on_several_get_the_same_demonstrations(self) -> None:
+        recorders = []
+        for overlay in ("single-gpu", "multi-gpu"):
+            learner = next(pod for pod in pods(build(overlay)) if pod.component == "learner")
+            recorders.append(next(one for one in learner.spec["initContainers"] if one["name"] == "demonstrations"))
+        single, multiple = recorders
+        for key in ("command", "args", "image", "volumeMounts"):
+            self.assertEqual(single.get(key), multiple.get(key), key)
+
 
 class Readme(unittest.TestCase):
     text = (FOLDER / "README.md").read_text()
