@@ -89,6 +89,10 @@ absl::StatusOr<Json> ToJson(const Announcement& announcement, const Secrets& sec
 
 absl::StatusOr<Announcement> ParseAnnouncement(const Json& json, const Secrets& secrets) {
   SHOAL_RETURN_IF_ERROR(CheckSecrets(json, secrets));
+  return ParseOwnAnnouncement(json, secrets);
+}
+
+absl::StatusOr<Announcement> ParseOwnAnnouncement(const Json& json, const Secrets& secrets) {
   SHOAL_ASSIGN_OR_RETURN(const Json shown, secrets.Show(json));
   Announcement announcement;
   try {

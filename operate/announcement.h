@@ -39,6 +39,10 @@ absl::StatusOr<nlohmann::json> ToJson(const Announcement& announcement, const Se
 // FAILED_PRECONDITION when it needs a secret that is not known, or that is another one now, and
 // INTERNAL as IsDigestOf does.
 absl::StatusOr<Announcement> ParseAnnouncement(const nlohmann::json& json, const Secrets& secrets);
+// The same for what ToJson has just made with these secrets: the digests, which take long, are not
+// compared, so no INTERNAL either.
+absl::StatusOr<Announcement> ParseOwnAnnouncement(const nlohmann::json& json,
+                                                  const Secrets& secrets);
 
 // Returns the announcement for people: each request with what it changes, without secrets.
 std::string AnnouncementText(const Announcement& announcement, const Secrets& secrets);

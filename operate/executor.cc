@@ -96,10 +96,7 @@ Executor::Executor(Host& host, AuditLog& log, const Permissions& permissions, Bu
 Execution Executor::Run(const Announcement& announcement) {
   const absl::StatusOr<Json> plan = ToJson(announcement, secrets_);
   if (!plan.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(plan.status())};
-  const auto logged_plan = ParseAnnouncement(*plan, secrets_);
-  if (absl::IsInternal(logged_plan.status())) {
-    return {.outcome = Outcome::kFailed, .reason = runtime::Message(logged_plan.status())};
-  }
+  const auto logged_plan = ParseOwnAnnouncement(*plan, secrets_);
   if (!logged_plan.ok() || logged_plan->steps != announcement.steps) {
     return {.outcome = Outcome::kNotPermitted,
             .reason =

@@ -245,8 +245,9 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
     tensors.past_requests = PastRequests(batch, tensors, requests, spec.embedding_size);
   }
   if (spec.candidate_marks > 0) tensors.mark_counts = MarkCounts(batch.marks, spec.candidate_marks);
-  if (spec.has_core())
+  if (spec.has_core()) {
     tensors.core_state = Copy(batch.core_state, {batch.columns, spec.core_state_size()});
+  }
   if (spec.has_candidates()) {
     const bool all = evaluated == EvaluatedRows::kAll;
     const std::vector<float> unpadded = all ? RowsWithoutPadding(batch) : std::vector<float>();

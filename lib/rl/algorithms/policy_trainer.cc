@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/policy_trainer.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "platform/runtime/random.h"
 #include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/algorithms/batch_statistics.h"
@@ -19,7 +17,8 @@
 #include "rl/algorithms/normalisation.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/soft_gradient.h"
-#include "rl/algorithms/targets.h"
+#include "rl/algorithms/step_draws.h"
+#include "rl/algorithms/target_estimation.h"
 #include "rl/algorithms/trainer_checkpoint.h"
 #include "rl/algorithms/training_batch.h"
 #include "rl/estimators/kl_control.h"
@@ -162,16 +161,8 @@ struct PolicyTrainer::State {
   absl::Status Reduce(MinibatchSums& sums);
   // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
-  Targets PolicyTargets(const TrainingBatch& batch);
-  Targets ActionValueTargetsOf(const TrainingBatch& batch);
-  Targets SoftTargets(const TrainingBatch& batch);
-  // Quantiles of targets of returns, and the fractions at which those of the rows are trained.
-  Targets QuantileTargetsOf(const TrainingBatch& batch, QuantileCounts counts);
-  // `size` numbers of `next`, a function of (seed, purpose, updates).
-  template <typename Next>
-  std::vector<float> Draws(const char* purpose, std::int64_t size, const Next& next) const;
-  // Standard normal numbers, a function of (seed, purpose, updates).
-  at::Tensor Noise(const char* purpose, std::int64_t rows) const;
+  // The random numbers of the coming optimiser step.
+  StepDraws Draws() const { return {seed, reducer.rank(), optimiser.moments().steps}; }
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
@@ -195,103 +186,13 @@ std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch
                   static_cast<std::uint64_t>(updates));
 }
 
-Targets PolicyTrainer::State::PolicyTargets(const TrainingBatch& batch) {
-  CurrentPolicy current;
-  if (requirements.current_policy) current = gradient.Evaluate(batch.batch, batch.tensors);
-  const PolicyView view = requirements.current_policy ? current.view() : BehaviourView(batch.batch);
-  return algorithm->policy()->Estimate(batch.batch, view);
-}
-
-// The advantage, which statistics alone use, is the part of the target that the behaviour policy's
-// value left unexplained.
-Targets PolicyTrainer::State::ActionValueTargetsOf(const TrainingBatch& batch) {
-  const QuantileCounts counts = algorithm->action_values()->quantiles();
-  if (counts.trained > 0) return QuantileTargetsOf(batch, counts);
-  std::vector<std::int64_t> preferred;
-  if (algorithm->action_values()->double_q()) {
-    preferred = gradient.EvaluateActionValues(batch.batch, batch.tensors, {}).greedy_action;
-  }
-  const ActionValueRowsOfBatch values =
-      target_network->EvaluateActionValues(batch.batch, batch.tensors, preferred);
-  Targets targets;
-  targets.value = algorithm->action_values()->Estimate(batch.batch, {.value = values.value});
-  for (std::size_t row = 0; row < targets.value.size(); ++row) {
-    targets.advantage.push_back(targets.value[row] - batch.batch.value[row]);
-  }
-  return targets;
-}
-
-Targets PolicyTrainer::State::QuantileTargetsOf(const TrainingBatch& batch, QuantileCounts counts) {
-  const UnrollBatch& unrolls = batch.batch;
-  const std::int64_t rows = unrolls.length * unrolls.columns;
-  const std::int64_t all_rows = rows + unrolls.columns;
-  // A fraction is below 1 in a double, and may be rounded to 1 in a float.
-  const auto uniform = [](runtime::Random& random) {
-    return std::min(static_cast<float>(random.Uniform()), std::nextafter(1.0F, 0.0F));
-  };
-  PolicyGradient& judge = algorithm->action_values()->double_q() ? gradient : *target_network;
-  const std::vector<std::int64_t> preferred =
-      judge.EvaluateActionValues(unrolls, batch.tensors, {}).greedy_action;
-  const std::vector<float> quantiles = target_network->EvaluateQuantiles(
-      unrolls, batch.tensors, preferred,
-      Draws("fractions of targets", all_rows * counts.target, uniform));
-  const auto per_row = static_cast<std::size_t>(counts.target);
-  Targets targets;
-  targets.value.resize(static_cast<std::size_t>(rows));
-  targets.quantile.resize(targets.value.size() * per_row);
-  std::vector<float> of_rows(static_cast<std::size_t>(all_rows));
-  for (std::size_t m = 0; m < per_row; ++m) {
-    for (std::size_t row = 0; row < of_rows.size(); ++row) {
-      of_rows[row] = quantiles[row * per_row + m];
-    }
-    const std::vector<float> estimate =
-        algorithm->action_values()->Estimate(unrolls, {.value = of_rows});
-    for (std::size_t row = 0; row < estimate.size(); ++row) {
-      targets.quantile[row * per_row + m] = estimate[row];
-      targets.value[row] += estimate[row] / static_cast<float>(per_row);
-    }
-  }
-  for (std::size_t row = 0; row < targets.value.size(); ++row) {
-    targets.advantage.push_back(targets.value[row] - unrolls.value[row]);
-  }
-  targets.fraction = Draws("fractions of rows", rows * counts.trained, uniform);
-  return targets;
-}
-
-template <typename Next>
-std::vector<float> PolicyTrainer::State::Draws(const char* purpose, std::int64_t size,
-                                               const Next& next) const {
-  runtime::Random random(runtime::DeriveSeed(seed, std::string(purpose) + " of rank " +
-                                                       std::to_string(reducer.rank())),
-                         static_cast<std::uint64_t>(optimiser.moments().steps));
-  std::vector<float> draws(static_cast<std::size_t>(size));
-  for (float& draw : draws) draw = next(random);
-  return draws;
-}
-
-at::Tensor PolicyTrainer::State::Noise(const char* purpose, std::int64_t rows) const {
-  if (!spec.has_box()) return {};
-  const auto normal = [](runtime::Random& random) { return static_cast<float>(random.Normal()); };
-  return model::OnDevice(Draws(purpose, rows * spec.action_count, normal), device)
-      .view({rows, spec.action_count});
-}
-
-Targets PolicyTrainer::State::SoftTargets(const TrainingBatch& batch) {
-  const std::int64_t rows = (batch.batch.length + 1) * batch.batch.columns;
-  const SoftRowsOfBatch soft_rows =
-      soft->Evaluate(batch.tensors, rows, Noise("noise of targets", rows));
-  std::vector<float> target = algorithm->soft()->Estimate(
-      batch.batch, {.value = soft_rows.value, .entropy_bonus = soft_rows.entropy_bonus});
-  // No value was stated when the rows were played, so all of a target is new.
-  return {.advantage = target, .value = target};
-}
-
 absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
   training::Stopwatch watch;
   const bool on_policy = algorithm->policy() != nullptr;
-  Targets targets = on_policy ? PolicyTargets(batch)
-                    : soft    ? SoftTargets(batch)
-                              : ActionValueTargetsOf(batch);
+  const TargetNetworks networks{.trained = gradient,
+                                .target = target_network ? &*target_network : nullptr,
+                                .soft = soft ? &*soft : nullptr};
+  Targets targets = algorithms::EstimateTargets(batch, networks, spec, Draws());
   report.estimate_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(
       ReduceStatistics(batch.batch, reducer,
@@ -324,7 +225,8 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
   at::Tensor(reduced).zero_();
   MinibatchSums sums =
       soft ? soft->Add(batch.data(), items,
-                       Noise("noise of actions", static_cast<std::int64_t>(items.size())),
+                       Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()),
+                                     spec, device),
                        batch.absolute_error)
            : gradient.Add(batch.data(), items, batch.absolute_error);
   report.gradient_seconds += watch.Lap();

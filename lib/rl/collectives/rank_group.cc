@@ -80,7 +80,7 @@ RankGroup::RankGroup(NodePlace place, std::uint64_t epoch, const GroupLimits& li
     : place_(std::move(place)), epoch_(epoch), limits_(limits), progress_(progress) {}
 
 absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mask) {
-  for (std::int64_t rank = 0; rank < size_; ++rank) {
+  for (std::int64_t rank = 0; rank < place_.local_ranks; ++rank) {
     progress_[rank].call_timeout_ms = 0;
     progress_[rank].calls = 0;
     progress_[rank].failure = absl::StatusCode::kOk;
@@ -97,7 +97,7 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
     if (listener >= 0) ::close(listener);
   };
   const pid_t parent = ::getpid();
-  for (std::int64_t rank = 0; rank < size_; ++rank) {
+  for (std::int64_t rank = 0; rank < place_.local_ranks; ++rank) {
     const pid_t child = ::fork();
     if (child == 0) {
       BecomeRank(mask, parent);
@@ -118,7 +118,7 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
     ranks_.push_back({.pid = child});
   }
   close_listener();
-  spdlog::info("event=group_started epoch={} local_ranks={}", epoch_, size_);
+  spdlog::info("event=group_started epoch={} local_ranks={}", epoch_, place_.local_ranks);
   return std::nullopt;
 }
 
@@ -194,7 +194,7 @@ void RankGroup::CheckProgress(runtime::TimePoint now) {
   if (!limit) return;
   if (!joined_since_) joined_since_ = moved_at_ = now;
   std::int64_t calls = 0;
-  for (std::int64_t rank = 0; rank < size_; ++rank) calls += progress_[rank].calls;
+  for (std::int64_t rank = 0; rank < place_.local_ranks; ++rank) calls += progress_[rank].calls;
   if (calls != std::exchange(calls_, calls)) moved_at_ = now;
   if (kill_at_ || now - moved_at_ < *limit) return;
   End();
@@ -235,7 +235,7 @@ runtime::TimePoint RankGroup::NextLook(runtime::TimePoint now) const {
 
 std::optional<runtime::Duration> RankGroup::StallLimit() const {
   std::int64_t timeout_ms = 0;
-  for (std::int64_t rank = 0; rank < size_; ++rank) {
+  for (std::int64_t rank = 0; rank < place_.local_ranks; ++rank) {
     const std::int64_t own = progress_[rank].call_timeout_ms;
     if (own == 0) return std::nullopt;
     timeout_ms = std::max(timeout_ms, own);

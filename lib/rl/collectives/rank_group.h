@@ -119,7 +119,6 @@ class RankGroup {
   std::optional<GroupFailure> Judge() const;
 
   const NodePlace place_;
-  const std::int64_t size_ = place_.local_ranks;
   const std::uint64_t epoch_;
   const GroupLimits limits_;
   RankProgress* const progress_;

@@ -7,28 +7,15 @@
 
 #include <memory>
 
-#include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/strategies/q_learning.h"
 
 namespace shoal::algorithms {
 namespace {
 
-class Dqn final : public ActionValueAlgorithm {
+class Dqn final : public QLearning {
  public:
-  explicit Dqn(const AlgorithmOptions& options) : options_(options) {}
-
-  Requirements requirements() const override {
-    return {.update_epochs = options_.update_epochs,
-            .minibatches = options_.minibatches,
-            .off_policy = true};
-  }
-
-  bool double_q() const override { return options_.double_q; }
-
-  std::vector<float> Estimate(const UnrollBatch& batch,
-                              const ActionValueView& view) const override {
-    return ActionValueTargets(batch, view.value, options_.action_value_targets());
-  }
+  using QLearning::QLearning;
 
   ActionValueTerms Loss(const ActionValueRows& rows) const override {
     const at::Tensor error = rows.action_value.sub(rows.target);
@@ -49,9 +36,6 @@ class Dqn final : public ActionValueAlgorithm {
   std::vector<std::string> metric_names() const override {
     return {"action_value", "absolute_error"};
   }
-
- private:
-  const AlgorithmOptions options_;
 };
 
 }  // namespace

@@ -6,32 +6,19 @@
 // Rainbow that DQN takes.
 #include <memory>
 
-#include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_options.h"
 #include "rl/algorithms/quantile_loss.h"
+#include "rl/algorithms/strategies/q_learning.h"
 
 namespace shoal::algorithms {
 namespace {
 
-class Iqn final : public ActionValueAlgorithm {
+class Iqn final : public QLearning {
  public:
-  explicit Iqn(const AlgorithmOptions& options) : options_(options) {}
-
-  Requirements requirements() const override {
-    return {.update_epochs = options_.update_epochs,
-            .minibatches = options_.minibatches,
-            .off_policy = true};
-  }
-
-  bool double_q() const override { return options_.double_q; }
+  using QLearning::QLearning;
 
   QuantileCounts quantiles() const override {
     return {.trained = options_.quantiles, .target = options_.target_quantiles};
-  }
-
-  std::vector<float> Estimate(const UnrollBatch& batch,
-                              const ActionValueView& view) const override {
-    return ActionValueTargets(batch, view.value, options_.action_value_targets());
   }
 
   ActionValueTerms Loss(const ActionValueRows& rows) const override {
@@ -47,9 +34,6 @@ class Iqn final : public ActionValueAlgorithm {
   std::vector<std::string> metric_names() const override {
     return {"action_value", "quantile_loss"};
   }
-
- private:
-  const AlgorithmOptions options_;
 };
 
 }  // namespace
