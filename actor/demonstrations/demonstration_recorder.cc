@@ -49,7 +49,8 @@ class Recorder {
     proto::Demonstration& demonstration = *recorded_.add_demonstrations();
     demonstration.set_goal(tasks_.pairs[pair].goal);
     demonstration.set_capture(tasks_.pairs[pair].capture);
-    demonstration.set_mutations(static_cast<std::uint32_t>(played.facts.mutations));
+    demonstration.set_mutations(
+        static_cast<std::uint32_t>(played.facts.mutations - played.wrong_mutations));
     demonstration.set_optimum(static_cast<std::uint32_t>(played.facts.optimum));
     proto::Unroll& unroll = *demonstration.mutable_unroll();
     unroll.mutable_id()->set_environment_id(pair);
@@ -168,18 +169,45 @@ struct PlayedPair {
 // the other, have requests that are no candidates, the plan cannot be played at all.
 constexpr std::uint64_t kHopelessEpisodes = 8;
 
-PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes) {
+// Of four episodes one shows all looks. The others save looks where they can, so that a policy
+// knows both ways and can learn which looks are needed. Two of them have mistakes, about two in an
+// episode: a policy makes some, and learns here how to go on. Each style is followed by those that
+// stand in for it where it fails.
+std::vector<PlayStyle> StylesOf(std::uint64_t episode, std::int64_t limit) {
+  constexpr std::int64_t kShort = 10;
+  const double mistakes = 3.0 / static_cast<double>(std::max(limit, kShort));
+  const PlayStyle plain;
+  const PlayStyle sparing = {.looks = Looks::kWhereNeeded};
+  const PlayStyle erring = {.mistakes = mistakes};
+  const PlayStyle both = {.looks = Looks::kWhereNeeded, .mistakes = mistakes};
+  if (episode % 4 == 0) return {plain};
+  if (episode % 4 == 3) return {sparing, plain};
+  return {both, erring, sparing, plain};
+}
+
+// Plays the episode in the first style that works.
+absl::StatusOr<PlayedEpisode> PlayOne(PlanPlayer& player, std::size_t pair, std::uint64_t episode,
+                                      std::int64_t limit) {
+  absl::StatusOr<PlayedEpisode> played;
+  for (const PlayStyle& style : StylesOf(episode, limit)) {
+    played = player.Play(pair, episode, style);
+    const bool is_plain = style.mistakes == 0 && style.looks == Looks::kAlways;
+    // Neither sparing looks nor a mistake must cost the expert requests that change something.
+    if (played.ok() && (is_plain || played->facts.mutations - played->wrong_mutations <=
+                                        std::max(1, played->facts.optimum))) {
+      break;
+    }
+  }
+  return played;
+}
+
+PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes,
+                    std::int64_t limit) {
   PlayedPair played;
   bool shows_work = false;
   std::uint64_t hopeless = 0;
   for (std::uint64_t episode = 0; episode < episodes; ++episode) {
-    // Most experts save looks where they can, so that a policy knows both ways and can learn which
-    // looks are needed.
-    const Looks looks = episode % 4 == 0 ? Looks::kAlways : Looks::kWhereNeeded;
-    absl::StatusOr<PlayedEpisode> one = player.Play(pair, episode, looks);
-    // Sparing looks must not cost requests that change something.
-    const bool wastes = one.ok() && one->facts.mutations > std::max(1, one->facts.optimum);
-    if ((!one.ok() || wastes) && looks != Looks::kAlways) one = player.Play(pair, episode);
+    auto one = PlayOne(player, pair, episode, limit);
     if (one.ok()) {
       shows_work = shows_work || one->facts.optimum > 0;
       played.episodes.emplace_back(episode, *std::move(one));
@@ -199,7 +227,7 @@ proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data, std::uin
   PlanPlayer player(data);
   Recorder recorder(*data.tasks);
   for (std::size_t pair = 0; pair < data.tasks->pairs.size(); ++pair) {
-    const PlayedPair played = PlayPair(player, pair, episodes);
+    const PlayedPair played = PlayPair(player, pair, episodes, data.tasks->limits[pair]);
     for (const auto& [episode, steps] : played.episodes) recorder.Add(pair, episode, steps);
     const auto left_out = static_cast<std::uint32_t>(episodes - played.episodes.size());
     const Pair& names = data.tasks->pairs[pair];

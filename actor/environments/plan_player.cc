@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/plan_player.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -69,8 +70,14 @@ std::string Describe(const redfish::PlanRequest& request) {
 // From then on nothing is sent.
 class Expert final : public redfish::PlanClient {
  public:
-  Expert(RedfishEnvironment& environment, const RememberingService& service, std::int64_t wait)
-      : environment_(environment), service_(service), wait_(wait) {}
+  // `mistakes` is PlayStyle::mistakes, and `random` decides about them.
+  Expert(RedfishEnvironment& environment, const RememberingService& service, std::int64_t wait,
+         double mistakes, runtime::Random random)
+      : environment_(environment),
+        service_(service),
+        wait_(wait),
+        mistakes_(mistakes),
+        random_(random) {}
 
   bool Begin(const EpisodeStart& start) {
     environment_.Reset(start, [this](absl::StatusOr<Transition> reached) { Take(reached); });
@@ -85,6 +92,7 @@ class Expert final : public redfish::PlanClient {
     if (request.uri == redfish::kAbsent || is_dangling) {
       return {.status = 404, .body = nullptr, .location = "", .token = ""};
     }
+    if (!over() && random_.Uniform() < mistakes_) MakeMistake(request);
     if (!over()) {
       Choose(environment_.resources().Find(request), request);
       while (!over() && environment_.draft().is_open()) {
@@ -116,6 +124,8 @@ class Expert final : public redfish::PlanClient {
   bool ended() const { return ended_; }
   const absl::Status& failure() const { return failure_; }
   std::vector<PlayedStep> TakeSteps() { return std::move(steps_); }
+  int wrong_steps() const { return wrong_steps_; }
+  int wrong_mutations() const { return wrong_mutations_; }
 
  private:
   void Choose(std::int64_t action, const redfish::PlanRequest& request) {
@@ -134,6 +144,74 @@ class Expert final : public redfish::PlanClient {
       Take(reached);
       if (reached.ok()) steps_.back().reward = reached->reward;
     });
+  }
+
+  // Takes an action that is no step of the episode.
+  void Err(std::int64_t action) {
+    ++wrong_steps_;
+    environment_.Step(action, [this](absl::StatusOr<Transition> reached) {
+      Take(reached);
+      if (reached.ok() && !steps_.empty()) steps_.back().reward += reached->reward;
+    });
+  }
+
+  void MakeMistake(const redfish::PlanRequest& request) {
+    const SeenResources& resources = environment_.resources();
+    const std::int64_t action = resources.Find(request);
+    const bool has_values =
+        action >= 0 && (resources.candidate(static_cast<std::size_t>(action)).composes() ||
+                        !resources.candidate(static_cast<std::size_t>(action)).slots.empty());
+    if (has_values && random_.Below(2) == 0) {
+      SendWrongly(action, request);
+    } else {
+      ReadSomething();
+    }
+    if (ended_) Fail(runtime::FailedPrecondition("a mistake ended the episode"));
+  }
+
+  void ReadSomething() {
+    constexpr int kTries = 64;
+    const SeenResources& resources = environment_.resources();
+    for (int i = 0; i < kTries; ++i) {
+      const std::size_t action = random_.Below(resources.list()->size());
+      if (resources.candidate(action).method != "GET" || !resources.IsLegal(action)) continue;
+      return Err(static_cast<std::int64_t>(action));
+    }
+  }
+
+  // Sends the request with one value replaced by another that is offered. A request that composes
+  // is dropped when it turns out to have no such value.
+  void SendWrongly(std::int64_t action, const redfish::PlanRequest& request) {
+    const RequestDraft& draft = environment_.draft();
+    const redfish::Candidate& candidate =
+        environment_.resources().candidate(static_cast<std::size_t>(action));
+    const bool composes = candidate.composes();
+    // The number of choices of a value before the wrong one.
+    std::size_t right = composes ? 0 : random_.Below(candidate.slots.size());
+    bool is_wrong = false;
+    Err(action);
+    while (!over() && draft.is_open()) {
+      const auto size = static_cast<std::int64_t>(draft.list()->size());
+      const std::int64_t send = size - 2;
+      const std::int64_t drop = size - 1;
+      const std::int64_t found = draft.Find(request.body);
+      if (draft.state() != RequestDraft::State::kChoosingValue) {
+        Err(is_wrong ? send : found < 0 || found == send ? drop : found);
+      } else if (is_wrong || size == 1 || right > 0) {
+        Err(std::max<std::int64_t>(found, 0));
+        if (right > 0) --right;
+      } else {
+        const auto other = static_cast<std::int64_t>(
+            random_.Below(static_cast<std::uint64_t>(found < 0 ? size : size - 1)));
+        Err(found >= 0 && other >= found ? other + 1 : other);
+        is_wrong = true;
+      }
+    }
+    if (is_wrong) {
+      ++wrong_mutations_;
+    } else if (!composes) {
+      Fail(runtime::FailedPrecondition("a request was to have a wrong value and has none"));
+    }
   }
 
   void Fail(const absl::Status& failure) {
@@ -161,6 +239,10 @@ class Expert final : public redfish::PlanClient {
   const RememberingService& service_;
   // The action that waits, or -1 when the catalog has none.
   const std::int64_t wait_;
+  const double mistakes_;
+  runtime::Random random_;
+  int wrong_steps_ = 0;
+  int wrong_mutations_ = 0;
   Observation observation_;
   std::vector<PlayedStep> steps_;
   absl::Status failure_;
@@ -184,17 +266,19 @@ absl::Status Judge(const Expert& expert, const EpisodeFacts& facts, const absl::
 }  // namespace
 
 absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t episode,
-                                               Looks looks) {
+                                               const PlayStyle& style) {
   const RedfishTasks& tasks = *data_.tasks;
-  mockserver::InstanceOptions options;
-  options.seed = runtime::DeriveSeed(
+  const std::uint64_t seed = runtime::DeriveSeed(
       tasks.seed, "expert " + std::to_string(pair) + " " + std::to_string(episode));
+  mockserver::InstanceOptions options;
+  options.seed = seed;
   auto own = std::make_unique<RememberingService>(data_.worlds, std::move(options));
   const RememberingService& service = *own;
   RedfishEnvironment environment(data_.tasks, std::move(own), response_cache_);
   Expert expert(
       environment, service,
-      redfish::FindWait(tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates()));
+      redfish::FindWait(tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates()),
+      style.mistakes, runtime::Random(runtime::DeriveSeed(seed, "mistakes")));
   if (!expert.Begin({.environment_id = 0, .episode = episode, .pair = pair})) {
     return runtime::Annotate(expert.failure(), "no start");
   }
@@ -205,7 +289,7 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
     const auto id = world.Find(uri);
     return id ? world.resource(*id).json.get() : nullptr;
   };
-  const bool sparing = looks == Looks::kWhereNeeded;
+  const bool sparing = style.looks == Looks::kWhereNeeded;
   const auto outcome = redfish::RunPlan(
       plan, expert,
       {.attempts = static_cast<int>(tasks.limits[pair]),
@@ -213,7 +297,10 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
        .looks = static_cast<int>(tasks.limits[pair]),
        .unseen = sparing,
        .captured = sparing ? std::function<const Json*(const std::string&)>(captured) : nullptr});
-  PlayedEpisode played{.steps = {}, .facts = environment.facts()};
+  PlayedEpisode played{.steps = {},
+                       .facts = environment.facts(),
+                       .wrong_steps = expert.wrong_steps(),
+                       .wrong_mutations = expert.wrong_mutations()};
   SHOAL_RETURN_IF_ERROR(Judge(expert, played.facts, outcome.status()));
   played.steps = expert.TakeSteps();
   return played;

@@ -3,8 +3,9 @@
 // that an agent would choose for it.
 //
 // The expert reads (GET) what its plan's conditions ask about, lets time pass by `wait`, and
-// repeats requests that are answered with 412 or 503, as redfish/goals/plan.h describes. Not
-// thread-safe. The same (data, pair, episode) is always played in the same way.
+// repeats requests that are answered with 412 or 503, as redfish/goals/plan.h describes. It can
+// make mistakes on purpose, so that a learner also sees how an expert goes on after one. Not
+// thread-safe. The same (data, pair, episode, style) is always played in the same way.
 #pragma once
 
 #include <cstddef>
@@ -34,10 +35,23 @@ enum class Looks : std::uint8_t {
   kWhereNeeded,
 };
 
+// How an expert plays.
+struct PlayStyle {
+  Looks looks = Looks::kAlways;
+  // The probability of a mistake before each request of the plan: the expert reads something at
+  // random, or first sends the request with one wrong value. A mistake is no step of the played
+  // episode, so nobody learns to make it; its reward is added to that of the step before.
+  double mistakes = 0;
+};
+
 // A whole episode that reached its goal without side effects. Its last step ended it.
 struct PlayedEpisode {
   std::vector<PlayedStep> steps;
+  // These count mistakes, too.
   EpisodeFacts facts;
+  // The number of steps that belonged to mistakes, and of mistakes that could change something.
+  int wrong_steps = 0;
+  int wrong_mutations = 0;
 };
 
 class PlanPlayer {
@@ -49,7 +63,7 @@ class PlanPlayer {
   // such episode: NOT_FOUND for a request that is no candidate, FAILED_PRECONDITION for a plan that
   // failed or did not reach the goal.
   absl::StatusOr<PlayedEpisode> Play(std::size_t pair, std::uint64_t episode,
-                                     Looks looks = Looks::kAlways);
+                                     const PlayStyle& style = {});
 
  private:
   const RedfishData& data_;

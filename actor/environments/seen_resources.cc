@@ -138,13 +138,16 @@ bool SeenResources::IsOfCatalog(const redfish::Candidate& candidate) const {
   return &candidate >= own.data() && &candidate < own.data() + own.size();
 }
 
+bool SeenResources::IsLegal(std::size_t action) const {
+  const auto& removed = list_->removed();
+  return !std::binary_search(removed.begin(), removed.end(), action);
+}
+
 std::int64_t SeenResources::Find(const redfish::PlanRequest& request) const {
   const auto& own = service_->catalog->candidates();
-  const auto& removed = list_->removed();
   for (const bool composes : {false, true}) {
     const std::int64_t known = redfish::FindCandidate(own, request, composes);
-    const bool is_legal = known >= 0 && !std::binary_search(removed.begin(), removed.end(), known);
-    if (is_legal) return known;
+    if (known >= 0 && IsLegal(static_cast<std::size_t>(known))) return known;
     const std::int64_t came = redfish::FindCandidate(appended_, request, composes);
     if (came >= 0) return came + static_cast<std::int64_t>(own.size());
   }

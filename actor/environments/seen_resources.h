@@ -55,6 +55,9 @@ class SeenResources {
   const std::shared_ptr<const inference::client::CandidateList>& list() const { return list_; }
   // The reference is valid until the next Learn or Begin. REQUIRES: action < list()->size().
   const redfish::Candidate& candidate(std::size_t action) const;
+  // Whether the action may be chosen: its candidate was not removed. REQUIRES: action <
+  // list()->size().
+  bool IsLegal(std::size_t action) const;
   // Calls `visit(action, candidate)` for each candidate of the list that is a request to the
   // resource at `uri`, removed ones included, in ascending order.
   template <typename Visit>

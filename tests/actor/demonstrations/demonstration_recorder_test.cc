@@ -100,6 +100,48 @@ TEST_CASE("A service that is busy is waited for and asked again") {
   REQUIRE(waited);
 }
 
+TEST_CASE("An expert that errs before each request goes on, and no step shows a mistake") {
+  PlanPlayer player(RecorderData());
+  const std::size_t pair = PairOf(RecorderData(), "5 pxe_once");
+  int wrong_steps = 0;
+  for (std::uint64_t episode = 0; episode < 10; ++episode) {
+    const auto plain = player.Play(pair, episode);
+    const auto erring = player.Play(pair, episode, {.looks = Looks::kAlways, .mistakes = 1});
+    INFO(plain.status() << " " << erring.status());
+    REQUIRE(plain.ok());
+    REQUIRE(erring.ok());
+    REQUIRE(MethodsOf(*erring) == MethodsOf(*plain));
+    REQUIRE(erring->facts.success);
+    REQUIRE(erring->facts.steps > plain->facts.steps);
+    REQUIRE(plain->wrong_steps == 0);
+    wrong_steps += erring->wrong_steps;
+    // The agent pays for its mistakes.
+    const auto sum = [](const PlayedEpisode& played) {
+      float rewards = 0;
+      for (const PlayedStep& step : played.steps) rewards += step.reward;
+      return rewards;
+    };
+    if (erring->steps.size() > 1) REQUIRE(sum(*erring) < sum(*plain));
+  }
+  REQUIRE(wrong_steps >= 10);
+}
+
+TEST_CASE("A mistake may be a wrong value, after which the right one follows") {
+  const RedfishData data =
+      LoadInProcess({.captures = {kRecordedCapture}, .goals = {9}, .episode_limit = 64});
+  PlanPlayer player(data);
+  const std::size_t pair = PairOf(data, "9 forced_password");
+  int wrong = 0;
+  for (std::uint64_t episode = 0; episode < 30; ++episode) {
+    const auto played = player.Play(pair, episode, {.looks = Looks::kAlways, .mistakes = 0.5});
+    if (!played.ok()) continue;
+    wrong += played->wrong_mutations;
+    REQUIRE(played->facts.clean);
+    REQUIRE(played->facts.mutations - played->wrong_mutations >= played->facts.optimum);
+  }
+  REQUIRE(wrong >= 10);
+}
+
 TEST_CASE("A request that is no candidate is not found") {
   const redfish::PlanRequest made_up{
       .method = "POST", .uri = "/redfish/v1/Systems", .body = {{"Name", "x"}}, .token = ""};
