@@ -179,22 +179,23 @@ class Expert final : public redfish::PlanClient {
     }
   }
 
-  // Sends the request with one value replaced by another that is offered. A request that composes
-  // is dropped when it turns out to have no such value.
+  // Sends the request with one value replaced by another that is offered, or with two exchanged. A
+  // request that composes is dropped when it turns out to have no such value.
   void SendWrongly(std::int64_t action, const redfish::PlanRequest& request) {
     const RequestDraft& draft = environment_.draft();
     const redfish::Candidate& candidate =
         environment_.resources().candidate(static_cast<std::size_t>(action));
     const bool composes = candidate.composes();
+    Json wanted = request.body;
+    bool is_wrong = !composes && random_.Below(2) == 0 && Exchange(candidate, wanted);
     // The number of choices of a value before the wrong one.
     std::size_t right = composes ? 0 : random_.Below(candidate.slots.size());
-    bool is_wrong = false;
     Err(action);
     while (!over() && draft.is_open()) {
       const auto size = static_cast<std::int64_t>(draft.list()->size());
       const std::int64_t send = size - 2;
       const std::int64_t drop = size - 1;
-      const std::int64_t found = draft.Find(request.body);
+      const std::int64_t found = draft.Find(wanted);
       if (draft.state() != RequestDraft::State::kChoosingValue) {
         Err(is_wrong ? send : found < 0 || found == send ? drop : found);
       } else if (is_wrong || size == 1 || right > 0) {
@@ -212,6 +213,27 @@ class Expert final : public redfish::PlanClient {
     } else if (!composes) {
       Fail(runtime::FailedPrecondition("a request was to have a wrong value and has none"));
     }
+  }
+
+  // Exchanges the different texts of two slots that follow each other, in `body`. Returns false
+  // when there are none.
+  bool Exchange(const redfish::Candidate& candidate, Json& body) {
+    using Pointer = Json::json_pointer;
+    std::vector<std::pair<Pointer, Pointer>> pairs;
+    const auto text_at = [&body](const redfish::Slot& slot) {
+      const Json* const value = redfish::Resolve(body, slot.pointer);
+      return value != nullptr && value->is_string() ? value : nullptr;
+    };
+    for (std::size_t i = 1; i < candidate.slots.size(); ++i) {
+      const Json* const first = text_at(candidate.slots[i - 1]);
+      const Json* const second = text_at(candidate.slots[i]);
+      if (first == nullptr || second == nullptr || *first == *second) continue;
+      pairs.emplace_back(candidate.slots[i - 1].pointer, candidate.slots[i].pointer);
+    }
+    if (pairs.empty()) return false;
+    const auto& [first, second] = pairs[random_.Below(pairs.size())];
+    std::swap(body.at(first), body.at(second));
+    return true;
   }
 
   void Fail(const absl::Status& failure) {
