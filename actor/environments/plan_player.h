@@ -39,8 +39,9 @@ enum class Looks : std::uint8_t {
 struct PlayStyle {
   Looks looks = Looks::kAlways;
   // The probability of a mistake before each request of the plan: the expert reads something at
-  // random, or first sends the request with one wrong value. A mistake is no step of the played
-  // episode, so nobody learns to make it; its reward is added to that of the step before.
+  // random, or first sends the request with one wrong value or with two exchanged. A mistake is no
+  // step of the played episode, so nobody learns to make it; its reward is added to that of the
+  // step before.
   double mistakes = 0;
 };
 
